@@ -50,7 +50,7 @@ export async function badDay(world) {
     ],
     rules: [
       {
-        name: 'lost-answer',
+        name: 'lost-response',
         match: { route: 'initiate', payout: [7, 13], attempt: 1 },
         effect: { commit: true, respond: 500 },
       },

@@ -96,7 +96,7 @@ export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } 
 export { ExpectationError, type Expectation, type ExpectedRequest } from './client/expectation.ts';
 export type { HttpArchive } from './client/http-archive.ts';
 export type { WaitOptions } from './client/payout-wait.ts';
-export type { PayAnswer, PayoutInput, TestWorld as World } from './client/test-world.ts';
+export type { PayResponse, PayoutInput, TestWorld as World } from './client/test-world.ts';
 export type { UndoOptions, WorldSnapshot } from './client/controlled-world.ts';
 export type { WorldClock } from './client/world-clock.ts';
 export type {
@@ -105,7 +105,7 @@ export type {
   WorldReport as ConductReport,
 } from './contract/conduct.ts';
 export type {
-  ExplainAnswer as Explanation,
+  ExplainResponse as Explanation,
   ExplainInput as ExplainRequest,
 } from './contract/control/explain-call.ts';
 export { SettingsError, type SettingsInput } from './settings.ts';
@@ -117,18 +117,18 @@ export type {
   VerifyRequest,
 } from './contract/control.ts';
 export type {
-  AdvanceAnswer,
-  ChangeAnswer as Change,
-  ClockAnswer,
-  EntryAnswer as Entry,
+  AdvanceResponse,
+  ChangeResponse as Change,
+  ClockResponse,
+  EntryResponse as Entry,
   JournalEntry,
-  MoneyAnswer,
-  OutcomeAnswer,
-  RuleAnswer,
-  ScenarioAnswer,
-  ScenariosAnswer,
-  TransactionAnswer as Transaction,
-  VerifyAnswer,
-  WalletAnswer,
-  WorldAnswer,
-} from './contract/control-answers.ts';
+  MoneyResponse,
+  OutcomeResponse,
+  RuleResponse,
+  ScenarioResponse,
+  ScenariosResponse,
+  TransactionResponse as Transaction,
+  VerifyResponse,
+  WalletResponse,
+  WorldResponse,
+} from './contract/control-responses.ts';

@@ -1,6 +1,6 @@
 import { callerFrames, ExpectationError, type ExpectedRequest } from './client/expectation.ts';
 import type { TestWorld } from './client/test-world.ts';
-import type { TransactionAnswer } from './contract/control-answers.ts';
+import type { TransactionResponse } from './contract/control-responses.ts';
 
 /**
  * Matchers for the `expect` of vitest and jest, and the journal of a test that fails. It imports neither runner: a test file
@@ -27,7 +27,7 @@ export interface ReceivedOptions {
 type ConductSettings = Parameters<TestWorld['expectGoodConduct']>[0];
 
 /** Fields of a payout, as `world.payout()` returns them. */
-export type ExpectedPayout = Partial<Readonly<Omit<TransactionAnswer, 'timeline' | 'legal'>>>;
+export type ExpectedPayout = Partial<Readonly<Omit<TransactionResponse, 'timeline' | 'legal'>>>;
 
 /** Compares names: a suite may load this module and the library in different module systems, each with classes of its own. */
 const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
@@ -75,7 +75,7 @@ async function toHavePayout(
 ): Promise<MatcherResult> {
   const frames = callerFrames();
   checkWorld(world);
-  let payout: TransactionAnswer;
+  let payout: TransactionResponse;
   try {
     payout = await world.payout(reference);
   } catch (error) {

@@ -20,7 +20,7 @@ afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiar
 
 test('a salary is paid once, although the first answer was lost', async () => {
   await world.rule({
-    name: 'lost-answer',
+    name: 'lost-response',
     match: { route: 'initiate', attempt: 1 },
     effect: { commit: true, fault: 'hang' },
   });

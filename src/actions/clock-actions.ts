@@ -1,4 +1,4 @@
-import type { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
+import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import { durationMs } from '../contract/duration.ts';
 import { instantMs } from '../contract/instant.ts';
 import { SettingsError } from '../settings.ts';
@@ -8,15 +8,15 @@ import { counted, stateColour, table, type TimeZone } from './words.ts';
 
 /** The clock of a world. */
 
-export const clockText = ({ now, frozen }: Pick<ClockAnswer, 'now' | 'frozen'>, zone: TimeZone): string =>
+export const clockText = ({ now, frozen }: Pick<ClockResponse, 'now' | 'frozen'>, zone: TimeZone): string =>
   `${zone.second(now)} ${zone.name}, ${frozen ? 'frozen' : 'running'}`;
 
-export function nextText({ next_due: next, frozen }: ClockAnswer, zone: TimeZone): string {
+export function nextText({ next_due: next, frozen }: ClockResponse, zone: TimeZone): string {
   if (next === null) return 'nothing is scheduled';
   return `next step of a payout at ${zone.second(next)} ${zone.name}${frozen ? ', once the clock is advanced' : ''}`;
 }
 
-const clockLines = (clock: ClockAnswer, { zone }: Session): readonly string[] => [
+const clockLines = (clock: ClockResponse, { zone }: Session): readonly string[] => [
   `${clockText(clock, zone)}; ${nextText(clock, zone)}`,
 ];
 
@@ -29,7 +29,7 @@ function moveOf(time: string) {
   );
 }
 
-function advanceLines(answer: AdvanceAnswer, { zone, paint }: Session): readonly string[] {
+function advanceLines(answer: AdvanceResponse, { zone, paint }: Session): readonly string[] {
   const { changes } = answer;
   const rows = changes.map(({ at, client_ref_id: reference, from, to, utr }) => [
     zone.second(at),

@@ -1,4 +1,4 @@
-import type { ExplainAnswer, RuleVerdict } from '../contract/control/explain-call.ts';
+import type { ExplainResponse, RuleVerdict } from '../contract/control/explain-call.ts';
 import type { RouteName } from '../contract/match.ts';
 import type { TimeZone } from './words.ts';
 
@@ -14,7 +14,7 @@ function verdictLines(title: string, verdicts: readonly RuleVerdict[], otherwise
 }
 
 /** What happens to the payout, in one line. */
-function payoutLine({ payout, note }: ExplainAnswer): readonly string[] {
+function payoutLine({ payout, note }: ExplainResponse): readonly string[] {
   if (payout === null) return note === null ? [] : [`no payout: ${note}`];
   const steps = payout.timeline.map(({ to, when }) => `${to ?? 'UTR'} ${when}`).join(', ');
   return [`payout: ${steps || 'PENDING for ever'} (planned by ${payout.planned_by})`];
@@ -23,7 +23,7 @@ function payoutLine({ payout, note }: ExplainAnswer): readonly string[] {
 /** Which rule and outcome a request would take, and why no other. */
 export function explanationLines(
   { route, reference }: { readonly route: RouteName; readonly reference?: string | undefined },
-  answer: ExplainAnswer,
+  answer: ExplainResponse,
   zone: TimeZone,
 ): readonly string[] {
   const { attempt, now, rules, outcomes } = answer;

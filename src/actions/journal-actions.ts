@@ -1,6 +1,6 @@
 import { repeatingRule } from '../client/repeating-rule.ts';
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
-import type { JournalEntry, RequestsAnswer } from '../contract/control-answers.ts';
+import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { expectedTable } from '../referee/expected-table.ts';
 import { hasFailed, reportsOf } from '../referee/reports/summary.ts';
@@ -42,7 +42,7 @@ export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] =>
   { text: reasonText(entry), colour: 'dim' },
 ];
 
-function journalLines({ requests, evicted }: RequestsAnswer, { zone, paint }: Session): readonly string[] {
+function journalLines({ requests, evicted }: RequestsResponse, { zone, paint }: Session): readonly string[] {
   const rows = requests.toReversed().map((entry) => {
     const id = { text: `#${entry.id}`, isRight: true };
     return ([id, zone.time(entry.at)] as (string | Cell)[]).concat(requestCells(entry));
@@ -92,7 +92,7 @@ export const journalActions = [
       limit,
     },
     run: ({ reference, txn, ...query }, { control }) =>
-      control.get<RequestsAnswer>('/requests', { ...query, client_ref_id: reference, txn_id: txn }),
+      control.get<RequestsResponse>('/requests', { ...query, client_ref_id: reference, txn_id: txn }),
     lines: journalLines,
   }),
   action({
@@ -103,7 +103,7 @@ export const journalActions = [
     words: ['number'],
     async run({ number }, { control }) {
       const query = { since: number - 1, order: 'oldest', limit: 1 };
-      const { requests } = await control.get<RequestsAnswer>('/requests', query);
+      const { requests } = await control.get<RequestsResponse>('/requests', query);
       if (requests[0]?.id === number) return requests[0];
       throw new SettingsError(`the journal of this world has no request ${number}`);
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ReleaseOrder, HeldRequest } from '../client/orders.ts';
-import type { TransactionAnswer, TransactionsAnswer } from '../contract/control-answers.ts';
+import type { TransactionResponse, TransactionsResponse } from '../contract/control-responses.ts';
 import { State } from '../contract/service.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { limit, reference, text, wholeNumber } from './arguments.ts';
@@ -9,7 +9,7 @@ import { rupees, stateColour, table, type TimeZone } from './words.ts';
 /** The payouts of a world, and the requests that its rules hold. */
 
 /** What happens to a payout next: its next step, or why there is none. */
-function nextText({ timeline, hidden_by: hiddenBy }: TransactionAnswer, zone: TimeZone): string {
+function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse, zone: TimeZone): string {
   const step = timeline.find(({ done }) => !done);
   const hidden = hiddenBy === null ? '' : `; hidden by ${hiddenBy}`;
   if (step === undefined) return hidden.slice(2);
@@ -18,7 +18,7 @@ function nextText({ timeline, hidden_by: hiddenBy }: TransactionAnswer, zone: Ti
 }
 
 function payoutLines(
-  { transactions, next }: TransactionsAnswer,
+  { transactions, next }: TransactionsResponse,
   { zone, paint }: Session,
 ): readonly string[] {
   if (transactions.length === 0) return ['this world has no such payout'];
@@ -86,7 +86,7 @@ export const payoutActions = [
       limit,
     },
     run: ({ reference: id, ...query }, { control }) =>
-      control.get<TransactionsAnswer>('/transactions', { ...query, client_ref_id: id }),
+      control.get<TransactionsResponse>('/transactions', { ...query, client_ref_id: id }),
     lines: payoutLines,
   }),
   action({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SOME_PAYOUT } from '../client/test-world.ts';
 import { RuleRequest, type ScenarioInput } from '../contract/control.ts';
-import type { RuleAnswer, ScenarioAnswer } from '../contract/control-answers.ts';
+import type { RuleResponse, ScenarioResponse } from '../contract/control-responses.ts';
 import { RouteName } from '../contract/match.ts';
 import { ScenarioDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
@@ -40,7 +40,10 @@ function documentOf(
   return read.input;
 }
 
-function scenarioLines({ name, description, rules, document: written }: ScenarioAnswer, { paint }: Session) {
+function scenarioLines(
+  { name, description, rules, document: written }: ScenarioResponse,
+  { paint }: Session,
+) {
   const what = oneLine(description);
   const counts = rules.filter(({ from, matched }) => from !== 'magic' || matched > 0);
   return [
@@ -53,7 +56,7 @@ function scenarioLines({ name, description, rules, document: written }: Scenario
   ];
 }
 
-const ruleTable = (rules: readonly RuleAnswer[], paint: Paint): readonly string[] =>
+const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly string[] =>
   table(
     ['rule', 'matched', 'applied', 'description'],
     rules.map(({ id, matched, taken, description }) => [
@@ -65,7 +68,7 @@ const ruleTable = (rules: readonly RuleAnswer[], paint: Paint): readonly string[
     paint,
   );
 
-const onTop = (rules: readonly RuleAnswer[]): string =>
+const onTop = (rules: readonly RuleResponse[]): string =>
   `${rules.length === 0 ? 'no rule' : counted(rules.length, 'rule')} on top`;
 
 const RuleList = z.strictObject({ description: z.string().optional(), rules: z.array(RuleRequest).min(1) });
@@ -128,7 +131,7 @@ export const scenarioActions = [
       from: text('only those on top of the world, of its scenario, or magic', 'origin').optional(),
     },
     async run({ from }, { control }) {
-      const { rules } = await control.get<{ rules: RuleAnswer[] }>('/rules', { from });
+      const { rules } = await control.get<{ rules: RuleResponse[] }>('/rules', { from });
       return rules;
     },
     lines(all, { paint }, { from: wanted }) {
@@ -157,7 +160,7 @@ export const scenarioActions = [
     async run({ rules: given }, { world, texts }) {
       const read = texts.read('rule add', given);
       const input = documentOf(read, (shape) => (isList(shape) ? RuleList : RuleRequest));
-      const added: RuleAnswer[] = [];
+      const added: RuleResponse[] = [];
       // the last rule first: each goes on top of those before it, so they are tried in the order of the file
       for (const rule of (isList(input) ? input.rules : [input as RuleRequest]).toReversed()) {
         added.unshift(await world.rule(rule));

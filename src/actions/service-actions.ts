@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { reasonOf } from '../client/control-client.ts';
 import { callService, type ServiceResponse } from '../client/service-call.ts';
 import type { PayoutInput } from '../client/test-world.ts';
-import type { TransactionAnswer } from '../contract/control-answers.ts';
+import type { TransactionResponse } from '../contract/control-responses.ts';
 import type { TransferMode } from '../contract/service.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
@@ -108,7 +108,7 @@ interface ServiceBody {
   readonly message?: string;
   readonly code?: string;
   readonly data?: {
-    readonly status?: TransactionAnswer['status'];
+    readonly status?: TransactionResponse['status'];
     readonly amount?: number;
     readonly balance?: number;
     readonly utr?: string | null;

@@ -1,4 +1,4 @@
-import type { EntriesAnswer, MoneyAnswer } from '../contract/control-answers.ts';
+import type { EntriesResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, limit, text } from './arguments.ts';
 import { rupees, signedRupees, table } from './words.ts';
@@ -7,11 +7,11 @@ import { rupees, signedRupees, table } from './words.ts';
 
 const INR = { amount: amount('INR, at most 2 decimals') };
 
-const moneyLines = ({ entry, balance }: MoneyAnswer): readonly string[] => [
+const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [
   `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,
 ];
 
-const entryLines = ({ entries, next }: EntriesAnswer, { zone, paint }: Session): readonly string[] => {
+const entryLines = ({ entries, next }: EntriesResponse, { zone, paint }: Session): readonly string[] => {
   const rows = entries
     .toReversed()
     .map(({ at, kind, amount: moved, balance, txn_id: txnId }) => [
@@ -52,7 +52,7 @@ export const walletActions = [
     effect: 'reads',
     input: { txn: text('only those of this txn_id', 'id').optional(), limit },
     run: ({ txn, limit: most }, { control }) =>
-      control.get<EntriesAnswer>('/wallet/entries', { txn_id: txn, limit: most }),
+      control.get<EntriesResponse>('/wallet/entries', { txn_id: txn, limit: most }),
     lines: entryLines,
   }),
 ];

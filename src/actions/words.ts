@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { TransactionAnswer, WorldAnswer } from '../contract/control-answers.ts';
+import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
 import { SettingsError } from '../settings.ts';
 
 /** How answers of a sandbox are written for people: rupees, times, aligned columns, colours. */
@@ -75,12 +75,12 @@ export const namedText = (id: string, name: string | null): string =>
   name === null ? id : `${id} (${name})`;
 
 /** The payouts that were made although no response has told the client so. */
-export const atRiskText = ({ count, amount }: WorldAnswer['at_risk']): string =>
+export const atRiskText = ({ count, amount }: WorldResponse['at_risk']): string =>
   count === 0 ? 'none' : `${counted(count, 'payout')}, ${rupees(amount)}: made, but the client was not told`;
 
 const STATE_COLOURS = { PENDING: 'yellow', SUCCESS: 'green', FAILED: 'red', REVERSED: 'red' } as const;
 
-export const stateColour = (state: TransactionAnswer['status']): Colour => STATE_COLOURS[state];
+export const stateColour = (state: TransactionResponse['status']): Colour => STATE_COLOURS[state];
 
 /** One cell of a table: its text, and how it is shown. */
 export interface Cell {

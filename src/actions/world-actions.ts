@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { HealthAnswer, WorldAnswer } from '../contract/control-answers.ts';
+import type { HealthResponse, WorldResponse } from '../contract/control-responses.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text, wholeNumber } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
@@ -7,9 +7,9 @@ import { alignedLines, atRiskText, namedText, rupees, stateColour, table } from 
 
 /** Worlds as a whole. */
 
-type Status = WorldAnswer & { readonly url: string; readonly version: string };
+type Status = WorldResponse & { readonly url: string; readonly version: string };
 
-function payoutsText(counts: WorldAnswer['transactions'], { paint }: Session): string {
+function payoutsText(counts: WorldResponse['transactions'], { paint }: Session): string {
   const states = Object.entries(counts) as [keyof typeof counts, number][];
   const some = states.filter(([, count]) => count > 0);
   if (some.length === 0) return 'none';
@@ -41,9 +41,9 @@ function statusLines(status: Status, session: Session): readonly string[] {
 }
 
 /** @param summary of the world, as an action left it */
-async function statusOf({ control, world }: Session, summary: Promise<WorldAnswer>): Promise<Status> {
+async function statusOf({ control, world }: Session, summary: Promise<WorldResponse>): Promise<Status> {
   const now = await summary;
-  const { version } = await control.get<z.infer<typeof HealthAnswer>>('/health');
+  const { version } = await control.get<z.infer<typeof HealthResponse>>('/health');
   return { url: world.url, version, ...now };
 }
 

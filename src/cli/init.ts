@@ -11,7 +11,7 @@ const TEST = 'payouts.test.mjs';
 
 /** The files to write, and what each is for. */
 const FILES: Readonly<Record<string, string>> = {
-  'scenarios/lost-answer.yaml': 'a scenario: the first answer to each payout is lost',
+  'scenarios/lost-response.yaml': 'a scenario: the first response to each payout is lost',
   'compose.yaml': 'a sandbox in a container, with that scenario',
   [TEST]: 'a first test, with a client to replace with yours',
 };

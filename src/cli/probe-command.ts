@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../platform/system-clock.ts';
 import { dialectText } from '../trials/probe/dialect-text.ts';
-import { dryAnswers } from '../trials/probe/dry-answers.ts';
+import { dryResponses } from '../trials/probe/dry-responses.ts';
 import { MOST_INR } from '../trials/probe/pay-level.ts';
 import {
   answerText,
   requestText,
   type Beneficiary,
-  type ProbeAnswer,
+  type ProbeResponse,
   type Send,
 } from '../trials/probe/probe-exchange.ts';
 import { LEVELS, probe, type Level, type ProbeResult } from '../trials/probe/probe.ts';
@@ -61,7 +61,7 @@ export const overHttp =
     };
   };
 
-function jsonOf(text: string): ProbeAnswer['json'] {
+function jsonOf(text: string): ProbeResponse['json'] {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -79,7 +79,7 @@ async function listRequests(level: Level, beneficiary: Beneficiary): Promise<num
   const listed = new Set<string>();
   await probe({
     level,
-    send: dryAnswers(),
+    send: dryResponses(),
     runId: 'RUN',
     beneficiary,
     pause,

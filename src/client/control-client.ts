@@ -72,14 +72,14 @@ async function jsonOf(response: Response): Promise<unknown> {
 }
 
 /** The message for an answer of a proxy or another server instead of a sandbox. */
-function foreignAnswer({ status, headers, url }: Response): string {
+function foreignResponse({ status, headers, url }: Response): string {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? 'no content type';
   return `${url} answers ${status} (${type}), which is not an answer of a sandbox: is there a proxy or another server?`;
 }
 
 async function refusalOf(response: Response, frames: string, base: string): Promise<SandboxError> {
   const body = (await jsonOf(response)) as Partial<SandboxError> | null | undefined;
-  const reason = typeof body?.message === 'string' ? body.message : foreignAnswer(response);
+  const reason = typeof body?.message === 'string' ? body.message : foreignResponse(response);
   // behind a proxy, an address may have a path: only the user knows whether this one is right
   const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
   const message = body?.code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
@@ -160,7 +160,7 @@ export class ControlClient {
     const response = await this.open(method, path, body === undefined ? {} : json);
     const answer = await jsonOf(response);
     if (answer === undefined) {
-      throw new SandboxError(response.status, 'UNKNOWN', foreignAnswer(response));
+      throw new SandboxError(response.status, 'UNKNOWN', foreignResponse(response));
     }
     return answer as T;
   }

@@ -1,4 +1,4 @@
-import type { UndoAnswer, UndoRequest } from '../contract/control/undo-call.ts';
+import type { UndoResponse, UndoRequest } from '../contract/control/undo-call.ts';
 import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
 import type {
   EntriesQuery,
@@ -9,19 +9,19 @@ import type {
   VerifyRequest,
 } from '../contract/control.ts';
 import type {
-  EntryAnswer,
+  EntryResponse,
   JournalEntry,
-  MoneyAnswer,
-  RequestsAnswer,
-  RuleAnswer,
-  ScenarioAnswer,
-  ScenariosAnswer,
-  TransactionAnswer,
-  VerifyAnswer,
-  WalletAnswer,
-  WorldAnswer,
-} from '../contract/control-answers.ts';
-import type { ExplainAnswer, ExplainInput } from '../contract/control/explain-call.ts';
+  MoneyResponse,
+  RequestsResponse,
+  RuleResponse,
+  ScenarioResponse,
+  ScenariosResponse,
+  TransactionResponse,
+  VerifyResponse,
+  WalletResponse,
+  WorldResponse,
+} from '../contract/control-responses.ts';
+import type { ExplainResponse, ExplainInput } from '../contract/control/explain-call.ts';
 import { ControlClient, queryText } from './control-client.ts';
 import { callerFrames, ExpectationError } from './expectation.ts';
 import {
@@ -64,7 +64,7 @@ export class World implements AsyncDisposable {
   }
 
   /** The state of the world: balance, payouts by state, clock, scenario, and whether all invariants hold. */
-  summary(): Promise<WorldAnswer> {
+  summary(): Promise<WorldResponse> {
     return this.#control.get('/world');
   }
 
@@ -73,22 +73,22 @@ export class World implements AsyncDisposable {
     return (await this.wallet()).balance;
   }
 
-  wallet(): Promise<WalletAnswer> {
+  wallet(): Promise<WalletResponse> {
     return this.#control.get('/wallet');
   }
 
   /** Puts money into the wallet. @param amount INR, at most 2 decimals */
-  fund(amount: number): Promise<MoneyAnswer> {
+  fund(amount: number): Promise<MoneyResponse> {
     return this.#control.post('/wallet/credit', { amount });
   }
 
   /** Takes money out of the wallet without a payout. @param amount INR, at most 2 decimals */
-  withdraw(amount: number): Promise<MoneyAnswer> {
+  withdraw(amount: number): Promise<MoneyResponse> {
     return this.#control.post('/wallet/debit', { amount });
   }
 
   /** The entries of the ledger, which explain the balance, oldest first. */
-  entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryAnswer[]> {
+  entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryResponse[]> {
     return this.#all('/wallet/entries', 'entries', query);
   }
 
@@ -99,26 +99,26 @@ export class World implements AsyncDisposable {
    */
   transactions(
     query: Pick<TransactionsQuery, 'status' | 'client_ref_id' | 'at_risk'> = {},
-  ): Promise<readonly TransactionAnswer[]> {
+  ): Promise<readonly TransactionResponse[]> {
     return this.#all('/transactions', 'transactions', query);
   }
 
-  transaction(txnId: string): Promise<TransactionAnswer> {
+  transaction(txnId: string): Promise<TransactionResponse> {
     return this.#control.get(`/transactions/${encodeURIComponent(txnId)}`);
   }
 
   /** Forces a payout into a state, by a legal transition. Its scheduled steps are cancelled. */
-  transition(txnId: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionAnswer> {
+  transition(txnId: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionResponse> {
     return this.#control.post(`/transactions/${encodeURIComponent(txnId)}/transition`, { to });
   }
 
   /** The names and descriptions of all scenarios. */
-  scenarios(): Promise<ScenariosAnswer> {
+  scenarios(): Promise<ScenariosResponse> {
     return this.#control.get('/scenarios');
   }
 
   /** The scenario of this world, with all rules and how often each was applied. */
-  scenario(): Promise<ScenarioAnswer> {
+  scenario(): Promise<ScenarioResponse> {
     return this.#control.get('/scenario');
   }
 
@@ -126,7 +126,7 @@ export class World implements AsyncDisposable {
    * Chooses a scenario: a name, a document, or null for the active scenario of the server. Rules on top stay. The opening
    * balance of the scenario applies only if nothing has happened to the wallet.
    */
-  use(scenario: string | ScenarioInput | null): Promise<ScenarioAnswer> {
+  use(scenario: string | ScenarioInput | null): Promise<ScenarioResponse> {
     const isName = typeof scenario === 'string' || scenario === null;
     return this.#control.put('/scenario', isName ? { use: scenario } : scenario);
   }
@@ -136,12 +136,12 @@ export class World implements AsyncDisposable {
    *
    * @param from only the rules on top of the `world`, those of its `scenario`, or those of the `magic` beneficiaries
    */
-  async rules(from?: 'world' | 'scenario' | 'magic'): Promise<readonly RuleAnswer[]> {
-    return (await this.#control.get<{ rules: RuleAnswer[] }>('/rules', { from })).rules;
+  async rules(from?: 'world' | 'scenario' | 'magic'): Promise<readonly RuleResponse[]> {
+    return (await this.#control.get<{ rules: RuleResponse[] }>('/rules', { from })).rules;
   }
 
   /** Puts a rule on top, before all others. Replaces the rule on top with the same name. */
-  rule(rule: RuleRequest): Promise<RuleAnswer> {
+  rule(rule: RuleRequest): Promise<RuleResponse> {
     return this.#control.post('/rules', rule);
   }
 
@@ -149,7 +149,7 @@ export class World implements AsyncDisposable {
    * Which rule and which outcome a request would take in this world as it is now, and why no other. The request is not sent,
    * and nothing is counted.
    */
-  explain(request: ExplainInput): Promise<ExplainAnswer> {
+  explain(request: ExplainInput): Promise<ExplainResponse> {
     return this.#control.post('/rules/explain', request);
   }
 
@@ -164,7 +164,7 @@ export class World implements AsyncDisposable {
   ): Promise<readonly JournalEntry[]> {
     const known: JournalEntry[] = [];
     for (let since = query.since; ; since = known.at(-1)!.id) {
-      const { requests } = await this.#control.get<RequestsAnswer>('/requests', {
+      const { requests } = await this.#control.get<RequestsResponse>('/requests', {
         ...query,
         since,
         order: 'oldest',
@@ -187,7 +187,7 @@ export class World implements AsyncDisposable {
   }
 
   /** Checks the journal against an expectation: a count of requests that match, or a sequence. */
-  verify(expected: VerifyRequest): Promise<VerifyAnswer> {
+  verify(expected: VerifyRequest): Promise<VerifyResponse> {
     return this.#control.post('/requests/verify', expected);
   }
 
@@ -238,7 +238,7 @@ export class World implements AsyncDisposable {
   }
 
   /** Resets the world to a new one: wallet, payouts, clock, scenario, rules and journal. Delayed responses are aborted. */
-  reset(): Promise<WorldAnswer> {
+  reset(): Promise<WorldResponse> {
     return this.#control.post('/reset');
   }
 
@@ -249,8 +249,8 @@ export class World implements AsyncDisposable {
    * @param options `force` also takes back the requests that the client has sent since then
    * @throws SandboxError UNDO_REFUSED with nothing to take back, or for requests since then, which the message names
    */
-  async undo(options: UndoOptions = {}): Promise<UndoAnswer['undone']> {
-    return (await this.#control.post<UndoAnswer>('/undo', options)).undone;
+  async undo(options: UndoOptions = {}): Promise<UndoResponse['undone']> {
+    return (await this.#control.post<UndoResponse>('/undo', options)).undone;
   }
 
   /** The whole world, with its newest requests and what the client was told of its payouts. */
@@ -267,10 +267,10 @@ export class World implements AsyncDisposable {
   }
 
   /** Replaces this world with a snapshot of this or another world. Its clock continues from the snapshot. */
-  async restore(snapshot: WorldSnapshot): Promise<WorldAnswer> {
+  async restore(snapshot: WorldSnapshot): Promise<WorldResponse> {
     const headers = { 'content-type': 'application/x-ndjson' };
     const response = await this.#control.open('PUT', '/state', { headers, body: snapshot });
-    return (await response.json()) as WorldAnswer;
+    return (await response.json()) as WorldResponse;
   }
 
   /**

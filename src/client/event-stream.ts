@@ -1,15 +1,15 @@
 import { createParser } from 'eventsource-parser';
-import type { ChangeAnswer, JournalEntry, MoneyAnswer } from '../contract/control-answers.ts';
-import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
+import type { ChangeResponse, JournalEntry, MoneyResponse } from '../contract/control-responses.ts';
+import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import type { ControlClient } from './control-client.ts';
 
 interface EventData {
   /** A request that ended, or that began to wait. */
   readonly request: JournalEntry;
   /** A step of a payout that was applied. */
-  readonly settlement: ChangeAnswer;
+  readonly settlement: ChangeResponse;
   /** Money that was credited or debited by hand. */
-  readonly wallet: MoneyAnswer;
+  readonly wallet: MoneyResponse;
   /** A change of the payouts that were made although no response has told the client so: how many, and INR. */
   readonly at_risk: { readonly count: number; readonly amount: number };
   readonly clock: { readonly now: string; readonly frozen: boolean };
@@ -18,7 +18,7 @@ interface EventData {
   /** A rule that was applied to a request. */
   readonly rule: { readonly rule: string; readonly matched: number; readonly taken: number };
   /** A request that waits to be released. */
-  readonly held: HeldRequestAnswer;
+  readonly held: HeldRequestResponse;
   /** A request that no longer waits. */
   readonly released: { readonly id: number; readonly how: 'released' | 'expired' | 'left' };
   readonly reset: { readonly now: string };

@@ -1,12 +1,12 @@
 import type { VerifyRequest } from '../contract/control.ts';
-import type { VerifyAnswer } from '../contract/control-answers.ts';
+import type { VerifyResponse } from '../contract/control-responses.ts';
 
 /** Which requests of a client to look for: everything a rule's `match` accepts, plus the result of the request. */
 export type ExpectedRequest = NonNullable<VerifyRequest['match']>;
 
 /** A world whose requests can be verified. */
 interface Verified {
-  verify(expected: VerifyRequest): Promise<VerifyAnswer>;
+  verify(expected: VerifyRequest): Promise<VerifyResponse>;
 }
 
 /** Something that a test expected of a world and did not find. The message shows what was there instead. */

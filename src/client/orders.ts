@@ -1,12 +1,12 @@
 import type { ReleaseRequest, RuleRequest } from '../contract/control.ts';
-import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
+import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import type { ControlClient } from './control-client.ts';
 
 /** What the client of a released request sees: the normal answer if nothing is given. */
 export type ReleaseOrder = NonNullable<ReleaseRequest>;
 
 /** A request that a rule holds. */
-export interface HeldRequest extends HeldRequestAnswer {
+export interface HeldRequest extends HeldRequestResponse {
   /**
    * Releases it. A request that has only arrived makes its payout now, before this resolves.
    *
@@ -27,7 +27,7 @@ export async function heldRequests(
   count: number | undefined,
   { within }: HeldOptions,
 ): Promise<readonly HeldRequest[]> {
-  const { held } = await control.get<{ held: HeldRequestAnswer[] }>('/held', { count, within });
+  const { held } = await control.get<{ held: HeldRequestResponse[] }>('/held', { count, within });
   return held.map((request) =>
     Object.assign(request, {
       async release(order?: ReleaseOrder): Promise<void> {
@@ -73,7 +73,7 @@ function permutations(numbers: readonly number[]): readonly (readonly number[])[
   );
 }
 
-const textOf = ({ route, client_ref_id: reference, txn_id: txnId }: HeldRequestAnswer): string =>
+const textOf = ({ route, client_ref_id: reference, txn_id: txnId }: HeldRequestResponse): string =>
   `${route} ${reference ?? txnId ?? ''}`.trim();
 
 const inOrder = (one: HeldRequest, other: HeldRequest): number => {

@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../contract/control-answers.ts';
+import type { TransactionResponse } from '../contract/control-responses.ts';
 import type { WorldEvent } from './event-stream.ts';
 import { ExpectationError } from './expectation.ts';
 import type { World } from './controlled-world.ts';
@@ -14,10 +14,10 @@ export interface WaitOptions {
 /** How many references an error lists: those most like the unknown one. */
 const LISTED = 3;
 
-type Status = TransactionAnswer['status'];
+type Status = TransactionResponse['status'];
 const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly Status[];
 
-type Step = TransactionAnswer['timeline'][number];
+type Step = TransactionResponse['timeline'][number];
 
 /** How many characters two texts have in common at their beginnings. */
 function sharedStart(one: string, other: string): number {
@@ -56,13 +56,13 @@ function stepText({ to, at, polls, done }: Step): string {
 }
 
 /** The past and the scheduled steps of a payout, in a sentence. */
-function timelineText({ timeline, planned_by }: TransactionAnswer): string {
+function timelineText({ timeline, planned_by }: TransactionResponse): string {
   if (timeline.length === 0) return `its timeline (${planned_by}) has no steps`;
   return `its timeline (${planned_by}): ${timeline.map(stepText).join(', ')}`;
 }
 
 /** The steps still to come, up to the one that leads to this state; null if none does. */
-function wayTo(state: Status, { timeline }: TransactionAnswer): readonly Step[] | null {
+function wayTo(state: Status, { timeline }: TransactionResponse): readonly Step[] | null {
   const toCome = timeline.filter(({ done }) => !done);
   const last = toCome.findIndex(({ to }) => to === state);
   return last === -1 ? null : toCome.slice(0, last + 1);
@@ -73,7 +73,7 @@ function wayTo(state: Status, { timeline }: TransactionAnswer): readonly Step[] 
  *
  * @param isFrozen moving a frozen clock does not apply a step that waits for a client's status read
  */
-function obstacle(payout: TransactionAnswer, state: Status, isFrozen: boolean): string | null {
+function obstacle(payout: TransactionResponse, state: Status, isFrozen: boolean): string | null {
   const { client_ref_id: reference, status, timeline } = payout;
   const way = wayTo(state, payout);
   if (way === null) {
@@ -104,13 +104,13 @@ export async function waitForPayout(
   state: Status,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
   fail: (reason: string) => ExpectationError,
-): Promise<TransactionAnswer> {
+): Promise<TransactionResponse> {
   if (!STATES.includes(state)) throw fail(`${state} is not a state: use one of ${STATES.join(', ')}`);
-  const latest = async (): Promise<TransactionAnswer | undefined> =>
+  const latest = async (): Promise<TransactionResponse | undefined> =>
     (await world.transactions({ client_ref_id: reference })).at(-1);
 
   /** The payout once it is in the state; null while a running clock has to reach it. */
-  const look = async (): Promise<TransactionAnswer | null> => {
+  const look = async (): Promise<TransactionResponse | null> => {
     const [payout, { frozen }] = [await latest(), await world.clock.read()];
     if (payout === undefined) {
       if (frozen) throw fail(`${await unknownReference(world, reference)}; and the clock is frozen`);

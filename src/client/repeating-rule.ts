@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../contract/control-answers.ts';
+import type { JournalEntry } from '../contract/control-responses.ts';
 import type { RuleRequest } from '../contract/control.ts';
 
 /** A rule with a name, as in a scenario. */

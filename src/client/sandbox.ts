@@ -1,4 +1,4 @@
-import type { WorldsAnswer } from '../contract/control-answers.ts';
+import type { WorldsResponse } from '../contract/control-responses.ts';
 import { ControlClient } from './control-client.ts';
 import { TestWorld } from './test-world.ts';
 
@@ -23,7 +23,7 @@ export interface Sandbox extends AsyncDisposable {
    */
   world(given?: string | WorldOptions): TestWorld;
   /** All worlds, the one that was idle longest first. @throws SandboxError UNAUTHORIZED without the admin token */
-  worlds(): Promise<WorldsAnswer['worlds']>;
+  worlds(): Promise<WorldsResponse['worlds']>;
   /** Drops a world by its id. @throws SandboxError UNAUTHORIZED, WORLD_NOT_FOUND */
   dropWorld(id: string): Promise<void>;
   /** Stops the server if it was started with this object; does nothing for a sandbox that it only connected to. */
@@ -78,7 +78,7 @@ export function sandboxAt(
       const { apiKey, name } = typeof given === 'object' ? given : { apiKey: given };
       return new TestWorld(url, keyOf(apiKey), name);
     },
-    worlds: async () => (await admin.get<WorldsAnswer>('/worlds')).worlds,
+    worlds: async () => (await admin.get<WorldsResponse>('/worlds')).worlds,
     async dropWorld(id) {
       await admin.delete(`/worlds/${encodeURIComponent(id)}`);
     },

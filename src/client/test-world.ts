@@ -1,4 +1,4 @@
-import type { JournalEntry, TransactionAnswer } from '../contract/control-answers.ts';
+import type { JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
 import type { InitiateRequest } from '../contract/service.ts';
 import { callerFrames, Expectation, ExpectationError, type ExpectedRequest } from './expectation.ts';
 import { httpArchive, type HttpArchive } from './http-archive.ts';
@@ -11,7 +11,7 @@ import { callService, type ServiceCallInit, type ServiceResponse } from './servi
 export type PayoutInput = Partial<Readonly<InitiateRequest>>;
 
 /** The answer to a payout, as a client would have got it. */
-export interface PayAnswer extends ServiceResponse {
+export interface PayResponse extends ServiceResponse {
   /** The reference of the payout, given or generated. */
   readonly client_ref_id: string;
 }
@@ -58,7 +58,7 @@ export class TestWorld extends World {
    * @param payout fields that are not given are filled in; a reference is `payout-1`, `payout-2` …
    * @throws TypeError for a field that a payout does not have
    */
-  async pay(payout: PayoutInput = {}, init: ServiceCallInit = {}): Promise<PayAnswer> {
+  async pay(payout: PayoutInput = {}, init: ServiceCallInit = {}): Promise<PayResponse> {
     checkPayout(payout);
     const client_ref_id = payout.client_ref_id ?? (await this.#newReference());
     const body = { ...SOME_PAYOUT, ...payout, client_ref_id };
@@ -70,7 +70,7 @@ export class TestWorld extends World {
    *
    * @throws ExpectationError if there is none
    */
-  async payout(reference: string): Promise<TransactionAnswer> {
+  async payout(reference: string): Promise<TransactionResponse> {
     const frames = callerFrames();
     const payout = (await this.transactions({ client_ref_id: reference })).at(-1);
     if (payout !== undefined) return payout;
@@ -82,7 +82,7 @@ export class TestWorld extends World {
    *
    * @param id its txn_id, or its reference
    */
-  override async transition(id: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionAnswer> {
+  override async transition(id: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionResponse> {
     const [payout] = (await this.transactions({ client_ref_id: id })).slice(-1);
     return super.transition(payout?.txn_id ?? id, to);
   }
@@ -115,9 +115,9 @@ export class TestWorld extends World {
    */
   waitFor(
     reference: string,
-    state: TransactionAnswer['status'],
+    state: TransactionResponse['status'],
     options: WaitOptions = {},
-  ): Promise<TransactionAnswer> {
+  ): Promise<TransactionResponse> {
     const frames = callerFrames();
     return waitForPayout(this, reference, state, options, (reason) => new ExpectationError(reason, frames));
   }

@@ -1,5 +1,5 @@
 import type { AdvanceRequest } from '../contract/control.ts';
-import type { AdvanceAnswer, ClockAnswer } from '../contract/control-answers.ts';
+import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import type { ControlClient } from './control-client.ts';
 
 /** The clock of one world. It never goes backwards. */
@@ -11,7 +11,7 @@ export class WorldClock {
   }
 
   /** World time, whether the clock is frozen, and when the next step of a payout is due. */
-  read(): Promise<ClockAnswer> {
+  read(): Promise<ClockResponse> {
     return this.#control.get('/clock');
   }
 
@@ -21,12 +21,12 @@ export class WorldClock {
   }
 
   /** Freezes the clock at its current time. */
-  freeze(): Promise<ClockAnswer> {
+  freeze(): Promise<ClockResponse> {
     return this.#control.post('/clock/freeze');
   }
 
   /** Lets the clock run from its current time. */
-  resume(): Promise<ClockAnswer> {
+  resume(): Promise<ClockResponse> {
     return this.#control.post('/clock/resume');
   }
 
@@ -35,7 +35,7 @@ export class WorldClock {
    *
    * @throws SandboxError CLOCK_BACKWARDS when that time is in the past of this world, and something has happened in it
    */
-  reset(): Promise<ClockAnswer> {
+  reset(): Promise<ClockResponse> {
     return this.#control.post('/clock/reset');
   }
 
@@ -45,7 +45,7 @@ export class WorldClock {
    * @param move a duration (`'90s'`, `'2h'`, `'3d'`), `'idle'` until nothing is scheduled, or `{ by }`, `{ to }` (a time), `{ until: 'idle' }`
    * @returns the new time, and the steps that were applied, in order
    */
-  advance(move: string | AdvanceRequest): Promise<AdvanceAnswer> {
+  advance(move: string | AdvanceRequest): Promise<AdvanceResponse> {
     const body = typeof move === 'object' ? move : move === 'idle' ? { until: move } : { by: move };
     return this.#control.post('/clock/advance', body);
   }

@@ -63,7 +63,7 @@ const FieldError = z.object({ field: z.string(), message: z.string() });
 export type FieldError = z.infer<typeof FieldError>;
 
 /** The body of every error in the default dialect. */
-export const ErrorAnswer = z
+export const ErrorResponse = z
   .object({
     status: z.literal('error'),
     message: z.string().describe('What happened, what was received, and what would have been valid'),

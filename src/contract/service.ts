@@ -118,24 +118,24 @@ const PAYOUT = {
   utr: Utr,
 };
 
-export const InitiateAnswer = z
+export const InitiateResponse = z
   .object({
     status: z.literal('success'),
     message: z.string(),
     data: z.object({ ...PAYOUT, created_at: Timestamp }),
   })
-  .meta({ id: 'InitiateAnswer', description: 'The payout was accepted' });
-export type InitiateAnswer = z.infer<typeof InitiateAnswer>;
+  .meta({ id: 'InitiateResponse', description: 'The payout was accepted' });
+export type InitiateResponse = z.infer<typeof InitiateResponse>;
 
-export const BalanceAnswer = z
+export const BalanceResponse = z
   .object({
     status: z.literal('success'),
     data: z.object({ balance: z.number(), currency: z.literal('INR'), last_updated: Timestamp }),
   })
-  .meta({ id: 'BalanceAnswer', description: 'The current wallet balance' });
-export type BalanceAnswer = z.infer<typeof BalanceAnswer>;
+  .meta({ id: 'BalanceResponse', description: 'The current wallet balance' });
+export type BalanceResponse = z.infer<typeof BalanceResponse>;
 
-export const StatusAnswer = z
+export const StatusResponse = z
   .object({
     status: z.literal('success'),
     data: z.object({
@@ -146,5 +146,5 @@ export const StatusAnswer = z
       completed_at: Timestamp.nullable().optional(),
     }),
   })
-  .meta({ id: 'StatusAnswer', description: 'The current state of a payout' });
-export type StatusAnswer = z.infer<typeof StatusAnswer>;
+  .meta({ id: 'StatusResponse', description: 'The current state of a payout' });
+export type StatusResponse = z.infer<typeof StatusResponse>;

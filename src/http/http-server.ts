@@ -7,7 +7,7 @@ import type { Scenario } from '../scenario/scenario.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
-import { UnreadAnswers } from './limits/unread-answers.ts';
+import { UnreadResponses } from './limits/unread-responses.ts';
 import { handleAfterReading } from './one-turn.ts';
 import { requestRecorder, type ExchangeObserver } from './recorder.ts';
 import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
@@ -50,7 +50,7 @@ export function httpServer(options: HttpServerOptions) {
   const { log, scenarios, wallClock } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections(options.maxConnections, options.maxRequestsAhead, connectionEnded);
-  const unread = new UnreadAnswers(options.maxUnreadBytes, connectionEnded);
+  const unread = new UnreadResponses(options.maxUnreadBytes, connectionEnded);
   const scenarioOf = (url: string): Scenario => (isControlPath(url) ? scenarios.base : scenarios.active);
   const record = requestRecorder({ ...options, connections, unread, scenarioOf });
   const answerError = errorHandler(log, record);

@@ -4,7 +4,7 @@ import type { WallClock } from '../log/wall-clock.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { Connections } from './limits/connections.ts';
-import type { UnreadAnswers } from './limits/unread-answers.ts';
+import type { UnreadResponses } from './limits/unread-responses.ts';
 
 /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
@@ -15,7 +15,7 @@ interface Recording {
   readonly log: Logger;
   readonly wallClock: WallClock;
   readonly connections: Connections;
-  readonly unread: UnreadAnswers;
+  readonly unread: UnreadResponses;
   readonly observe: ExchangeObserver | undefined;
   readonly stopwatchMs: () => number;
   /** The scenario in whose dialect a request is answered before it has a world. */

@@ -5,7 +5,7 @@ import type { StoreObserver, WorldObserver } from '../log/world-parts.ts';
 import type { Metrics } from './metrics.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
-import { changeAnswer } from '../world/events.ts';
+import { changeResponse } from '../world/events.ts';
 
 /** The most that the log buffers in memory for a reader that does not read. Lines past it are dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
@@ -92,7 +92,7 @@ export const observeWorlds = (log: Logger, settled?: (change: Change) => void): 
   settled: (worldId, change) => {
     settled?.(change);
     if (!log.isLevelEnabled('info')) return; // there may be a million of them
-    const { utr, ...answer } = changeAnswer(change);
+    const { utr, ...answer } = changeResponse(change);
     log.info({ world: worldId.slice(0, 8), ...answer, utr: utr ?? undefined }, 'settlement');
   },
   failed: (worldId, error) =>

@@ -1,6 +1,6 @@
-import type { JournalEntry } from '../contract/control-answers.ts';
+import type { JournalEntry } from '../contract/control-responses.ts';
 import { toPaise } from '../payout/money.ts';
-import { showsAnswer } from '../scenario/rule.ts';
+import { showsResponse } from '../scenario/rule.ts';
 import { isMoney, isObject, seenIn, type Seen } from '../world/journal/seen.ts';
 
 /** One request of the client, with what the checks ask about it. */
@@ -36,7 +36,7 @@ export interface Call {
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
-  if (outcome === 'client_gone' || !showsAnswer(fault)) return null;
+  if (outcome === 'client_gone' || !showsResponse(fault)) return null;
   return answer === null || answer.status < 100 ? null : answer.status;
 }
 

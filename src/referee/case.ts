@@ -1,6 +1,6 @@
 import type { RefereeLimits, RefereeSettings } from '../contract/conduct.ts';
 import { USUAL_LIMITS } from '../contract/conduct.ts';
-import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../contract/control-answers.ts';
+import type { EntryResponse, JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
 import { callOf, inOrder, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
 
@@ -14,8 +14,8 @@ export interface Evidence {
   readonly evicted: number;
   /** null where there is no ledger: a journal or HAR from elsewhere. */
   readonly ledger: {
-    readonly payouts: readonly TransactionAnswer[];
-    readonly entries: readonly EntryAnswer[];
+    readonly payouts: readonly TransactionResponse[];
+    readonly entries: readonly EntryResponse[];
   } | null;
   /** Wall time at which it was taken: a request that is still under way has lasted until then. ISO 8601. */
   readonly wall_now: string | null;
@@ -24,7 +24,7 @@ export interface Evidence {
 }
 
 /** Whether an entry of this kind brings money into the wallet. */
-export const isMoneyIn = (kind: EntryAnswer['kind']): boolean => kind === 'credit' || kind === 'refund';
+export const isMoneyIn = (kind: EntryResponse['kind']): boolean => kind === 'credit' || kind === 'refund';
 
 /** The evidence, indexed for the checks. */
 export interface Case {
@@ -41,7 +41,7 @@ export interface Case {
   readonly clientEnded: boolean;
   readonly ledger: Evidence['ledger'];
   /** The latest payout of each reference. */
-  readonly payouts: ReadonlyMap<string, TransactionAnswer>;
+  readonly payouts: ReadonlyMap<string, TransactionResponse>;
   readonly expect: RefereeSettings['expect'];
   readonly limits: RefereeLimits;
   readonly wallNowMs: number | null;

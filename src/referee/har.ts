@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JournalEntry } from '../contract/control-answers.ts';
+import type { JournalEntry } from '../contract/control-responses.ts';
 import { readBody } from '../world/journal/exchange.ts';
 
 /** A file with saved traffic that cannot be used. */

@@ -1,5 +1,5 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
-import type { TransactionAnswer } from '../contract/control-answers.ts';
+import type { TransactionResponse } from '../contract/control-responses.ts';
 import { toInr, toPaise } from '../payout/money.ts';
 import type { Call } from './call.ts';
 import type { Case } from './case.ts';
@@ -17,7 +17,7 @@ export interface Paid {
 }
 
 /** Whether the money of a payout is out. */
-export const isOut = ({ status }: Pick<TransactionAnswer, 'status'>): boolean =>
+export const isOut = ({ status }: Pick<TransactionResponse, 'status'>): boolean =>
   status === 'PENDING' || status === 'SUCCESS';
 
 /** The payouts whose money is out: as the ledger has them, or without one as the responses said. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { JournalEntry } from '../contract/control-answers.ts';
+import { JournalEntry } from '../contract/control-responses.ts';
 import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
 import type { Evidence } from './case.ts';
 import { harEntries, TrafficError } from './har.ts';

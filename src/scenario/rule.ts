@@ -152,7 +152,7 @@ export function delayMs(delay: Delay, draw: Draw): number {
 const SHOWS_ANSWER: ReadonlySet<string> = new Set(['truncated-body', 'malformed-json', 'slow-body']);
 
 /** Whether the client sees a status, and anything of the body. @param fault its kind, if there is one */
-export const showsAnswer = (fault: string | null | undefined): boolean =>
+export const showsResponse = (fault: string | null | undefined): boolean =>
   fault === null || fault === undefined || SHOWS_ANSWER.has(fault);
 
 /** Whether an answer replaces the normal one with a body of its own. */

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../contract/control-answers.ts';
+import type { JournalEntry } from '../contract/control-responses.ts';
 import type { Evidence } from '../referee/case.ts';
 
 /** Whether a run met what its dialect or scenario changes: whether its client saw a response that it never sees otherwise. */

@@ -1,6 +1,6 @@
-import type { ChangeAnswer, EntryAnswer, MoneyAnswer } from '../contract/control-answers.ts';
+import type { ChangeResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
-import type { HeldRequestAnswer } from '../contract/control/held-answers.ts';
+import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import type { Entry } from '../contract/snapshot-lines.ts';
 import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
@@ -28,9 +28,9 @@ export function eventData(event: StateEvent): object {
     case 'at_risk':
       return { count: event.count, amount: toInr(event.paise) };
     case 'settlement':
-      return changeAnswer(event.change);
+      return changeResponse(event.change);
     case 'wallet':
-      return moneyAnswer(event.entry);
+      return moneyResponse(event.entry);
     case 'clock':
       return { now: iso(event.nowMs), frozen: event.isFrozen };
     case 'scenario':
@@ -38,7 +38,7 @@ export function eventData(event: StateEvent): object {
     case 'rule':
       return { rule: event.rule, matched: event.matched, taken: event.taken };
     case 'held':
-      return heldRequestAnswer(event.request);
+      return heldRequestResponse(event.request);
     case 'released':
       return { id: event.request.id, how: event.released.how };
     case 'reset':
@@ -47,7 +47,7 @@ export function eventData(event: StateEvent): object {
   }
 }
 
-export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeAnswer => ({
+export const changeResponse = ({ txnId, clientRefId, from, to, atMs, utr }: Change): ChangeResponse => ({
   txn_id: txnId,
   client_ref_id: clientRefId,
   from,
@@ -56,7 +56,7 @@ export const changeAnswer = ({ txnId, clientRefId, from, to, atMs, utr }: Change
   utr,
 });
 
-export const heldRequestAnswer = (request: HeldRequest): HeldRequestAnswer => ({
+export const heldRequestResponse = (request: HeldRequest): HeldRequestResponse => ({
   id: request.id,
   at: request.at,
   route: request.route,
@@ -67,7 +67,7 @@ export const heldRequestAnswer = (request: HeldRequest): HeldRequestAnswer => ({
   until: iso(request.untilMs),
 });
 
-export const entryAnswer = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryAnswer => ({
+export const entryResponse = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryResponse => ({
   kind,
   amount: toInr(amountPaise),
   balance: toInr(balancePaise),
@@ -75,7 +75,7 @@ export const entryAnswer = ({ kind, amountPaise, balancePaise, txnId, atMs }: En
   at: iso(atMs),
 });
 
-export const moneyAnswer = (entry: Entry): MoneyAnswer => ({
+export const moneyResponse = (entry: Entry): MoneyResponse => ({
   balance: toInr(entry.balancePaise),
-  entry: entryAnswer(entry),
+  entry: entryResponse(entry),
 });

@@ -1,5 +1,5 @@
 import { durationText } from '../contract/duration.ts';
-import type { ExplainAnswer, ExplainRequest } from '../contract/control/explain-call.ts';
+import type { ExplainResponse, ExplainRequest } from '../contract/control/explain-call.ts';
 import { MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
@@ -65,7 +65,7 @@ function made(
   state: WorldState,
   command: RequestCommand,
   plan: Plan,
-): Pick<ExplainAnswer, 'payout' | 'note'> {
+): Pick<ExplainResponse, 'payout' | 'note'> {
   if (command.kind !== 'initiate') return { payout: null, note: null };
   const { rule, scenario } = plan;
   if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
@@ -84,7 +84,7 @@ export function explainRequest(
   request: ExplainRequest,
   compiler: ScenarioCompiler,
   chosen: ScenarioSource | null = null,
-): ExplainAnswer {
+): ExplainResponse {
   const command = commandOf(request, chosen);
   const scenario = scenarioFor(state, command, compiler);
   const copy: WorldState = { ...state, ...copyOfCounts(state) };

@@ -1,6 +1,6 @@
 import { textField } from '../contract/service.ts';
 import { oneMore, type Payout, type Told } from '../contract/snapshot-lines.ts';
-import { replacesBody, showsAnswer } from '../scenario/rule.ts';
+import { replacesBody, showsResponse } from '../scenario/rule.ts';
 import type { CommandOf, Context } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import {
@@ -189,7 +189,7 @@ export function forgetRequests(state: WorldState): number {
 /** The state of a payout that a response shows its client; undefined for none. */
 function shownState(exchange: Exchange): Payout['state'] | undefined {
   const { response, result, route, code = null, fault, headers: asked } = exchange;
-  if (route === 'balance' || !showsAnswer(fault)) return undefined;
+  if (route === 'balance' || !showsResponse(fault)) return undefined;
   const respond = result?.effect?.respond ?? null;
   const isNormal = response === 'planned' && !replacesBody(respond);
   if (isNormal && result?.answer.kind === 'payout') {

@@ -186,8 +186,8 @@ test.each([
 });
 
 test('`payout-sandbox FILE` serves the scenario of the file', async () => {
-  const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-answer.yaml']);
-  expect(ready).toMatchObject({ scenario: 'lost-answer' });
+  const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-response.yaml']);
+  expect(ready).toMatchObject({ scenario: 'lost-response' });
 });
 
 test('an unknown variable that looks like a setting causes a warning that suggests the nearest name', async () => {

@@ -10,7 +10,7 @@ outcomes:
   - { name: neft-returned, match: { transfer_mode: NEFT }, timeline: [{ to: SUCCESS, after: 40m }, { to: REVERSED, after: 3d }] }
   - { name: all-others, timeline: [{ to: SUCCESS, after: 2s }] }
 rules:
-  - { name: lost-answer, match: { route: initiate, attempt: 1 }, effect: { commit: true, respond: 500 } }
+  - { name: lost-response, match: { route: initiate, attempt: 1 }, effect: { commit: true, respond: 500 } }
   - { name: large, match: { amount: { gte: 200000 } }, effect: { respond: 402 } }
 `;
 
@@ -38,8 +38,8 @@ test('validate --explain has a line for each rule and outcome, with the reason w
     'my.yaml: ok, 2 rules, 2 outcomes',
     'initiate order-1, attempt 2, 2026-01-15 16:00:00 IST',
     'rules',
-    '    lost-answer  attempt must be 1, and it is 2',
-    '    large        amount must be at least 200000, and it is 1500.5',
+    '    lost-response  attempt must be 1, and it is 2',
+    '    large          amount must be at least 200000, and it is 1500.5',
     '  → none: the normal answer',
     'outcomes',
     '  → neft-returned  is the first that matches',
@@ -51,7 +51,7 @@ test('validate --explain has a line for each rule and outcome, with the reason w
 
 test('validate --explain accepts the plain body of an initiate', async () => {
   const { stdout } = await explained(PAYOUT, SCENARIO, ...CLOCK);
-  expect(stdout).toContain('  → lost-answer  is the first that matches\n');
+  expect(stdout).toContain('  → lost-response  is the first that matches\n');
   expect(stdout).toContain('payout: SUCCESS after 2s (planned by my/all-others)\n');
 });
 

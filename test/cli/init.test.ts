@@ -23,9 +23,9 @@ test('init writes a scenario, a compose file and a test that passes, and says ho
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(
     [
-      'wrote  payout-sandbox/scenarios/lost-answer.yaml  a scenario: the first answer to each payout is lost',
-      'wrote  payout-sandbox/compose.yaml                a sandbox in a container, with that scenario',
-      'wrote  payout-sandbox/payouts.test.mjs            a first test, with a client to replace with yours',
+      'wrote  payout-sandbox/scenarios/lost-response.yaml  a scenario: the first response to each payout is lost',
+      'wrote  payout-sandbox/compose.yaml                  a sandbox in a container, with that scenario',
+      'wrote  payout-sandbox/payouts.test.mjs              a first test, with a client to replace with yours',
       `next   cd ${folder} && node --test payout-sandbox/payouts.test.mjs`,
       '',
     ].join('\n'),
@@ -37,7 +37,7 @@ test('init writes a scenario, a compose file and a test that passes, and says ho
     folder,
   ).ended;
   expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('pass 1') });
-  const scenario = join(folder, 'payout-sandbox/scenarios/lost-answer.yaml');
+  const scenario = join(folder, 'payout-sandbox/scenarios/lost-response.yaml');
   expect(await runInProcess(['validate', scenario])).toMatchObject({ code: 0, stderr: '' });
 });
 
@@ -47,7 +47,7 @@ test('init keeps existing files, and says what to install first', async () => {
   mkdirSync(dirname(file));
   writeFileSync(file, 'mine');
   const { stdout } = await runInProcess(['init', folder]);
-  expect(stdout).toContain('kept   payout-sandbox/compose.yaml                it was there already\n');
+  expect(stdout).toContain('kept   payout-sandbox/compose.yaml                  it was there already\n');
   expect(stdout).toContain(
     `first  cd ${folder} && npm install --save-dev ${join(ROOT, '.')}\nnext   node --test`,
   );

@@ -14,7 +14,7 @@ test.skipIf(!existsSync('/dev/full'))(
     const stderr = 'payout-sandbox: standard output cannot be written (ENOSPC)\n';
     expect(await inShell('P openapi > /dev/full')).toMatchObject({ code: 2, stderr });
     expect(await inShell('P --help > /dev/full')).toMatchObject({ code: 2, stderr });
-    const invalidAndValid = 'P validate package.json fixtures/init/scenarios/lost-answer.yaml';
+    const invalidAndValid = 'P validate package.json fixtures/init/scenarios/lost-response.yaml';
     expect(await inShell(`${invalidAndValid} > /dev/full`)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(stderr),

@@ -27,7 +27,7 @@ const TYPED: readonly (readonly [words: readonly string[], offered: readonly str
   [['tail', '--j'], ['--json']],
   [['pay', '1500', '--reference', ''], []],
   [['unfreeze', '--ur'], ['--url']],
-  [['use', 'lost-'], ['lost-answer']],
+  [['use', 'lost-'], ['lost-response']],
 ];
 
 /** How a shell is asked what it offers for these words: one line, in which words are separated by spaces. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/contract/control-answers.ts';
+import type { JournalEntry } from '../../src/contract/control-responses.ts';
 import { curlOf, curlOfRequest } from '../../src/dashboard/requests/curl.ts';
 import { duration, istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/ui/formats.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TransactionAnswer } from '../../src/contract/control-answers.ts';
+import type { TransactionResponse } from '../../src/contract/control-responses.ts';
 import { hasBrowser, holdBack, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
@@ -10,7 +10,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     const { url, client } = await sandboxFor();
     const payer = client();
     for (const ref of ['one', 'two']) await payer.pay({ client_ref_id: ref });
-    const [{ txn_id: one }] = (await payer.world.transactions()) as [TransactionAnswer];
+    const [{ txn_id: one }] = (await payer.world.transactions()) as [TransactionResponse];
     const seen = await open(url, { apiKey: payer.apiKey });
     const { page, view } = seen;
     const detail = (name: string) => page.getByRole('region', { name, exact: true });
@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     const { url, client } = await sandboxFor();
     const [mine, theirs] = [client(), client()];
     await theirs.pay({ client_ref_id: 'theirs' });
-    const [{ txn_id: txnId }] = (await theirs.world.transactions()) as [TransactionAnswer];
+    const [{ txn_id: txnId }] = (await theirs.world.transactions()) as [TransactionResponse];
     const { id } = await theirs.world.summary();
     const { id: myId } = await mine.world.summary();
     const seen = await open(url, { apiKey: mine.apiKey });
@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     const { url, client } = await sandboxFor();
     const payer = client();
     for (let nth = 1; nth <= 60; nth += 1) await payer.pay({ client_ref_id: `order-${nth}` });
-    const [{ txn_id: first }] = (await payer.world.transactions()) as [TransactionAnswer];
+    const [{ txn_id: first }] = (await payer.world.transactions()) as [TransactionResponse];
     const seen = await open(url, { apiKey: payer.apiKey });
     const { page } = seen;
     await loaded(seen);

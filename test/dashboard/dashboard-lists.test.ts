@@ -1,5 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { ChangeAnswer, EntryAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import type {
+  ChangeResponse,
+  EntryResponse,
+  TransactionResponse,
+} from '../../src/contract/control-responses.ts';
 import { BalanceLine } from '../../src/dashboard/store/balance-line.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-filter.ts';
@@ -22,7 +26,7 @@ const step = (to: 'SUCCESS' | 'REVERSED', at: string) => ({
 });
 
 /** A new payout: SUCCESS after two seconds, REVERSED after three days. */
-const made = (id: string, change: Partial<TransactionAnswer> = {}): TransactionAnswer => ({
+const made = (id: string, change: Partial<TransactionResponse> = {}): TransactionResponse => ({
   txn_id: id,
   client_ref_id: `order-${id}`,
   status: 'PENDING',
@@ -47,10 +51,10 @@ const made = (id: string, change: Partial<TransactionAnswer> = {}): TransactionA
 
 const change = (
   id: string,
-  from: ChangeAnswer['from'],
-  to: ChangeAnswer['to'],
+  from: ChangeResponse['from'],
+  to: ChangeResponse['to'],
   at: string,
-): ChangeAnswer => ({
+): ChangeResponse => ({
   txn_id: id,
   client_ref_id: `order-${id}`,
   from,
@@ -146,7 +150,7 @@ test('a page of older payouts can be the oldest payout alone', async () => {
 });
 
 test('the line of the balance is in the order of time, whichever way its entries were listed', () => {
-  const entry = (balance: number): EntryAnswer => ({ balance }) as EntryAnswer;
+  const entry = (balance: number): EntryResponse => ({ balance }) as EntryResponse;
   const line = new BalanceLine(4);
   line.begin([entry(3), entry(2), entry(1)], 7); // the newest first
   line.take([entry(4), entry(5)]); // and then those that follow

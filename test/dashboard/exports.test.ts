@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { RuleAnswer, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import type { RuleResponse, TransactionResponse } from '../../src/contract/control-responses.ts';
 import { lossText } from '../../src/dashboard/world/losses.ts';
 import { payoutsCsv } from '../../src/dashboard/payouts/payouts-csv.ts';
 
-const payout = (change: Partial<TransactionAnswer>): TransactionAnswer => ({
+const payout = (change: Partial<TransactionResponse>): TransactionResponse => ({
   txn_id: 'TXN1',
   client_ref_id: 'order-1',
   status: 'SUCCESS',
@@ -53,7 +53,7 @@ const lossOf = ({ payouts = 0, requests = 0, rulesOnTop = 0, isScenarioChosen = 
       },
       scenario: {
         chosen: isScenarioChosen,
-        rules: Array.from({ length: rulesOnTop }, () => ({ from: 'world' }) as RuleAnswer),
+        rules: Array.from({ length: rulesOnTop }, () => ({ from: 'world' }) as RuleResponse),
       },
     },
     requests,

@@ -1,20 +1,20 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScenarioAnswer } from '../../src/contract/control-answers.ts';
+import type { ScenarioResponse } from '../../src/contract/control-responses.ts';
 import type { World, WorldEvent } from '../../src/index.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
 
 /** A scenario with one rule, as an answer of the sandbox. */
-const scenario = (name: string, taken = 0): ScenarioAnswer =>
-  ({ name, rules: [{ id: 'a/b', matched: taken, taken }] }) as unknown as ScenarioAnswer;
+const scenario = (name: string, taken = 0): ScenarioResponse =>
+  ({ name, rules: [{ id: 'a/b', matched: taken, taken }] }) as unknown as ScenarioResponse;
 const USE = { rule: 'a/b', matched: 1, taken: 1 };
 
 /** A request for the scenario, which the test answers. */
 function asked(live: LiveScenario) {
-  let answered: (answer: ScenarioAnswer | Promise<never>) => void = () => undefined;
+  let answered: (answer: ScenarioResponse | Promise<never>) => void = () => undefined;
   const reading = live.read(() => new Promise((resolve) => (answered = resolve)));
   return {
-    answer: (answer: ScenarioAnswer): Promise<void> => (answered(answer), reading),
+    answer: (answer: ScenarioResponse): Promise<void> => (answered(answer), reading),
     fail: (): Promise<void> => (answered(Promise.reject(new Error('lost'))), reading),
   };
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { RuleAnswer } from '../../src/contract/control-answers.ts';
+import type { RuleResponse } from '../../src/contract/control-responses.ts';
 import { FAILURES, orderText, ruleOf } from '../../src/dashboard/control-bar/failure-kinds.ts';
 import { failureText, orderedFailure } from '../../src/dashboard/control-bar/ordered-failure.ts';
 
-const rule = (document: object, change: Partial<RuleAnswer> = {}): RuleAnswer => ({
+const rule = (document: object, change: Partial<RuleResponse> = {}): RuleResponse => ({
   id: 'world/r',
   name: 'r',
   from: 'world',

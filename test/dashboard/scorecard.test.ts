@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JournalEntry, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import type { JournalEntry, TransactionResponse } from '../../src/contract/control-responses.ts';
 import { scoreOf } from '../../src/dashboard/conduct/scorecard.ts';
 import { clientFindings, type Found } from '../../src/dashboard/conduct/client-findings.ts';
 import type { WorldReport } from '../../src/contract/conduct.ts';
@@ -59,7 +59,7 @@ test('a replay shows what was at risk at each moment, and a finding at its last 
     client_ref_id: 'order-1',
     told: { request: 3 },
     timeline: [{ to: 'SUCCESS', at: '2026-01-15T10:30:02.000Z', done: true }],
-  } as unknown as TransactionAnswer;
+  } as unknown as TransactionResponse;
   const beats = beatsOf([told, failed], [payout], [finding([1, 3])]);
   expect(beats.map(({ text, atRisk, findings }) => [text.split(' →')[0], atRisk, findings.length])).toEqual([
     ['#1 initiate order-1', 1, 0],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JournalEntry, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import type { JournalEntry, TransactionResponse } from '../../src/contract/control-responses.ts';
 import { gapText, storyMarkdown, storyOf } from '../../src/dashboard/payouts/two-lanes.ts';
 
 const at = (second: number): string => `2026-01-15T10:30:${String(second).padStart(2, '0')}.000Z`;
@@ -16,7 +16,7 @@ const payout = {
     { to: 'SUCCESS', at: at(2), polls: null, utr: true, done: true, forced: false },
     { to: 'REVERSED', at: '2026-01-18T10:30:00.000Z', polls: null, utr: false, done: false, forced: false },
   ],
-} as unknown as TransactionAnswer;
+} as unknown as TransactionResponse;
 
 const request = (id: number, second: number, change: object): JournalEntry =>
   ({

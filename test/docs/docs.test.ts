@@ -7,11 +7,11 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
 import {
-  BalanceAnswer,
-  InitiateAnswer,
+  BalanceResponse,
+  InitiateResponse,
   InitiateRequest,
   STATES,
-  StatusAnswer,
+  StatusResponse,
 } from '../../src/contract/service.ts';
 import { hunt, startSandbox, type World } from '../../src/index.ts';
 import { legalNext } from '../../src/payout/payout.ts';
@@ -43,9 +43,9 @@ test('docs/service.md lists exactly the fields of each route, which are required
   ]);
   const [sent, got] = page('service.md').split('The response is');
   expect(tableIn(sent!).map(([field, , required]) => [field, required])).toEqual(request);
-  expect(tableIn(got!).map(([field]) => field)).toEqual(Object.keys(InitiateAnswer.shape.data.shape));
-  expect(fields('GET /payout/status')).toEqual(Object.keys(StatusAnswer.shape.data.shape));
-  expect(fields('GET /client/fetchbalance')).toEqual(Object.keys(BalanceAnswer.shape.data.shape));
+  expect(tableIn(got!).map(([field]) => field)).toEqual(Object.keys(InitiateResponse.shape.data.shape));
+  expect(fields('GET /payout/status')).toEqual(Object.keys(StatusResponse.shape.data.shape));
+  expect(fields('GET /client/fetchbalance')).toEqual(Object.keys(BalanceResponse.shape.data.shape));
   const states = tableUnder(page('service.md'), 'States').map(([state, , next]) => [state, next]);
   expect(states).toEqual(STATES.map((state) => [state, legalNext(state).join(', ') || '–']));
 });
@@ -84,7 +84,7 @@ test.skipIf(!hasCurl)(
       answers.push(JSON.parse(await paste(shell, url)) as Record<string, unknown>);
     expect(answers).toMatchObject([
       { frozen: true },
-      { id: 'world/lost-answer' },
+      { id: 'world/lost-response' },
       { code: 'INTERNAL_ERROR' }, // the payout was made even so
       { frozen: true, changes: [{ to: 'SUCCESS' }] },
       { passed: true, count: 1 },

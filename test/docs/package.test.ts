@@ -66,7 +66,7 @@ test('the package ships the program, the library, its types, the scenarios and t
     'fixtures/dialects/terse.yaml',
     'fixtures/init/compose.yaml',
     'fixtures/init/payouts.test.mjs',
-    'fixtures/init/scenarios/lost-answer.yaml',
+    'fixtures/init/scenarios/lost-response.yaml',
     'fixtures/magic.yaml',
     'fixtures/openapi-examples.json',
     'fixtures/scenario.schema.json',

@@ -1,4 +1,8 @@
-import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../src/contract/control-answers.ts';
+import type {
+  EntryResponse,
+  JournalEntry,
+  TransactionResponse,
+} from '../../src/contract/control-responses.ts';
 import type { Evidence } from '../../src/referee/case.ts';
 
 const START_MS = Date.parse('2026-01-15T10:30:00.000Z');
@@ -75,9 +79,9 @@ export const journalOf = (lines: readonly Line[]): JournalEntry[] =>
 /** A payout of the ledger. @param steps the states that it came to, with their times */
 export const payoutOf = (
   reference: string,
-  steps: readonly (readonly [TransactionAnswer['status'], number])[],
-  change: Partial<TransactionAnswer> = {},
-): TransactionAnswer => ({
+  steps: readonly (readonly [TransactionResponse['status'], number])[],
+  change: Partial<TransactionResponse> = {},
+): TransactionResponse => ({
   txn_id: `TXN-${reference}`,
   client_ref_id: reference,
   status: steps.at(-1)?.[0] ?? 'PENDING',
@@ -107,7 +111,7 @@ export const payoutOf = (
   ...change,
 });
 
-export const creditAt = (atMs: number): EntryAnswer => ({
+export const creditAt = (atMs: number): EntryResponse => ({
   kind: 'credit',
   amount: 500,
   balance: 500,

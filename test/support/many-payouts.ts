@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { answersIn } from './http/http-answers.ts';
+import { answersIn } from './http/http-responses.ts';
 import { rawRequest } from './http/raw-socket.ts';
 import { PAYOUT } from './sandbox.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ATTACK_SEED, ATTACKS, saySeed } from './support/attack-size.ts';
 import { allThatComes, startTarget, type Target } from '../support/http/attack-target.ts';
 import { hostileBytes, type HostileBytes } from './support/hostile-bytes.ts';
-import { answersIn } from '../support/http/http-answers.ts';
+import { answersIn } from '../support/http/http-responses.ts';
 import { expectMoneyHolds } from './support/money-of-worlds.ts';
 import { expectAnyShape, publishedCalls, type PublishedCall } from './support/published-shapes.ts';
 

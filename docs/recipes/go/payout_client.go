@@ -64,13 +64,13 @@ func (c Client) Status(clientRefID string) (string, error) {
 	return found.Data.Status, err
 }
 
-type wholeAnswer struct {
+type wholeResponse struct {
 	*http.Response
 	body []byte
 }
 
 // send reads the whole answer: half of one says as little as none.
-func (c Client) send(method, path string, body []byte) (*wholeAnswer, error) {
+func (c Client) send(method, path string, body []byte) (*wholeResponse, error) {
 	request, err := http.NewRequest(method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -86,5 +86,5 @@ func (c Client) send(method, path string, body []byte) (*wholeAnswer, error) {
 	if err == nil && response.StatusCode < 300 && !json.Valid(whole) {
 		err = ErrUnknown
 	}
-	return &wholeAnswer{response, whole}, err
+	return &wholeResponse{response, whole}, err
 }

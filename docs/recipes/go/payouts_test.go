@@ -9,11 +9,11 @@ var order = Payout{"order-1", "Asha Rao", "000123456789", "SBIN0000001", 1500.50
 
 func clientOf(w World) Client { return Client{w.URL, w.APIKey, 2 * time.Second, 3} }
 
-func TestAPayoutIsMadeOnceAlthoughTheFirstAnswerNeverCame(t *testing.T) {
+func TestAPayoutIsMadeOnceAlthoughTheFirstResponseNeverCame(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
 	world.rule(JSON{
-		"name":   "lost-answer",
+		"name":   "lost-response",
 		"match":  JSON{"route": "initiate", "attempt": 1},
 		"effect": JSON{"commit": true, "fault": "hang"},
 	})
@@ -26,7 +26,7 @@ func TestAPayoutIsMadeOnceAlthoughTheFirstAnswerNeverCame(t *testing.T) {
 	world.verify(JSON{"sequence": []JSON{{"fault": "hang", "committed": true}, {"status": 200, "replayed": true}}})
 }
 
-func TestAPayoutIsAskedForWhenTheServiceAnswersNothingButErrors(t *testing.T) {
+func TestAPayoutIsAskedForWhenTheServiceResponsesNothingButErrors(t *testing.T) {
 	t.Parallel()
 	world := newWorld(t)
 	world.rule(JSON{"match": JSON{"route": "initiate"}, "effect": JSON{"commit": true, "respond": JSON{"status": 500}}})

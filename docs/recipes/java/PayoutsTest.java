@@ -16,10 +16,10 @@ class PayoutsTest {
   }
 
   @Test
-  @DisplayName("a payout is made once, although the first answer never came")
-  void lostAnswer() throws Exception {
+  @DisplayName("a payout is made once, although the first response never came")
+  void lostResponse() throws Exception {
     world.rule("""
-        {"name": "lost-answer", "match": {"route": "initiate", "attempt": 1}, "effect": {"commit": true, "fault": "hang"}}""");
+        {"name": "lost-response", "match": {"route": "initiate", "attempt": 1}, "effect": {"commit": true, "fault": "hang"}}""");
     assertEquals(200, client.pay("order-1", 1500.50).statusCode());
     assertEquals(998_499.50, world.balance());
     world.verify("""

@@ -76,7 +76,7 @@ public final class SandboxWorld {
     SandboxWorld world = new SandboxWorld();
     world.freeze();
     world.rule("""
-        {"name": "lost-answer", "match": {"route": "initiate", "attempt": 1}, "effect": {"commit": true, "fault": "hang"}}""");
+        {"name": "lost-response", "match": {"route": "initiate", "attempt": 1}, "effect": {"commit": true, "fault": "hang"}}""");
     HttpResponse<String> paid = new PayoutClient(world).pay("order-1", 1500.50);
     System.out.println("replayed " + paid.headers().firstValue("Idempotent-Replayed").orElse("false"));
     world.verify("""
@@ -109,7 +109,7 @@ final class PayoutClient {
         HttpResponse<String> answer = world.ask("POST", "/payout/initiate", body, TIMEOUT);
         if (answer.statusCode() < 500) return answer;
         if (answer.headers().firstValue("Retry-After").isPresent()) break;
-      } catch (IOException noAnswer) { // a timeout is one too: the payout may have happened or not
+      } catch (IOException noResponse) { // a timeout is one too: the payout may have happened or not
       }
       Thread.sleep(50L << attempt);
     }

@@ -28,7 +28,7 @@ test(
   'a salary is paid once, although the first answer was lost',
   inWorld(async (world) => {
     await world.rule({
-      name: 'lost-answer',
+      name: 'lost-response',
       match: { route: 'initiate', attempt: 1 },
       effect: { commit: true, fault: 'hang' },
     });

@@ -21,9 +21,9 @@ class PayoutTest(unittest.TestCase):
     def tearDown(self):
         self.world.expect_good_conduct(intent="beneficiary_account")
 
-    def test_a_salary_is_paid_once_although_the_first_answer_never_came(self):
+    def test_a_salary_is_paid_once_although_the_first_response_never_came(self):
         self.world.rule(
-            name="lost-answer",
+            name="lost-response",
             match={"route": "initiate", "attempt": 1},
             effect={"commit": True, "fault": "hang"},
         )

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { pino } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
-import type { RequestsAnswer } from '../../contract/control-answers.ts';
+import type { RequestsResponse } from '../../contract/control-responses.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import { logOptions } from '../../platform/log-line.ts';
@@ -140,7 +140,7 @@ async function reportsOn({ url, key, adminToken }: Judged, hasRun: boolean): Pro
   if (adminToken !== null)
     return new ControlClient(url, adminToken).get('/worlds/referee', { ended: hasRun });
   const control = new ControlClient(url, key);
-  const { requests, evicted } = await control.get<RequestsAnswer>('/requests', { limit: 1 });
+  const { requests, evicted } = await control.get<RequestsResponse>('/requests', { limit: 1 });
   const report = await control.get<WorldReport>('/referee', { ended: hasRun });
   const wasAsked = requests.length + evicted > 0 || (hasRun && hasRequests(report));
   return reportsOf(wasAsked ? [report] : []);

@@ -32,7 +32,7 @@ const ScenarioProblem = z
   })
   .meta({ id: 'ScenarioProblem', description: 'Something in the text of a scenario' });
 
-export const CheckScenarioAnswer = z
+export const CheckScenarioResponse = z
   .object({
     text: z.string().describe('The scenario as text: as it was sent, or written as YAML'),
     document: z
@@ -45,4 +45,4 @@ export const CheckScenarioAnswer = z
       .describe('What is never used; not looked for among more than 200 rules and outcomes'),
   })
   .meta({ id: 'CheckedScenario' });
-export type CheckScenarioAnswer = z.output<typeof CheckScenarioAnswer>;
+export type CheckScenarioResponse = z.output<typeof CheckScenarioResponse>;

@@ -44,7 +44,7 @@ const RuleVerdict = z
   .meta({ id: 'RuleVerdict' });
 export type RuleVerdict = z.output<typeof RuleVerdict>;
 
-export const ExplainAnswer = z
+export const ExplainResponse = z
   .object({
     scenario: z.string(),
     now: z.iso.datetime().describe('World time'),
@@ -68,4 +68,4 @@ export const ExplainAnswer = z
     outcomes: z.array(RuleVerdict).describe('Every outcome, in the order in which they are tried'),
   })
   .meta({ id: 'Explanation' });
-export type ExplainAnswer = z.output<typeof ExplainAnswer>;
+export type ExplainResponse = z.output<typeof ExplainResponse>;

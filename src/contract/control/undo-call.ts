@@ -13,7 +13,7 @@ export const UndoRequest = z
   .meta({ id: 'UndoRequest', description: 'What may be undone with the last control action' });
 export type UndoRequest = z.input<typeof UndoRequest>;
 
-export const UndoAnswer = z
+export const UndoResponse = z
   .object({
     undone: z.object({
       action: z.string().describe('What was taken back, such as advance or reset'),
@@ -21,4 +21,4 @@ export const UndoAnswer = z
     }),
   })
   .meta({ id: 'Undone' });
-export type UndoAnswer = z.infer<typeof UndoAnswer>;
+export type UndoResponse = z.infer<typeof UndoResponse>;

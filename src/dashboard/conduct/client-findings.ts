@@ -1,5 +1,5 @@
 import type { Finding, WorldReport } from '../../contract/conduct.ts';
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
 
 /** A finding of the referee, with its check. */

@@ -1,5 +1,5 @@
 import type { RuleRequest } from '../../contract/control.ts';
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { Found } from './client-findings.ts';
 
 type Effect = NonNullable<RuleRequest['effect']>;

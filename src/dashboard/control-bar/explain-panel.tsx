@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { ExplainAnswer, ExplainInput, RuleVerdict } from '../../contract/control/explain-call.ts';
+import type { ExplainResponse, ExplainInput, RuleVerdict } from '../../contract/control/explain-call.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
@@ -38,7 +38,7 @@ const isMagic = ({ id }: RuleVerdict): boolean => id.startsWith('magic/');
 const Explanation = ({
   answer: { rule, payout, note, rules, outcomes },
 }: {
-  readonly answer: ExplainAnswer;
+  readonly answer: ExplainResponse;
 }) => (
   <>
     <p>
@@ -65,7 +65,7 @@ const Explanation = ({
 
 /** An answer, and the request and the scenario that it is about, as JSON. */
 interface Explained {
-  readonly answer: ExplainAnswer;
+  readonly answer: ExplainResponse;
   readonly about: string;
 }
 

@@ -1,5 +1,5 @@
 import type { RuleRequest } from '../../contract/control.ts';
-import type { RuleAnswer, ScenarioAnswer } from '../../contract/control-answers.ts';
+import type { RuleResponse, ScenarioResponse } from '../../contract/control-responses.ts';
 import type { RouteName } from '../../contract/match.ts';
 
 type Effect = NonNullable<RuleRequest['effect']>;
@@ -65,7 +65,7 @@ export function ruleOf(
 }
 
 /** An ordered rule in words: `the next initiate gets a 500 after the payout`; its description or name for any other rule. */
-export function orderText({ name, description, rule, taken }: RuleAnswer): string {
+export function orderText({ name, description, rule, taken }: RuleResponse): string {
   const { match, times, effect } = rule as RuleRequest;
   const route = match?.route;
   const known = FAILURES.find((one) => JSON.stringify(one.effect) === JSON.stringify(effect));
@@ -78,7 +78,7 @@ export function orderText({ name, description, rule, taken }: RuleAnswer): strin
 }
 
 /** How many more requests a rule applies to; null for all. */
-export function leftOf({ rule, taken }: RuleAnswer): number | null {
+export function leftOf({ rule, taken }: RuleResponse): number | null {
   const { times } = rule as RuleRequest;
   return times === undefined ? null : Math.max(0, times - taken);
 }
@@ -113,10 +113,10 @@ const isPaid = ({ commit, respond, fault }: Effect): boolean =>
   commit === true || (respond === undefined && fault === undefined);
 
 /** The magic beneficiaries of a world: its magic outcomes, and its magic rules. */
-export function magicBeneficiaries(scenario: ScenarioAnswer | null): readonly MagicBeneficiary[] {
+export function magicBeneficiaries(scenario: ScenarioResponse | null): readonly MagicBeneficiary[] {
   const { outcomes = [], rules = [] } = scenario ?? {};
   const beneficiary = (
-    { id, name, description }: Pick<RuleAnswer, 'id' | 'name' | 'description'>,
+    { id, name, description }: Pick<RuleResponse, 'id' | 'name' | 'description'>,
     { match: { beneficiary_account: account, ...match } = {}, effect, timeline, not_found }: Written,
   ): MagicBeneficiary => ({
     id,

@@ -1,8 +1,8 @@
-import type { RuleAnswer } from '../../contract/control-answers.ts';
+import type { RuleResponse } from '../../contract/control-responses.ts';
 
 /** A rule that makes every payout look failed to its client. */
 interface OrderedFailure {
-  readonly rule: RuleAnswer;
+  readonly rule: RuleResponse;
   /** What the client sees, in words: `gets a 500` */
   readonly seen: string;
   readonly isPaid: boolean;
@@ -36,12 +36,12 @@ function seenBy({ respond, fault }: NonNullable<RuleText['effect']>): string | n
 }
 
 /** How many more payouts a rule takes, whatever they are; null for all. */
-function leftOf({ rule, taken }: RuleAnswer): number | null {
+function leftOf({ rule, taken }: RuleResponse): number | null {
   const { times } = rule as RuleText;
   return times === undefined ? null : times - taken;
 }
 
-function takesEvery(rule: RuleAnswer): boolean {
+function takesEvery(rule: RuleResponse): boolean {
   const text = rule.rule as RuleText;
   const { route = 'initiate', ...others } = text.match ?? {};
   return (
@@ -54,7 +54,7 @@ function takesEvery(rule: RuleAnswer): boolean {
 }
 
 /** The failure that is ordered for every payout; null if there is none. @param rules in the order in which they are tried */
-export function orderedFailure(rules: readonly RuleAnswer[]): OrderedFailure | null {
+export function orderedFailure(rules: readonly RuleResponse[]): OrderedFailure | null {
   const rule = rules.find(takesEvery); // those after it are not tried
   if (rule === undefined) return null;
   const { effect = {} } = rule.rule as RuleText;

@@ -1,5 +1,5 @@
 import { SOME_PAYOUT, type PayoutInput, type TestWorld } from '../../client/test-world.ts';
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { InitiateRequest, TransferMode } from '../../contract/service.ts';
 import { curlOf } from '../requests/curl.ts';
 import { duration } from '../ui/formats.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { clientFindings } from '../conduct/client-findings.ts';
 import { FindingList } from '../conduct/finding-list.tsx';
 import { openPayout, showRisk } from '../shell/navigation.ts';
@@ -80,7 +80,7 @@ function MoneyForm() {
 
 interface ShortListProps {
   readonly label: string;
-  readonly rows: readonly TransactionAnswer[];
+  readonly rows: readonly TransactionResponse[];
 }
 
 const ShortList = ({ label, rows }: ShortListProps) => (
@@ -102,9 +102,9 @@ const ShortList = ({ label, rows }: ShortListProps) => (
 );
 
 /** The payouts at risk, the newest first: a few of them, from the server. */
-function useRisks(): readonly TransactionAnswer[] {
+function useRisks(): readonly TransactionResponse[] {
   const live = useLive();
-  const [risks, setRisks] = useState<readonly TransactionAnswer[]>([]);
+  const [risks, setRisks] = useState<readonly TransactionResponse[]>([]);
   const { count = 0, amount = 0 } = live.summary.value?.at_risk ?? {};
   useEffect(() => {
     if (count === 0) setRisks([]);

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { WorldAnswer } from '../../contract/control-answers.ts';
+import type { WorldResponse } from '../../contract/control-responses.ts';
 import { World } from '../../client/controlled-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Together } from '../store/together.ts';
@@ -12,7 +12,7 @@ export class Preview {
   /** The time that is looked at. */
   readonly atMs = signal(0);
   /** What the world would be then; null until it is known. */
-  readonly future = signal<WorldAnswer | null>(null);
+  readonly future = signal<WorldResponse | null>(null);
   readonly trouble = signal<string | null>(null);
   readonly #live: LiveWorld;
   readonly #copy: World;

@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 
 /** The geometry of the time ribbon: world time from left to right, with idle gaps compressed. Pure functions. */
 
@@ -79,7 +79,7 @@ export interface Tick {
 }
 
 /** What happened to payouts, and what is scheduled. */
-export function ticksOf(payouts: readonly TransactionAnswer[]): readonly Tick[] {
+export function ticksOf(payouts: readonly TransactionResponse[]): readonly Tick[] {
   const ticks: Tick[] = [];
   for (const { created_at: createdAt, at_risk: isRisk, timeline } of payouts) {
     ticks.push({ atMs: Date.parse(createdAt), lane: 'made', isAhead: false, isRisk });

@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State, TransferMode } from '../../contract/service.ts';
 import { parseAmount } from '../ui/amounts.ts';
 
@@ -20,9 +20,9 @@ export const isNoLimit = (typed: string): boolean => typed.trim() !== '' && pars
 
 /** The payouts that match a filter; the same array if all match. */
 export function wantedPayouts(
-  rows: readonly TransactionAnswer[],
+  rows: readonly TransactionResponse[],
   { text, state, mode, atLeast, atMost }: PayoutFilter,
-): readonly TransactionAnswer[] {
+): readonly TransactionResponse[] {
   const [min, max] = [parseAmount(atLeast) ?? -Infinity, parseAmount(atMost) ?? Infinity];
   const wanted = text.trim().toLowerCase();
   if (wanted === '' && state === '' && mode === '' && min === -Infinity && max === Infinity) return rows;

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { EntryResponse, JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
 import { curlOf } from '../requests/curl.ts';
 import { openRequest } from '../shell/navigation.ts';
@@ -14,12 +14,12 @@ import { PayoutStory } from './payout-story.tsx';
 import { storyOf } from './two-lanes.ts';
 
 interface Past {
-  readonly entries: readonly EntryAnswer[];
+  readonly entries: readonly EntryResponse[];
   readonly requests: readonly JournalEntry[];
 }
 
 /** The entries and requests of one payout, including those that are not in the lists of the page; null before they are read. */
-function usePast(live: LiveWorld, { txn_id, client_ref_id, status, told }: TransactionAnswer): Past | null {
+function usePast(live: LiveWorld, { txn_id, client_ref_id, status, told }: TransactionResponse): Past | null {
   const [past, setPast] = useState<(Past & { readonly of: string }) | null>(null);
   const { world, feed, readings } = live;
   const mine = live.requests.rows.value.filter(
@@ -58,7 +58,7 @@ function ToldText({
   payout: { at_risk: isAtRisk, told, created_at: createdAt },
   requests,
 }: {
-  readonly payout: TransactionAnswer;
+  readonly payout: TransactionResponse;
   readonly requests: readonly JournalEntry[];
 }) {
   const making = requests.find(({ committed }) => committed === true);
@@ -86,7 +86,7 @@ function ToldText({
 }
 
 /** One payout: its story, its facts, and its legal transitions. */
-export function PayoutPanel({ payout }: { readonly payout: TransactionAnswer }) {
+export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }) {
   const live = useLive();
   const nowMs = worldNowMs(live) ?? 0;
   const { isBusy, refusal, run } = useAction();

@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { openRequest } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import { Button, CopyButton } from '../ui/button.tsx';
@@ -48,7 +48,7 @@ function Line({
 }
 
 interface Props {
-  readonly payout: TransactionAnswer;
+  readonly payout: TransactionResponse;
   readonly story: readonly StoryLine[];
   readonly nowMs: number;
 }

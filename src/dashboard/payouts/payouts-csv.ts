@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 
 const COLUMNS = [
   'txn_id',
@@ -13,7 +13,7 @@ const COLUMNS = [
   'created_at',
   'completed_at',
   'planned_by',
-] as const satisfies readonly (keyof TransactionAnswer)[];
+] as const satisfies readonly (keyof TransactionResponse)[];
 
 /** A spreadsheet runs texts that begin like this as formulas, and clients choose the texts of their payouts. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -25,7 +25,7 @@ function cellText(value: string | number | null): string {
 }
 
 /** Payouts as CSV (RFC 4180): amounts in INR, times in UTC. */
-export const payoutsCsv = (payouts: readonly TransactionAnswer[]): string =>
+export const payoutsCsv = (payouts: readonly TransactionResponse[]): string =>
   [COLUMNS, ...payouts.map((payout) => COLUMNS.map((column) => payout[column]))]
     .map((cells) => `${cells.map(cellText).join(',')}\r\n`)
     .join('');

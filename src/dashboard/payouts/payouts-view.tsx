@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State, TransferMode } from '../../contract/service.ts';
 import { curlOfPayout, MODES, SAMPLE_PAYOUT } from '../control-bar/sending.ts';
 import { address, openPayout, useFilter } from '../shell/navigation.ts';
@@ -21,30 +21,34 @@ const COLUMNS = [
   {
     name: 'Reference',
     className: table.main,
-    cell: (row: TransactionAnswer) => <Foreign text={row.client_ref_id} />,
+    cell: (row: TransactionResponse) => <Foreign text={row.client_ref_id} />,
   },
   {
     name: 'Client knows',
     className: table.knows,
-    cell: (row: TransactionAnswer) => <KnowsMark payout={row} />,
+    cell: (row: TransactionResponse) => <KnowsMark payout={row} />,
   },
-  { name: 'Amount', className: table.amount, cell: (row: TransactionAnswer) => <Amount inr={row.amount} /> },
+  {
+    name: 'Amount',
+    className: table.amount,
+    cell: (row: TransactionResponse) => <Amount inr={row.amount} />,
+  },
   {
     name: 'State',
     className: table.state,
-    cell: (row: TransactionAnswer) => <StateMark state={row.status} />,
+    cell: (row: TransactionResponse) => <StateMark state={row.status} />,
   },
-  { name: 'Mode', className: table.extra, cell: (row: TransactionAnswer) => row.transfer_mode },
+  { name: 'Mode', className: table.extra, cell: (row: TransactionResponse) => row.transfer_mode },
   {
     name: 'Beneficiary',
     className: table.second,
-    cell: (row: TransactionAnswer) => <Foreign text={row.beneficiary_name} />,
+    cell: (row: TransactionResponse) => <Foreign text={row.beneficiary_name} />,
   },
-  { name: 'UTR', className: table.extra, cell: (row: TransactionAnswer) => <code>{row.utr ?? '–'}</code> },
+  { name: 'UTR', className: table.extra, cell: (row: TransactionResponse) => <code>{row.utr ?? '–'}</code> },
   {
     name: 'Created, IST',
     className: table.when,
-    cell: (row: TransactionAnswer) => <Moment at={row.created_at} isShort />,
+    cell: (row: TransactionResponse) => <Moment at={row.created_at} isShort />,
   },
 ];
 
@@ -67,8 +71,8 @@ function NoPayouts() {
 }
 
 /** The open payout, also if it is too old to be in the list. */
-function useOpened(live: LiveWorld, txnId: string | null): TransactionAnswer | undefined {
-  const [old, setOld] = useState<TransactionAnswer | null>(null);
+function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse | undefined {
+  const [old, setOld] = useState<TransactionResponse | null>(null);
   const listed = live.payouts.rows.value && txnId !== null ? live.payouts.get(txnId) : undefined;
   const isOld = txnId !== null && listed === undefined && live.isLoaded.value;
   const changed = live.summary.value; // read again with every change of the world
@@ -80,8 +84,8 @@ function useOpened(live: LiveWorld, txnId: string | null): TransactionAnswer | u
 }
 
 /** The payouts that a filter can find. Those at risk are asked for, since they may be older than the others on the page. */
-function useRows(live: LiveWorld, { state }: PayoutFilter): readonly TransactionAnswer[] {
-  const [atRisk, setAtRisk] = useState<readonly TransactionAnswer[]>([]);
+function useRows(live: LiveWorld, { state }: PayoutFilter): readonly TransactionResponse[] {
+  const [atRisk, setAtRisk] = useState<readonly TransactionResponse[]>([]);
   const rows = live.payouts.rows.value;
   const isRisk = state === 'at-risk' && live.payouts.before.value > 0;
   const count = live.summary.value?.at_risk.count;

@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { download } from '../world/download.ts';
 import { istMoment, rupees } from '../ui/formats.ts';
 import { gapText, type StoryLine } from './two-lanes.ts';
@@ -21,7 +21,7 @@ const COLOURS = {
 };
 
 /** Draws the story in two lanes, always on white, since it goes to documents and chats. */
-function draw(payout: TransactionAnswer, story: readonly StoryLine[]): HTMLCanvasElement {
+function draw(payout: TransactionResponse, story: readonly StoryLine[]): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   const rows = story.reduce((sum, { gap }) => sum + (gap === null || gap.ms === null ? 1 : 2), 0);
   const height = HEAD + rows * LINE + 20;
@@ -70,7 +70,7 @@ function draw(payout: TransactionAnswer, story: readonly StoryLine[]): HTMLCanva
 }
 
 /** Copies the story as a picture, or saves it where a page may not copy one. @returns what it did */
-export async function copyPicture(payout: TransactionAnswer, story: readonly StoryLine[]): Promise<string> {
+export async function copyPicture(payout: TransactionResponse, story: readonly StoryLine[]): Promise<string> {
   const canvas = draw(payout, story);
   const picture = new Promise<Blob>((resolve) => canvas.toBlob((blob) => resolve(blob!), 'image/png'));
   try {

@@ -1,4 +1,4 @@
-import type { EntryAnswer, JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { EntryResponse, JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { duration, istMoment, signedRupees } from '../ui/formats.ts';
 
@@ -51,11 +51,11 @@ function clientText(entry: JournalEntry): string {
   return `${asked} → ${answer?.status ?? 'no status'}${told === null ? '' : `, ${told}`}`;
 }
 
-const moneyText = (entry: EntryAnswer | undefined): string =>
+const moneyText = (entry: EntryResponse | undefined): string =>
   entry === undefined ? '' : `, ${signedRupees(entry.amount)}`;
 
 /** The moments of the bank: the payout is made, its steps, and what is scheduled. */
-function bankMoments(payout: TransactionAnswer, entries: readonly EntryAnswer[]): readonly Moment[] {
+function bankMoments(payout: TransactionResponse, entries: readonly EntryResponse[]): readonly Moment[] {
   const { created_at: createdAt, timeline } = payout;
   const nothing = { client: null, request: null, known: null } as const;
   const made = entries.find(({ kind }) => kind === 'payout');
@@ -92,8 +92,8 @@ const gapKind = ({ state, known }: Moment): Gap['kind'] | null =>
  * @param requests of its reference or its id
  */
 export function storyOf(
-  payout: TransactionAnswer,
-  entries: readonly EntryAnswer[],
+  payout: TransactionResponse,
+  entries: readonly EntryResponse[],
   requests: readonly JournalEntry[],
   nowMs: number,
 ): readonly StoryLine[] {
@@ -155,7 +155,7 @@ function gapLines(gap: Gap | null, known: Known): readonly string[] {
 }
 
 /** The story as Markdown, for a pull request or a chat. */
-export function storyMarkdown(payout: TransactionAnswer, story: readonly StoryLine[]): string {
+export function storyMarkdown(payout: TransactionResponse, story: readonly StoryLine[]): string {
   const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\p{C}/gu, '\uFFFD');
   const lines = story.flatMap(({ atMs, bank, client, gap, isAhead, known }) => [
     `| ${istMoment(atMs)}${isAhead ? ' (scheduled)' : ''} | ${cell(bank ?? '')} | ${cell(client ?? '')} |`,

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 
 interface Call {
   readonly method: string;

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 
 const FIRST_REFUSAL = 400;
 const FIRST_FAILURE = 500;

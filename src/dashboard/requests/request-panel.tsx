@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
 import { openPayout } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';

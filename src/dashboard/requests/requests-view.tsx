@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
 import { address, openRequest, useFilter } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JournalEntry, WorldAnswer } from '../../contract/control-answers.ts';
+import type { JournalEntry, WorldResponse } from '../../contract/control-responses.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import { FAILURES, ruleOf, type Failure } from '../control-bar/failure-kinds.ts';
@@ -21,7 +21,7 @@ interface Future {
   readonly apiKey: string;
   readonly seen: string;
   readonly state: string;
-  readonly world: WorldAnswer;
+  readonly world: WorldResponse;
 }
 
 async function seenBy(response: Promise<Response>): Promise<string> {

@@ -1,6 +1,6 @@
 import type { World } from '../../client/controlled-world.ts';
 import type { RuleRequest } from '../../contract/control.ts';
-import type { RuleAnswer } from '../../contract/control-answers.ts';
+import type { RuleResponse } from '../../contract/control-responses.ts';
 
 const FIRST_RULE = {
   name: 'my-rule',
@@ -8,10 +8,10 @@ const FIRST_RULE = {
   effect: { commit: true, respond: { status: 500 } },
 } as const satisfies RuleRequest;
 
-const requestOf = ({ name, rule }: RuleAnswer): RuleRequest => ({ name, ...(rule as RuleRequest) });
+const requestOf = ({ name, rule }: RuleResponse): RuleRequest => ({ name, ...(rule as RuleRequest) });
 
 /** The rules on top of a world as a scenario to edit; an example rule if there are none. */
-export const rulesDocument = (top: readonly RuleAnswer[]): { readonly rules: readonly object[] } => ({
+export const rulesDocument = (top: readonly RuleResponse[]): { readonly rules: readonly object[] } => ({
   rules: top.length === 0 ? [FIRST_RULE] : top.map(requestOf),
 });
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CheckScenarioAnswer } from '../../contract/control/check-call.ts';
+import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { plural } from '../ui/formats.ts';
@@ -9,7 +9,7 @@ import { useCheck } from './text-check.ts';
 import type { YamlEditor } from './yaml-editor.ts';
 import css from './scenario.module.css';
 
-type Finding = CheckScenarioAnswer['problems'][number];
+type Finding = CheckScenarioResponse['problems'][number];
 
 interface FindingsProps {
   readonly kind: 'problem' | 'warning';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RuleAnswer } from '../../contract/control-answers.ts';
+import type { RuleResponse } from '../../contract/control-responses.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { magicBeneficiaries } from '../control-bar/failure-kinds.ts';
 import { backToNormal, changeRules, orderRule, removeRule } from '../control-bar/rule-orders.ts';
@@ -13,7 +13,7 @@ import { checkScenario } from './text-check.ts';
 import css from './scenario.module.css';
 
 interface RuleProps {
-  readonly rule: RuleAnswer;
+  readonly rule: RuleResponse;
   readonly children?: preact.ComponentChildren;
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ControlClient } from '../../client/control-client.ts';
-import type { CheckScenarioAnswer } from '../../contract/control/check-call.ts';
+import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { messageOf } from '../ui/formats.ts';
 
@@ -10,14 +10,14 @@ const PAUSE_MS = 300;
 type Given = { readonly text: string } | { readonly document: unknown };
 
 /** Asks the sandbox for both forms of a scenario, and its problems. */
-export const checkScenario = ({ world }: LiveWorld, given: Given): Promise<CheckScenarioAnswer> =>
+export const checkScenario = ({ world }: LiveWorld, given: Given): Promise<CheckScenarioResponse> =>
   new ControlClient(world.url, world.apiKey).post('/scenario/check', given);
 
 /** A text, and the result of its latest check. */
 export interface Check {
   readonly text: string;
   /** null if the sandbox could not check it: `trouble` says why. */
-  readonly answer: CheckScenarioAnswer | null;
+  readonly answer: CheckScenarioResponse | null;
   readonly trouble: string | null;
 }
 
@@ -26,7 +26,7 @@ export function useCheck(live: LiveWorld, text: string): Check | null {
   const [check, setCheck] = useState<Check | null>(null);
   useEffect(() => {
     let isOld = false;
-    const take = (answer: CheckScenarioAnswer | null, trouble: string | null): void => {
+    const take = (answer: CheckScenarioResponse | null, trouble: string | null): void => {
       if (!isOld) setCheck({ text, answer, trouble });
     };
     const timer = setTimeout(() => {

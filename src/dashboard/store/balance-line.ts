@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { EntryAnswer } from '../../contract/control-answers.ts';
+import type { EntryResponse } from '../../contract/control-responses.ts';
 
 /** The latest balances of a world. */
 export class BalanceLine {
@@ -14,14 +14,14 @@ export class BalanceLine {
   }
 
   /** Starts again with the newest entries, newest first. @param before how many older entries there are */
-  begin(entries: readonly EntryAnswer[], before: number): void {
+  begin(entries: readonly EntryResponse[], before: number): void {
     this.balances.value = [];
     this.next = before;
     this.take(entries.toReversed());
   }
 
   /** Adds the entries that follow, oldest first. */
-  take(entries: readonly EntryAnswer[]): void {
+  take(entries: readonly EntryResponse[]): void {
     if (entries.length === 0) return;
     const added = entries.map(({ balance }) => balance);
     this.balances.value = [...this.balances.value, ...added].slice(-this.#most);

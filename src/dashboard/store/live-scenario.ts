@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { RuleAnswer, ScenarioAnswer } from '../../contract/control-answers.ts';
+import type { RuleResponse, ScenarioResponse } from '../../contract/control-responses.ts';
 
 interface RuleUse {
   readonly rule: string;
@@ -8,9 +8,9 @@ interface RuleUse {
 }
 
 /** A scenario with the counts of its rules as the events of their uses report them. */
-function afterUses(scenario: ScenarioAnswer, uses: readonly RuleUse[]): ScenarioAnswer {
+function afterUses(scenario: ScenarioResponse, uses: readonly RuleUse[]): ScenarioResponse {
   const byId = new Map(uses.map((use) => [use.rule, use]));
-  const rules = scenario.rules.map((rule): RuleAnswer => {
+  const rules = scenario.rules.map((rule): RuleResponse => {
     const use = byId.get(rule.id);
     return use === undefined ? rule : { ...rule, matched: use.matched, taken: use.taken };
   });
@@ -19,7 +19,7 @@ function afterUses(scenario: ScenarioAnswer, uses: readonly RuleUse[]): Scenario
 
 /** The scenario of a world with its rules: read when it has changed, and whenever an answer may be older than what the page knows. */
 export class LiveScenario {
-  readonly current = signal<ScenarioAnswer | null>(null);
+  readonly current = signal<ScenarioResponse | null>(null);
   #isOld = true;
   #isReading = false;
   #actions = 0;
@@ -30,7 +30,7 @@ export class LiveScenario {
   }
 
   /** Takes what the page has read after an action of its own. */
-  take(scenario: ScenarioAnswer): void {
+  take(scenario: ScenarioResponse): void {
     this.current.value = scenario;
     this.#actions += 1;
     this.#isOld = true; // somebody else may have changed it since
@@ -43,7 +43,7 @@ export class LiveScenario {
   }
 
   /** Reads it if it is old. What fails is read the next time. */
-  async read(ask: () => Promise<ScenarioAnswer>): Promise<void> {
+  async read(ask: () => Promise<ScenarioResponse>): Promise<void> {
     if (!this.#isOld) return;
     this.#isOld = false;
     this.#isReading = true;

@@ -1,14 +1,14 @@
 import { computed, signal } from '@preact/signals';
 import type { WorldReport } from '../../contract/conduct.ts';
 import type {
-  AdvanceAnswer,
-  ClockAnswer,
-  ScenarioAnswer,
-  ScenariosAnswer,
-  TransactionAnswer,
-  WalletAnswer,
-  WorldAnswer,
-} from '../../contract/control-answers.ts';
+  AdvanceResponse,
+  ClockResponse,
+  ScenarioResponse,
+  ScenariosResponse,
+  TransactionResponse,
+  WalletResponse,
+  WorldResponse,
+} from '../../contract/control-responses.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import { messageOf } from '../ui/formats.ts';
@@ -37,19 +37,19 @@ const LOOK_EVERY_MS = 2000;
 const LOOKS_TO_READ = 8;
 
 /** @property readAtMs when it was read, by the browser's clock */
-type ClockReading = ClockAnswer & { readonly readAtMs: number };
+type ClockReading = ClockResponse & { readonly readAtMs: number };
 
 /** One world as the page shows it: read once, then updated by its events. */
 export class LiveWorld {
   readonly world: TestWorld;
   readonly feed: EventFeed;
   readonly news = new News();
-  readonly summary = signal<WorldAnswer | null>(null);
-  readonly wallet = signal<WalletAnswer | null>(null);
+  readonly summary = signal<WorldResponse | null>(null);
+  readonly wallet = signal<WalletResponse | null>(null);
   readonly clock = signal<ClockReading | null>(null);
   readonly #scenario = new LiveScenario();
   readonly scenario = this.#scenario.current;
-  readonly scenarios = signal<ScenariosAnswer | null>(null);
+  readonly scenarios = signal<ScenariosResponse | null>(null);
   /** What the referee finds in the requests of this world. The last report stays while the server is away. */
   readonly report = signal<WorldReport | null>(null);
   readonly payouts = new PayoutList(MOST_PAYOUTS);
@@ -112,7 +112,7 @@ export class LiveWorld {
   }
 
   /** The payouts at risk, also those that are older than the payouts on the page. */
-  async atRisk(): Promise<readonly TransactionAnswer[]> {
+  async atRisk(): Promise<readonly TransactionResponse[]> {
     return (await this.#pages.atRisk()).transactions;
   }
 
@@ -122,21 +122,21 @@ export class LiveWorld {
   }
 
   /** Applies the answer to an action of this page before its event arrives. */
-  takePayout(payout: TransactionAnswer): void {
+  takePayout(payout: TransactionResponse): void {
     this.payouts.renew([payout]);
     this.refresh();
   }
 
-  takeClock(clock: ClockAnswer): void {
+  takeClock(clock: ClockResponse): void {
     this.clock.value = { ...clock, readAtMs: performance.now() };
   }
 
-  takeAdvance({ now, frozen }: AdvanceAnswer): void {
+  takeAdvance({ now, frozen }: AdvanceResponse): void {
     this.takeClock({ now, frozen, next_due: null });
     this.refresh();
   }
 
-  takeScenario(scenario: ScenarioAnswer): void {
+  takeScenario(scenario: ScenarioResponse): void {
     this.#scenario.take(scenario);
     this.refresh();
   }

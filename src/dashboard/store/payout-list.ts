@@ -1,17 +1,21 @@
 import { signal } from '@preact/signals';
-import type { ChangeAnswer, TransactionsAnswer, TransactionAnswer } from '../../contract/control-answers.ts';
+import type {
+  ChangeResponse,
+  TransactionsResponse,
+  TransactionResponse,
+} from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 
 /** The states that a transition can force, by current state. */
 export type Edges = Readonly<Partial<Record<State, readonly State[]>>>;
 
-const stepsDone = ({ timeline }: TransactionAnswer): number => timeline.filter(({ done }) => done).length;
+const stepsDone = ({ timeline }: TransactionResponse): number => timeline.filter(({ done }) => done).length;
 
-const has = ({ timeline }: TransactionAnswer, { from, to, at }: ChangeAnswer): boolean =>
+const has = ({ timeline }: TransactionResponse, { from, to, at }: ChangeResponse): boolean =>
   timeline.some((step) => step.done && step.at === at && step.to === (to === from ? null : to));
 
 /** The one with more applied steps, since an answer can be older than an event. What the client was told is only in answers. */
-const newer = (known: TransactionAnswer | undefined, read: TransactionAnswer): TransactionAnswer =>
+const newer = (known: TransactionResponse | undefined, read: TransactionResponse): TransactionResponse =>
   known !== undefined && stepsDone(known) > stepsDone(read)
     ? { ...known, told: read.told, at_risk: read.at_risk }
     : read;
@@ -22,10 +26,10 @@ const newer = (known: TransactionAnswer | undefined, read: TransactionAnswer): T
  * @returns undefined if the step was not scheduled, so that the payout has to be requested again
  */
 function afterChange(
-  payout: TransactionAnswer,
-  { from, to, at, utr }: ChangeAnswer,
+  payout: TransactionResponse,
+  { from, to, at, utr }: ChangeResponse,
   edges: Edges,
-): TransactionAnswer | undefined {
+): TransactionResponse | undefined {
   const next = payout.timeline.findIndex(({ done }) => !done);
   const step = payout.timeline[next];
   if (step === undefined || payout.status !== from) return undefined;
@@ -45,12 +49,12 @@ function afterChange(
 /** The newest payouts of a world that the page has loaded, newest first. */
 export class PayoutList {
   /** Newest first. */
-  readonly rows = signal<readonly TransactionAnswer[]>([]);
+  readonly rows = signal<readonly TransactionResponse[]>([]);
   /** How many older payouts are not loaded. */
   readonly before = signal(0);
-  #byId = new Map<string, TransactionAnswer>();
+  #byId = new Map<string, TransactionResponse>();
   /** Changes of payouts that are not loaded yet: an event can arrive before the answer that contains its payout. */
-  #early = new Map<string, readonly ChangeAnswer[]>();
+  #early = new Map<string, readonly ChangeResponse[]>();
   #most: number;
 
   /** @param most how many are kept; older ones are dropped */
@@ -58,7 +62,7 @@ export class PayoutList {
     this.#most = most;
   }
 
-  get(txnId: string): TransactionAnswer | undefined {
+  get(txnId: string): TransactionResponse | undefined {
     return this.#byId.get(txnId);
   }
 
@@ -70,27 +74,27 @@ export class PayoutList {
   }
 
   /** Adds new payouts, down to one that is already loaded, so that none is missing in between. */
-  takeNewest({ transactions, next }: TransactionsAnswer, edges: Edges): void {
+  takeNewest({ transactions, next }: TransactionsResponse, edges: Edges): void {
     if (this.rows.value.length === 0) this.before.value = next === null ? 0 : next + 1; // a cursor is a position
     this.#merge(transactions, edges, (fresh) => [...fresh, ...this.rows.value]);
   }
 
   /** Adds payouts that are older than the rows. */
-  takeOlder({ transactions, next }: TransactionsAnswer, edges: Edges): void {
+  takeOlder({ transactions, next }: TransactionsResponse, edges: Edges): void {
     this.#most = Math.max(this.#most, this.rows.value.length + transactions.length);
     this.before.value = next === null ? 0 : next + 1;
     this.#merge(transactions, edges, (fresh) => [...this.rows.value, ...fresh]);
   }
 
   /** Replaces payouts by what was read of them, unless that is older than the events. */
-  renew(read: readonly TransactionAnswer[]): void {
+  renew(read: readonly TransactionResponse[]): void {
     const known = read.filter(({ txn_id: id }) => this.#byId.has(id));
     this.#replace(new Map(known.map((one) => [one.txn_id, newer(this.#byId.get(one.txn_id), one)])));
   }
 
   /** Applies changes. @returns the ids of payouts that have to be requested again */
-  takeChanges(changes: readonly ChangeAnswer[], edges: Edges): readonly string[] {
-    const changed = new Map<string, TransactionAnswer>();
+  takeChanges(changes: readonly ChangeResponse[], edges: Edges): readonly string[] {
+    const changed = new Map<string, TransactionResponse>();
     const stale = new Set<string>();
     for (const change of changes) {
       const { txn_id: id } = change;
@@ -108,12 +112,12 @@ export class PayoutList {
   }
 
   #merge(
-    read: readonly TransactionAnswer[],
+    read: readonly TransactionResponse[],
     edges: Edges,
-    joined: (fresh: readonly TransactionAnswer[]) => readonly TransactionAnswer[],
+    joined: (fresh: readonly TransactionResponse[]) => readonly TransactionResponse[],
   ): void {
-    const fresh: TransactionAnswer[] = [];
-    const changed = new Map<string, TransactionAnswer>();
+    const fresh: TransactionResponse[] = [];
+    const changed = new Map<string, TransactionResponse>();
     for (const payout of read) {
       const { txn_id: id } = payout;
       const known = this.#byId.get(id);
@@ -128,7 +132,7 @@ export class PayoutList {
     this.#makeRoom();
   }
 
-  #replace(changed: ReadonlyMap<string, TransactionAnswer>): void {
+  #replace(changed: ReadonlyMap<string, TransactionResponse>): void {
     if (changed.size === 0) return;
     for (const [id, payout] of changed) this.#byId.set(id, payout);
     this.rows.value = this.rows.value.map((row) => changed.get(row.txn_id) ?? row);

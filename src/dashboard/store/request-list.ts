@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 
 /** The newest requests of a world, newest first. A request that hangs is replaced when it ends. */
 export class RequestList {

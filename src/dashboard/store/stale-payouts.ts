@@ -1,4 +1,4 @@
-import type { JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { World } from '../../client/controlled-world.ts';
 import { isUnreachable } from './event-feed.ts';
 import type { PayoutList } from './payout-list.ts';
@@ -49,7 +49,7 @@ export class StalePayouts {
   }
 }
 
-async function payoutsOf(world: World, ids: readonly string[]): Promise<readonly TransactionAnswer[]> {
+async function payoutsOf(world: World, ids: readonly string[]): Promise<readonly TransactionResponse[]> {
   const found = ids.map((id) =>
     world.transaction(id).catch((error: unknown) => {
       if (isUnreachable(error)) throw error;

@@ -1,11 +1,11 @@
 import type {
-  EntriesAnswer,
-  EntryAnswer,
-  ModelAnswer,
-  RequestsAnswer,
-  TransactionsAnswer,
-  TransactionAnswer,
-} from '../../contract/control-answers.ts';
+  EntriesResponse,
+  EntryResponse,
+  ModelResponse,
+  RequestsResponse,
+  TransactionsResponse,
+  TransactionResponse,
+} from '../../contract/control-responses.ts';
 import { ControlClient } from '../../client/control-client.ts';
 import type { Edges } from './payout-list.ts';
 
@@ -24,18 +24,18 @@ export class WorldPages {
 
   /** The states that a transition can force, by current state. */
   async edges(): Promise<Edges> {
-    const { states, edges } = await this.#control.get<ModelAnswer>('/model');
+    const { states, edges } = await this.#control.get<ModelResponse>('/model');
     return Object.fromEntries(
       states.map(({ name }) => [name, edges.filter(({ from }) => from === name).map(({ to }) => to)]),
     );
   }
 
-  requests(limit: number): Promise<RequestsAnswer> {
+  requests(limit: number): Promise<RequestsResponse> {
     return this.#control.get('/requests', { limit });
   }
 
   /** @param before how many payouts are older than those loaded; a cursor is a position */
-  payouts(before?: number): Promise<TransactionsAnswer> {
+  payouts(before?: number): Promise<TransactionsResponse> {
     return this.#control.get('/transactions', {
       limit: PAGE,
       cursor: before === undefined ? undefined : before - 1,
@@ -47,11 +47,14 @@ export class WorldPages {
    *
    * @returns null if more than `most` are new: the loaded ones are too far back
    */
-  async payoutsDownTo(isKnown: (txnId: string) => boolean, most: number): Promise<TransactionsAnswer | null> {
-    const found: TransactionAnswer[] = [];
+  async payoutsDownTo(
+    isKnown: (txnId: string) => boolean,
+    most: number,
+  ): Promise<TransactionsResponse | null> {
+    const found: TransactionResponse[] = [];
     for (let cursor: number | undefined; ;) {
       const limit = cursor === undefined ? NEWS_PAGE : PAGE;
-      const page = await this.#control.get<TransactionsAnswer>('/transactions', { limit, cursor });
+      const page = await this.#control.get<TransactionsResponse>('/transactions', { limit, cursor });
       found.push(...page.transactions);
       if (page.next === null || page.transactions.some(({ txn_id: id }) => isKnown(id))) {
         return { transactions: found, next: page.next };
@@ -62,7 +65,7 @@ export class WorldPages {
   }
 
   /** The newest payouts that were made although no response has told the client so. */
-  atRisk(): Promise<TransactionsAnswer> {
+  atRisk(): Promise<TransactionsResponse> {
     return this.#control.get('/transactions', { at_risk: true, limit: PAGE });
   }
 
@@ -73,15 +76,15 @@ export class WorldPages {
   }
 
   /** The newest entries, newest first. */
-  newestEntries(): Promise<EntriesAnswer> {
+  newestEntries(): Promise<EntriesResponse> {
     return this.#control.get('/wallet/entries', { limit: PAGE });
   }
 
   /** All entries from a position on, oldest first. */
-  async entriesFrom(position: number): Promise<readonly EntryAnswer[]> {
-    const found: EntryAnswer[] = [];
+  async entriesFrom(position: number): Promise<readonly EntryResponse[]> {
+    const found: EntryResponse[] = [];
     for (let cursor: number | null = position; cursor !== null;) {
-      const page: EntriesAnswer = await this.#control.get('/wallet/entries', {
+      const page: EntriesResponse = await this.#control.get('/wallet/entries', {
         order: 'oldest',
         limit: PAGE,
         cursor,

@@ -1,4 +1,4 @@
-import type { JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 
 /** The state of a payout: only what is not usual stands out. */
@@ -35,12 +35,12 @@ export const PaidMark = () => (
 );
 
 /** What the client knows of a payout, in words. */
-function knowsText({ at_risk: isAtRisk, told, status }: TransactionAnswer): string {
+function knowsText({ at_risk: isAtRisk, told, status }: TransactionResponse): string {
   if (isAtRisk || told === null) return 'not told';
   return told.as === status ? 'yes' : `knows ${told.as}`;
 }
 
 /** What the client knows of a payout: red while it has not been told of it at all. */
-export const KnowsMark = ({ payout }: { readonly payout: TransactionAnswer }) => (
+export const KnowsMark = ({ payout }: { readonly payout: TransactionResponse }) => (
   <span class={payout.at_risk ? 'pill risk' : 'dim'}>{knowsText(payout)}</span>
 );

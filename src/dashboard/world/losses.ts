@@ -1,11 +1,11 @@
-import type { ScenarioAnswer, WorldAnswer } from '../../contract/control-answers.ts';
+import type { ScenarioResponse, WorldResponse } from '../../contract/control-responses.ts';
 import type { World } from '../../client/controlled-world.ts';
 import { plural } from '../ui/formats.ts';
 
 /** What a world has that a reset or a snapshot would replace, apart from its requests. */
 interface Contents {
-  readonly summary: Pick<WorldAnswer, 'transactions' | 'balance' | 'opening_balance'>;
-  readonly scenario: Pick<ScenarioAnswer, 'chosen' | 'rules'>;
+  readonly summary: Pick<WorldResponse, 'transactions' | 'balance' | 'opening_balance'>;
+  readonly scenario: Pick<ScenarioResponse, 'chosen' | 'rules'>;
 }
 
 const joined = (parts: readonly string[]): string =>

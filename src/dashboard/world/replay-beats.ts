@@ -1,4 +1,4 @@
-import type { JournalEntry, TransactionAnswer } from '../../contract/control-answers.ts';
+import type { JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { Found } from '../conduct/client-findings.ts';
 
 /** One thing that happened, as a replay shows it. */
@@ -29,7 +29,7 @@ function requestText({
 /** Everything that happened in a world, in the order of its time. */
 export function beatsOf(
   requests: readonly JournalEntry[],
-  payouts: readonly TransactionAnswer[],
+  payouts: readonly TransactionResponse[],
   found: readonly Found[],
 ): readonly Beat[] {
   const steps = payouts.flatMap(({ client_ref_id: ref, timeline }) =>

@@ -3,7 +3,7 @@ import type { Worlds } from '../../log/worlds.ts';
 import type { Referee } from '../../referee/referee.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { TokenReader } from '../admission.ts';
-import type { SendContext } from '../limits/unread-answers.ts';
+import type { SendContext } from '../limits/unread-responses.ts';
 
 interface PageFile {
   readonly type: string;

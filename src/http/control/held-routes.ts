@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { HeldId, HeldQuery, MAX_HELD, ReleaseRequest } from '../../contract/control.ts';
-import { HeldAnswer, HeldRequestAnswer } from '../../contract/control/held-answers.ts';
+import { HeldResponse, HeldRequestResponse } from '../../contract/control/held-responses.ts';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { faultOf } from '../../scenario/rule-compiler.ts';
-import { heldRequestAnswer } from '../../world/events.ts';
+import { heldRequestResponse } from '../../world/events.ts';
 import type { HeldRequest, HeldRequests } from '../../world/request/hold-state.ts';
 import { operation } from '../route-schemas.ts';
 import { waitUntil } from '../service/wire-faults.ts';
 import type { ControlRoutes } from './control-options.ts';
 
-const heldAnswer = ({ waiting, expired }: HeldRequests): HeldAnswer => ({
-  held: waiting.map(heldRequestAnswer),
-  expired: expired.map(heldRequestAnswer),
+const heldResponse = ({ waiting, expired }: HeldRequests): HeldResponse => ({
+  held: waiting.map(heldRequestResponse),
+  expired: expired.map(heldRequestResponse),
 });
 
 /** `2 (initiate order-1, status order-1)` */
@@ -30,7 +30,7 @@ const expiredError = ({ expired }: HeldRequests): Refusal =>
 export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
   app.get(
     '/held',
-    operation('Held requests', 'listHeld', 'The requests that wait to be released', HeldAnswer, {
+    operation('Held requests', 'listHeld', 'The requests that wait to be released', HeldResponse, {
       description:
         'With `count`, the answer comes once that many are held: 409 when that takes longer than `within`, 504 when one was not released in time.',
       errors: ['NOT_RELEASED', 'TOO_FEW_HELD'],
@@ -50,9 +50,9 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
         // their own server may have died
         for (const { id } of overdue) await world.submit({ kind: 'endHold', id, how: 'expired' });
         const held = await world.read((state) => state.held);
-        if (count === undefined) return heldAnswer(held);
+        if (count === undefined) return heldResponse(held);
         if (held.expired.length > 0) throw expiredError(held);
-        if (held.waiting.length >= count) return heldAnswer(held);
+        if (held.waiting.length >= count) return heldResponse(held);
         const how = await waitUntil(Math.max(0, dueMs - wallClock.nowMs()), reply, wallClock, (changed) =>
           releases.follow(changes, changed),
         );
@@ -68,7 +68,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
 
   app.post(
     '/held/:id/release',
-    operation('Held requests', 'releaseHeld', 'Release a held request', HeldRequestAnswer, {
+    operation('Held requests', 'releaseHeld', 'Release a held request', HeldRequestResponse, {
       description: `A world holds at most ${MAX_HELD} requests.`,
       errors: ['HELD_NOT_FOUND'],
       params: z.object({ id: HeldId }),
@@ -79,7 +79,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
       if (!Number.isSafeInteger(id)) throw new Refusal('HELD_NOT_FOUND');
       const fault = body?.fault === undefined ? null : faultOf(body.fault);
       const order = { respond: body?.respond ?? null, fault };
-      return heldRequestAnswer(await world.submit({ kind: 'release', id, order }));
+      return heldRequestResponse(await world.submit({ kind: 'release', id, order }));
     },
   );
 };

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
 import {
-  ClearedAnswer,
+  ClearedResponse,
   type JournalEntry,
-  RequestsAnswer,
-  VerifyAnswer,
-} from '../../contract/control-answers.ts';
+  RequestsResponse,
+  VerifyResponse,
+} from '../../contract/control-responses.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import type { Path } from '../../contract/shape-issues.ts';
 import {
@@ -22,7 +22,7 @@ import { keepingVerdict } from '../referee/evidence.ts';
 import { invalidRequest, inWords, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
-import { listText, sendInPieces } from '../limits/unread-answers.ts';
+import { listText, sendInPieces } from '../limits/unread-responses.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
@@ -52,7 +52,7 @@ const requestsOf = ({ requests: { list, evicted } }: Readonly<WorldState>) => ({
 export const journalRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/requests',
-    operation('Journal', 'listRequests', 'The requests to this world', RequestsAnswer, {
+    operation('Journal', 'listRequests', 'The requests to this world', RequestsResponse, {
       querystring: RequestsQuery,
     }),
     async ({ query, exchange: { world } }, reply) => {
@@ -79,7 +79,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
 
   app.delete(
     '/requests',
-    operation('Journal', 'clearRequests', 'Clear the journal', ClearedAnswer),
+    operation('Journal', 'clearRequests', 'Clear the journal', ClearedResponse),
     ({ exchange: { world } }) =>
       keepingVerdict(world.id, options, false, async () => ({
         cleared: await world.submit({ kind: 'forget' }),
@@ -88,7 +88,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
 
   app.post(
     '/requests/verify',
-    operation('Journal', 'verifyRequests', 'Check the requests to this world', VerifyAnswer, {
+    operation('Journal', 'verifyRequests', 'Check the requests to this world', VerifyResponse, {
       description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
       body: VerifyRequest,
     }),

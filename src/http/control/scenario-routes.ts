@@ -6,11 +6,16 @@ import {
   ScenarioRequest,
   type ScenarioInput,
 } from '../../contract/control.ts';
-import { RuleAnswer, RulesAnswer, ScenarioAnswer, ScenariosAnswer } from '../../contract/control-answers.ts';
-import { Refusal } from '../../contract/errors.ts';
-import { ExplainAnswer, ExplainRequest } from '../../contract/control/explain-call.ts';
 import {
-  CheckScenarioAnswer,
+  RuleResponse,
+  RulesResponse,
+  ScenarioResponse,
+  ScenariosResponse,
+} from '../../contract/control-responses.ts';
+import { Refusal } from '../../contract/errors.ts';
+import { ExplainResponse, ExplainRequest } from '../../contract/control/explain-call.ts';
+import {
+  CheckScenarioResponse,
   CheckScenarioRequest,
   MAX_CHECKED_TEXT,
 } from '../../contract/control/check-call.ts';
@@ -25,7 +30,7 @@ import { explainRequest } from '../../world/explain.ts';
 import type { World } from '../../log/world.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { checked, invalidRequest, operation } from '../route-schemas.ts';
-import { ruleAnswer, rulesAnswer, scenarioAnswer } from './world-answers.ts';
+import { ruleResponse, rulesResponse, scenarioResponse } from './world-responses.ts';
 
 const START = { line: 1, column: 1 };
 
@@ -47,14 +52,14 @@ const findingOf = ({ place, path, message }: Problem) => ({ ...(place ?? START),
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
 
-async function choose(world: World, scenario: Scenario, isChosen: boolean): Promise<ScenarioAnswer> {
+async function choose(world: World, scenario: Scenario, isChosen: boolean): Promise<ScenarioResponse> {
   await world.submit({ kind: 'choose', source: scenario.source, isChosen });
-  return world.read(scenarioAnswer);
+  return world.read(scenarioResponse);
 }
 
-async function removeRule(world: World, name: string | null): Promise<{ rules: RuleAnswer[] }> {
+async function removeRule(world: World, name: string | null): Promise<{ rules: RuleResponse[] }> {
   await world.submit({ kind: 'removeRule', name });
-  return { rules: await world.read(rulesAnswer) };
+  return { rules: await world.read(rulesResponse) };
 }
 
 /** How a world behaves: its scenario, and the rules on top of it. */
@@ -71,9 +76,9 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.get(
     '/scenarios',
-    operation('Scenario', 'listScenarios', 'The scenarios to choose from', ScenariosAnswer),
+    operation('Scenario', 'listScenarios', 'The scenarios to choose from', ScenariosResponse),
     async () => {
-      const all: ScenariosAnswer['scenarios'] = [];
+      const all: ScenariosResponse['scenarios'] = [];
       for (const { name, description } of scenarios.all()) {
         all.push({ name, description });
         await yieldToEventLoop(); // a file that was not used before takes some milliseconds
@@ -84,13 +89,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.get(
     '/scenario',
-    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', ScenarioAnswer),
-    ({ exchange: { world } }) => world.read(scenarioAnswer),
+    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', ScenarioResponse),
+    ({ exchange: { world } }) => world.read(scenarioResponse),
   );
 
   app.put(
     '/scenario',
-    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', ScenarioAnswer, {
+    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', ScenarioResponse, {
       errors: ['SCENARIO_NOT_FOUND', 'SANDBOX_FULL'],
       requestBody: ScenarioRequest,
     }),
@@ -111,13 +116,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.delete(
     '/scenario',
-    operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server', ScenarioAnswer),
+    operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server', ScenarioResponse),
     ({ exchange: { world } }) => choose(world, scenarios.active, false),
   );
 
   app.post(
     '/scenario/check',
-    operation('Scenario', 'checkScenario', 'Check the text of a scenario', CheckScenarioAnswer, {
+    operation('Scenario', 'checkScenario', 'Check the text of a scenario', CheckScenarioResponse, {
       description: 'Whether a scenario can be used, and its text as JSON or its JSON as text.',
       body: CheckScenarioRequest,
     }),
@@ -135,21 +140,21 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.get(
     '/rules',
-    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried', RulesAnswer, {
+    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried', RulesResponse, {
       querystring: RulesQuery,
     }),
     async ({ query, exchange: { world } }) => {
-      const rules = await world.read(rulesAnswer);
+      const rules = await world.read(rulesResponse);
       return { rules: rules.filter(({ from }) => query.from === undefined || from === query.from) };
     },
   );
 
   app.post(
     '/rules',
-    operation('Scenario', 'putRule', 'Put a rule on top', RuleAnswer, {
+    operation('Scenario', 'putRule', 'Put a rule on top', RuleResponse, {
       errors: ['TOO_MANY_RULES', 'SANDBOX_FULL'],
       requestBody: RuleRequest,
-      response: { 201: RuleAnswer },
+      response: { 201: RuleResponse },
     }),
     async ({ body, exchange: { world } }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
@@ -159,13 +164,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug
       const id = await world.submit({ kind: 'putRule', rule: document });
       void reply.code(201);
-      return ruleAnswer(named(id.slice(id.indexOf('/') + 1)), new Map());
+      return ruleResponse(named(id.slice(id.indexOf('/') + 1)), new Map());
     },
   );
 
   app.post(
     '/rules/explain',
-    operation('Scenario', 'explainRequest', 'Explain which rule a request would take', ExplainAnswer, {
+    operation('Scenario', 'explainRequest', 'Explain which rule a request would take', ExplainResponse, {
       description: 'For this world as it is now. The request is not sent, and nothing is counted.',
       errors: ['SCENARIO_NOT_FOUND'],
       body: ExplainRequest,
@@ -181,13 +186,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.delete(
     '/rules',
-    operation('Scenario', 'removeRules', 'Remove all rules on top', RulesAnswer),
+    operation('Scenario', 'removeRules', 'Remove all rules on top', RulesResponse),
     ({ exchange: { world } }) => removeRule(world, null),
   );
 
   app.delete(
     '/rules/:name',
-    operation('Scenario', 'removeRule', 'Remove a rule on top', RulesAnswer, {
+    operation('Scenario', 'removeRule', 'Remove a rule on top', RulesResponse, {
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
     }),

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { DroppedAnswer, HealthAnswer, LiveAnswer, WorldsAnswer } from '../../contract/control-answers.ts';
+import {
+  DroppedResponse,
+  HealthResponse,
+  LiveResponse,
+  WorldsResponse,
+} from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { WorldRow } from '../../log/known/rows.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
@@ -7,7 +12,7 @@ import type { Worlds } from '../../log/worlds.ts';
 import { toInr } from '../../payout/money.ts';
 import { iso } from '../../contract/instant.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
-import { listText, sendInPieces } from '../limits/unread-answers.ts';
+import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
@@ -15,7 +20,7 @@ import type { ControlRoutes } from './control-options.ts';
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-const OpenapiAnswer: z.ZodType = z
+const OpenapiResponse: z.ZodType = z
   .record(z.string(), z.unknown())
   .describe('The OpenAPI 3.1 document of the service and of the control API');
 const MetricsText: z.ZodType = z.string().describe("Counters and gauges in Prometheus' text format");
@@ -26,13 +31,13 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/health',
-    operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthAnswer, {
+    operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthResponse, {
       description:
         'It listens once its scenarios are read and its state is restored; 503 while it stops, or cannot use its store.',
       access: 'everybody',
-      response: { 200: HealthAnswer, 503: HealthAnswer },
+      response: { 200: HealthResponse, 503: HealthResponse },
     }),
-    (_request, reply): z.infer<typeof HealthAnswer> => {
+    (_request, reply): z.infer<typeof HealthResponse> => {
       const status = isStopping() ? 'stopping' : isStoreAway() ? 'store_unavailable' : 'ready';
       if (status !== 'ready') void reply.code(503);
       return { status, version };
@@ -41,17 +46,17 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/live',
-    operation('Server', 'getLiveness', 'Whether the process is alive', LiveAnswer, {
+    operation('Server', 'getLiveness', 'Whether the process is alive', LiveResponse, {
       description: '200 even while its store is unavailable, which a restart would not cure.',
       access: 'everybody',
     }),
-    (): z.infer<typeof LiveAnswer> => ({ status: 'alive', version }),
+    (): z.infer<typeof LiveResponse> => ({ status: 'alive', version }),
   );
 
   let document: Promise<Buffer> | undefined; // one copy for all readers
   app.get(
     '/openapi.json',
-    operation('Server', 'getOpenapi', 'This document', OpenapiAnswer, { access: 'everybody' }),
+    operation('Server', 'getOpenapi', 'This document', OpenapiResponse, { access: 'everybody' }),
     async (_request, reply) => {
       document ??= openapi().then((text) => Buffer.from(text));
       return reply.type(JSON_TYPE).send(await document);
@@ -74,7 +79,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   );
 };
 
-const rowAnswer = ({ id, name, openedAtMs, usedAtMs, balancePaise, transactions, scenario }: WorldRow) => ({
+const rowResponse = ({ id, name, openedAtMs, usedAtMs, balancePaise, transactions, scenario }: WorldRow) => ({
   id,
   name,
   made_at: iso(openedAtMs),
@@ -97,7 +102,7 @@ async function* rowTexts(
   for (let from = 0; from < worldIds.length; from += ROWS_AT_ONCE) {
     if (from > 0) await wallClock.yieldToEventLoop();
     for (const row of await worlds.rows(worldIds.slice(from, from + ROWS_AT_ONCE))) {
-      yield JSON.stringify(rowAnswer(row));
+      yield JSON.stringify(rowResponse(row));
     }
   }
 }
@@ -112,7 +117,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/worlds',
-    operation('Server', 'listWorlds', 'All worlds', WorldsAnswer, { access: 'admin' }),
+    operation('Server', 'listWorlds', 'All worlds', WorldsResponse, { access: 'admin' }),
     async (_request, reply) => {
       const worldIds = await worlds.ids();
       const texts = listText({ worlds: [] }, rowTexts(worlds, worldIds, options.wallClock));
@@ -124,7 +129,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
 
   app.delete(
     '/worlds/:id',
-    operation('Server', 'dropWorld', 'Drop a world', DroppedAnswer, {
+    operation('Server', 'dropWorld', 'Drop a world', DroppedResponse, {
       access: 'admin',
       errors: ['WORLD_NOT_FOUND'],
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),

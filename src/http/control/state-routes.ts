@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { StateQuery } from '../../contract/control.ts';
-import { WorldAnswer } from '../../contract/control-answers.ts';
+import { WorldResponse } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
@@ -10,8 +10,8 @@ import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { sendInPieces } from '../limits/unread-answers.ts';
-import { worldAnswer } from './world-answers.ts';
+import { sendInPieces } from '../limits/unread-responses.ts';
+import { worldResponse } from './world-responses.ts';
 
 /** What a snapshot that waits for its reader keeps in memory for each of its items. */
 const BYTES_EACH = 64;
@@ -99,7 +99,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       '/state',
       {
         bodyLimit: maxStateBytes,
-        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', WorldAnswer, {
+        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', WorldResponse, {
           errors: ['STATE_REFUSED', 'SANDBOX_FULL'],
           requestBody: SnapshotText,
           requestType: SNAPSHOT_TYPE,
@@ -111,7 +111,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
         state.scenario = { ...state.scenario, isChosen: true };
         const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
         await keepingVerdict(world.id, options, true, () => world.submit(restore));
-        return world.read(worldAnswer);
+        return world.read(worldResponse);
       },
     );
   });

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { EntriesQuery, MoneyRequest, TransactionsQuery, TransitionRequest } from '../../contract/control.ts';
 import {
-  EntriesAnswer,
-  MoneyAnswer,
-  TransactionAnswer,
-  TransactionsAnswer,
-  WalletAnswer,
-} from '../../contract/control-answers.ts';
+  EntriesResponse,
+  MoneyResponse,
+  TransactionResponse,
+  TransactionsResponse,
+  WalletResponse,
+} from '../../contract/control-responses.ts';
 import { toPaise } from '../../payout/money.ts';
-import { entryAnswer, moneyAnswer } from '../../world/events.ts';
+import { entryResponse, moneyResponse } from '../../world/events.ts';
 import { entriesPage, findPayout, type PageRequest, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
 import { nowMs } from '../../world/state.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { transactionAnswer, walletAnswer } from './world-answers.ts';
+import { transactionResponse, walletResponse } from './world-responses.ts';
 
 const pageOf = ({ order, limit, cursor }: z.output<typeof TransactionsQuery>): PageRequest => ({
   from: cursor ?? null,
@@ -25,8 +25,8 @@ const pageOf = ({ order, limit, cursor }: z.output<typeof TransactionsQuery>): P
 export const walletRoutes: ControlRoutes = async (app) => {
   app.get(
     '/wallet',
-    operation('Wallet', 'getWallet', 'The money of this world', WalletAnswer),
-    ({ exchange: { world } }) => world.read(walletAnswer),
+    operation('Wallet', 'getWallet', 'The money of this world', WalletResponse),
+    ({ exchange: { world } }) => world.read(walletResponse),
   );
 
   for (const [direction, summary, error] of [
@@ -35,31 +35,31 @@ export const walletRoutes: ControlRoutes = async (app) => {
   ] as const) {
     app.post(
       `/wallet/${direction}`,
-      operation('Wallet', `${direction}Wallet`, summary, MoneyAnswer, {
+      operation('Wallet', `${direction}Wallet`, summary, MoneyResponse, {
         errors: [error],
         body: MoneyRequest,
       }),
       async ({ body, exchange: { world } }) =>
-        moneyAnswer(await world.submit({ kind: direction, amountPaise: toPaise(body.amount) })),
+        moneyResponse(await world.submit({ kind: direction, amountPaise: toPaise(body.amount) })),
     );
   }
 
   app.get(
     '/wallet/entries',
-    operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', EntriesAnswer, {
+    operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', EntriesResponse, {
       querystring: EntriesQuery,
     }),
     async ({ query, exchange: { world } }) => {
       const { items, next } = await world.read((state) =>
         entriesPage(state, query.txn_id ?? null, pageOf(query)),
       );
-      return { entries: items.map(entryAnswer), next };
+      return { entries: items.map(entryResponse), next };
     },
   );
 
   app.get(
     '/transactions',
-    operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', TransactionsAnswer, {
+    operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', TransactionsResponse, {
       querystring: TransactionsQuery,
     }),
     ({ query, exchange: { world } }) =>
@@ -70,7 +70,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
           isAtRisk: query.at_risk,
         };
         const { items, next } = payoutsPage(state, filter, pageOf(query));
-        return { transactions: items.map((payout) => transactionAnswer(payout, nowMs(state))), next };
+        return { transactions: items.map((payout) => transactionResponse(payout, nowMs(state))), next };
       }),
   );
 
@@ -80,7 +80,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/transactions/:txn_id',
-    operation('Wallet', 'getTransaction', 'One payout', TransactionAnswer, {
+    operation('Wallet', 'getTransaction', 'One payout', TransactionResponse, {
       description: 'It does not count as a status read.',
       errors: ['TRANSACTION_NOT_FOUND'],
       params: named,
@@ -89,19 +89,19 @@ export const walletRoutes: ControlRoutes = async (app) => {
       world.read((state) => {
         const payout = findPayout(state, { txnId });
         if (payout === undefined) throw unknownTxnId(txnId);
-        return transactionAnswer(payout, nowMs(state));
+        return transactionResponse(payout, nowMs(state));
       }),
   );
 
   app.post(
     '/transactions/:txn_id/transition',
-    operation('Wallet', 'forceTransition', 'Force a payout into a state', TransactionAnswer, {
+    operation('Wallet', 'forceTransition', 'Force a payout into a state', TransactionResponse, {
       description: 'Only legal transitions. The steps that were planned for the payout are cancelled.',
       errors: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       params: named,
       body: TransitionRequest,
     }),
     async ({ params: { txn_id: txnId }, body: { to }, exchange: { world } }) =>
-      transactionAnswer(await world.submit({ kind: 'transition', txnId, to }), world.nowMs),
+      transactionResponse(await world.submit({ kind: 'transition', txnId, to }), world.nowMs),
   );
 };

@@ -1,22 +1,27 @@
 import type { z } from 'zod';
 import { AdvanceRequest } from '../../contract/control.ts';
-import { UndoAnswer, UndoRequest } from '../../contract/control/undo-call.ts';
-import { AdvanceAnswer, ClockAnswer, ModelAnswer, WorldAnswer } from '../../contract/control-answers.ts';
+import { UndoResponse, UndoRequest } from '../../contract/control/undo-call.ts';
+import {
+  AdvanceResponse,
+  ClockResponse,
+  ModelResponse,
+  WorldResponse,
+} from '../../contract/control-responses.ts';
 import { STATES } from '../../contract/service.ts';
 import { isMoneyBack, legalNext, type Change } from '../../payout/payout.ts';
 import { iso } from '../../contract/instant.ts';
-import { changeAnswer } from '../../world/events.ts';
+import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
-import { listText, sendInPieces } from '../limits/unread-answers.ts';
+import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { operation } from '../route-schemas.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { clockAnswer, worldAnswer } from './world-answers.ts';
+import { clockResponse, worldResponse } from './world-responses.ts';
 
 /** The state machine of a payout, as data. */
-const MODEL: ModelAnswer = {
+const MODEL: ModelResponse = {
   initial: 'PENDING',
   states: STATES.map((name) => ({
     name,
@@ -33,31 +38,31 @@ function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance
 
 /** Some changes as the items of a JSON list. Text, since a million of them as objects would take too much memory. */
 const changesText = (changes: readonly Change[]): string =>
-  JSON.stringify(changes.map(changeAnswer)).slice(1, -1);
+  JSON.stringify(changes.map(changeResponse)).slice(1, -1);
 
 /** The world as a whole, and its clock. */
 export const worldRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/world',
-    operation('World', 'getWorld', 'The current state of this world', WorldAnswer),
-    ({ exchange: { world } }) => world.read(worldAnswer),
+    operation('World', 'getWorld', 'The current state of this world', WorldResponse),
+    ({ exchange: { world } }) => world.read(worldResponse),
   );
 
   app.post(
     '/reset',
-    operation('World', 'resetWorld', 'Reset the world', WorldAnswer, {
+    operation('World', 'resetWorld', 'Reset the world', WorldResponse, {
       description: 'Its hanging and delayed answers end.',
     }),
     async ({ exchange: { world } }) => {
       const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
       await keepingVerdict(world.id, options, true, () => world.submit(reset));
-      return world.read(worldAnswer);
+      return world.read(worldResponse);
     },
   );
 
   app.post(
     '/undo',
-    operation('World', 'undo', 'Take back the last control action', UndoAnswer, {
+    operation('World', 'undo', 'Take back the last control action', UndoResponse, {
       description:
         'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. Requests that the client has sent since then are named, and need `force`.',
       errors: ['UNDO_REFUSED'],
@@ -71,14 +76,14 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/model',
-    operation('World', 'getModel', 'The state machine of a payout, as data', ModelAnswer),
+    operation('World', 'getModel', 'The state machine of a payout, as data', ModelResponse),
     () => MODEL,
   );
 
   app.get(
     '/clock',
-    operation('Clock', 'getClock', 'The current time of this world', ClockAnswer),
-    async ({ exchange: { world } }) => clockAnswer(await world.read(clockResult)),
+    operation('Clock', 'getClock', 'The current time of this world', ClockResponse),
+    async ({ exchange: { world } }) => clockResponse(await world.read(clockResult)),
   );
 
   for (const [kind, summary] of [
@@ -87,23 +92,23 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   ] as const) {
     app.post(
       `/clock/${kind}`,
-      operation('Clock', `${kind}Clock`, summary, ClockAnswer),
-      async ({ exchange: { world } }) => clockAnswer(await world.submit({ kind })),
+      operation('Clock', `${kind}Clock`, summary, ClockResponse),
+      async ({ exchange: { world } }) => clockResponse(await world.submit({ kind })),
     );
   }
 
   app.post(
     '/clock/reset',
-    operation('Clock', 'resetClock', 'The clock of a new world', ClockAnswer, {
+    operation('Clock', 'resetClock', 'The clock of a new world', ClockResponse, {
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
     }),
     async ({ exchange: { world } }) =>
-      clockAnswer(await world.submit({ kind: 'resetClock', generation: null })),
+      clockResponse(await world.submit({ kind: 'resetClock', generation: null })),
   );
 
   app.post(
     '/clock/advance',
-    operation('Clock', 'advanceClock', 'Move the clock on', AdvanceAnswer, {
+    operation('Clock', 'advanceClock', 'Move the clock on', AdvanceResponse, {
       description: 'The answer comes after every step that is due has been applied, and lists these steps.',
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
       body: AdvanceRequest,

@@ -1,9 +1,9 @@
 import type { RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
-import { ErrorAnswer, REFUSALS, type RefusalCode } from '../../contract/errors.ts';
+import { ErrorResponse, REFUSALS, type RefusalCode } from '../../contract/errors.ts';
 import type { Tag } from '../route-schemas.ts';
-import { HEADERS, headersOfAnswer, headersOfRefusals } from './answer-headers.ts';
+import { HEADERS, headersOfResponse, headersOfRefusals } from './response-headers.ts';
 import { JsonSchemas } from './json-schemas.ts';
 
 const TAGS: Readonly<Record<Tag, string>> = {
@@ -96,7 +96,7 @@ function parametersOf(
 
 function answersOf(route: RouteOptions, { answer }: Example, schemas: JsonSchemas): object {
   const { response = {}, responseType = 'application/json', summary } = route.schema ?? {};
-  const headers = headersOfAnswer(route);
+  const headers = headersOfResponse(route);
   const all = Object.entries(response as Readonly<Record<string, z.ZodType>>);
   return Object.fromEntries(
     all.map(([status, schema], index) => {
@@ -107,13 +107,13 @@ function answersOf(route: RouteOptions, { answer }: Example, schemas: JsonSchema
   );
 }
 
-function refusalAnswersOf(route: RouteOptions, schemas: JsonSchemas): object {
+function refusalResponsesOf(route: RouteOptions, schemas: JsonSchemas): object {
   const answerOf = (codes: readonly RefusalCode[], description: string): object => {
     const examples = codes.map((code) => {
       const { message } = REFUSALS[code];
       return [code, { value: { status: 'error', message, code } }];
     });
-    const schema = schemas.of(ErrorAnswer, 'output');
+    const schema = schemas.of(ErrorResponse, 'output');
     return {
       description,
       headers: headersOfRefusals(route, codes),
@@ -153,7 +153,7 @@ function operationOf(route: RouteOptions, examples: Examples, schemas: JsonSchem
     security: access === 'everybody' ? [] : [{ [access]: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(content && { requestBody: { required: true, content } }),
-    responses: { ...answersOf(route, example, schemas), ...refusalAnswersOf(route, schemas) },
+    responses: { ...answersOf(route, example, schemas), ...refusalResponsesOf(route, schemas) },
   };
 }
 

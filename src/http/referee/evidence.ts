@@ -7,11 +7,11 @@ import type { Worlds } from '../../log/worlds.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import type { Referee } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
-import { entryAnswer } from '../../world/events.ts';
+import { entryResponse } from '../../world/events.ts';
 import type { MaybePromise } from '../../log/store.ts';
 import { endsOf, journalEntry } from '../../world/journal/exchange.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
-import { transactionAnswer } from '../control/world-answers.ts';
+import { transactionResponse } from '../control/world-responses.ts';
 
 /**
  * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
@@ -37,8 +37,10 @@ export function evidenceOf(
     name: state.name,
     evicted,
     ledger: {
-      payouts: payouts.map((payout) => transactionAnswer(payout, nowMs(state))),
-      entries: state.entries.filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs).map(entryAnswer),
+      payouts: payouts.map((payout) => transactionResponse(payout, nowMs(state))),
+      entries: state.entries
+        .filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs)
+        .map(entryResponse),
     },
     wall_now: iso(wallNowMs),
     clientEnded,

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { SeenEffect } from '../../world/request/request-result.ts';
-import type { SendContext } from '../limits/unread-answers.ts';
+import type { SendContext } from '../limits/unread-responses.ts';
 import { sendText } from '../refusals.ts';
 import { breakWire, waitUntil } from './wire-faults.ts';
 

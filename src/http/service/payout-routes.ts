@@ -2,11 +2,11 @@ import type { FastifyReply, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { RouteName } from '../../contract/match.ts';
 import {
-  BalanceAnswer,
-  InitiateAnswer,
+  BalanceResponse,
+  InitiateResponse,
   InitiateRequest,
   ScenarioHeader,
-  StatusAnswer,
+  StatusResponse,
   StatusQuery,
 } from '../../contract/service.ts';
 import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
@@ -19,7 +19,7 @@ import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { responseOf } from '../../world/request/response.ts';
 import { admission, type AdmissionOptions } from '../admission.ts';
 import { limitRate, type LimitStore } from '../limits/rate-limit.ts';
-import type { SendContext } from '../limits/unread-answers.ts';
+import type { SendContext } from '../limits/unread-responses.ts';
 import { writeAfterHandling } from '../one-turn.ts';
 import { sendText, writeHead } from '../refusals.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
@@ -116,7 +116,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     '/payout/initiate',
     {
       config: { name: 'initiate' },
-      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', InitiateAnswer, {
+      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', InitiateResponse, {
         description:
           'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it returns the existing payout, and nothing is debited twice.',
         requestHeaders: ScenarioHeader,
@@ -145,7 +145,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     '/client/fetchbalance',
     {
       config: { name: 'balance' },
-      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', BalanceAnswer, {
+      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', BalanceResponse, {
         requestHeaders: ScenarioHeader,
         errors: ['INVALID_REQUEST', 'RATE_LIMITED'],
       }),
@@ -157,7 +157,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     '/payout/status',
     {
       config: { name: 'status' },
-      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', StatusAnswer, {
+      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', StatusResponse, {
         description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
         requestHeaders: ScenarioHeader,
         errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],

@@ -1,12 +1,12 @@
 import type { StateEvent } from '../../world/events.ts';
-import { DelayedAnswers } from './delayed-answers.ts';
+import { DelayedResponses } from './delayed-responses.ts';
 import { Readers } from './readers.ts';
 import { Releases } from './releases.ts';
 
 /** What belongs to the connections that this server has to one world. */
 export class WorldConnections {
   /** The responses that rules delay. */
-  readonly delayed: DelayedAnswers;
+  readonly delayed: DelayedResponses;
   /** How the requests ended that rules hold until somebody releases them. */
   readonly releases = new Releases();
   readonly readers: Readers;
@@ -22,7 +22,7 @@ export class WorldConnections {
   constructor(wake: (woken: () => void) => () => void, woken: () => void) {
     this.#wake = wake;
     this.#woken = woken;
-    this.delayed = new DelayedAnswers(() => this.listen());
+    this.delayed = new DelayedResponses(() => this.listen());
     this.readers = new Readers(() => this.#listenWhileNeeded());
   }
 

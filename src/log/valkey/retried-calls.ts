@@ -1,5 +1,5 @@
 import type { WallClock } from '../wall-clock.ts';
-import { ANSWER_WITHIN_MS } from './answer-time.ts';
+import { ANSWER_WITHIN_MS } from './response-time.ts';
 import { AGAIN_AFTER_MS } from './store-client.ts';
 
 const GIVE_UP_AFTER_MS = 1200; // a call with its repetitions; with the last one, less than 2 s

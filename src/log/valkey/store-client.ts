@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
-import { ANSWER_WITHIN_MS } from './answer-time.ts';
+import { ANSWER_WITHIN_MS } from './response-time.ts';
 
 export type Client = Redis | Cluster;
 

@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import type { Check, Found } from '../check.ts';
@@ -19,7 +19,7 @@ import {
 const MOST_CALLS = 5;
 
 /** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out, and where there is no ledger. */
-export function undoneState({ payouts }: Case, reference: string): TransactionAnswer['status'] | null {
+export function undoneState({ payouts }: Case, reference: string): TransactionResponse['status'] | null {
   const payout = payouts.get(reference);
   return payout === undefined || isOut(payout) ? null : payout.status;
 }

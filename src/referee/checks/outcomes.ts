@@ -1,4 +1,4 @@
-import type { TransactionAnswer } from '../../contract/control-answers.ts';
+import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { listed, type Check, type Found } from '../check.ts';
@@ -100,7 +100,7 @@ const aliveAfter = ({ calls }: Case, last: Call, atMs: number): Call | undefined
   calls.find((call) => call.place > last.place && call.atMs > atMs);
 
 /** World time at which a payout reached its state; null for one that is PENDING. */
-function reachedMs({ status, timeline }: TransactionAnswer): number | null {
+function reachedMs({ status, timeline }: TransactionResponse): number | null {
   const at = timeline.findLast(({ done, to }) => done && to === status)?.at ?? null;
   return at === null ? null : Date.parse(at);
 }
@@ -108,7 +108,7 @@ function reachedMs({ status, timeline }: TransactionAnswer): number | null {
 /** A payout that the client sent, and what it knows of it in the end. */
 interface Followed {
   readonly reference: string;
-  readonly payout: TransactionAnswer;
+  readonly payout: TransactionResponse;
   readonly known: Knowledge;
   /** The first request of the client after its payout reached its state; undefined if the client was gone by then. */
   readonly later: () => Call | undefined;

@@ -10,7 +10,7 @@ import { outcomeName } from '../outcome.ts';
 import { reportIn, type Report } from '../planned-timeline.ts';
 import { linearPattern } from '../pattern.ts';
 import { ruleName, textTest } from '../rule-compiler.ts';
-import { replacesBody, showsAnswer } from '../rule.ts';
+import { replacesBody, showsResponse } from '../rule.ts';
 import { isWithin, takesAllOf } from './implication.ts';
 
 /** The part of a rule or an outcome that decides which requests it leaves to those after it. */
@@ -100,7 +100,7 @@ function warnOfEffect(effect: Effect, warn: Report): void {
   for (const [part, value] of Object.entries({ timeline, not_found })) {
     if (value !== undefined && noPayout !== null) warn([part], `is never used: ${noPayout}`);
   }
-  const unseen = showsAnswer(kind) ? null : `the fault ${kind} shows no answer`;
+  const unseen = showsResponse(kind) ? null : `the fault ${kind} shows no answer`;
   if (respond !== null && unseen !== null) warn(['respond'], `is never seen by a client: ${unseen}`);
   if (stale === undefined) return;
   const isReplaced = respond === null ? limit !== undefined : replacesBody(respond);

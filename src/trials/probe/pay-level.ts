@@ -1,4 +1,4 @@
-import { isNotFound } from './answer-shape.ts';
+import { isNotFound } from './response-shape.ts';
 import {
   dataOf,
   initiateRequest,

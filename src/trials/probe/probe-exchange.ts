@@ -11,7 +11,7 @@ export interface ProbeRequest {
   readonly why: string;
 }
 
-export interface ProbeAnswer {
+export interface ProbeResponse {
   readonly status: number;
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -22,12 +22,12 @@ export interface ProbeAnswer {
 
 /** An answer, and a line for people with the request and the answer. */
 export interface Asked {
-  readonly answer: ProbeAnswer;
+  readonly answer: ProbeResponse;
   readonly evidence: string;
 }
 
 /** Sends a request. @throws Error without an answer */
-export type Send = (request: ProbeRequest) => Promise<ProbeAnswer>;
+export type Send = (request: ProbeRequest) => Promise<ProbeResponse>;
 
 /** The beneficiary of the requests. At level `pay`, this account gets the money. */
 export interface Beneficiary {
@@ -47,10 +47,10 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export const fieldsOf = ({ json }: ProbeAnswer): Fields => (isFields(json) ? json : {});
+export const fieldsOf = ({ json }: ProbeResponse): Fields => (isFields(json) ? json : {});
 
 /** The field `data` of a success; empty when there is none. */
-export function dataOf(answer: ProbeAnswer): Fields {
+export function dataOf(answer: ProbeResponse): Fields {
   const { data } = fieldsOf(answer);
   return answer.status === 200 && isFields(data) ? data : {};
 }
@@ -60,12 +60,12 @@ export const textIn = (fields: Fields, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-export const isRefused = ({ status }: ProbeAnswer): boolean => status >= 400 && status < 500;
+export const isRefused = ({ status }: ProbeResponse): boolean => status >= 400 && status < 500;
 
 const SHOWN = 90;
 
 /** An answer in a few words, as evidence. Amounts of a success are left out, since the evidence is kept in a file. */
-export function answerText(answer: ProbeAnswer): string {
+export function answerText(answer: ProbeResponse): string {
   const { status, text } = answer;
   if (status === 200) {
     const data = dataOf(answer);

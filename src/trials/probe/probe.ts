@@ -1,4 +1,4 @@
-import { learnShape } from './answer-shape.ts';
+import { learnShape } from './response-shape.ts';
 import { Findings } from './findings.ts';
 import { payLevel } from './pay-level.ts';
 import {
@@ -7,7 +7,7 @@ import {
   requestText,
   type Asked,
   type Beneficiary,
-  type ProbeAnswer,
+  type ProbeResponse,
   type ProbeRequest,
   type Send,
 } from './probe-exchange.ts';
@@ -26,7 +26,7 @@ export interface ProbeOptions {
   readonly beneficiary: Beneficiary;
   readonly pause: () => Promise<void>;
   /** Called with each request and its answer. */
-  readonly asked: (request: ProbeRequest, answer: ProbeAnswer) => void;
+  readonly asked: (request: ProbeRequest, answer: ProbeResponse) => void;
 }
 
 export interface ProbeResult {
@@ -53,7 +53,7 @@ export async function probe({
   let requests = 0;
   const ask = async (request: ProbeRequest): Promise<Asked> => {
     requests += 1;
-    let answer: ProbeAnswer;
+    let answer: ProbeResponse;
     try {
       answer = await send(request);
     } catch (error) {

@@ -1,10 +1,10 @@
-import { sendsSandboxHeaders } from './answer-shape.ts';
+import { sendsSandboxHeaders } from './response-shape.ts';
 import {
   initiateRequest,
   ProbeStopped,
   type Asked,
   type PayoutFields,
-  type ProbeAnswer,
+  type ProbeResponse,
 } from './probe-exchange.ts';
 import type { ProbeRun } from './probe-run.ts';
 
@@ -14,7 +14,7 @@ const ABOVE_BALANCE_INR = 100_000;
 
 const NOT_AN_IFSC = 'PROBE';
 
-export const warningOf = ({ headers }: ProbeAnswer): string => headers['x-sandbox-warning'] ?? '';
+export const warningOf = ({ headers }: ProbeResponse): string => headers['x-sandbox-warning'] ?? '';
 
 /**
  * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is otherwise valid, and must be answered 402: a

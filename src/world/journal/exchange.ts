@@ -1,8 +1,8 @@
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isTooNested } from '../../contract/nesting.ts';
 import type { SentResponse, StoredRequest } from '../../contract/snapshot-lines.ts';
 import { toInr } from '../../payout/money.ts';
-import { showsAnswer, type RequestFacts } from '../../scenario/rule.ts';
+import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';
 import { iso } from '../../contract/instant.ts';
 import type { RequestResult } from '../request/request-result.ts';
 import { responseOf } from '../request/response.ts';
@@ -97,7 +97,7 @@ export const committed = ({ route, committed: isCommitted, response }: Exchange)
 
 /** The HTTP status that the client was sent; undefined for none. */
 export const seenStatus = (exchange: Exchange): number | undefined =>
-  showsAnswer(exchange.fault) ? sentResponse(exchange)?.status : undefined;
+  showsResponse(exchange.fault) ? sentResponse(exchange)?.status : undefined;
 
 /**
  * About how many characters an exchange has, as the limit of a world's requests counts them. It must be the same before a

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../contract/control-answers.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 
 /** References and headers are the client's own texts: their control characters must not reach people. */
 export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');

@@ -1,12 +1,12 @@
 import type { Verification } from '../../contract/control.ts';
-import type { VerifyAnswer } from '../../contract/control-answers.ts';
+import type { VerifyResponse } from '../../contract/control-responses.ts';
 import { timeOfDay } from '../../payout/settlement.ts';
 import type { Condition } from '../../scenario/rule-compiler.ts';
 import { withoutControls } from './journal-text.ts';
 
 /** The message of a verification: the first line is the result; a failure also shows what was expected and what came closest. */
 
-type Shown = VerifyAnswer['closest'][number];
+type Shown = VerifyResponse['closest'][number];
 type Miss = Shown['misses'][number];
 
 const LONGEST_VALUE = 200;

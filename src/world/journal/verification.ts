@@ -1,5 +1,5 @@
 import type { RequestMatch, Verification } from '../../contract/control.ts';
-import type { VerifyAnswer } from '../../contract/control-answers.ts';
+import type { VerifyResponse } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { committed, factsOf, seenStatus, sentResponse, type Exchange } from './exchange.ts';
 import { iso } from '../../contract/instant.ts';
@@ -26,7 +26,7 @@ type Condition = Pick<RuleCondition, 'field' | 'wanted'> & {
   readonly holds: (witness: Witness) => boolean;
 };
 
-type Shown = VerifyAnswer['closest'][number];
+type Shown = VerifyResponse['closest'][number];
 
 const CLOSEST = 3;
 
@@ -135,7 +135,7 @@ export function verify(
   evicted: number,
   { match = {}, sequence, count = { at_least: 1 } }: Verification,
   report: Report,
-): VerifyAnswer {
+): VerifyResponse {
   const excess = tooManyPatterns([match, ...(sequence ?? [])]);
   if (excess !== null) {
     report([sequence === undefined ? 'match' : 'sequence'], excess);
@@ -165,7 +165,7 @@ function inSequence(
   witnesses: readonly Witness[],
   steps: readonly (readonly Condition[])[],
   evicted: number,
-): VerifyAnswer {
+): VerifyResponse {
   const seen: Witness[] = [];
   let last = -1;
   for (const [index, witness] of witnesses.entries()) {
@@ -195,7 +195,7 @@ function inNumber(
   conditions: readonly Condition[],
   expected: NonNullable<Verification['count']>,
   evicted: number,
-): VerifyAnswer {
+): VerifyResponse {
   const matches = witnesses.filter((witness) => conditions.every(({ holds }) => holds(witness)));
   const count = matches.length;
   const { exactly = count, at_least = 0, at_most = Infinity } = expected;

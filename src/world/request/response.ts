@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dialect } from '../../contract/dialect.ts';
 import { refusalMessage, REFUSALS, type FieldError, type RefusalData } from '../../contract/errors.ts';
-import type { BalanceAnswer, InitiateAnswer, StatusAnswer } from '../../contract/service.ts';
+import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service.ts';
 import type { Payout, SentResponse } from '../../contract/snapshot-lines.ts';
 import { invariant, toInr } from '../../payout/money.ts';
 import { retryAfterSeconds } from '../../scenario/rate-window.ts';
@@ -200,13 +200,13 @@ function normalBody({
   route,
   answer,
   dialect,
-}: RequestResult): InitiateAnswer | StatusAnswer | BalanceAnswer {
+}: RequestResult): InitiateResponse | StatusResponse | BalanceResponse {
   if (answer.kind === 'balance') return balanceBody(answer, dialect);
   invariant(answer.kind === 'payout', 'a 200 shows a payout or a balance');
   return route === 'initiate' ? initiateBody(answer.payout, dialect) : statusBody(answer.payout, dialect);
 }
 
-function initiateBody(payout: Payout, dialect: Dialect): InitiateAnswer {
+function initiateBody(payout: Payout, dialect: Dialect): InitiateResponse {
   const data = { ...inBoth(payout), created_at: timestamp(payout.createdAtMs, dialect) };
   return { status: 'success', message: 'Payout initiated successfully', data };
 }
@@ -214,14 +214,14 @@ function initiateBody(payout: Payout, dialect: Dialect): InitiateAnswer {
 function balanceBody(
   { balancePaise, lastUpdatedMs }: Extract<Answer, { kind: 'balance' }>,
   dialect: Dialect,
-): BalanceAnswer {
+): BalanceResponse {
   return {
     status: 'success',
     data: { balance: toInr(balancePaise), currency: 'INR', last_updated: timestamp(lastUpdatedMs, dialect) },
   };
 }
 
-function statusBody(payout: Payout, dialect: Dialect): StatusAnswer {
+function statusBody(payout: Payout, dialect: Dialect): StatusResponse {
   const { beneficiaryName, beneficiaryAccount, createdAtMs, completedAtMs } = payout;
   const whilePending = dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
   return {

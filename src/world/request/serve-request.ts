@@ -4,7 +4,7 @@ import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
-import { replacesBody, showsAnswer, type Effect } from '../../scenario/rule.ts';
+import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from '../ledger.ts';
 import { countRequest, recordRelease, recordRequest } from '../requests.ts';
@@ -154,7 +154,8 @@ function answerOf(
       // what the answer would have been; nothing is stored
       return [{ kind: 'payout', payout: newPayout(state, command.body, plan, 1), replayed: false }, false];
     }
-    if (effect !== null && (isReplaced || !showsAnswer(effect.fault?.kind))) return [{ kind: 'none' }, false];
+    if (effect !== null && (isReplaced || !showsResponse(effect.fault?.kind)))
+      return [{ kind: 'none' }, false];
     if (command.kind === 'status') return [status(state, command.query, plan, context), true];
     const { wallet, entries } = state;
     const lastUpdatedMs = entries.at(-1)!.atMs;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RequestsAnswer } from '../../../src/contract/control-answers.ts';
+import type { RequestsResponse } from '../../../src/contract/control-responses.ts';
 import { readMany } from '../../support/many-payouts.ts';
 import { ask } from '../../support/control.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
@@ -10,7 +10,7 @@ const KIB = 1024;
 /** The ids of the journal entries, oldest first, and how many entries were dropped. */
 async function journalOf(world: Client): Promise<{ ids: number[]; evicted: number }> {
   const { requests, evicted } = (await ask(world, 'GET', '/requests?order=oldest&limit=1000'))
-    .body as RequestsAnswer;
+    .body as RequestsResponse;
   return { ids: requests.map(({ id }) => id), evicted };
 }
 

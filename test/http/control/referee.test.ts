@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
-const lostAnswer = {
+const lostResponse = {
   match: { route: 'initiate', attempt: 1 },
   effect: { commit: true, respond: { status: 500 } },
 } as const;
 
 /** A client that pays again under a new reference after a 500. */
 async function payTwice({ world, pay }: Client): Promise<void> {
-  await world.rule(lostAnswer);
+  await world.rule(lostResponse);
   await pay({ client_ref_id: 'order-1-a' });
   await pay({ client_ref_id: 'order-1-b' });
 }

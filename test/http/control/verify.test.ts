@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { VerifyAnswer, VerifyRequest } from '../../../src/index.ts';
+import type { VerifyResponse, VerifyRequest } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', openingBalance: 10_000 } as const;
 
-const verify = async (world: Client, expected: VerifyRequest): Promise<VerifyAnswer> =>
-  (await ask(world, 'POST', '/requests/verify', expected)).body as VerifyAnswer;
+const verify = async (world: Client, expected: VerifyRequest): Promise<VerifyResponse> =>
+  (await ask(world, 'POST', '/requests/verify', expected)).body as VerifyResponse;
 
 /** A world that was sent a payout, its repetition, a refused payout, one that a rule answered with 500, and two reads. */
 async function worldWithRequests(): Promise<Client> {

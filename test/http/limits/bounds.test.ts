@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
-import { UnreadAnswers } from '../../../src/http/limits/unread-answers.ts';
+import { UnreadResponses } from '../../../src/http/limits/unread-responses.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { linesOf, startProgram } from '../../support/program.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
@@ -199,7 +199,7 @@ function answer(): { readonly response: ServerResponse; readonly isEnded: () => 
 
 test('past the memory limit of unread answers, the connection of the oldest is closed', () => {
   const limits: string[] = [];
-  const unread = new UnreadAnswers(100_000, (limit) => limits.push(limit));
+  const unread = new UnreadResponses(100_000, (limit) => limits.push(limit));
   const [first, second, third, short] = [answer(), answer(), answer(), answer()];
   unread.wait(short.response, 1000);
   unread.wait(first.response, 40_000);
@@ -225,7 +225,7 @@ test('long answers that were read no longer count, however many follow on one co
 });
 
 test('an answer larger than the memory limit of unread answers is sent, and its connection is the first to be closed', () => {
-  const unread = new UnreadAnswers(100_000, () => undefined);
+  const unread = new UnreadResponses(100_000, () => undefined);
   const [long, next] = [answer(), answer()];
   unread.wait(long.response, 500_000);
   expect(long.isEnded()).toBe(false);

@@ -52,8 +52,8 @@ const STORY: readonly Turn[] = [
     'putRule',
     () => ({
       bodies: {
-        'lost-answer': {
-          name: 'lost-answer',
+        'lost-response': {
+          name: 'lost-response',
           match: { route: 'initiate', client_ref_id: 'order-2' },
           times: 1,
           effect: { commit: true, respond: { status: 500 } },
@@ -147,7 +147,7 @@ const STORY: readonly Turn[] = [
   ['debitWallet', () => ({ bodies: { debit: { amount: 500 } } })],
   ['getWallet'],
   ['getWorld'],
-  ['removeRule', () => ({ path: { name: 'lost-answer' } }), firstRule],
+  ['removeRule', () => ({ path: { name: 'lost-response' } }), firstRule],
   ['removeRules', undefined, firstRule],
   ['clearRequests'],
   ['resetWorld'],

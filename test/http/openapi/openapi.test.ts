@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
-import { ErrorAnswer, REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
+import { ErrorResponse, REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
 import type { WorldEvent } from '../../../src/index.ts';
 import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
 import { runProgram } from '../../support/program.ts';
@@ -183,7 +183,7 @@ test('an error has the documented shape', async () => {
     await client.status({ txn_id: 'no' }),
     await client.send('POST', '/_sandbox/clock/advance', { body: '{}' }),
   ]) {
-    expect(ErrorAnswer.strict().parse(body)).toEqual(body);
+    expect(ErrorResponse.strict().parse(body)).toEqual(body);
   }
 });
 

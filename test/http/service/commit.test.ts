@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts';
+import { DelayedResponses } from '../../../src/log/connections/delayed-responses.ts';
 import { startSandbox, type SettingsInput } from '../../../src/index.ts';
 import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../../support/http/http-clients.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
@@ -40,7 +40,7 @@ const ANSWERS: readonly [string, Effect][] = [
 /** Sends an initiate; the client of an endless hang disconnects once its answer is held. */
 async function initiate(url: string, { fault }: Effect): Promise<Outcome> {
   if (fault !== 'hang') return nodeHttp.initiate(url, KEY);
-  const held = vi.spyOn(DelayedAnswers.prototype, 'hold');
+  const held = vi.spyOn(DelayedResponses.prototype, 'hold');
   onTestFinished(() => held.mockRestore());
   const leave = new AbortController();
   const outcome = nodeHttp.initiate(url, KEY, {}, leave.signal);

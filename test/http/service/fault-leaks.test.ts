@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
-import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts';
+import { DelayedResponses } from '../../../src/log/connections/delayed-responses.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { rawRequest } from '../../support/http/raw-socket.ts';
@@ -65,8 +65,8 @@ function countingClock() {
 function watchHeld() {
   const held = new Set<object>();
   // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
-  const { hold } = DelayedAnswers.prototype;
-  DelayedAnswers.prototype.hold = function (end) {
+  const { hold } = DelayedResponses.prototype;
+  DelayedResponses.prototype.hold = function (end) {
     const key = {};
     held.add(key);
     const release = hold.call(this, () => {
@@ -79,7 +79,7 @@ function watchHeld() {
     };
   };
   onTestFinished(() => {
-    DelayedAnswers.prototype.hold = hold;
+    DelayedResponses.prototype.hold = hold;
   });
   return held;
 }

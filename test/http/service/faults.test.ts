@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { DelayedAnswers } from '../../../src/log/connections/delayed-answers.ts';
+import { DelayedResponses } from '../../../src/log/connections/delayed-responses.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
@@ -39,7 +39,7 @@ const brokenBy = (effect: Effect): Scenario => ({
 });
 
 /** What the sandbox answers when nothing goes wrong: the same bytes for the same seed, key and clock. */
-async function wholeAnswer(): Promise<string> {
+async function wholeResponse(): Promise<string> {
   const { client } = await sandboxFor(SETTINGS);
   return (await client(KEY).pay()).text;
 }
@@ -98,14 +98,14 @@ describe.each([
         const outcome = await http.initiate(url, KEY);
         if ('error' in outcome) throw new Error(outcome.error);
         const { status, headers, text } = outcome;
-        expect({ status, type: headers.get('content-type'), text }).toEqual(seen(await wholeAnswer()));
+        expect({ status, type: headers.get('content-type'), text }).toEqual(seen(await wholeResponse()));
         expect(headers.get('x-sandbox-rule')).toBe('inline/broken');
         await expectLedger(client(KEY), commit);
       },
     );
 
     test('waits for an answer that hangs until it disconnects', async () => {
-      const held = vi.spyOn(DelayedAnswers.prototype, 'hold');
+      const held = vi.spyOn(DelayedResponses.prototype, 'hold');
       onTestFinished(() => held.mockRestore());
       const { url, client } = await sandboxFor({
         ...SETTINGS,
@@ -135,7 +135,7 @@ test.each([
 test.each(HTTP_CLIENTS)('$name gets no rule name with an answer that no rule changed', async (http) => {
   const { url } = await sandboxFor({ ...SETTINGS, scenario: { rules: [] } });
   const outcome = await http.initiate(url, KEY);
-  expect(outcome).toMatchObject({ status: 200, text: await wholeAnswer() });
+  expect(outcome).toMatchObject({ status: 200, text: await wholeResponse() });
   expect('headers' in outcome && outcome.headers.has('x-sandbox-rule')).toBe(false);
 });
 
@@ -216,7 +216,7 @@ test('truncated-body announces the length of the whole body and sends half of it
   const { url } = await sandboxWithManualClock(brokenBy({ fault: 'truncated-body' }));
   const wire = sendInitiate(url);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
-  const whole = await wholeAnswer();
+  const whole = await wholeResponse();
   const { head, body, promised } = partsOf(wire);
   expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(promised).toBe(whole.length);
@@ -325,7 +325,7 @@ test('slow-body sends the head at once and the body in pieces', async () => {
   const { url, clock } = await sandboxWithManualClock(
     brokenBy({ fault: { kind: 'slow-body', bytes_per_second: 500 } }),
   );
-  const whole = await wholeAnswer();
+  const whole = await wholeResponse();
   const wire = sendInitiate(url);
   for (let come = 0; come < whole.length; come += 50) {
     await expect
@@ -394,7 +394,7 @@ test('a delayed answer arrives whole, exactly when it is due', async () => {
   expect(wire.bytes).toHaveLength(0);
   await clock.pass(1);
   await expect.poll(() => wire.end, EVENTUALLY).toBe('FIN');
-  expect(partsOf(wire).body).toBe(await wholeAnswer());
+  expect(partsOf(wire).body).toBe(await wholeResponse());
 });
 
 /** The delays of 200 payouts, in the order of their references. */

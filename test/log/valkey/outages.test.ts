@@ -4,7 +4,7 @@ import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { withoutPatience } from '../../support/store/answer-time.ts';
+import { withoutPatience } from '../../support/store/response-time.ts';
 import { ask } from '../../support/control.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';

@@ -1,5 +1,5 @@
 /** One response, as it was received. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -38,9 +38,9 @@ function chunked(text: string, at: number): { readonly body: string; readonly en
  * @param isCut whether the last response may be incomplete, since the client closed the connection
  * @param hasHead whether responses may lack a body, since a request was HEAD
  */
-export function answersIn(bytes: Buffer, isCut = false, hasHead = false): readonly HttpAnswer[] {
+export function answersIn(bytes: Buffer, isCut = false, hasHead = false): readonly HttpResponse[] {
   const text = bytes.toString('latin1');
-  const answers: HttpAnswer[] = [];
+  const answers: HttpResponse[] = [];
   for (let at = 0; at < text.length;) {
     const rest = text.slice(at);
     const [head, status, lines] = HEAD.exec(rest) ?? [];

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { ErrorAnswer, REFUSALS } from '../../../src/contract/errors.ts';
-import type { HttpAnswer } from '../../support/http/http-answers.ts';
+import { ErrorResponse, REFUSALS } from '../../../src/contract/errors.ts';
+import type { HttpResponse } from '../../support/http/http-responses.ts';
 import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
 
 /** An operation as the sandbox publishes it, with its request and its responses. */
@@ -35,24 +35,24 @@ export async function publishedCalls(url: string): Promise<readonly PublishedCal
   });
 }
 
-const isJson = ({ headers }: HttpAnswer): boolean =>
+const isJson = ({ headers }: HttpResponse): boolean =>
   /^application\/json\b/.test(headers['content-type'] ?? '');
 
 /** Checks an error against the catalogue. */
-function expectRefusal({ status, body }: HttpAnswer): void {
-  const { code } = ErrorAnswer.parse(JSON.parse(body));
+function expectRefusal({ status, body }: HttpResponse): void {
+  const { code } = ErrorResponse.parse(JSON.parse(body));
   expect(Object.keys(REFUSALS)).toContain(code);
   expect(REFUSALS[code as keyof typeof REFUSALS].status).toBe(status);
 }
 
 /** Fails for an internal error: a 5xx that comes from neither a rule nor a limit. */
-function expectNoFault({ status, headers, body }: HttpAnswer): void {
+function expectNoFault({ status, headers, body }: HttpResponse): void {
   const isOrdered = 'x-sandbox-rule' in headers || 'x-sandbox-limit' in headers;
   if (status >= 500 && !isOrdered) expect.fail(`a fault of the sandbox: ${status} ${body.slice(0, 500)}`);
 }
 
 /** Fails for a response that this operation does not publish. */
-export function expectPublished(answer: HttpAnswer, call: PublishedCall): void {
+export function expectPublished(answer: HttpResponse, call: PublishedCall): void {
   expectNoFault(answer);
   if ('x-sandbox-rule' in answer.headers) return; // a rule may answer anything
   if (answer.status === 308 && answer.headers['location'] === '../docs') return; // a slash after the page's path
@@ -63,7 +63,7 @@ export function expectPublished(answer: HttpAnswer, call: PublishedCall): void {
 }
 
 /** Fails for a response that no operation publishes. */
-export function expectAnyShape(answer: HttpAnswer, calls: readonly PublishedCall[]): void {
+export function expectAnyShape(answer: HttpResponse, calls: readonly PublishedCall[]): void {
   expectNoFault(answer);
   if ('x-sandbox-rule' in answer.headers || answer.body === '') return;
   if (answer.status >= 400) return expectRefusal(answer);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RouteName } from '../match.ts';
 
-export const HeldRequestAnswer = z
+export const HeldRequestResponse = z
   .object({
     id: z.int().describe('Which held request of this world it is, counted from 1'),
     at: z
@@ -15,12 +15,12 @@ export const HeldRequestAnswer = z
     until: z.iso.datetime().describe('Wall time at which it expires'),
   })
   .meta({ id: 'HeldRequest', description: 'A request that waits to be released' });
-export type HeldRequestAnswer = z.infer<typeof HeldRequestAnswer>;
+export type HeldRequestResponse = z.infer<typeof HeldRequestResponse>;
 
-export const HeldAnswer = z.object({
-  held: z.array(HeldRequestAnswer).describe('In the order in which they arrived'),
+export const HeldResponse = z.object({
+  held: z.array(HeldRequestResponse).describe('In the order in which they arrived'),
   expired: z
-    .array(HeldRequestAnswer)
+    .array(HeldRequestResponse)
     .describe('The latest 10 that nobody released in time, since the world was reset'),
 });
-export type HeldAnswer = z.infer<typeof HeldAnswer>;
+export type HeldResponse = z.infer<typeof HeldResponse>;

@@ -1,6 +1,6 @@
-import type { ProbeAnswer, Send } from './probe-exchange.ts';
+import type { ProbeResponse, Send } from './probe-exchange.ts';
 
-const answer = (status: number, json: object): ProbeAnswer => ({
+const answer = (status: number, json: object): ProbeResponse => ({
   status,
   headers: {},
   text: JSON.stringify(json),
@@ -11,12 +11,12 @@ const answer = (status: number, json: object): ProbeAnswer => ({
 const ABOVE_BALANCE_INR = 100;
 
 /** Answers like a service that makes a probe send every request, to list what it would send. */
-export function dryAnswers(): Send {
+export function dryResponses(): Send {
   const refused = new Set<unknown>();
   const paid = new Map<unknown, unknown>();
   return ({ method, path, body = {}, withKey }) => {
     const { client_ref_id: reference, amount, beneficiary_account: account } = body;
-    const replied = (): ProbeAnswer => {
+    const replied = (): ProbeResponse => {
       if (!withKey) return answer(401, { message: 'no key' });
       if (path.startsWith('/client/')) return answer(200, { data: { balance: ABOVE_BALANCE_INR } });
       const isKnown = [...paid.keys()].some((known) => path.includes(String(known)));

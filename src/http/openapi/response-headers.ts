@@ -42,7 +42,7 @@ const references = (names: readonly HeaderName[]) =>
 const always = ({ config }: RouteOptions): readonly HeaderName[] =>
   config?.name === undefined ? ['X-Sandbox-Request-Id'] : ['X-Sandbox-Request-Id', 'X-Sandbox-Rule'];
 
-export const headersOfAnswer = (route: RouteOptions): object =>
+export const headersOfResponse = (route: RouteOptions): object =>
   references([...always(route), ...(route.schema?.responseHeaders ?? [])]);
 
 export function headersOfRefusals(route: RouteOptions, codes: readonly RefusalCode[]): object {

@@ -11,7 +11,7 @@ const SHORT_BYTES = 16 * 1024;
  * an answer that is being read is not the oldest for long. The newest is never cut off, however long it is, since the
  * work that it reports is already done.
  */
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #maxBytes: number;
   readonly #ended: (limit: string) => void;
   readonly #waiting = new Map<ServerResponse, number>();
@@ -50,7 +50,7 @@ export class UnreadAnswers {
 
 export interface SendContext {
   readonly wallClock: WallClock;
-  readonly unread: UnreadAnswers;
+  readonly unread: UnreadResponses;
 }
 
 /** How much of a text is made ahead of its reader. */

@@ -1,12 +1,12 @@
 import type {
-  ClockAnswer,
-  OutcomeAnswer,
-  RuleAnswer,
-  ScenarioAnswer,
-  TransactionAnswer,
-  WalletAnswer,
-  WorldAnswer,
-} from '../../contract/control-answers.ts';
+  ClockResponse,
+  OutcomeResponse,
+  RuleResponse,
+  ScenarioResponse,
+  TransactionResponse,
+  WalletResponse,
+  WorldResponse,
+} from '../../contract/control-responses.ts';
 import { toInr } from '../../payout/money.ts';
 import { isHidden, legalNext, nextStep } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
@@ -21,13 +21,13 @@ import { clockResult, type ClockResult } from '../../world/clock.ts';
 
 const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : iso(atMs));
 
-export const clockAnswer = ({ nowMs, isFrozen, nextDueMs }: ClockResult): ClockAnswer => ({
+export const clockResponse = ({ nowMs, isFrozen, nextDueMs }: ClockResult): ClockResponse => ({
   now: iso(nowMs),
   frozen: isFrozen,
   next_due: isoOrNull(nextDueMs),
 });
 
-export function worldAnswer(state: WorldState): WorldAnswer {
+export function worldResponse(state: WorldState): WorldResponse {
   const { tallies, base, atRisk } = state.index;
   const broken = brokenInvariants(state);
   return {
@@ -40,7 +40,7 @@ export function worldAnswer(state: WorldState): WorldAnswer {
       FAILED: tallies.FAILED.count,
       REVERSED: tallies.REVERSED.count,
     },
-    clock: clockAnswer(clockResult(state)),
+    clock: clockResponse(clockResult(state)),
     scenario: base.name,
     name: state.name,
     at_risk: { count: atRisk.count, amount: toInr(atRisk.paise) },
@@ -48,7 +48,7 @@ export function worldAnswer(state: WorldState): WorldAnswer {
   };
 }
 
-export function walletAnswer({ wallet, openingBalancePaise, entries, index }: WorldState): WalletAnswer {
+export function walletResponse({ wallet, openingBalancePaise, entries, index }: WorldState): WalletResponse {
   const { PENDING, SUCCESS, FAILED, REVERSED } = index.tallies;
   return {
     balance: toInr(wallet.balancePaise),
@@ -79,7 +79,7 @@ function reasonOf(payout: Payout): string {
 }
 
 /** @param nowMs world time */
-export const transactionAnswer = (payout: Payout, nowMs: number): TransactionAnswer => ({
+export const transactionResponse = (payout: Payout, nowMs: number): TransactionResponse => ({
   txn_id: payout.txnId,
   client_ref_id: payout.clientRefId,
   status: payout.state,
@@ -117,31 +117,31 @@ const named = ({ id, document }: { readonly id: string; readonly document: unkno
   description: (document as { readonly description?: string }).description ?? '',
 });
 
-export function ruleAnswer(rule: Rule, uses: WorldState['uses']): RuleAnswer {
+export function ruleResponse(rule: Rule, uses: WorldState['uses']): RuleResponse {
   const { id, document } = rule;
   const { matched, taken } = uses.get(id) ?? { matched: 0, taken: 0 };
   const from = id.startsWith('world/') ? 'world' : originOf(id);
   return { ...named(rule), from, matched, taken, rule: document };
 }
 
-const outcomeAnswer = (outcome: Outcome): OutcomeAnswer => ({
+const outcomeResponse = (outcome: Outcome): OutcomeResponse => ({
   ...named(outcome),
   from: originOf(outcome.id),
   outcome: outcome.document,
 });
 
 /** All rules of a world, in the order in which they are tried. */
-export const rulesAnswer = ({ index, uses }: WorldState): RuleAnswer[] =>
-  index.active.rules.map((rule) => ruleAnswer(rule, uses));
+export const rulesResponse = ({ index, uses }: WorldState): RuleResponse[] =>
+  index.active.rules.map((rule) => ruleResponse(rule, uses));
 
-export function scenarioAnswer(state: WorldState): ScenarioAnswer {
+export function scenarioResponse(state: WorldState): ScenarioResponse {
   const { name, description, source } = state.index.base;
   return {
     name,
     description,
     chosen: state.scenario.isChosen,
     document: source.document,
-    rules: rulesAnswer(state),
-    outcomes: state.index.active.outcomes.map(outcomeAnswer),
+    rules: rulesResponse(state),
+    outcomes: state.index.active.outcomes.map(outcomeResponse),
   };
 }

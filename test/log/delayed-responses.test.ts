@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { DelayedAnswers } from '../../src/log/connections/delayed-answers.ts';
+import { DelayedResponses } from '../../src/log/connections/delayed-responses.ts';
 
 test('a delayed answer ends once: by itself, when it is released, or at once if its world has ended', () => {
-  const delayed = new DelayedAnswers();
+  const delayed = new DelayedResponses();
   const ended: string[] = [];
   const hold = (name: string) => delayed.hold(() => ended.push(name));
   const leave = hold('left by itself');
@@ -19,7 +19,7 @@ test('a delayed answer ends once: by itself, when it is released, or at once if 
 });
 
 test('answers end for good with their world or the sandbox, and not with a reset', () => {
-  const [delayed, closed] = [new DelayedAnswers(), new DelayedAnswers()];
+  const [delayed, closed] = [new DelayedResponses(), new DelayedResponses()];
   const seen = [delayed.isForGood];
   delayed.release();
   seen.push(delayed.isForGood);

@@ -1,4 +1,4 @@
-import { fieldsOf, isRefused, textIn, type ProbeAnswer } from './probe-exchange.ts';
+import { fieldsOf, isRefused, textIn, type ProbeResponse } from './probe-exchange.ts';
 import type { Findings } from './findings.ts';
 
 /** What every answer shows, whatever the request was. */
@@ -6,7 +6,7 @@ import type { Findings } from './findings.ts';
 const PROBLEM_TYPE = /^application\/problem\+json/;
 
 /** The choice of `errors.body`, or a description of a body that fits none. */
-function errorBody(answer: ProbeAnswer): string {
+function errorBody(answer: ProbeResponse): string {
   const fields = fieldsOf(answer);
   const names = Object.keys(fields);
   if (answer.text === '') return 'empty';
@@ -23,7 +23,7 @@ export const sendsSandboxHeaders = (findings: Findings): boolean =>
   findings.valueOf('answers.sandbox_headers') === 'sent';
 
 /** @param evidence the request and its answer */
-function learnFromRefusal(answer: ProbeAnswer, findings: Findings, evidence: string): void {
+function learnFromRefusal(answer: ProbeResponse, findings: Findings, evidence: string): void {
   const body = errorBody(answer);
   findings.learn('errors.body', body, evidence);
   if (body === 'envelope')
@@ -46,7 +46,7 @@ function learnTimestamp(text: string, findings: Findings, evidence: string): voi
 const TIMES = ['last_updated', 'created_at', 'completed_at'];
 
 /** Learns what an answer shows about errors, headers and timestamps. */
-export function learnShape(answer: ProbeAnswer, findings: Findings, evidence: string): void {
+export function learnShape(answer: ProbeResponse, findings: Findings, evidence: string): void {
   if (answer.status === 429) {
     const isSaid = answer.headers['retry-after'] !== undefined;
     findings.learn('rate_limit.retry_after', isSaid ? 'seconds' : 'absent', evidence);
@@ -60,5 +60,5 @@ export function learnShape(answer: ProbeAnswer, findings: Findings, evidence: st
 }
 
 /** Whether the answer about a reference that was never used is "not found". */
-export const isNotFound = ({ status }: ProbeAnswer, findings: Findings): boolean =>
+export const isNotFound = ({ status }: ProbeResponse, findings: Findings): boolean =>
   status === findings.valueOf('status.unknown');

@@ -1,5 +1,5 @@
 /** The delayed responses of one world, as functions that end them. */
-export class DelayedAnswers {
+export class DelayedResponses {
   readonly #begun: () => void;
   /** Null until the first: most worlds delay no responses. */
   #ends: Set<() => void> | null = null;

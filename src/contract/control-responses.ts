@@ -8,20 +8,20 @@ const Inr = z.number().describe('INR');
 const Time = z.iso.datetime().meta({ examples: ['2026-01-15T10:30:00.000Z'] });
 const NextCursor = z.int().nullable().describe('The cursor of the next page; null for the last page');
 
-export const HealthAnswer = z
+export const HealthResponse = z
   .object({ status: z.enum(['ready', 'stopping', 'store_unavailable']), version: z.string() })
   .describe('ready, stopping, or store_unavailable while the store of the worlds cannot be used');
 
-export const LiveAnswer = z.object({ status: z.literal('alive'), version: z.string() }).describe('alive');
+export const LiveResponse = z.object({ status: z.literal('alive'), version: z.string() }).describe('alive');
 
-export const DroppedAnswer = z.object({
+export const DroppedResponse = z.object({
   dropped: z.string().describe('The id of the world that was dropped'),
 });
-export const ClearedAnswer = z.object({
+export const ClearedResponse = z.object({
   cleared: z.int().describe('How many entries were cleared'),
 });
 
-export const ClockAnswer = z
+export const ClockResponse = z
   .object({
     now: Time,
     frozen: z.boolean(),
@@ -30,9 +30,9 @@ export const ClockAnswer = z
     ),
   })
   .meta({ id: 'Clock' });
-export type ClockAnswer = z.infer<typeof ClockAnswer>;
+export type ClockResponse = z.infer<typeof ClockResponse>;
 
-export const ChangeAnswer = z
+export const ChangeResponse = z
   .object({
     txn_id: z.string(),
     client_ref_id: z.string(),
@@ -42,12 +42,12 @@ export const ChangeAnswer = z
     utr: z.string().nullable(),
   })
   .meta({ id: 'Change', description: 'A step of a payout that was applied' });
-export type ChangeAnswer = z.infer<typeof ChangeAnswer>;
+export type ChangeResponse = z.infer<typeof ChangeResponse>;
 
-export const AdvanceAnswer = z
-  .object({ now: Time, frozen: z.boolean(), changes: z.array(ChangeAnswer) })
+export const AdvanceResponse = z
+  .object({ now: Time, frozen: z.boolean(), changes: z.array(ChangeResponse) })
   .meta({ id: 'Advanced', description: 'The new time, and the steps that were applied, in order' });
-export type AdvanceAnswer = z.infer<typeof AdvanceAnswer>;
+export type AdvanceResponse = z.infer<typeof AdvanceResponse>;
 
 const AtRisk = z.object({ count: z.int(), amount: Inr }).meta({
   id: 'AtRisk',
@@ -55,7 +55,7 @@ const AtRisk = z.object({ count: z.int(), amount: Inr }).meta({
     'Payouts that were made although no response has told the client so: how many, and their sum in INR',
 });
 
-export const WorldAnswer = z
+export const WorldResponse = z
   .object({
     id: z.string(),
     balance: Inr,
@@ -63,7 +63,7 @@ export const WorldAnswer = z
     transactions: z
       .object({ PENDING: z.int(), SUCCESS: z.int(), FAILED: z.int(), REVERSED: z.int() })
       .describe('How many payouts are in each state'),
-    clock: ClockAnswer,
+    clock: ClockResponse,
     scenario: z.string(),
     name: z.string().nullable().describe('The name that this world was given'),
     at_risk: AtRisk,
@@ -72,9 +72,9 @@ export const WorldAnswer = z
       .describe('hold; otherwise the invariants that are broken, which is a bug in the sandbox'),
   })
   .meta({ id: 'World' });
-export type WorldAnswer = z.infer<typeof WorldAnswer>;
+export type WorldResponse = z.infer<typeof WorldResponse>;
 
-export const WalletAnswer = z
+export const WalletResponse = z
   .object({
     balance: Inr,
     currency: z.literal('INR'),
@@ -85,9 +85,9 @@ export const WalletAnswer = z
     last_updated: Time,
   })
   .meta({ id: 'Wallet' });
-export type WalletAnswer = z.infer<typeof WalletAnswer>;
+export type WalletResponse = z.infer<typeof WalletResponse>;
 
-export const EntryAnswer = z
+export const EntryResponse = z
   .object({
     kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
     amount: Inr.describe('INR; negative when the balance went down'),
@@ -96,13 +96,13 @@ export const EntryAnswer = z
     at: Time,
   })
   .meta({ id: 'Entry', description: 'A ledger entry: one change of the balance and its reason' });
-export type EntryAnswer = z.infer<typeof EntryAnswer>;
+export type EntryResponse = z.infer<typeof EntryResponse>;
 
-export const EntriesAnswer = z.object({ entries: z.array(EntryAnswer), next: NextCursor });
-export type EntriesAnswer = z.infer<typeof EntriesAnswer>;
+export const EntriesResponse = z.object({ entries: z.array(EntryResponse), next: NextCursor });
+export type EntriesResponse = z.infer<typeof EntriesResponse>;
 
-export const MoneyAnswer = z.object({ balance: Inr, entry: EntryAnswer });
-export type MoneyAnswer = z.infer<typeof MoneyAnswer>;
+export const MoneyResponse = z.object({ balance: Inr, entry: EntryResponse });
+export type MoneyResponse = z.infer<typeof MoneyResponse>;
 
 const TimelineStep = z.object({
   to: State.nullable().describe('null when the step only sets the UTR'),
@@ -113,7 +113,7 @@ const TimelineStep = z.object({
   forced: z.boolean().describe('True when a transition forced this step'),
 });
 
-export const TransactionAnswer = z
+export const TransactionResponse = z
   .object({
     txn_id: z.string(),
     client_ref_id: z.string(),
@@ -148,12 +148,15 @@ export const TransactionAnswer = z
     timeline: z.array(TimelineStep),
   })
   .meta({ id: 'Transaction' });
-export type TransactionAnswer = z.infer<typeof TransactionAnswer>;
+export type TransactionResponse = z.infer<typeof TransactionResponse>;
 
-export const TransactionsAnswer = z.object({ transactions: z.array(TransactionAnswer), next: NextCursor });
-export type TransactionsAnswer = z.infer<typeof TransactionsAnswer>;
+export const TransactionsResponse = z.object({
+  transactions: z.array(TransactionResponse),
+  next: NextCursor,
+});
+export type TransactionsResponse = z.infer<typeof TransactionsResponse>;
 
-export const RuleAnswer = z
+export const RuleResponse = z
   .object({
     id: z.string().describe('scenario/rule, as in the header X-Sandbox-Rule'),
     name: z.string(),
@@ -164,9 +167,9 @@ export const RuleAnswer = z
     rule: z.unknown().describe('The rule as written'),
   })
   .meta({ id: 'RuleInForce' });
-export type RuleAnswer = z.infer<typeof RuleAnswer>;
+export type RuleResponse = z.infer<typeof RuleResponse>;
 
-export const OutcomeAnswer = z
+export const OutcomeResponse = z
   .object({
     id: z.string().describe('scenario/outcome, as in planned_by of a payout'),
     name: z.string(),
@@ -175,27 +178,27 @@ export const OutcomeAnswer = z
     outcome: z.unknown().describe('The outcome as written'),
   })
   .meta({ id: 'OutcomeInForce' });
-export type OutcomeAnswer = z.infer<typeof OutcomeAnswer>;
+export type OutcomeResponse = z.infer<typeof OutcomeResponse>;
 
-export const RulesAnswer = z.object({ rules: z.array(RuleAnswer) });
+export const RulesResponse = z.object({ rules: z.array(RuleResponse) });
 
-export const ScenarioAnswer = z
+export const ScenarioResponse = z
   .object({
     name: z.string(),
     description: z.string(),
     chosen: z.boolean().describe('False when the world uses the active scenario of the server'),
     document: z.unknown().describe('The scenario as written'),
-    rules: z.array(RuleAnswer),
-    outcomes: z.array(OutcomeAnswer).describe('In the order in which they are tried'),
+    rules: z.array(RuleResponse),
+    outcomes: z.array(OutcomeResponse).describe('In the order in which they are tried'),
   })
   .meta({ id: 'ScenarioInForce' });
-export type ScenarioAnswer = z.infer<typeof ScenarioAnswer>;
+export type ScenarioResponse = z.infer<typeof ScenarioResponse>;
 
-export const ScenariosAnswer = z.object({
+export const ScenariosResponse = z.object({
   in_force: z.string().describe('The scenario of every world that has not chosen one'),
   scenarios: z.array(z.object({ name: z.string(), description: z.string() })),
 });
-export type ScenariosAnswer = z.infer<typeof ScenariosAnswer>;
+export type ScenariosResponse = z.infer<typeof ScenariosResponse>;
 
 export const JournalEntry = z
   .object({
@@ -244,13 +247,13 @@ export const JournalEntry = z
   .meta({ id: 'JournalEntry' });
 export type JournalEntry = z.infer<typeof JournalEntry>;
 
-export const RequestsAnswer = z.object({
+export const RequestsResponse = z.object({
   requests: z.array(JournalEntry),
   evicted: z.int().describe('How many older entries were dropped'),
 });
-export type RequestsAnswer = z.infer<typeof RequestsAnswer>;
+export type RequestsResponse = z.infer<typeof RequestsResponse>;
 
-export const VerifyAnswer = z
+export const VerifyResponse = z
   .object({
     passed: z.boolean(),
     count: z.int().describe('How many requests match; for a sequence, how many of its steps were found'),
@@ -265,16 +268,16 @@ export const VerifyAnswer = z
     evicted: z.int().describe('How many older requests were dropped from the journal'),
   })
   .meta({ id: 'Verified' });
-export type VerifyAnswer = z.infer<typeof VerifyAnswer>;
+export type VerifyResponse = z.infer<typeof VerifyResponse>;
 
-export const ModelAnswer = z.object({
+export const ModelResponse = z.object({
   initial: State,
   states: z.array(z.object({ name: State, final: z.boolean(), money_back: z.boolean() })),
   edges: z.array(z.object({ from: State, to: State })),
 });
-export type ModelAnswer = z.infer<typeof ModelAnswer>;
+export type ModelResponse = z.infer<typeof ModelResponse>;
 
-export const WorldsAnswer = z.object({
+export const WorldsResponse = z.object({
   worlds: z.array(
     z.object({
       id: z.string(),
@@ -287,4 +290,4 @@ export const WorldsAnswer = z.object({
     }),
   ),
 });
-export type WorldsAnswer = z.infer<typeof WorldsAnswer>;
+export type WorldsResponse = z.infer<typeof WorldsResponse>;
