@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:test/support/store/response-time.ts
 import type * as AnswerTime from '../../../src/log/valkey/response-time.ts';
-========
-import type * as AnswerTime from '../../src/log/valkey/response-time.ts';
->>>>>>>> ece73fb (Name a response a response in types, functions and files):test/support/response-time.ts
 
 const PATIENT_MS = 20_000;
 let isPatient = true;
