@@ -1,30 +1,44 @@
 import { pino } from 'pino';
+import { JOIN_VARIABLE, joinSandbox } from './client/joined-sandbox.ts';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import type { TestWorld } from './client/test-world.ts';
 import { runHunt, type HuntResult, type KnownFinding, type Progress } from './trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettingsInput } from './trials/hunt/options.ts';
 import { logOptions } from './platform/log-line.ts';
 import { systemClock } from './platform/system-clock.ts';
-import { startServer } from './server.ts';
-import { readOptions, type SettingsInput } from './settings.ts';
+import { startServer, type Server } from './server.ts';
+import { readOptions, type Settings, type SettingsInput } from './settings.ts';
+
+/** A server with an admin token, wherever it runs. */
+type Started = Pick<Server, 'url' | 'adminToken' | 'close'>;
+
+async function startHere(settings: Settings): Promise<Sandbox> {
+  return sandboxOf(await startServer(settings, systemClock(), pino(logOptions(settings))), settings);
+}
 
 /**
  * Starts a payout sandbox in this process, on a free port of the loopback address and without a log unless the
- * options say otherwise. The environment is not read.
+ * options say otherwise. In a command of `referee`, `hunt` or `matrix` it starts in their process, so that they see what the tests do
+ * (docs/library.md); apart from that, the environment is not read.
  *
  * @param options any setting of docs/settings.md, named in camel case
  * @throws SettingsError for a wrong option or a state file that cannot be used; the error of `listen` when the port is taken
  */
 export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox> {
   const settings = readOptions({ port: 0, logLevel: 'silent', ...options });
-  const server = await startServer(settings, systemClock(), pino(logOptions(settings)));
+  const address = process.env[JOIN_VARIABLE];
+  if (!address) return startHere(settings);
+  return sandboxOf(await joinSandbox(address, options, process.cwd()), settings);
+}
+
+function sandboxOf(server: Started, { apiKeys }: Settings): Sandbox {
   let worldsMade = 0;
   const freshKey = (): string => {
     worldsMade += 1; // the same keys in every run, so that the same requests get the same ids
     return `sk_test_world_${worldsMade}`;
   };
   const { url, adminToken } = server;
-  return sandboxAt({ url, adminToken, apiKeys: settings.apiKeys }, freshKey, () => server.close());
+  return sandboxAt({ url, adminToken, apiKeys }, freshKey, () => server.close());
 }
 
 export interface HuntOptions extends HuntSettingsInput {
@@ -44,7 +58,8 @@ export interface HuntOptions extends HuntSettingsInput {
 
 /**
  * Searches for the fewest failures of the service under which a client pays twice, loses a payout, gets stuck or
- * misbehaves: `const { finds } = await hunt({ run: (world) => payAll(world.url, world.apiKey) })`.
+ * misbehaves: `const { finds } = await hunt({ run: (world) => payAll(world.url, world.apiKey) })`. Its worlds are its own, also in a
+ * command of `referee`.
  *
  * @throws HuntError when the client fails without any failure, sends nothing, or does not do the same in two runs
  */
@@ -57,13 +72,17 @@ export async function hunt({
 }: HuntOptions): Promise<HuntResult> {
   const settings = huntSettings(given);
   const { settlement = 'instant', ...others } = options ?? {};
-  const sandbox = await startSandbox({
-    rateLimit: 'off',
-    journalEntries: 10_000,
-    seed: settings.seed,
-    ...others,
-    settlement,
-  });
+  const sandbox = await startHere(
+    readOptions({
+      port: 0,
+      logLevel: 'silent',
+      rateLimit: 'off',
+      journalEntries: 10_000,
+      seed: settings.seed,
+      ...others,
+      settlement,
+    }),
+  );
   try {
     return await runHunt(settings, {
       sandbox,

@@ -4,7 +4,7 @@ import { logOptions } from '../platform/log-line.ts';
 import { bearerKeys } from '../http/admission.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { startServer, type Server } from '../server.ts';
-import { readSettings, SettingsError, type Settings, type SettingName } from '../settings.ts';
+import { readSettings, SETTINGS, SettingsError, type Settings, type SettingName } from '../settings.ts';
 
 /** The sandbox that a command starts in its own process. */
 
@@ -72,6 +72,15 @@ export const isolatedSettings = (
   readSettings(
     { port: '0', logLevel: 'silent', ...usual, ...flags },
     { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' },
+  );
+
+/** Settings that belong to one server, so that a sandbox that joins a command has its own. */
+const OF_ONE_SERVER: ReadonlySet<SettingName> = new Set(['port', 'state', 'store']);
+
+/** The settings that a user gave to a command, by flags or variables, apart from those that belong to one server. */
+export const givenSettings = (flags: SettingFlags, environment: NodeJS.ProcessEnv): readonly SettingName[] =>
+  SETTINGS.filter(({ name, env }) => !OF_ONE_SERVER.has(name) && (flags[name] ?? environment[env])).map(
+    ({ name }) => name,
   );
 
 /** More commands at once would slow each other down. */

@@ -141,7 +141,7 @@ test('a command that leaves a daemon with its output open has ended when its pro
     for (const pid of lasting().trim().split('\n').filter(Boolean)) process.kill(Number(pid));
   });
   const client = huntedCommand(['sh', '-c', daemon], [], process.env);
-  const ending = await client({ url: '', apiKey: '' } as World, new AbortController().signal);
+  const ending = await client({ url: '', apiKey: '' } as World, new AbortController().signal, {});
   expect(ending).toMatchObject({ kind: 'failure', why: 'exit code 3' });
   await expect.poll(lasting).not.toBe('');
 });

@@ -1,6 +1,6 @@
 import type { HuntParts, HuntResult } from '../../trials/hunt/hunt.ts';
 import { HuntError, huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
-import { SettingsError, type Settings } from '../../settings.ts';
+import { SettingsError, type SettingName, type Settings } from '../../settings.ts';
 import {
   conductOptions,
   reportOf,
@@ -10,7 +10,7 @@ import {
 } from '../referee/conduct-options.ts';
 import { makeFolder } from '../output-files.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say } from '../output.ts';
-import { usualWorkers, type SettingFlags } from '../own-server.ts';
+import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { clearProgress, progressLines, resultLines, showFind, showProgress } from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
@@ -101,7 +101,7 @@ export async function huntCommand(
     const known = flags.known === undefined ? [] : knownFindings(flags.known);
     const reports = flags.report.map((text) => reportOf(text, HUNT_WRITERS));
     if (flags.write !== undefined) makeFolder('--write', flags.write);
-    return await hunt(settings, sandboxSettings, {
+    return await hunt(settings, sandboxSettings, givenSettings(settingFlags, environment), {
       client,
       known,
       onResult(result) {
@@ -120,6 +120,7 @@ export async function huntCommand(
 const hunt = (
   settings: HuntSettings,
   sandboxSettings: Settings,
+  given: readonly SettingName[],
   {
     onFind,
     onResult,
@@ -129,7 +130,7 @@ const hunt = (
 ): Promise<number> =>
   untilStopped(async (stop) => {
     const isTerminal = process.stderr.isTTY;
-    const result = await huntInOwnSandbox(settings, sandboxSettings, {
+    const result = await huntInOwnSandbox(settings, sandboxSettings, given, {
       ...parts,
       stop,
       onFind(find) {

@@ -2,27 +2,45 @@ import { sandboxAt } from '../../client/sandbox.ts';
 import { runHunt, type HuntParts, type HuntResult } from '../../trials/hunt/hunt.ts';
 import type { HuntSettings } from '../../trials/hunt/options.ts';
 import { systemClock } from '../../platform/system-clock.ts';
-import type { Settings } from '../../settings.ts';
+import type { OpenJoinedRun } from '../../trials/hunt/world-runs.ts';
+import type { SettingName, Settings } from '../../settings.ts';
+import { openJoinPoint } from '../joined/join-point.ts';
+import { joinedWorlds, OF_EACH_RUN } from '../joined/joined-worlds.ts';
 import { isolatedSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off', journalEntries: '10000' };
+
+/** What the scenario of a run decides. */
+const IN_SCENARIO: readonly SettingName[] = ['openingBalance', 'seed', 'settlement', 'rateLimit'];
 
 /** The settings of the sandbox that a hunt of a command has to itself. @throws SettingsError */
 export const huntingSettings = (flags: SettingFlags, environment: NodeJS.ProcessEnv): Settings =>
   isolatedSettings(FOR_HUNTING, flags, environment);
 
-/** Starts a sandbox, hunts in it and stops it. @throws HuntError, or an error of the start */
+/** Starts a sandbox, hunts in it and stops it. @param given the settings that the user gave @throws HuntError, or an error of the start */
 export async function huntInOwnSandbox(
   settings: HuntSettings,
   sandboxSettings: Settings,
-  parts: Omit<HuntParts, 'sandbox' | 'settlement' | 'wallClock'>,
+  given: readonly SettingName[],
+  parts: Omit<HuntParts, 'sandbox' | 'settlement' | 'wallClock' | 'openJoined'>,
 ): Promise<HuntResult> {
   const server = await startOwnServer(sandboxSettings);
   const close = (): Promise<void> => server.close();
   const sandbox = sandboxAt(server, () => '', close); // every run names its key
   const { settlement } = sandboxSettings;
+  const said = new Set<string>();
+  const openJoined: OpenJoinedRun = (scenario) =>
+    openJoinPoint({
+      by: 'hunt',
+      usual: FOR_HUNTING,
+      outer: { ...sandboxSettings, scenario },
+      fixed: [...given, ...OF_EACH_RUN, ...IN_SCENARIO],
+      said,
+      collect: (server) => joinedWorlds(server),
+    });
   try {
-    return await runHunt(settings, { ...parts, sandbox, settlement, wallClock: systemClock() });
+    const wallClock = systemClock();
+    return await runHunt(settings, { ...parts, sandbox, settlement, wallClock, openJoined });
   } finally {
     await close();
   }

@@ -34,12 +34,12 @@ export const huntedCommand =
     environment: NodeJS.ProcessEnv,
     exitCodes: ExitCodes = DEFAULT_EXIT_CODES,
   ): Client =>
-  ({ url, apiKey: key }, signal) =>
+  ({ url, apiKey: key }, signal, joinVariables) =>
     new Promise((resolve, reject) => {
       const [program, ...args] = command.map((word) => filledIn(word, { url, key })) as [string, ...string[]];
       const variables = Object.fromEntries(env.map((text) => variableOf(text, { url, key })));
       const child = spawn(program, args, {
-        env: { ...environment, ...variables },
+        env: { ...environment, ...joinVariables, ...variables },
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: HAS_GROUPS, // a process group of its own, so that everything it has started can be ended with it
       });

@@ -26,7 +26,13 @@ import {
   quoted,
   say,
 } from '../output.ts';
-import { isolatedSettings, LONG_JOURNAL, usualWorkers, type SettingFlags } from '../own-server.ts';
+import {
+  givenSettings,
+  isolatedSettings,
+  LONG_JOURNAL,
+  usualWorkers,
+  type SettingFlags,
+} from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { sandboxRows, START_MS } from './matrix-rows.ts';
 import { runOnce } from './matrix-run.ts';
@@ -147,6 +153,7 @@ export async function matrixCommand(
   const limitMs = limitOf(flags.limit);
   const settings = isolatedSettings({ settlement: 'instant', ...LONG_JOURNAL }, settingFlags, environment);
   const client = huntedCommand(command, flags.env, environment, exitCodesOf(flags.exitCodes));
+  const joined = { fixed: givenSettings(settingFlags, environment), said: new Set<string>() };
   return untilStopped(async (stop) => {
     try {
       const rows = sandboxRows(namesIn(flags.dialects), namesIn(flags.scenarios), settings);
@@ -163,7 +170,7 @@ export async function matrixCommand(
         stop,
         run: (row, limit) => {
           const ofRow = row === null ? settings : { ...settings, scenario: row.scenario };
-          return runOnce(ofRow, others, client, limit, stop, row?.startMs ?? START_MS);
+          return runOnce(ofRow, others, client, limit, stop, joined, row?.startMs ?? START_MS);
         },
         again: (row) => rerunWords(row, command, flags, settingFlags),
         onBaseline: (baseline) => shown.note(baselineLines(baseline)),

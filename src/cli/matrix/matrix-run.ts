@@ -2,24 +2,26 @@ import { ControlClient } from '../../client/control-client.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
 import { runClient, type Client } from '../../trials/hunt/world-runs.ts';
-import { evidenceOnListed } from '../../http/referee/evidence.ts';
 import type { CommandRun } from '../../trials/matrix/cells.ts';
 import { clockOf } from '../../log/wall-clock.ts';
 import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';
-import type { Evidence } from '../../referee/case.ts';
+import { reportsOf } from '../../referee/reports/summary.ts';
+import type { Server } from '../../server.ts';
 import type { Settings } from '../../settings.ts';
-import { startOwnServer } from '../own-server.ts';
+import { openJoinPoint, type JoinRules } from '../joined/join-point.ts';
+import { joinedWorlds, OF_EACH_RUN } from '../joined/joined-worlds.ts';
+import { LONG_JOURNAL, startOwnServer } from '../own-server.ts';
 
 /** The key that the client gets. */
 const KEY = 'sk_test_matrix';
-/** With a table of expected payouts, even an empty one, the evidence has every payout, whether or not it is still in the journal. */
-const ALL_PAYOUTS = { expect: [] };
 
 /**
  * Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses.
  *
  * @param conduct the settings of the referee
  * @param limitMs a client that runs longer is ended and counts as stuck
+ * @param fixed the settings that apply to a sandbox that the client starts itself, whatever it asks for
+ * @param said what was said of other settings
  * @param startMs the time at which the sandbox begins, so that no result depends on the hour of the day
  */
 export async function runOnce(
@@ -28,26 +30,46 @@ export async function runOnce(
   client: Client,
   limitMs: number,
   stop: AbortSignal,
+  { fixed, said }: Pick<JoinRules<unknown>, 'fixed' | 'said'>,
   startMs: number,
 ): Promise<CommandRun> {
   const wallClock = systemClock();
   const offsetMs = startMs - wallClock.nowMs();
   const shifted = clockOf({ nowMs: () => wallClock.nowMs() + offsetMs }, wallClock, () => 0);
   const server = await startOwnServer(settings, undefined, shifted);
+  const prepare = ({ url, adminToken }: Server) =>
+    new ControlClient(url, adminToken).put('/worlds/referee', conduct);
+  const collect = async (one: Server) => ({
+    reports: await new ControlClient(one.url, one.adminToken).get<ConductReports>('/worlds/referee', {
+      ended: true,
+    }),
+    worlds: (await joinedWorlds(one, shifted)).map(({ evidence }) => evidence),
+  });
+  const join = await openJoinPoint({
+    by: 'matrix',
+    usual: LONG_JOURNAL,
+    outer: settings,
+    fixed: [...fixed, ...OF_EACH_RUN],
+    said,
+    wallClock: shifted,
+    prepare,
+    collect,
+  });
   try {
-    const admin = new ControlClient(server.url, server.adminToken);
-    await admin.put('/worlds/referee', conduct);
+    await prepare(server);
     const beganMs = stopwatchMs();
-    const ending = await runClient(client, new TestWorld(server.url, KEY), limitMs, stop, wallClock);
+    const world = new TestWorld(server.url, KEY);
+    const ending = await runClient(client, world, limitMs, stop, wallClock, join.variables);
     const durationMs = Math.round(stopwatchMs() - beganMs);
-    const reports = await admin.get<ConductReports>('/worlds/referee', { ended: true });
-    const worlds: Evidence[] = [];
-    for (const worldId of await server.worlds.ids()) {
-      const evidence = await evidenceOnListed(worldId, server.worlds, ALL_PAYOUTS, shifted, true);
-      if (evidence !== null) worlds.push(evidence);
-    }
-    return { ending, durationMs, conduct: reports, worlds };
+    const all = [await collect(server), ...(await join.end())];
+    return {
+      ending,
+      durationMs,
+      conduct: reportsOf(all.flatMap(({ reports }) => reports.worlds)),
+      worlds: all.flatMap(({ worlds }) => worlds),
+    };
   } finally {
+    await join.end();
     await server.close();
   }
 }

@@ -8,7 +8,7 @@ import { progressText, resultLines } from '../hunt/hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from '../hunt/hunt-sandbox.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
 import { quoted } from '../output.ts';
-import { usualWorkers } from '../own-server.ts';
+import { givenSettings, usualWorkers } from '../own-server.ts';
 
 /** Below the minute for which hosts wait by default. */
 const USUAL_TIME = '45s';
@@ -71,7 +71,7 @@ export const huntTool = (mayRunCommands: boolean) =>
         workers: usualWorkers(),
       });
       const sandboxSettings = huntingSettings({ scenario }, process.env);
-      const result = await huntInOwnSandbox(settings, sandboxSettings, {
+      const result = await huntInOwnSandbox(settings, sandboxSettings, givenSettings({}, process.env), {
         client: huntedCommand(command, variables, process.env),
         stop: signal,
         onRun: (at) => progress(progressText(at)),

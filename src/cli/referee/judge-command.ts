@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
@@ -13,7 +13,14 @@ import { conductOptions, publish, type ConductFlags } from './conduct-options.ts
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
-import { checkAcceptedKey, LONG_JOURNAL, startOwnServer, type SettingFlags } from '../own-server.ts';
+import { openJoinPoint } from '../joined/join-point.ts';
+import {
+  checkAcceptedKey,
+  givenSettings,
+  LONG_JOURNAL,
+  startOwnServer,
+  type SettingFlags,
+} from '../own-server.ts';
 
 export interface JudgeFlags extends ConductFlags {
   /** NAME=VALUE, in which {url} and {key} are filled in. */
@@ -31,6 +38,8 @@ interface Judged {
   /** null for a sandbox that runs elsewhere. */
   readonly worlds: Server['worlds'] | null;
   readonly refused: RefusedLog;
+  /** Where the log of sandboxes goes. */
+  readonly log?: Logger | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -48,7 +57,7 @@ async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings
   const log =
     settings.logLevel === 'silent' ? pino(logOptions({ ...settings, logLevel: 'info' }), refused) : undefined;
   const server = await startOwnServer(settings, log);
-  return { ...server, key, refused, close: () => server.close() };
+  return { ...server, key, refused, log, close: () => server.close() };
 }
 
 /** How a command ended. */
@@ -88,13 +97,15 @@ async function run(command: readonly string[], environment: NodeJS.ProcessEnv): 
 }
 
 /** What a command gets: the address of the sandbox, and the key of its world. */
-type Target = Pick<Judged, 'url' | 'key'>;
+type Address = Pick<Judged, 'url' | 'key'>;
 
-export const filledIn = (text: string, { url, key }: Target): string =>
+type Target = Pick<Judged, 'url' | 'key' | 'adminToken'>;
+
+export const filledIn = (text: string, { url, key }: Address): string =>
   text.replaceAll('{url}', url).replaceAll('{key}', key);
 
 /** `PAYOUT_URL={url}` as a variable. */
-export function variableOf(text: string, target: Target): readonly [string, string] {
+export function variableOf(text: string, target: Address): readonly [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new SettingsError(`--env must be NAME=VALUE, such as PAYOUT_URL={url}, not ${text}`);
   const value = text.slice(at + 1);
@@ -122,7 +133,7 @@ function checkElsewhere(
 /** Why nothing can be judged. @param refused what came without reaching a world; empty for nothing */
 function noRequestText(refused: string): string {
   const what = refused === '' ? '' : ` (${refused})`;
-  return `no request with a valid key reached the sandbox${what}: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}`;
+  return `no request with a valid key reached the sandbox${what}: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}, or start its sandbox with startSandbox()`;
 }
 
 /** Whether a report rests on requests: what is expected is missed also by a client that sent none. */
@@ -136,7 +147,7 @@ const hasRequests = ({ checks }: WorldReport): boolean =>
  *
  * @param hasRun whether a command ran: one that resets its world in the end leaves no requests, but a verdict
  */
-async function reportsOn({ url, key, adminToken }: Judged, hasRun: boolean): Promise<ConductReports> {
+async function reportsOn({ url, key, adminToken }: Target, hasRun: boolean): Promise<ConductReports> {
   if (adminToken !== null)
     return new ControlClient(url, adminToken).get('/worlds/referee', { ended: hasRun });
   const control = new ControlClient(url, key);
@@ -146,7 +157,7 @@ async function reportsOn({ url, key, adminToken }: Judged, hasRun: boolean): Pro
   return reportsOf(wasAsked ? [report] : []);
 }
 
-async function tell({ url, key, adminToken }: Judged, settings: object): Promise<void> {
+async function tell({ url, key, adminToken }: Target, settings: object): Promise<void> {
   if (adminToken !== null) await new ControlClient(url, adminToken).put('/worlds/referee', settings);
   else await new ControlClient(url, key).put('/referee', settings);
 }
@@ -175,17 +186,34 @@ export async function judgeCommand(
   if (url !== undefined) checkElsewhere(url, flags.key, settings, settingFlags);
   flags.env.forEach((text) => variableOf(text, { url: '', key: '' })); // refused before anything starts
   const judged = await judgedSandbox(flags, settings);
+  const join = await openJoinPoint({
+    by: 'referee',
+    usual: LONG_JOURNAL,
+    outer: settings,
+    fixed: [...givenSettings(settingFlags, environment), 'logLevel'],
+    said: new Set(),
+    log: judged.log,
+    prepare: ({ url: joined, adminToken }) => tell({ url: joined, key: KEY, adminToken }, options.settings),
+    collect: ({ url: joined, adminToken }) => reportsOn({ url: joined, key: KEY, adminToken }, true),
+  });
   try {
-    const variables = Object.fromEntries(flags.env.map((text) => variableOf(text, judged)));
+    const variables = {
+      ...(url === undefined && join.variables),
+      ...Object.fromEntries(flags.env.map((text) => variableOf(text, judged))),
+    };
     // without a command or settings, this only looks: a new verdict must not begin
     if (command.length > 0 || Object.keys(options.settings).length > 0) await tell(judged, options.settings);
     const words = command.map((word) => filledIn(word, judged));
     const endProgress =
-      judged.worlds !== null && process.stderr.isTTY ? showRequestCount(judged.worlds, complain) : undefined;
+      judged.worlds !== null && process.stderr.isTTY
+        ? showRequestCount([judged.worlds, join.counts], complain)
+        : undefined;
     const { exitCode, isStopped } =
       words.length === 0 ? NO_COMMAND : await run(words, { ...environment, ...variables });
     endProgress?.();
-    const reports = await reportsOn(judged, words.length > 0);
+    const joined = await join.end();
+    const own = await reportsOn(judged, words.length > 0);
+    const reports = reportsOf([own, ...joined].flatMap(({ worlds }) => worlds));
     const verdict = publish(reports, options, environment);
     if (isStopped) {
       complain('stopped');
@@ -205,6 +233,7 @@ export async function judgeCommand(
     if (!(error instanceof SandboxError) && !(error instanceof NoSandboxError)) throw error;
     return complain(error.message);
   } finally {
+    await join.end();
     await judged.close();
   }
 }

@@ -12,15 +12,16 @@ const EVERY_MS = 30_000;
  * @returns a function that stops it
  */
 export function showRequestCount(
-  worlds: Pick<Worlds, 'uses' | 'size'>,
+  sandboxes: readonly Pick<Worlds, 'uses' | 'size'>[],
   write: (line: string) => void,
   everyMs = EVERY_MS,
 ): () => void {
   const beganMs = stopwatchMs();
   const timer = setInterval(() => {
     const seconds = Math.round((stopwatchMs() - beganMs) / 1000);
-    const requests = worlds.uses.toLocaleString('en');
-    write(`after ${durationText(seconds * 1000)}: ${requests} requests, ${worlds.size} worlds`);
+    const requests = sandboxes.reduce((sum, { uses }) => sum + uses, 0).toLocaleString('en');
+    const worlds = sandboxes.reduce((sum, { size }) => sum + size, 0);
+    write(`after ${durationText(seconds * 1000)}: ${requests} requests, ${worlds} worlds`);
   }, everyMs);
   timer.unref(); // must not keep the process alive when the command cannot be run
   return () => clearInterval(timer);

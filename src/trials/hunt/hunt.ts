@@ -22,7 +22,7 @@ import { toPaise } from '../../payout/money.ts';
 import { often, rupees, summed } from '../../referee/payments.ts';
 import { paidIn, tableFault, timesByAccount } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
-import { WorldRuns, type Client } from './world-runs.ts';
+import { WorldRuns, type Client, type OpenJoinedRun } from './world-runs.ts';
 
 /** The progress of a hunt. */
 export interface Progress {
@@ -53,6 +53,8 @@ export interface HuntParts {
   /** How payouts settle unless the scenario says otherwise. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
   readonly client: Client;
+  /** For a client that is a process, and may start sandboxes itself. */
+  readonly openJoined?: OpenJoinedRun;
   /** Findings that are already accepted. */
   readonly known?: readonly KnownFinding[];
   /** The name of the table of expected payouts in messages. */
@@ -132,6 +134,7 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
     sandbox,
     settlement,
     client,
+    openJoined,
     known: accepted = [],
     tableName = 'expect',
     wallClock,
@@ -141,7 +144,7 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
   } = parts;
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
-  const worlds = new WorldRuns(sandbox, client, wallClock, stop);
+  const worlds = new WorldRuns(sandbox, client, wallClock, stop, openJoined);
   const alphabet = new Alphabet(patienceMs);
   const base = await worlds.baseScenario(settlement, seed);
   const finds: Find[] = [];

@@ -54,7 +54,7 @@ const requestsIn = ({ worlds }: CommandRun): number =>
   worlds.reduce((sum, { requests, evicted }) => sum + requests.length + evicted, 0);
 
 const NO_REQUEST =
-  'no request with a valid key reached the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
+  'no request with a valid key reached the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}, or start its sandbox with startSandbox()';
 
 /** @throws MatrixError for a command whose run cannot be a baseline */
 function checkBaseline(run: CommandRun): void {

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from 'pino';
+import { JOIN_VARIABLE } from '../../client/joined-sandbox.ts';
+import type { WallClock } from '../../log/wall-clock.ts';
+import type { Worlds } from '../../log/worlds.ts';
+import { isScenarioFile } from '../../scenario/scenario-file.ts';
+import type { Server } from '../../server.ts';
+import { readOptions, type SettingName, type Settings } from '../../settings.ts';
+import { complain } from '../output.ts';
+import { startOwnServer, type SettingFlags } from '../own-server.ts';
+
+/** How the sandboxes of a command are started and judged. */
+export interface JoinRules<T> {
+  /** `referee`, `hunt` or `matrix`, for messages. */
+  readonly by: string;
+  /** The settings that apply unless the test gives others. */
+  readonly usual: SettingFlags;
+  /** The settings of the outer command. */
+  readonly outer: Settings;
+  /** Those of them that apply whatever the test asks for. */
+  readonly fixed: readonly SettingName[];
+  /** What was said of options that are not followed: once, although a hunt starts its command many times. */
+  readonly said: Set<string>;
+  readonly log?: Logger | undefined;
+  readonly wallClock?: WallClock;
+  /** Called before the test gets the sandbox. */
+  readonly prepare?: (server: Server) => Promise<unknown>;
+  /** Called once, when the test closes the sandbox or the command has ended. */
+  readonly collect: (server: Server) => Promise<T>;
+}
+
+/** Where the sandboxes of a command join this process. */
+export interface JoinPoint<T> {
+  /** The variables that the command needs for it. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** How many requests and worlds its sandboxes have had. */
+  readonly counts: Pick<Worlds, 'uses' | 'size'>;
+  /** Closes it and all its sandboxes. @returns what was collected, in the order in which they were closed */
+  readonly end: () => Promise<readonly T[]>;
+}
+
+/** What a test sends. */
+interface Asked {
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly folder: string;
+}
+
+const PATHS: ReadonlySet<string> = new Set<SettingName>(['scenarios', 'state']);
+const NAMES_OR_PATHS: ReadonlySet<string> = new Set<SettingName>(['scenario', 'dialect']);
+
+const isPath = (name: string, value: unknown): value is string =>
+  typeof value === 'string' && (PATHS.has(name) || (NAMES_OR_PATHS.has(name) && isScenarioFile(value)));
+
+/** The settings of a sandbox that a test asks for. @throws SettingsError */
+function settingsFor(
+  { options, folder }: Asked,
+  { by, usual, outer, fixed, said }: JoinRules<unknown>,
+): Settings {
+  const own = Object.entries(options).map(([name, value]) => [
+    name,
+    isPath(name, value) ? resolve(folder, value) : value,
+  ]);
+  const asked = readOptions({ port: 0, logLevel: 'silent', ...usual, ...Object.fromEntries(own) });
+  const ignored = fixed.filter(
+    (name) => (options[name] ?? null) !== null && !isDeepStrictEqual(asked[name], outer[name]),
+  );
+  const text = `startSandbox({ ${ignored.join(', ')} }) is not followed: ${by} decides this itself, by its flags`;
+  if (ignored.length > 0 && !said.has(text)) complain(text);
+  said.add(text);
+  return { ...asked, ...Object.fromEntries(fixed.map((name) => [name, outer[name]])) };
+}
+
+/**
+ * Lets the sandboxes that a command starts with `startSandbox` run in this process instead, with the settings of the test and those that
+ * this process insists on, so that what the tests did can be judged, also if they are killed.
+ */
+export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T>> {
+  const servers = new Map<number, Server>();
+  const collected: Promise<T>[] = [];
+  const counts = { uses: 0, size: 0 };
+  let started = 0;
+  let hasEnded = false;
+  const start = async (asked: Asked) => {
+    const id = (started += 1);
+    const settings = settingsFor(asked, rules);
+    const server = await startOwnServer(settings, rules.log, rules.wallClock);
+    servers.set(id, server);
+    if (hasEnded) await stop(id);
+    await rules.prepare?.(server);
+    return { id, url: server.url, adminToken: server.adminToken };
+  };
+  const stop = async (id: number): Promise<void> => {
+    const server = servers.get(id);
+    if (server === undefined || !servers.delete(id)) return;
+    counts.uses += server.worlds.uses;
+    counts.size += server.worlds.size;
+    const result = judged(server);
+    collected.push(result); // an error is that of `end`, too
+    await result;
+  };
+  const judged = async (server: Server): Promise<T> => {
+    try {
+      return await rules.collect(server);
+    } finally {
+      await server.close();
+    }
+  };
+  const respond = async (request: IncomingMessage): Promise<object> => {
+    if (request.headers.origin !== undefined) throw new Error('a web page cannot start a sandbox');
+    if (request.method === 'POST') return start((await json(request)) as Asked);
+    await stop(Number(request.url!.slice(1)));
+    return {};
+  };
+  const listener = createServer((request, response) => {
+    respond(request).then(
+      (body) => response.end(JSON.stringify(body)),
+      (error: Error) => response.writeHead(400).end(error.message),
+    );
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  const sum = (name: 'uses' | 'size'): number =>
+    [...servers.values()].reduce((total, { worlds }) => total + worlds[name], counts[name]);
+  return {
+    variables: { [JOIN_VARIABLE]: `http://127.0.0.1:${port}` },
+    counts: {
+      get uses() {
+        return sum('uses');
+      },
+      get size() {
+        return sum('size');
+      },
+    },
+    async end() {
+      hasEnded = true;
+      listener.close();
+      listener.closeAllConnections();
+      for (const id of servers.keys()) await stop(id);
+      return Promise.all(collected);
+    },
+  };
+}

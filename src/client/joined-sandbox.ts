@@ -1,0 +1,37 @@
+/** The variable with which `referee`, `hunt` and `matrix` let the sandboxes of their command join them. */
+export const JOIN_VARIABLE = 'PAYOUT_SANDBOX_JOIN';
+
+/** A sandbox that was started elsewhere, for this process. */
+export interface JoinedSandbox {
+  readonly url: string;
+  readonly adminToken: string;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Asks the process that judges this one to start a sandbox.
+ *
+ * @param address the value of the variable
+ * @param options those of `startSandbox`, already checked
+ * @param folder where their relative paths begin
+ * @throws Error when nobody answers, or the sandbox cannot be started
+ */
+export async function joinSandbox(address: string, options: object, folder: string): Promise<JoinedSandbox> {
+  let response: Response;
+  try {
+    response = await fetch(address, { method: 'POST', body: JSON.stringify({ options, folder }) });
+  } catch (cause) {
+    throw new Error(
+      `${JOIN_VARIABLE} is ${address}, but no referee, hunt or matrix answers there: unset the variable to start a sandbox in this process`,
+      { cause },
+    );
+  }
+  if (!response.ok) throw new Error(await response.text());
+  const { id, ...server } = (await response.json()) as JoinedSandbox & { readonly id: number };
+  return {
+    ...server,
+    async close() {
+      await fetch(`${address}/${id}`, { method: 'DELETE' });
+    },
+  };
+}

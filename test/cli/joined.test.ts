@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
+import { hunt, startSandbox } from '../../src/index.ts';
+import { runInProcess } from '../support/program.ts';
+
+const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
+
+/** A test in the style of the README, without a runner. It ends without closing its sandbox, as one that is killed. */
+function suite(): readonly string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'joined-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'suite.mjs');
+  const code = `
+    import { startSandbox } from '${LIBRARY}';
+    const { OPTIONS = '{}', USE, SECOND } = process.env;
+    const sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z', ...JSON.parse(OPTIONS) });
+    const world = sandbox.world({ name: 'an order is paid once' });
+    if (USE) await world.use(USE);
+    const { status } = await world.pay({ client_ref_id: 'order-7', amount: 250 });
+    if (status >= 500) await world.pay({ client_ref_id: 'order-7-again', amount: 250 });
+    if (SECOND) await sandbox.world().pay();
+    if ((await world.clock.read()).now !== '2026-01-15T10:30:00.000Z') throw new Error('its own clock was not followed');
+    process.exit(0);`;
+  writeFileSync(file, code);
+  return ['--', process.execPath, file];
+}
+
+const INTENT = ['--intent', 'beneficiary_account'];
+
+test('referee judges the sandbox that a test starts itself, and says which of its options it does not follow', async () => {
+  const flags = ['--scenario', 'server-error-after-commit', ...INTENT];
+  const OPTIONS = JSON.stringify({ scenario: 'fails-late', openingBalance: 5000 });
+  const { code, stdout, stderr } = await runInProcess(['referee', ...flags, ...suite()], { OPTIONS });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr:
+      'payout-sandbox: startSandbox({ scenario }) is not followed: referee decides this itself, by its flags\n',
+  });
+  expect(stdout).toMatch(/^world an order is paid once {3}1 error/);
+  expect(stdout).toContain('order-7-again is a second payment of order-7: ₹250.00 too much');
+});
+
+test('hunt injects its failures into the sandbox that a test starts itself', async () => {
+  const flags = ['--goal', 'paid-twice', '--depth', '1', '--patience', '200ms'];
+  const { code, stdout } = await runInProcess(['hunt', ...flags, ...suite()]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('paid ₹250.00 twice') });
+});
+
+test.each([
+  ['several worlds', { SECOND: '1' }, 'the command uses 2 worlds, and a hunt is about one'],
+  ['a scenario of the test', { USE: 'fails-late' }, 'which replaces the failures of the hunt'],
+])('hunt refuses %s, in which its failures would not be met', async (_what, variables, reason) => {
+  const { code, stderr } = await runInProcess(['hunt', ...suite()], variables);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) });
+});
+
+test('matrix runs the sandbox that a test starts itself under each of its rows', async () => {
+  const rows = ['--dialects', 'none', '--scenarios', 'server-error-after-commit'];
+  const { code, stdout } = await runInProcess(['matrix', ...rows, ...suite()]);
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(/^server-error-after-commit +money/m),
+  });
+});
+
+test('the variable of a referee that has ended is named, and a hunt within a test has its own sandbox', async () => {
+  vi.stubEnv(JOIN_VARIABLE, 'http://127.0.0.1:9');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(startSandbox()).rejects.toThrow('but no referee, hunt or matrix answers there');
+  const { runs } = await hunt({ runs: 2, run: (world) => world.pay({ client_ref_id: 'order-1' }) });
+  expect(runs).toBe(2);
+});
