@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
+import { anchorOf } from '../support/markdown.ts';
 
 const DOCS = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
@@ -25,14 +26,8 @@ const linksOf = (page: string): readonly Link[] =>
       return { page, path: path === '' ? page : normalize(join(dirname(page), path!)), anchor };
     });
 
-/** What a viewer makes of the headings of a page, to link to them. */
 const anchorsOf = (page: string): readonly string[] =>
-  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
-  );
+  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading!));
 
 test('every link of the documentation leads to a file, and to a heading that it has', () => {
   const broken = PAGES.flatMap(linksOf).filter(

@@ -24,7 +24,9 @@ const linksOf = (page: string): string[] =>
   [...textOf(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map(([, path]) => path!);
 
 test('the index of the recipes has every page', () => {
-  expect(new Set(linksOf('README.md'))).toEqual(new Set(pages.filter((page) => page !== 'README.md')));
+  expect(new Set(linksOf('README.md').filter((path) => !path.startsWith('..')))).toEqual(
+    new Set(pages.filter((page) => page !== 'README.md')),
+  );
 });
 
 test('CONTRIBUTING.md says of every recipe how it is tested', () => {

@@ -40,3 +40,10 @@ export function errorExamples(page: string, part: string): ReadonlyMap<string, s
   );
   return new Map([...sections].map(([, code, example]) => [code!, example!]));
 }
+
+/** What a viewer makes of a heading, to link to it. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');

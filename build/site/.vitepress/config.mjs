@@ -34,6 +34,7 @@ export default {
   themeConfig: {
     search: { provider: 'local' },
     outline: 'deep',
+    docFooter: { prev: false, next: false }, // each page ends with its own links
     sidebar: overview
       .split(/^## /m)
       .slice(1)
