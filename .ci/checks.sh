@@ -4,7 +4,8 @@ LTS=24
 passed=0
 failed=0
 report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+outputs=$(mktemp -d)
+trap 'rm -rf "$report" "$outputs"' EXIT
 
 verdicts=()
 
@@ -24,6 +25,27 @@ check() { # check NAME COMMAND...: counts as one
     failed=$((failed + 1))
     verdict "$name: FAILED" "$start"
   fi
+}
+
+begun=()
+
+begin() { # begin NAME COMMAND...: a check that runs beside others; `collect` shows and counts it
+  (
+    failed=0
+    check "$@"
+    exit "$failed"
+  ) >"$outputs/${#begun[@]}" 2>&1 &
+  begun+=($!)
+}
+
+collect() { # waits for the checks that were begun, and shows each as if it had run alone
+  local nth
+  for nth in "${!begun[@]}"; do
+    if wait "${begun[nth]}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    cat "$outputs/$nth"
+    verdicts+=("$(tail -n 1 "$outputs/$nth" | cut -c 5-)")
+  done
+  begun=()
 }
 
 finish() {
@@ -61,7 +83,7 @@ install_needs() {
 }
 has_all() { for tool; do command -v "$tool" >/dev/null || return 1; done; }
 
-# Installs all that the checks need, and ends here if it cannot be had. The build is left to the first of the tests.
+# Installs all that the checks need, and ends here if it cannot be had.
 prepare() {
   check 'what the tests need' install_needs
   check 'npm ci' npm ci --ignore-scripts --no-audit --no-fund
