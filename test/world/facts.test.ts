@@ -18,6 +18,7 @@ import type { RequestCommand } from '../../src/world/request/request-commands.ts
 import { planRequest } from '../../src/world/request/request-plan.ts';
 
 import {
+  type RuleInput,
   balance,
   Core,
   initiate,
@@ -396,6 +397,37 @@ test('a delay is never longer than an hour', () => {
   expect(['0s', '1h'].map((delay) => delayed(delay))).toEqual([0, 3_600_000]);
   const drawn = ['a', 'b', 'c', 'd', 'e'].map((reference) => delayed({ median: '1h', sigma: 5 }, reference));
   expect(Math.max(...drawn)).toBe(3_600_000);
+});
+
+/** The delays of 200 payouts. */
+function drawnDelays(delay: RuleInput['effect']['delay'], seed: string): readonly number[] {
+  const core = new Core({ rules: [{ name: 'r', effect: { delay, commit: false } }] }, { seed });
+  return Array.from({ length: 200 }, (_, nth) => core.pay(`order-${nth}`).effect!.delayMs);
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
+
+test('a uniform delay is drawn evenly between its bounds, from the seed', () => {
+  const delay = { min: '1s', max: '3s' };
+  const delays = drawnDelays(delay, 'a');
+  expect(Math.min(...delays)).toBeGreaterThanOrEqual(1000);
+  expect(Math.max(...delays)).toBeLessThanOrEqual(3000);
+  for (const share of [0.25, 0.5, 0.75]) {
+    expect(Math.abs(quantile(delays, share) - (1000 + share * 2000))).toBeLessThan(250);
+  }
+  expect(drawnDelays(delay, 'a')).toEqual(delays);
+  expect(drawnDelays(delay, 'b')).not.toEqual(delays);
+});
+
+test('a log-normal delay has the given median and spread, drawn from the seed', () => {
+  const delay = { median: '1s', sigma: 0.5 };
+  const delays = drawnDelays(delay, 'a');
+  expect(Math.abs(Math.log(quantile(delays, 0.5) / 1000))).toBeLessThan(0.15);
+  expect(Math.abs(Math.log(quantile(delays, 0.841) / 1000) - 0.5)).toBeLessThan(0.15); // one sigma up
+  expect(Math.abs(Math.log(quantile(delays, 0.159) / 1000) + 0.5)).toBeLessThan(0.15); // and one down
+  expect(drawnDelays(delay, 'a')).toEqual(delays);
+  expect(drawnDelays(delay, 'b')).not.toEqual(delays);
 });
 
 test('a payout takes its timeline from the rule that planned it, or else from the settlement of its scenario', () => {

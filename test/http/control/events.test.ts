@@ -262,7 +262,7 @@ test('a reader that waits before it reads its first event misses none, even afte
   const { client } = await sandboxFor(SETTINGS);
   const { world } = client();
   const { next } = await readerOf(world);
-  for (let nth = 0; nth < 5; nth += 1) {
+  for (let nth = 0; nth < 2; nth += 1) {
     collectGarbage();
     await new Promise((resolve) => setImmediate(resolve)); // the collector's own callbacks run between turns
   }

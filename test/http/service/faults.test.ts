@@ -397,50 +397,6 @@ test('a delayed answer arrives whole, exactly when it is due', async () => {
   expect(partsOf(wire).body).toBe(await wholeResponse());
 });
 
-/** The delays of 200 payouts, in the order of their references. */
-async function drawnDelays(effect: Effect, seed: string): Promise<readonly number[]> {
-  const { url, clock, requests } = await sandboxWithManualClock({ ...brokenBy(effect), seed });
-  const count = 200;
-  const sockets = Array.from({ length: count }, (_, nth) => {
-    const socket = rawSocket(url);
-    socket.write(initiateRequest({ client_ref_id: `order-${1000 + nth}`, amount: 1 }));
-    return socket.resume();
-  });
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(count + 1);
-  const ends = sockets.map((socket) => once(socket, 'close'));
-  await clock.pass(3_600_000);
-  await Promise.all(ends);
-  await expect.poll(() => requests().length, EVENTUALLY).toBe(count);
-  return requests()
-    .toSorted((a, b) => String(a['client_ref_id']).localeCompare(String(b['client_ref_id'])))
-    .map((line) => Number(line['delay_ms']));
-}
-
-const quantile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)]!;
-
-test('a uniform delay is drawn evenly between its bounds, from the seed', async () => {
-  const delay = { min: '1s', max: '3s' };
-  const delays = await drawnDelays({ delay }, 'a');
-  expect(Math.min(...delays)).toBeGreaterThanOrEqual(1000);
-  expect(Math.max(...delays)).toBeLessThanOrEqual(3000);
-  for (const share of [0.25, 0.5, 0.75]) {
-    expect(Math.abs(quantile(delays, share) - (1000 + share * 2000))).toBeLessThan(250);
-  }
-  expect(await drawnDelays({ delay }, 'a')).toEqual(delays);
-  expect(await drawnDelays({ delay }, 'b')).not.toEqual(delays);
-});
-
-test('a log-normal delay has the given median and spread, drawn from the seed', async () => {
-  const delay = { median: '1s', sigma: 0.5 };
-  const delays = await drawnDelays({ delay }, 'a');
-  expect(Math.abs(Math.log(quantile(delays, 0.5) / 1000))).toBeLessThan(0.15);
-  expect(Math.abs(Math.log(quantile(delays, 0.841) / 1000) - 0.5)).toBeLessThan(0.15); // one sigma up
-  expect(Math.abs(Math.log(quantile(delays, 0.159) / 1000) + 0.5)).toBeLessThan(0.15); // and one down
-  expect(await drawnDelays({ delay }, 'a')).toEqual(delays);
-  expect(await drawnDelays({ delay }, 'b')).not.toEqual(delays);
-});
-
 test.each<[string, Effect, Record<string, unknown>]>([
   ['connection-reset', { fault: 'connection-reset' }, { fault: 'connection-reset' }],
   ['empty-response', { fault: 'empty-response', commit: true }, { fault: 'empty-response' }],
