@@ -125,6 +125,17 @@ const json = (body: unknown): Sent => ({
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
+/** Does the same with each route. A failure names the route. */
+async function forEach(routes: readonly string[], work: (route: string) => Promise<void>): Promise<void> {
+  for (const route of routes) {
+    try {
+      await work(route);
+    } catch (error) {
+      throw new Error(`${route}: ${String(error)}`, { cause: error });
+    }
+  }
+}
+
 /** Everything that can be read of a world. */
 async function stateOf({ world }: Client) {
   const journal = await world.requests();
@@ -161,44 +172,48 @@ test('the health check needs no key', async () => {
   });
 });
 
-test.each(KEYED)('%s requires an accepted key', async (route) => {
+test('every route that shows or changes a world requires an accepted key', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
   const key = world.apiKey;
-  const wrong = [
-    undefined,
-    `Bearer ${ADMIN_TOKEN}`,
-    'Bearer none',
-    '',
-    'Bearer',
-    'Bearer ',
-    key,
-    `Basic ${key}`,
-    `Bearer ${key} ${key}`,
-    `Bearer ${key},`.replace('sk_test_', 'sk_live_'),
-    `Bearer sk_test_${'x'.repeat(300)}`,
-  ];
-  const isWhole = isLong || route === KEYED[0]; // all routes read the key at one place
-  for (const authorization of isWhole ? wrong : wrong.slice(0, 3)) {
-    const answer = await send(url, route, { ...validRequest(route), authorization });
-    expectRefused(answer, [401]);
-    expect(answer.body.code).toBe('UNAUTHORIZED');
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect(answer.text).not.toContain(key);
-  }
-  expect(await stateOf(world)).toEqual(before);
+  await forEach(KEYED, async (route) => {
+    const wrong = [
+      undefined,
+      `Bearer ${ADMIN_TOKEN}`,
+      'Bearer none',
+      '',
+      'Bearer',
+      'Bearer ',
+      key,
+      `Basic ${key}`,
+      `Bearer ${key} ${key}`,
+      `Bearer ${key},`.replace('sk_test_', 'sk_live_'),
+      `Bearer sk_test_${'x'.repeat(300)}`,
+    ];
+    const isWhole = isLong || route === KEYED[0]; // all routes read the key at one place
+    for (const authorization of isWhole ? wrong : wrong.slice(0, 3)) {
+      const answer = await send(url, route, { ...validRequest(route), authorization });
+      expectRefused(answer, [401]);
+      expect(answer.body.code).toBe('UNAUTHORIZED');
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(answer.text).not.toContain(key);
+    }
+    expect(await stateOf(world)).toEqual(before);
+  });
 });
 
-test.each(CHANGES)('%s changes nothing in the world of another key', async (route) => {
+test('no change reaches the world of another key', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const [world, other] = [await usedWorld(client()), await usedWorld(client())];
   const before = await stateOf(world);
   const authorization = `Bearer ${other.apiKey}`;
   const [payout] = await world.world.transactions();
-  const id = route.includes('txn_id') ? payout!.txn_id : 'rule-1';
-  await send(url, route, { ...validRequest(route), authorization, id });
-  expect(await stateOf(world)).toEqual(before);
+  await forEach(CHANGES, async (route) => {
+    const id = route.includes('txn_id') ? payout!.txn_id : 'rule-1';
+    await send(url, route, { ...validRequest(route), authorization, id });
+    expect(await stateOf(world)).toEqual(before);
+  });
 });
 
 test('the control API accepts only the fixed keys, if there are any', async () => {
@@ -215,122 +230,136 @@ test('the control API accepts only the fixed keys, if there are any', async () =
   }
 });
 
-test.each(ADMIN)('%s requires the admin token', async (route) => {
+test('what shows all worlds requires the admin token', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
-  const world = client();
-  const { id } = await world.world.summary();
-  for (const token of [undefined, '', world.apiKey, `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1), 'undefined']) {
-    const authorization = token === undefined ? undefined : `Bearer ${token}`;
-    const answer = await send(url, route, { authorization, id });
-    expectRefused(answer, [401]);
-    expect(answer.text).not.toContain(ADMIN_TOKEN);
-  }
-  const accepted = { ...validRequest(route), authorization: `Bearer ${ADMIN_TOKEN}`, id };
-  expect((await send(url, route, accepted)).status).toBe(200);
+  await forEach(ADMIN, async (route) => {
+    const world = client();
+    const { id } = await world.world.summary();
+    for (const token of [undefined, '', world.apiKey, `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(1), 'undefined']) {
+      const authorization = token === undefined ? undefined : `Bearer ${token}`;
+      const answer = await send(url, route, { authorization, id });
+      expectRefused(answer, [401]);
+      expect(answer.text).not.toContain(ADMIN_TOKEN);
+    }
+    const accepted = { ...validRequest(route), authorization: `Bearer ${ADMIN_TOKEN}`, id };
+    expect((await send(url, route, accepted)).status).toBe(200);
+  });
 });
 
-test.each(ROUTES)('%s sends no CORS headers to a page of another origin', async (route) => {
+test('no route sends CORS headers to a page of another origin', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const { apiKey } = client();
-  const [method, path] = route.split(' ') as [string, string];
   const origin = { origin: 'https://elsewhere.example' };
-  const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
-  const right = validRequest(route);
-  const answers = [
-    await send(url, `OPTIONS ${path}`, {
-      headers: {
-        ...origin,
-        'access-control-request-method': method,
-        'access-control-request-headers': 'authorization,content-type',
-      },
-    }),
-    await send(url, route, { ...right, authorization, headers: { ...origin, ...right.headers } }),
-  ];
-  expect(answers[0]!.status).toBeGreaterThanOrEqual(400);
-  for (const { headers } of answers) {
-    expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
-  }
-  const isPage = route === 'GET /_sandbox/docs'; // which holds no data
-  expect(answers[1]!.headers.get('cache-control')).toBe(isPage ? 'no-cache' : 'no-store');
-  expect(answers[1]!.headers.get('x-content-type-options')).toBe('nosniff');
+  await forEach(ROUTES, async (route) => {
+    const [method, path] = route.split(' ') as [string, string];
+    const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
+    const right = validRequest(route);
+    const answers = [
+      await send(url, `OPTIONS ${path}`, {
+        headers: {
+          ...origin,
+          'access-control-request-method': method,
+          'access-control-request-headers': 'authorization,content-type',
+        },
+      }),
+      await send(url, route, { ...right, authorization, headers: { ...origin, ...right.headers } }),
+    ];
+    expect(answers[0]!.status).toBeGreaterThanOrEqual(400);
+    for (const { headers } of answers) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+    const isPage = route === 'GET /_sandbox/docs'; // which holds no data
+    expect(answers[1]!.headers.get('cache-control')).toBe(isPage ? 'no-cache' : 'no-store');
+    expect(answers[1]!.headers.get('x-content-type-options')).toBe('nosniff');
+  });
 });
 
-test.each(CHANGES)('%s refuses a form that a page of another origin posts', async (route) => {
+test('every change refuses a form that a page of another origin posts', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json']) {
-    const headers = {
-      'content-type': type,
-      origin: 'https://elsewhere.example',
-      cookie: `key=${world.apiKey}`,
-    };
-    const body = JSON.stringify(BODIES[route] ?? {});
-    expectRefused(await send(url, route, { headers, body }), [403]);
-    const { origin: _origin, ...withoutOrigin } = headers;
-    expectRefused(await send(url, route, { headers: withoutOrigin, body }), [401]);
-  }
-  expect(await stateOf(world)).toEqual(before);
+  await forEach(CHANGES, async (route) => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json']) {
+      const headers = {
+        'content-type': type,
+        origin: 'https://elsewhere.example',
+        cookie: `key=${world.apiKey}`,
+      };
+      const body = JSON.stringify(BODIES[route] ?? {});
+      expectRefused(await send(url, route, { headers, body }), [403]);
+      const { origin: _origin, ...withoutOrigin } = headers;
+      expectRefused(await send(url, route, { headers: withoutOrigin, body }), [401]);
+    }
+    expect(await stateOf(world)).toEqual(before);
+  });
 });
 
-test.each(CHANGES)('%s refuses an invalid body, and changes nothing', async (route) => {
-  const { url, client } = await sandboxFor(SETTINGS);
-  const world = await usedWorld(client());
-  const before = await stateOf(world);
-  const authorization = `Bearer ${world.apiKey}`;
-  const right = BODIES[route] ?? {};
-  const wrong: readonly [Sent, number[]][] = [
-    [json('{"a":'), route.endsWith('/state') ? [422] : [400]],
-    [json('nonsense'), route.endsWith('/state') ? [422] : [400]],
-    [json({ ...right, unknown_field: 1 }), [400, 422]],
-    [json([right]), [400, 422]],
-    [json(5), [400, 422]],
-    [json('"text"'), [400, 422]],
-    [{ headers: { 'content-type': 'text/plain' }, body: JSON.stringify(right) }, [415]],
-    [{ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'amount=5' }, [415]],
-    [{ headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' }, [415]],
-    [{ headers: { 'content-type': '' }, body: Buffer.from(JSON.stringify(right)) }, [415]],
-    [json({ unknown_field: 'x'.repeat(70_000) }), route.endsWith('/state') ? [422] : [413]],
-  ];
-  for (const [sent, statuses] of wrong) {
-    expectRefused(await send(url, route, { ...sent, authorization }), statuses);
-  }
-  expect(await stateOf(world)).toEqual(before);
-});
-
-test.each(TAKES_BODY)('%s requires a body', async (route) => {
+test('every change refuses an invalid body, and changes nothing', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
   const authorization = `Bearer ${world.apiKey}`;
-  for (const sent of [{}, json(''), json('null'), json('   ')]) {
-    expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
-  }
-  expect(await stateOf(world)).toEqual(before);
+  await forEach(CHANGES, async (route) => {
+    const right = BODIES[route] ?? {};
+    const wrong: readonly [Sent, number[]][] = [
+      [json('{"a":'), route.endsWith('/state') ? [422] : [400]],
+      [json('nonsense'), route.endsWith('/state') ? [422] : [400]],
+      [json({ ...right, unknown_field: 1 }), [400, 422]],
+      [json([right]), [400, 422]],
+      [json(5), [400, 422]],
+      [json('"text"'), [400, 422]],
+      [{ headers: { 'content-type': 'text/plain' }, body: JSON.stringify(right) }, [415]],
+      [{ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'amount=5' }, [415]],
+      [{ headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' }, [415]],
+      [{ headers: { 'content-type': '' }, body: Buffer.from(JSON.stringify(right)) }, [415]],
+      [json({ unknown_field: 'x'.repeat(70_000) }), route.endsWith('/state') ? [422] : [413]],
+    ];
+    for (const [sent, statuses] of wrong) {
+      expectRefused(await send(url, route, { ...sent, authorization }), statuses);
+    }
+    expect(await stateOf(world)).toEqual(before);
+  });
 });
 
-test.each([...KEYED, ...ADMIN])('%s refuses an unknown query parameter', async (route) => {
+test('every route with a body requires one', async () => {
+  const { url, client } = await sandboxFor(SETTINGS);
+  const world = await usedWorld(client());
+  const before = await stateOf(world);
+  const authorization = `Bearer ${world.apiKey}`;
+  await forEach(TAKES_BODY, async (route) => {
+    for (const sent of [{}, json(''), json('null'), json('   ')]) {
+      expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
+    }
+    expect(await stateOf(world)).toEqual(before);
+  });
+});
+
+test('an unknown query parameter is refused by every route', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const { apiKey } = client();
-  const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
-  const answer = await send(url, route, { ...validRequest(route), authorization, query: '?unknown=1' });
-  expectRefused(answer, [400]);
-  expect(answer.body.errors).toMatchObject([{ field: 'unknown' }]);
+  await forEach([...KEYED, ...ADMIN], async (route) => {
+    const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
+    const answer = await send(url, route, { ...validRequest(route), authorization, query: '?unknown=1' });
+    expectRefused(answer, [400]);
+    expect(answer.body.errors).toMatchObject([{ field: 'unknown' }]);
+  });
 });
 
-test.each(WITH_ID)('%s refuses malformed ids', async (route) => {
+test('every route with an id refuses malformed ones', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const before = await stateOf(world);
-  const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : world.apiKey}`;
-  const odd = ['..%2f', '%2e%2e%2f%2e%2e', '%00', '%zz', '%', '%ff', '__proto__', 'a%20b', '%F0%9F%92%B8'];
-  for (const id of ['', ...odd, 'x'.repeat(101), 'x'.repeat(10_240), ' ', '*', ':id', "';--"]) {
-    expectRefused(await send(url, route, { ...validRequest(route), authorization, id }), [400, 404]);
-  }
-  expect(
-    (await send(url, route, { ...validRequest(route), authorization, id: 'x'.repeat(200) })).status,
-  ).toBe(404);
-  expect(await stateOf(world)).toEqual(before);
+  await forEach(WITH_ID, async (route) => {
+    const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : world.apiKey}`;
+    const odd = ['..%2f', '%2e%2e%2f%2e%2e', '%00', '%zz', '%', '%ff', '__proto__', 'a%20b', '%F0%9F%92%B8'];
+    for (const id of ['', ...odd, 'x'.repeat(101), 'x'.repeat(10_240), ' ', '*', ':id', "';--"]) {
+      expectRefused(await send(url, route, { ...validRequest(route), authorization, id }), [400, 404]);
+    }
+    expect(
+      (await send(url, route, { ...validRequest(route), authorization, id: 'x'.repeat(200) })).status,
+    ).toBe(404);
+    expect(await stateOf(world)).toEqual(before);
+  });
 });
 
 test('a path that is too long, an unknown path and a wrong method are refused', async () => {
