@@ -12,7 +12,7 @@ after(() => sandbox.close());
 
 /** Opens a world for a test: a new key, which no other test sees. Its journal is printed if the test fails. */
 function openWorld(t) {
-  world = sandbox.world();
+  world = sandbox.world({ name: t.name }); // reports name it; vitest and jest need no name
   printJournalOnFailure(world, (print) => t.after(() => !t.passed && print()));
 }
 // whatever a test looks at, it fails if the client did something that could cost money

@@ -65,7 +65,7 @@ export const worldActions = [
     name: 'name',
     summary: 'give a world a name, which lists, reports and log lines show',
     effect: 'changes',
-    input: { name: text('letters, digits, spaces and . : / _ -', 'name') },
+    input: { name: text('at most 120 ASCII characters', 'name') },
     words: ['name'],
     run: ({ name }, session) =>
       statusOf(session, session.sandbox.world({ apiKey: session.world.apiKey, name }).summary()),

@@ -93,7 +93,7 @@ const LONGEST_NAME = 120;
 /** A name of a world as the sandbox accepts it: the title of a test may have more characters, and other ones. */
 const nameText = (name: string): string =>
   name
-    .replaceAll(/[^A-Za-z0-9 .:/_-]+/g, '-')
+    .replaceAll(/[^ -~]+/g, '-')
     .slice(0, LONGEST_NAME)
     .trim();
 

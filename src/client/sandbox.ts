@@ -1,13 +1,14 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import { ControlClient } from './control-client.ts';
+import { runningTest } from './test-title.ts';
 import { TestWorld } from './test-world.ts';
 
 export interface WorldOptions {
   /** The key of the world; without it, the world is new and its key unique. */
   readonly apiKey?: string | undefined;
   /**
-   * A name for reports, lists and log lines, such as the title of a test. Letters, digits, spaces and `. : / _ -` are kept, other
-   * characters become `-`, and it has at most 120. The world gets it with the first call of the object that `world()` returns.
+   * A name for reports, lists and log lines. By default, a new world has the title of the test that runs, in vitest and jest. ASCII
+   * characters are kept, others become `-`, and it has at most 120. The world gets it with the first call of the object that `world()` returns.
    */
   readonly name?: string | undefined;
 }
@@ -75,8 +76,9 @@ export function sandboxAt(
   return {
     url: admin.url,
     world(given) {
-      const { apiKey, name } = typeof given === 'object' ? given : { apiKey: given };
-      return new TestWorld(url, keyOf(apiKey), name);
+      const { apiKey, name }: WorldOptions = typeof given === 'object' ? given : { apiKey: given };
+      // a world with a key may be older than the test
+      return new TestWorld(url, keyOf(apiKey), name ?? (apiKey === undefined ? runningTest() : undefined));
     },
     worlds: async () => (await admin.get<WorldsResponse>('/worlds')).worlds,
     async dropWorld(id) {

@@ -209,7 +209,7 @@ export const FileHead = z.strictObject({
   version: z.literal(SNAPSHOT_VERSION),
 });
 
-export const WorldName = z.string().regex(/^[A-Za-z0-9 .:/_-]{1,120}$/);
+export const WorldName = z.string().regex(/^[ -~]{1,120}$/);
 
 /** A world without its lists. */
 export const WorldHead = z.strictObject({

@@ -267,12 +267,19 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     const [world, other] = [sandbox.world({ name }), sandbox.world({ name: 'other' })];
     await world.restore(await other.snapshot());
     const { id } = await world.summary();
-    const shown = 'payouts - retries -order-1- once';
+    const shown = 'payouts > retries -order-1- once';
     expect((await world.summary()).name).toBe(shown);
     expect((await sandbox.worlds()).find((one) => one.id === id)).toMatchObject({ name: shown });
     expect((await sandbox.world({ apiKey: world.apiKey }).summary()).name).toBe(shown);
     expect((await sandbox.world({ name: 'x'.repeat(500) }).summary()).name).toBe('x'.repeat(120));
     expect((await sandbox.world({ name: '' }).summary()).name).toBeNull();
+  });
+
+  test('a new world is called like its test, and one with a key of its own is not', async () => {
+    const world = sandbox.world();
+    const { name } = await world.summary();
+    expect(name).toMatch(/ > a new world is called like its test, and one with a key of its own is not$/);
+    expect((await sandbox.world(`sk_test_${crypto.randomUUID()}`).summary()).name).toBeNull();
   });
 
   test('events are streamed as they happen, and continue after a known one', async () => {

@@ -24,7 +24,8 @@ test('the admin lists every world, with its contents, its age and its last use',
   onTestFinished(() => server.close());
   const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
   expect(await sandbox.worlds()).toEqual([]);
-  const [busy, idle] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
+  const worlds = [sandbox.world({ name: 'busy' }), sandbox.world({ name: '' })] as const;
+  const [busy, idle] = [clientOf(worlds[0]), clientOf(worlds[1])];
   await busy.pay({ amount: 100 });
   await idle.world.use('strict');
   await wallClock.pass(MINUTE_MS);
@@ -48,7 +49,7 @@ test('the admin lists every world, with its contents, its age and its last use',
       balance: 999_900,
       transactions: 1,
       scenario: 'default',
-      name: null,
+      name: 'busy',
     },
   ]);
 });
