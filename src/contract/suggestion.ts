@@ -17,3 +17,13 @@ export function suggestion(
   const near = nearest(word, known);
   return near === undefined ? '' : ` (did you mean ${named(near)}?)`;
 }
+
+/** How many names are offered for a word that is close to none. */
+const OFFERED = 3;
+
+/** The same, or `; the nearest are a, b, c` when no known word is close. */
+export function nearestNames(word: string, known: readonly string[]): string {
+  const start = word.slice(0, LONGEST_WORD);
+  const nearby = known.toSorted((a, b) => distance(start, a) - distance(start, b)).slice(0, OFFERED);
+  return suggestion(word, known) || `; the nearest are ${nearby.join(', ')}`;
+}

@@ -2,13 +2,14 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
-import { suggestion } from '../contract/suggestion.ts';
+import { nearestNames } from '../contract/suggestion.ts';
 import { WorldName } from '../contract/snapshot-lines.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { World } from '../log/world.ts';
 import type { Worlds } from '../log/worlds.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
+import { LONGEST_HEADER } from './limits/json-body.ts';
 import { invalidRequest } from './route-schemas.ts';
 
 /** The prefix of every key that is accepted when no list of keys is set. */
@@ -76,7 +77,7 @@ const NAME_HEADER = 'x-sandbox-world-name';
 /** The name that a request gives its world; undefined for none. @throws Refusal INVALID_REQUEST */
 export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): string | undefined {
   if (name === undefined || WorldName.safeParse(name).success) return name as string | undefined;
-  const message = 'X-Sandbox-World-Name must be 1 to 120 letters, digits, spaces and . : / _ -';
+  const message = 'X-Sandbox-World-Name must be 1 to 120 printable ASCII characters';
   throw invalidRequest([{ field: 'X-Sandbox-World-Name', message }]);
 }
 
@@ -94,7 +95,9 @@ export function admission(options: AdmissionOptions): onRequestHookHandler {
     exchange.enter(world, wallClock);
     exchange.name = worldNameIn(headers);
     if (wanted === undefined || chosen !== undefined) return;
-    const message = `X-Sandbox-Scenario must be one of ${scenarios.names.join(', ')}${suggestion(String(wanted), scenarios.names)}`;
+    const name = String(wanted).slice(0, LONGEST_HEADER);
+    const { names } = scenarios;
+    const message = `X-Sandbox-Scenario must name a scenario, not ${name}${nearestNames(name, names)}. GET /_sandbox/scenarios lists all ${names.length}`;
     throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
   }
 

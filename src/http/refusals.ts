@@ -1,4 +1,4 @@
-import { STATUS_CODES, type Server } from 'node:http';
+import { STATUS_CODES, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -7,12 +7,12 @@ import type { Scenario } from '../scenario/scenario.ts';
 import type { SentResponse } from '../contract/snapshot-lines.ts';
 import { errorBody, refusalResponse } from '../world/request/response.ts';
 import type { Connections } from './limits/connections.ts';
+import { LONGEST_HEADER } from './limits/json-body.ts';
 import type { Recorder } from './recorder.ts';
 
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'INVALID_JSON',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'INVALID_JSON',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
 };
 
 const CLIENT_ERRORS: Readonly<Record<string, RefusalCode>> = {
@@ -20,13 +20,25 @@ const CLIENT_ERRORS: Readonly<Record<string, RefusalCode>> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
 };
 
+/** The refusal of a body that is not JSON, with what came instead. */
+function otherType({ 'content-type': type }: IncomingHttpHeaders): Refusal {
+  const came =
+    type === undefined
+      ? 'this request has no Content-Type'
+      : `this request has Content-Type: ${type.slice(0, LONGEST_HEADER)}`;
+  return new Refusal('UNSUPPORTED_MEDIA_TYPE', {
+    message: `${REFUSALS.UNSUPPORTED_MEDIA_TYPE.message}; ${came}`,
+  });
+}
+
 /** Turns an error that the caller caused into a refusal; undefined for a bug in the sandbox. */
-function refusalOf(error: unknown): Refusal | undefined {
+function refusalOf(error: unknown, headers: IncomingHttpHeaders): Refusal | undefined {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_BAD_URL') {
     return new Refusal('MALFORMED_REQUEST', { message: 'The path is not a valid URL' });
   }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return otherType(headers);
   const isCallers = statusCode >= 400 && statusCode < 500;
   const known = FASTIFY_REFUSALS[code] ?? (isCallers ? 'MALFORMED_REQUEST' : undefined);
   return known && new Refusal(known);
@@ -48,7 +60,7 @@ export const errorHandler =
     // Fastify calls no hook for a path that cannot be decoded, nor for a method that it does not know
     if (!request.exchange) record(request, reply);
     const { exchange } = request;
-    const known = refusalOf(error);
+    const known = refusalOf(error, request.headers);
     if (known === undefined) {
       log.error({ err: error, request_id: request.id }, 'internal error in the sandbox');
       void reply.removeHeader('x-sandbox-rule'); // a bug in the sandbox must not look like an ordered fault

@@ -16,9 +16,9 @@ export const isEncoded = ({
 
 function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | null {
   if (isEncoded(headers)) {
+    const { 'content-encoding': encoding = 'none', 'content-type': type } = headers;
     return new Refusal('UNSUPPORTED_MEDIA_TYPE', {
-      message:
-        'The request body must be JSON in UTF-8, not compressed: send Content-Type: application/json and no Content-Encoding',
+      message: `The request body must be JSON in UTF-8, not compressed: send Content-Type: application/json and no Content-Encoding; this request has Content-Type: ${type?.slice(0, LONGEST_HEADER)} and Content-Encoding: ${encoding.slice(0, LONGEST_HEADER)}`,
     });
   }
   if (isUtf8(body)) return null;
@@ -27,6 +27,9 @@ function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | 
 
 /** Code that walks a deeper body would overflow the stack. */
 const TOO_NESTED = `body must not be nested deeper than ${MAX_NESTING} levels`;
+
+/** How much of a header a message repeats. */
+export const LONGEST_HEADER = 60;
 
 const FIRST_BYTES = 1024;
 
