@@ -90,6 +90,7 @@ test.each([
 
 test.each([
   [['--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
+  [['--', ''], "'' cannot be run: it is no command"],
   [['--env', 'X', '--', 'true'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
   [['--', 'sh', '-c', 'echo no key; exit 3'], 'but it failed: exit code 3, and it wrote: no key'],
 ])('hunt ends with 2 when its command cannot be run: %j', async (args, message) => {

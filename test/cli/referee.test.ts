@@ -321,6 +321,7 @@ test.each([
   ],
   [['referee'], 'referee needs a command: payout-sandbox referee -- npm test'],
   [['referee', '--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
+  [['referee', '--', ''], "'' cannot be run: it is no command"],
   [
     ['referee', '--require', 'paid-twise', '--', 'true'],
     '--require: there is no check paid-twise (did you mean paid-twice?)',

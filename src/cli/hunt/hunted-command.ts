@@ -3,7 +3,7 @@ import type { Client } from '../../trials/hunt/world-runs.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { DEFAULT_EXIT_CODES, type ExitCodes } from './exit-codes.ts';
-import { filledIn, variableOf } from '../referee/judge-command.ts';
+import { EMPTY_COMMAND, filledIn, variableOf } from '../referee/judge-command.ts';
 
 /** What its last words may take to arrive, once a command has ended while something that it left behind keeps its output open. */
 const LAST_WORDS_MS = 200;
@@ -37,6 +37,7 @@ export const huntedCommand =
   ({ url, apiKey: key }, signal, joinVariables) =>
     new Promise((resolve, reject) => {
       const [program, ...args] = command.map((word) => filledIn(word, { url, key })) as [string, ...string[]];
+      if (program === '') throw new SettingsError(EMPTY_COMMAND);
       const variables = Object.fromEntries(env.map((text) => variableOf(text, { url, key })));
       const child = spawn(program, args, {
         env: { ...environment, ...joinVariables, ...variables },

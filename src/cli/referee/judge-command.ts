@@ -70,9 +70,13 @@ interface Ending {
 
 const NO_COMMAND: Ending = { exitCode: EXIT_OK, isStopped: false };
 
+/** Why a command without a name is refused: Node.js would throw. */
+export const EMPTY_COMMAND = "'' cannot be run: it is no command";
+
 /** Runs the command as a process that shares this terminal. */
 async function run(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
   const [program, ...args] = command as [string, ...string[]];
+  if (program === '') throw new SettingsError(EMPTY_COMMAND);
   const child = spawn(program, args, { stdio: 'inherit', env: environment });
   let isStopped = false;
   const forward = (signal: NodeJS.Signals): void => {
