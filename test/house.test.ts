@@ -119,7 +119,8 @@ const READS_FILES = ['scenario/scenario-file.ts', 'scenario/scenario-library.ts'
 const WATCHES_FILES = 'scenario/scenario-library.ts';
 
 const CLOCK = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bhrtime\b/;
-const TIMER = /\bset(?:Timeout|Interval|Immediate)\(|\bqueueMicrotask\b|\bnode:timers\b/;
+/** A socket that is idle for some time is no timer of ours. */
+const TIMER = /(?<!\bresponse\.)\bset(?:Timeout|Interval|Immediate)\(|\bqueueMicrotask\b|\bnode:timers\b/;
 const RANDOMNESS = /\bMath\.random\b|\brandom(?:UUID|Bytes|Int|FillSync)\b|\bgetRandomValues\b/;
 const WAITING = /\bPromise\b|\basync\b|\bawait\b/;
 

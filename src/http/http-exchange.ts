@@ -158,7 +158,7 @@ export class HttpExchange {
     const response = {
       status: reply.statusCode,
       headers: reply.getHeaders() as SentResponse['headers'],
-      body,
+      body: this.request.method === 'HEAD' ? '' : body,
     };
     const refused: Refused = isGone
       ? {}

@@ -39,10 +39,11 @@ interface HttpServerOptions {
   readonly observe: ExchangeObserver | undefined;
 }
 
-/** Drops the body of a GET, which nothing reads: unread, it would hide that the client leaves. */
+/** Drops the body of a GET or a HEAD, which nothing reads: unread, it would hide that the client leaves. */
 function dropBody({ method, raw }: FastifyRequest): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
-  if (method === 'GET' && (length !== undefined || encoding !== undefined)) raw.resume();
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (isRead && (length !== undefined || encoding !== undefined)) raw.resume();
 }
 
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
@@ -59,7 +60,7 @@ export function httpServer(options: HttpServerOptions) {
     logger: false, // one line a request is written by requestRecorder
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES }, // an id that is too long is an unknown one, not a bad path
     http: {
       requireHostHeader: false, // refuseUnknownRoutes refuses it, in the envelope

@@ -110,7 +110,7 @@ function fits(route: string, path: string): boolean {
 /** The routes in words: `GET and DELETE /rules, GET /transactions/{txn_id}`. */
 function listOf(routes: readonly RouteOptions[]): string {
   const methods = new Map<string, string>();
-  for (const { url, method } of routes) {
+  for (const { url, method } of routes.filter(({ method }) => method !== 'HEAD')) {
     const known = methods.get(url);
     methods.set(url, known === undefined ? String(method) : `${known} and ${String(method)}`);
   }

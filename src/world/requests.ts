@@ -188,8 +188,8 @@ export function forgetRequests(state: WorldState): number {
 
 /** The state of a payout that a response shows its client; undefined for none. */
 function shownState(exchange: Exchange): Payout['state'] | undefined {
-  const { response, result, route, code = null, fault, headers: asked } = exchange;
-  if (route === 'balance' || !showsResponse(fault)) return undefined;
+  const { response, result, route, code = null, fault, headers: asked, method } = exchange;
+  if (route === 'balance' || method === 'HEAD' || !showsResponse(fault)) return undefined;
   const respond = result?.effect?.respond ?? null;
   const isNormal = response === 'planned' && !replacesBody(respond);
   if (isNormal && result?.answer.kind === 'payout') {

@@ -54,7 +54,7 @@ export async function controlApi(
   app.setValidatorCompiler(controlValidatorCompiler);
   takeJsonBodies(app, true);
   app.addHook('onRequest', (request, reply, done) => {
-    request.exchange.isQuiet = request.method === 'GET';
+    request.exchange.isQuiet = request.method === 'GET' || request.method === 'HEAD';
     void reply.headers(PRIVATE_HEADERS);
     done();
   });

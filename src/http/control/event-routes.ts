@@ -39,11 +39,14 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
 
   app.get(
     '/events',
-    operation('Journal', 'readEvents', 'What happens in this world, live', EventsText, {
-      errors: ['TOO_MANY_READERS'],
-      requestHeaders: LastEventId,
-      responseType: 'text/event-stream',
-    }),
+    {
+      exposeHeadRoute: false, // a stream has no end whose headers could be sent
+      ...operation('Journal', 'readEvents', 'What happens in this world, live', EventsText, {
+        errors: ['TOO_MANY_READERS'],
+        requestHeaders: LastEventId,
+        responseType: 'text/event-stream',
+      }),
+    },
     async (request, reply) => {
       const { headers } = request;
       const { world } = request.exchange;
@@ -59,8 +62,9 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         isOver = true;
         cancelBeat();
         leave();
-        socket.off('close', stop);
+        socket.off('close', stop).off('end', left);
       };
+      const left = (): void => void socket.destroy(); // a reader that sends no more has left: its place is free at once
       const flush = (): void => {
         if (isOver || pending === '') return;
         if (raw.writableLength <= MAX_BUFFERED_BYTES) {
@@ -82,7 +86,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         void reply.hijack();
         if (socket.destroyed) return stop();
         // on the socket, since a response that waits behind another never learns that its client has left
-        socket.once('close', stop);
+        socket.once('close', stop).once('end', left);
         raw.once('error', stop);
         raw.writeHead(200, {
           ...(reply.getHeaders() as NodeJS.Dict<string>),

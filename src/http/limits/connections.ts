@@ -4,6 +4,22 @@ import type { Socket } from 'node:net';
 /** The exchanges of a connection that are not over: each response, with what to call when it is. */
 type Exchanges = Map<ServerResponse, () => void>;
 
+/** How often a client that has finished sending is asked whether it is still there. */
+const ASK_EVERY_MS = 100;
+
+/**
+ * A client that has finished sending either waits for its responses, or has left. Interim responses, which a client of HTTP/1.1 skips,
+ * find that out: they break the connection of one that has left.
+ */
+function askWhetherLeft(socket: Socket, exchanges: Exchanges): void {
+  for (const response of exchanges.keys()) {
+    if (response.req.httpVersion !== '1.1') return socket.destroySoon();
+    response.setTimeout(ASK_EVERY_MS, () => {
+      if (!response.headersSent) response.writeProcessing();
+    });
+  }
+}
+
 /**
  * Bounds the connections of a server, and the requests that clients pipeline on them. Unlike `server.maxConnections`, which
  * refuses the newest, one connection too many ends the one on which no request has begun or ended for longest: idle
@@ -26,12 +42,14 @@ export class Connections {
   }
 
   watch(server: Server): void {
+    Object.assign(server, { httpAllowHalfOpen: true }); // else Node.js drops the responses to a client that has finished sending
     server.on('connection', (socket) => {
       const [quietest] = this.#open.keys();
       if (this.#open.size >= this.#max && quietest !== undefined)
         this.#end(quietest, 'SANDBOX_MAX_CONNECTIONS');
       const exchanges: Exchanges = new Map();
       this.#open.set(socket, exchanges);
+      socket.once('end', () => askWhetherLeft(socket, exchanges));
       socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
       socket.once('close', () => {
         // a response that waits behind another one never emits `close` when its connection breaks

@@ -168,7 +168,9 @@ export async function openapiDocument(
 ): Promise<string> {
   const schemas = new JsonSchemas();
   const paths: Record<string, Record<string, object>> = {};
-  for (const route of routes.filter(({ schema }) => schema?.undocumented !== true)) {
+  for (const route of routes.filter(
+    ({ method, schema }) => method !== 'HEAD' && schema?.undocumented !== true,
+  )) {
     const path = route.url.replaceAll(/:(\w+)/g, '{$1}');
     const method = String(route.method).toLowerCase();
     paths[path] = { ...paths[path], [method]: operationOf(route, examples, schemas) };

@@ -154,6 +154,7 @@ export async function breakWire(fault: Fault, context: FaultContext): Promise<vo
       await turnOf(raw);
       return garbage(context);
     case 'hang':
+      socket.once('end', () => void turnOf(raw).then(() => socket.destroySoon())); // whoever sends no more would wait in vain
       await context.wait(fault.for);
       await turnOf(raw);
       socket.destroySoon();

@@ -55,9 +55,10 @@ export function plannedResponse({ result, planned }: Exchange): Exchange['respon
 
 /** The text of the response that was sent; undefined for none. */
 export function sentResponse(exchange: Exchange): SentResponse | undefined {
-  const { response, result } = exchange;
+  const { method, response, result } = exchange;
   if (response !== 'planned') return response;
-  return responseOf(result!, { ...exchange, fields: fieldsOf(exchange) });
+  const planned = responseOf(result!, { ...exchange, fields: fieldsOf(exchange) });
+  return method === 'HEAD' ? { ...planned, body: '' } : planned;
 }
 
 /** A text parsed as JSON if that can be written back, otherwise as it is; null for none. */

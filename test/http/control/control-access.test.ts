@@ -373,7 +373,7 @@ test('a path that is too long, an unknown path and a wrong method are refused', 
     expectRefused(await send(url, `GET ${path}`, { authorization }), [404]);
   const wrongMethod = await send(url, 'PATCH /_sandbox/scenario', { authorization });
   expectRefused(wrongMethod, [405]);
-  expect(wrongMethod.headers.get('allow')).toBe('GET, PUT, DELETE');
+  expect(wrongMethod.headers.get('allow')).toBe('GET, HEAD, PUT, DELETE');
 });
 
 test('a body that announces too large a length is refused before it is sent', async () => {

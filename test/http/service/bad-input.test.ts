@@ -231,7 +231,7 @@ test.each([
     const answer = await client().send(method, path, init);
     expect(answer).toMatchObject({ status, body: { status: 'error', code, message: expect.any(String) } });
     if (status === 405)
-      expect(answer.headers.get('allow')).toBe(path === '/payout/initiate' ? 'POST' : 'GET');
+      expect(answer.headers.get('allow')).toBe(path === '/payout/initiate' ? 'POST' : 'GET, HEAD');
   },
 );
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { heldBy } from '../../support/control.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initiate') =>
@@ -90,6 +91,22 @@ test('a hold that nobody releases fails loudly: the answer, the journal and the 
   expect(await world.transactions()).toEqual([]);
   expect(await world.requests()).toMatchObject([{ code: 'NOT_RELEASED', committed: false }]);
   await expect(world.held(1)).rejects.toThrow('initiate order-1');
+});
+
+test('a client that has only finished sending gets its response, one that has left does not', async () => {
+  const { world, apiKey, url } = await clientFor();
+  await world.rule(HOLD('arrived', 'status'));
+  const headers = { authorization: `Bearer ${apiKey}` };
+  const [waiting, leaving] = [rawSocket(url), rawSocket(url)];
+  waiting.end(rawRequest('GET /payout/status?client_ref_id=waits', headers));
+  leaving.write(rawRequest('GET /payout/status?client_ref_id=leaves', headers));
+  await heldBy(world, 2);
+  leaving.destroy();
+  const [held] = await heldBy(world, 1);
+  expect(held).toMatchObject({ client_ref_id: 'waits' });
+  const answer = answersOn(waiting);
+  await held!.release();
+  expect(await answer).toMatch(/^(HTTP\/1.1 102 Processing\r\n\r\n)?HTTP\/1.1 404 /);
 });
 
 test('a client that leaves ends its hold, and its payout does not happen', async () => {

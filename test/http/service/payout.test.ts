@@ -24,6 +24,35 @@ test('an accepted payout is answered with exactly the fields of the interface', 
   expect(text).toContain('"utr":null');
 });
 
+test('HEAD gets the headers of GET without a body, is in the journal, and tells its client no state', async () => {
+  const { client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
+  const { send, pay, world } = client();
+  await world.rule({ match: { route: 'initiate' }, effect: { commit: true, respond: { status: 500 } } });
+  await pay();
+  const heads = [];
+  const paths = [
+    '/payout/status?client_ref_id=order-1',
+    '/payout/status',
+    '/client/fetchbalance',
+    '/_sandbox',
+  ];
+  for (const path of paths) heads.push(await send('HEAD', path));
+  const entries = await world.requests();
+  expect(entries.slice(1)).toMatchObject([
+    { route: 'status', request: { method: 'HEAD' }, answer: { status: 200, body: null } },
+    { route: 'status', request: { method: 'HEAD' }, answer: { status: 400, body: null } },
+    { route: 'balance', request: { method: 'HEAD' }, answer: { status: 200, body: null } },
+  ]);
+  expect((await world.transactions())[0]).toMatchObject({ at_risk: true, told: null });
+  for (const [nth, path] of paths.entries()) {
+    const get = await send('GET', path);
+    const { 'x-sandbox-request-id': _id, ...headers } = Object.fromEntries(get.headers);
+    for (const name of ['date', 'connection', 'keep-alive']) delete headers[name]; // of the message, not of the resource
+    expect(heads[nth]).toMatchObject({ status: get.status, text: '' });
+    expect(Object.fromEntries(heads[nth]!.headers)).toMatchObject(headers);
+  }
+});
+
 test('the balance is answered with exactly the fields of the interface and follows every payout', async () => {
   const { client } = await sandboxFor({ openingBalance: '2000.50' });
   const world = client();
