@@ -8,6 +8,7 @@ import { httpServer } from './http/http-server.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import type { Examples } from './http/openapi/document.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
+import { DroppedWorlds } from './log/known/evictions.ts';
 import { MemoryStore } from './log/memory-store.ts';
 import type { ValkeyStore, ValkeyStoreOptions } from './log/valkey/valkey-store.ts';
 import type { WallClock } from './log/wall-clock.ts';
@@ -31,6 +32,7 @@ const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
 const MAX_REQUESTS_AHEAD = atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
 const MAX_SETTINGS_CHARACTERS = 16 * MIB; // of the settings of the referee for single worlds
 const MAX_VERDICTS = 1000; // on worlds that have lost their journal
+const DROPS_REMEMBERED = { notes: 1000, characters: 1000 * 200 };
 const MAX_VERDICT_CHARACTERS = atMost(64 * MIB, 1 / 16);
 
 /** The key whose world answers a status request without one, in a dialect that answers it. */
@@ -119,8 +121,15 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     maxRecords: settings.maxTransactions,
     maxScenarioCharacters: settings.scenarioMemory,
     maxCharacters: settings.journalMemory,
-    beforeEviction: (world) => keepVerdict(world, { referee, wallClock }),
+    evictions: {
+      before: (world, reason) => {
+        const after = [drops.before(world, reason), keepVerdict(world, { referee, wallClock })];
+        return async () => void (await Promise.all(after.map((act) => act())));
+      },
+      opened: (world) => drops.opened(world),
+    },
   });
+  const drops = new DroppedWorlds(store.notes('dropped', DROPS_REMEMBERED), wallClock);
   const referee = new Referee({
     settings: store.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
     settingsOfAll: store.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),

@@ -9,6 +9,8 @@ import { Connections } from './limits/connections.ts';
 import { takeJsonBodies } from './limits/json-body.ts';
 import { UnreadResponses } from './limits/unread-responses.ts';
 import { handleAfterReading } from './one-turn.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import { FIRST_GENERATION } from '../world/state.ts';
 import { requestRecorder, type ExchangeObserver } from './recorder.ts';
 import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
 import {
@@ -44,6 +46,13 @@ function dropBody({ method, raw }: FastifyRequest): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = raw.headers;
   const isRead = method === 'GET' || method === 'HEAD';
   if (isRead && (length !== undefined || encoding !== undefined)) raw.resume();
+}
+
+/** Tells whoever comes back to a world why its payouts are gone, until it is reset. */
+function tellDrop({ dialect, reply, world }: HttpExchange): void {
+  const isTold = world?.latest.generation === FIRST_GENERATION && dialect.answers.sandbox_headers === 'sent';
+  if (isTold && world.droppedBefore !== null)
+    void reply.header('x-sandbox-world-dropped', world.droppedBefore);
 }
 
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
@@ -98,6 +107,7 @@ export function httpServer(options: HttpServerOptions) {
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
+    tellDrop(request.exchange);
     const text = typeof payload === 'string' ? payload : '';
     request.exchange.sending(text, wallClock);
     if (text.length < LONG_CHARACTERS) return done(null, payload);

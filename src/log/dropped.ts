@@ -10,6 +10,9 @@ const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limi
   stop: { why: 'the sandbox stops', limit: 'stop' },
 };
 
+/** The setting or the call that dropped a world. */
+export const droppedBy = (reason: DropReason): string => DROPPED[reason].limit;
+
 /** The refusal of a request to a world that was dropped. */
 export function dropped(reason: DropReason): Refusal {
   const { why, ...limit } = DROPPED[reason];

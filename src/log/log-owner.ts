@@ -1,7 +1,7 @@
 import type { Applied } from '../world/apply.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { OrderedCommand } from './ordered-command.ts';
-import type { DropReason, Logged } from './store.ts';
+import type { DropReason, Logged, MaybePromise } from './store.ts';
 
 /** What the commands of a log do to the connections of this server, and what its world may hold. */
 export interface LogOwner {
@@ -12,7 +12,7 @@ export interface LogOwner {
   /** What came from the log was applied. */
   followed(): void;
   /** The world was opened again, at a later place. */
-  reopened(how: Reopened): void;
+  reopened(how: Reopened): MaybePromise<void>;
   ended(reason: DropReason): void;
 }
 

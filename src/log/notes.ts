@@ -3,7 +3,7 @@
  * longest ago is dropped first.
  */
 export interface Notes {
-  get(name: string): Promise<string | null>;
+  get(name: string): string | null | Promise<string | null>;
   all(): Promise<ReadonlyMap<string, string>>;
   /**
    * Replaces a text; null stands for none.
@@ -30,7 +30,7 @@ export class MemoryNotes implements Notes {
     this.#limits = limits;
   }
 
-  async get(name: string): Promise<string | null> {
+  get(name: string): string | null {
     return this.#texts.get(name) ?? null;
   }
 

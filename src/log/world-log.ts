@@ -287,7 +287,7 @@ export class WorldLog {
     this.place = opened.base;
     this.past.latest = position;
     this.#happened = isSame ? Math.max(this.#happened, position) : Infinity;
-    this.#owner.reopened({ isNew: opened.isNew, isSame, isSkipped, isReplaced });
+    await this.#owner.reopened({ isNew: opened.isNew, isSame, isSkipped, isReplaced });
   }
 }
 

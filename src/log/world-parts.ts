@@ -3,7 +3,7 @@ import type { Change } from '../payout/payout.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { WorldState } from '../world/state.ts';
-import type { DropReason, Store } from './store.ts';
+import type { DropReason, MaybePromise, Store } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** What the logs of all worlds of a server share. */
@@ -31,8 +31,8 @@ export interface WorldParts<World> extends LogParts {
   ) => Pick<Stamp, 'maxRecords' | 'records' | 'keep' | 'scenarioCharactersFree'>;
   /** The world may hold more or less than before. */
   readonly changed: (world: World) => void;
-  /** It was dropped by another server, and made again for a request. */
-  readonly remade: (world: World) => void;
+  /** It was dropped by another server, and made again. @param isNew by this server, for a request */
+  readonly remade: (world: World, isNew: boolean) => MaybePromise<void>;
   readonly ended: (world: World, reason: DropReason) => void;
 }
 

@@ -25,6 +25,8 @@ export class World {
   readonly id: string;
   readonly connections: WorldConnections;
   usedAtMs: number;
+  /** When and why the world of this id before it was dropped, with payouts; null as far as that is known. */
+  droppedBefore: string | null = null;
   readonly #parts: WorldParts<World>;
   readonly #timer: SettlementTimer;
   readonly #log: WorldLog;
@@ -258,12 +260,12 @@ export class World {
     this.#parts.changed(this);
   }
 
-  #reopened({ isNew, isSame, isSkipped, isReplaced }: Reopened): void {
+  #reopened({ isNew, isSame, isSkipped, isReplaced }: Reopened): MaybePromise<void> {
     const { readers } = this.connections;
     if (isReplaced) this.connections.endHeldBack();
     if (!isSame) readers.end();
     else if (isSkipped) readers.miss(this.#log.epoch, this.#log.place.position);
-    if (isNew) this.#parts.remade(this);
+    if (!isSame) return this.#parts.remade(this, isNew);
   }
 
   #happened({ command, position, stamp }: Logged, outcome: Applied, item: OrderedCommand | null): void {

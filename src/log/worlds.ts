@@ -7,6 +7,7 @@ import { readUnlessDropped } from './dropped.ts';
 import { thawed } from './past.ts';
 import { ActiveScenario } from './known/active-scenario.ts';
 import { DirectoryExchange } from './known/directory-exchange.ts';
+import type { Evictions } from './known/evictions.ts';
 import { rowsOf, type WorldRow } from './known/rows.ts';
 import { KnownWorlds, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
 import type { Draft } from './known/totals.ts';
@@ -23,12 +24,7 @@ export interface WorldsOptions extends KnownWorldsOptions {
   readonly maxWorlds: number;
   /** A world without a request for this long, in ms of wall time, is dropped. */
   readonly idleMs: number;
-  /**
-   * Called before a world is dropped without a request to drop it: it was idle, or others needed its place.
-   *
-   * @returns what to do once it is dropped
-   */
-  readonly beforeEviction?: (world: World) => () => Promise<void>;
+  readonly evictions?: Evictions;
 }
 
 const EXCHANGE_EVERY_MS = 1000;
@@ -69,8 +65,9 @@ export class Worlds {
       roomFor: (world, command) => this.#known.roomFor(world, command),
       used: () => void (this.uses += 1),
       changed: (world) => this.#known.count(world),
-      remade: (world) => {
-        this.#list(world).catch((error: unknown) => observer.failed(world.id, error));
+      remade: (world, isNew) => {
+        if (isNew) this.#list(world).catch((error: unknown) => observer.failed(world.id, error));
+        return options.evictions?.opened?.(world);
       },
       ended: (world, reason) => this.#known.forget(world, reason),
     };
@@ -166,7 +163,7 @@ export class Worlds {
   }
 
   #openNow(worldId: string): MaybePromise<Known> {
-    const { store, activeSource } = this.#options;
+    const { store, activeSource, evictions } = this.#options;
     if (store.directory !== null) {
       return this.#open(worldId, activeSource()).then((known) => known ?? this.#openNow(worldId)); // it was dropped meanwhile
     }
@@ -175,7 +172,9 @@ export class Worlds {
     const opened = store.open(worldId, activeSource()) as Opened;
     const steps = thaw(opened.base.state(), this.#parts.compiler);
     const { value } = steps.next(); // a new world has no payouts, so this is one step
-    return this.#known.add(new World(worldId, this.#parts, opened, value as WorldState), false);
+    const world = new World(worldId, this.#parts, opened, value as WorldState);
+    void evictions?.opened?.(world);
+    return this.#known.add(world, false);
   }
 
   /** Opens a world of a store that servers share. @param source the scenario of a new one; null to make none */
@@ -197,6 +196,7 @@ export class Worlds {
     const state = await thawed(opened.base.state(), this.#options);
     const world = new World(worldId, this.#parts, opened, state);
     if (!opened.isNew && (await readUnlessDropped(world, () => true)) === null) return null;
+    await this.#options.evictions?.opened?.(world);
     const known = this.#known.add(world, source === null);
     if (opened.isNew) await this.#list(world);
     this.#known.makeRoom();
@@ -218,15 +218,15 @@ export class Worlds {
 
   /** Drops a world without a request to drop it. */
   async #evict(worldId: string, reason: DropReason, idleMs?: number): Promise<void> {
-    const { beforeEviction, observer, store } = this.#options;
+    const { evictions, observer, store } = this.#options;
     try {
       if (store.directory === null) {
         const known = this.#known.get(worldId)!;
-        const after = beforeEviction?.(known.world);
+        const after = evictions?.before(known.world, reason);
         this.#dropKnown(known, reason);
         return await after?.();
       }
-      const look = (world: World) => readUnlessDropped(world, () => beforeEviction?.(world));
+      const look = (world: World) => readUnlessDropped(world, () => evictions?.before(world, reason));
       const after = await this.visit(worldId, look);
       if (await this.#drop(worldId, reason, idleMs)) await after?.();
     } catch (error) {

@@ -11,7 +11,7 @@ const shortId = (worldId: string): string => worldId.slice(0, 8);
 
 /** Texts by name, which servers may share. `change` makes the new text from the old one; it is called again when another server was quicker. */
 interface Notes {
-  get(name: string): Promise<string | null>;
+  get(name: string): string | null | Promise<string | null>;
   all(): Promise<ReadonlyMap<string, string>>;
   change(name: string, change: (before: string | null) => string | null): Promise<void>;
 }

@@ -119,6 +119,9 @@ const newLedger = (openingBalancePaise: number, atMs: number) => ({
   windows: new Map(), // a new ledger may begin at an earlier time
 });
 
+/** The generation of a new world; a reset and a restore begin another. */
+export const FIRST_GENERATION = 1;
+
 /** A new world that follows a scenario it has not chosen itself. */
 export function openWorld(
   id: string,
@@ -130,7 +133,7 @@ export function openWorld(
   return {
     id,
     identity: id,
-    generation: 1,
+    generation: FIRST_GENERATION,
     wallMs,
     clock: base.clock,
     scenario: { source, isChosen: false },

@@ -12,6 +12,10 @@ export const HEADERS = {
   'X-Sandbox-Request-Id': header('The id of this request in the log and in the journal', 'req-1'),
   'X-Sandbox-Rule': header('The rule that decided this response: scenario/rule', 'magic/status-402'),
   'X-Sandbox-Limit': header('The setting whose limit refused this request', 'SANDBOX_RATE_LIMIT'),
+  'X-Sandbox-World-Dropped': header(
+    'When and why the payouts of this key were dropped, until its world is reset',
+    'at 2026-01-15T10:30:00.000Z with its 3 payouts: SANDBOX_MAX_WORLDS',
+  ),
   'X-Sandbox-Warning': header(
     'Why a bank might refuse this payout, which was accepted',
     'amount is below INR 2,00,000, the minimum of RTGS',
@@ -39,8 +43,10 @@ const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = 
 const references = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
+const ALWAYS: readonly HeaderName[] = ['X-Sandbox-Request-Id', 'X-Sandbox-World-Dropped'];
+
 const always = ({ config }: RouteOptions): readonly HeaderName[] =>
-  config?.name === undefined ? ['X-Sandbox-Request-Id'] : ['X-Sandbox-Request-Id', 'X-Sandbox-Rule'];
+  config?.name === undefined ? ALWAYS : [...ALWAYS, 'X-Sandbox-Rule'];
 
 export const headersOfResponse = (route: RouteOptions): object =>
   references([...always(route), ...(route.schema?.responseHeaders ?? [])]);

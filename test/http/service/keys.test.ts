@@ -91,6 +91,21 @@ test(`${WORLDS} worlds used at once do not affect each other`, async () => {
   );
 });
 
+test('a world that lost payouts for want of room says so, until it is reset', async () => {
+  const { client } = await sandboxFor({ maxWorlds: '1' });
+  const [one, other] = [client(), client()];
+  await one.pay();
+  expect((await other.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
+  const told = /^at 20\S+Z with its 1 payouts: SANDBOX_MAX_WORLDS$/;
+  expect((await one.status({ client_ref_id: 'order-1' })).headers.get('x-sandbox-world-dropped')).toMatch(
+    told,
+  );
+  expect((await one.send('GET', '/_sandbox/world')).headers.get('x-sandbox-world-dropped')).toMatch(told);
+  await one.world.reset();
+  expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
+  expect((await other.balance()).headers.get('x-sandbox-world-dropped')).toBeNull(); // it had no payouts
+});
+
 test('the library hands out each fixed key once, and no other key', async () => {
   const sandbox = await startSandbox({ apiKeys: 'one,two', rateLimit: 'off' });
   onTestFinished(() => sandbox.close());

@@ -31,7 +31,7 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
       ['one', 'two', 'three'].map((name) =>
         storedLogFor(url, name, {
           idleMs: 1000,
-          beforeEviction: () => async () => void ended.push(name),
+          evictions: { before: () => async () => void ended.push(name) },
         }),
       ),
     );

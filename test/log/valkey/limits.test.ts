@@ -55,7 +55,11 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     const [, third] = clients('sk_test_third') as [Client, Client];
     await third.balance();
     expect((await second.balance()).body.data.balance).toBe(999_990);
-    expect((await first.balance()).body.data.balance).toBe(1_000_000);
+    const { body, headers } = await first.balance();
+    expect(body.data.balance).toBe(1_000_000);
+    expect(headers.get('x-sandbox-world-dropped')).toMatch(
+      /^at 20\S+Z with its 1 payouts: SANDBOX_MAX_WORLDS$/,
+    );
   });
 
   test('every server lists the worlds of all servers', async () => {

@@ -1,0 +1,49 @@
+import { Refusal } from '../../contract/errors.ts';
+import { iso } from '../../contract/instant.ts';
+import { droppedBy } from '../dropped.ts';
+import type { Notes } from '../notes.ts';
+import type { DropReason, MaybePromise } from '../store.ts';
+import type { WallClock } from '../wall-clock.ts';
+import type { World } from '../world.ts';
+
+/** What remains of worlds that are dropped without a request to drop them: they were idle, or others needed their place. */
+export interface Evictions {
+  /** Called before such a drop. @returns what to do once the world is dropped */
+  before(world: World, reason: DropReason): () => Promise<void>;
+  /** Called with each world that was opened. */
+  opened?(world: World): MaybePromise<void>;
+}
+
+/** Remembers which worlds were dropped together with payouts, so that whoever comes back learns why they are gone. */
+export class DroppedWorlds {
+  readonly #notes: Notes;
+  readonly #wallClock: WallClock;
+
+  constructor(notes: Notes, wallClock: WallClock) {
+    this.#notes = notes;
+    this.#wallClock = wallClock;
+  }
+
+  /** @returns a function that remembers the drop */
+  before({ id, latest }: World, reason: DropReason): () => Promise<void> {
+    const { length: payouts } = latest.payouts;
+    const text = `at ${iso(this.#wallClock.nowMs())} with its ${payouts} payouts: ${droppedBy(reason)}`;
+    return async () => {
+      if (payouts > 0) await this.#notes.change(id, () => text);
+    };
+  }
+
+  opened(world: World): MaybePromise<void> {
+    const text = this.#notes.get(world.id);
+    if (text instanceof Promise) return this.#openedLater(world, text);
+    world.droppedBefore = text;
+  }
+
+  async #openedLater(world: World, text: Promise<string | null>): Promise<void> {
+    try {
+      world.droppedBefore = await text;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error; // the store is unavailable
+    }
+  }
+}
