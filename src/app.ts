@@ -92,7 +92,11 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           store:
             settings.store === undefined
               ? undefined
-              : { isUp: (): boolean => shared?.connection.isAway === false, copies: () => worlds.copies },
+              : {
+                  isUp: (): boolean => shared?.connection.isAway === false,
+                  copies: () => worlds.copies,
+                  newer: () => shared?.connection.newerWorlds ?? 0,
+                },
         })
       : null;
 
@@ -174,7 +178,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     referee,
     keyOf,
     requireAdmin: adminOnly(adminToken),
-    isStoreAway: () => shared !== null && (shared.connection.isAway || shared.connection.isOutdated),
+    isStoreAway: () => shared?.connection.isAway === true,
     wallClock,
     version: packageVersion(),
     isStopping: () => isStopping,

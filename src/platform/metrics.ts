@@ -26,7 +26,8 @@ interface Sources {
   readonly version: string;
   readonly startedAtMs: number;
   /** Undefined without a store. */
-  readonly store?: { readonly isUp: () => boolean; readonly copies: () => number } | undefined;
+  readonly store?:
+    { readonly isUp: () => boolean; readonly copies: () => number; readonly newer: () => number } | undefined;
 }
 
 /** Counts what happens, for Prometheus. It contains nothing about single worlds: no key, no id, no reference. */
@@ -130,9 +131,14 @@ function storeMetrics(
   counter: Counters,
   gauge: Gauges,
   registers: Registry[],
-  { isUp, copies }: NonNullable<Sources['store']>,
+  { isUp, copies, newer }: NonNullable<Sources['store']>,
 ): Metrics['store'] {
   gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(isUp()));
+  gauge(
+    `${PREFIX}store_newer_worlds`,
+    'Worlds that this server was asked for and only a newer version of it can read',
+    newer,
+  );
   gauge(`${PREFIX}store_copies`, 'Worlds of which this server has a copy', copies);
   const lost = counter(
     'store_worlds_lost_total',

@@ -13,7 +13,7 @@ async function names(): Promise<ReadonlySet<string>> {
     transactions: () => 1,
     version: '1.2.3',
     startedAtMs: 0,
-    store: { isUp: () => true, copies: () => 1 },
+    store: { isUp: () => true, copies: () => 1, newer: () => 0 },
   });
   const text = await metrics.text();
   metrics.close();

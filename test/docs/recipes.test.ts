@@ -72,12 +72,16 @@ test('the files for several sandboxes use variables, probes and a port that exis
     .split('\n---\n')
     .map((text) => parse(text));
   const [container] = deployment.spec.template.spec.containers;
-  const variables = (container.env as { name: string }[]).map(({ name }) => name);
+  const variables = (container.env as { name: string }[])
+    .map(({ name }) => name)
+    .filter((name) => name !== 'NODE_OPTIONS');
   expect(VARIABLES).toEqual(expect.arrayContaining([...Object.keys(payouts!.environment), ...variables]));
   expect(container.ports).toEqual([{ name: 'http', containerPort: Number(exposed) }]);
   expect(textOf('cluster/nginx.conf')).toContain(`server payouts:${exposed};`);
-  const probes = [container.readinessProbe, container.livenessProbe].map(({ httpGet }) => httpGet.path);
-  expect(probes).toEqual(['/_sandbox/health', '/_sandbox/live']);
+  const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe].map(
+    ({ httpGet }) => httpGet.path,
+  );
+  expect(probes).toEqual(['/_sandbox/health', '/_sandbox/health', '/_sandbox/live']);
 });
 
 interface Service {

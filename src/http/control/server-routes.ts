@@ -33,13 +33,13 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
     '/health',
     operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthResponse, {
       description:
-        'It listens once its scenarios are read and its state is restored; 503 while it stops, or cannot use its store.',
+        'It listens once its scenarios are read and its state is restored; 503 while it stops. A store that cannot be used is 200 with its own status: another server would be no better.',
       access: 'everybody',
       response: { 200: HealthResponse, 503: HealthResponse },
     }),
     (_request, reply): z.infer<typeof HealthResponse> => {
       const status = isStopping() ? 'stopping' : isStoreAway() ? 'store_unavailable' : 'ready';
-      if (status !== 'ready') void reply.code(503);
+      if (status === 'stopping') void reply.code(503);
       return { status, version };
     },
   );

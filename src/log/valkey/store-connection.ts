@@ -71,9 +71,9 @@ export class StoreConnection {
     this.#subscriber.on('ready', () => this.#followAgain());
   }
 
-  /** Whether a request came for a world that only a newer program can read. */
-  get isOutdated(): boolean {
-    return this.#newerHeads.size > 0;
+  /** How many worlds requests came for that only a newer program can read. */
+  get newerWorlds(): number {
+    return this.#newerHeads.size;
   }
 
   get isAway(): boolean {

@@ -55,8 +55,8 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
     },
   );
 
-  test('of a newer version is left alone: answers say so, and the server is not ready until that format is gone', async () => {
-    const { store, clients } = await serversFor(2);
+  test('of a newer version is left alone: responses and a metric say so, and the server stays ready for the others', async () => {
+    const { store, clients } = await serversFor(2, { metrics: 'on' });
     const [one, other] = clients() as [Client, Client];
     await one.pay({ amount: 10 });
     const client = storeClient(store);
@@ -70,10 +70,13 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
       });
     }
     expect(await client.xlen(log)).toBe(length);
-    const health = async () => (await fetch(`${one.url}/_sandbox/health`)).status;
-    expect(await health()).toBe(503);
+    const get = async (path: string) => fetch(`${one.url}/_sandbox/${path}`);
+    const newerWorlds = async () =>
+      /^payout_sandbox_store_newer_worlds \d+$/m.exec(await (await get('metrics')).text())![0];
+    expect((await get('health')).status).toBe(200);
+    expect(await newerWorlds()).toBe('payout_sandbox_store_newer_worlds 1');
     await client.hset(head, 'format', FORMAT);
-    await expect.poll(health).toBe(200);
+    await expect.poll(newerWorlds).toBe('payout_sandbox_store_newer_worlds 0');
     expect((await other.balance()).body.data.balance).toBe(999_990);
   });
 });
