@@ -17,6 +17,7 @@ import {
   serveInProcess,
   startProgram,
 } from '../support/program.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
@@ -83,7 +84,7 @@ test('--version prints the version of the package', async () => {
   expect(await runProgram(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test.each([
+testRows([
   ['an unknown flag', ['--prot', '1'], "unknown option '--prot' (Did you mean --port?) (see --help)"],
   ['an unknown flag without a similar one', ['--xyz'], "unknown option '--xyz' (see --help)"],
   ['a short flag', ['-p', '1'], "unknown option '-p' (see --help)"],
@@ -176,14 +177,17 @@ test.each([
     '--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)',
   ],
   ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
-])('%s stops the program with exit code 2 and one line', async (_what, args, complaint) => {
-  expect(await runInProcess(args)).toEqual({
-    code: 2,
-    signal: null,
-    stdout: '',
-    stderr: `payout-sandbox: ${complaint}\n`,
-  });
-});
+])(
+  'what is wrong on the command line stops the program with exit code 2 and one line',
+  async (_what, args, complaint) => {
+    expect(await runInProcess(args)).toEqual({
+      code: 2,
+      signal: null,
+      stdout: '',
+      stderr: `payout-sandbox: ${complaint}\n`,
+    });
+  },
+);
 
 test('`payout-sandbox FILE` serves the scenario of the file', async () => {
   const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-response.yaml']);
@@ -248,16 +252,19 @@ test('a port in use stops the program with exit code 2 and one line that suggest
   });
 });
 
-test.each([
+testRows([
   ['an address of another machine', '192.0.2.1', /^payout-sandbox: 192\.0\.2\.1:0 .+\n$/],
   ['an address without its zone', 'fe80::1', /^payout-sandbox: \[fe80::1\]:0 .+\n$/],
-])('%s stops the program with exit code 2 and one line', async (_what, host, complaint) => {
-  expect(await runInProcess(['--host', host])).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(complaint),
-  });
-});
+])(
+  'an address that cannot be listened on stops the program with exit code 2 and one line',
+  async (_what, host, complaint) => {
+    expect(await runInProcess(['--host', host])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(complaint),
+    });
+  },
+);
 
 test('port 0 picks a free port and logs it, so that two sandboxes can run side by side', async () => {
   const [one, other] = [await startProgram(), await serveInProcess()];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const SCENARIO = `
 outcomes:
@@ -55,7 +56,7 @@ test('validate --explain accepts the plain body of an initiate', async () => {
   expect(stdout).toContain('payout: SUCCESS after 2s (planned by my/all-others)\n');
 });
 
-test.each([
+testRows([
   ['a file that is not JSON', '{', 'request.json:1:2 is not valid JSON: a } is missing here'],
   ['a missing field', { ...PAYOUT, amount: undefined }, 'request.json:1:1 amount is required'],
   ['an unknown route', { route: 'pay' }, 'route must be one of initiate, status, balance'],
@@ -63,7 +64,7 @@ test.each([
   ['a body in a read', { route: 'balance', body: PAYOUT }, 'body has no place in a request to balance'],
   ['a misspelt part', { route: 'balance', header: {} }, 'header is not known here (did you mean headers?)'],
   ['a list', [], 'request.json:1:1 must be a mapping'],
-])('validate --explain refuses %s', async (_what, request, problem) => {
+])('validate --explain refuses what it cannot explain', async (_what, request, problem) => {
   const { code, stderr } = await explained(request);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^payout-sandbox: --explain: request\.json/);

@@ -9,6 +9,7 @@ import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const COMMAND = ['--', ...PAYING_COMMAND];
 
@@ -68,7 +69,7 @@ test.each(isLong ? ['does not end'] : [])(
   },
 );
 
-test.each([
+testRows([
   [['hunt'], 'hunt needs a command: payout-sandbox hunt'],
   [['hunt', '--runs', 'many', '--', 'true'], '--runs must be a whole number from 1 to 1000000'],
   [['hunt', '--time', 'long', '--', 'true'], '--time must be a duration such as'],
@@ -82,7 +83,7 @@ test.each([
   [['hunt', '--write', '/dev/null/found', '--', 'true'], '--write: /dev/null/found cannot be made (ENOTDIR)'],
   [['hunt', '--scenario', 'no-such', '--', 'true'], 'there is no scenario no-such'],
   [['hunt', '--host', '::1', '--', 'true'], "unknown option '--host'"],
-])('%j exits with 2 and says what is wrong', async (args, message) => {
+])('wrong flags exit with 2 and say what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);

@@ -8,6 +8,7 @@ import { readSettings } from '../../src/settings.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, type Ended } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const PAGE = readFileSync(new URL('../../docs/matrix.md', import.meta.url), 'utf8');
 const EXAMPLES = fileURLToPath(new URL('../../docs/examples/', import.meta.url));
@@ -122,7 +123,7 @@ test.each(isLong ? ['does not end'] : [])(
   },
 );
 
-test.each([
+testRows([
   [[], 'matrix needs a command: payout-sandbox matrix'],
   [['--dialects', 'stict', '--', 'true'], '--dialects: there is no stict (did you mean strict?)'],
   [['--scenarios', 'slow-bnk', '--', 'true'], 'there is no scenario slow-bnk (did you mean slow-bank?)'],
@@ -133,7 +134,7 @@ test.each([
   [['--report', 'html=x', '--', 'true'], '--report must be one of markdown, junit, json, not html'],
   [['--report', 'json=/no/such/x', '--', 'true'], '--report: /no/such/x cannot be written (ENOENT)'],
   [['--port', '3000', '--', 'true'], "unknown option '--port'"],
-])('matrix %j exits with 2 and says what is wrong', async (args, message) => {
+])('wrong flags of matrix exit with 2 and say what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(['matrix', ...args]);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);

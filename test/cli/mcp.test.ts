@@ -8,6 +8,7 @@ import { connectSandbox } from '../../src/index.ts';
 import { hasCurl, PAYING_COMMAND } from '../support/paying-command.ts';
 import { Program, MAIN, runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const ADMIN = 'admin-of-the-agents';
 const KEY = 'sk_test_agent';
@@ -117,7 +118,7 @@ test('a key that is not accepted is refused again and again, and pay gets a refe
   expect(new Set(references)).toEqual(new Set(['payout-1', 'payout-2']));
 });
 
-test.each([
+testRows([
   ['pay', { amout: 5 }, 'amout is not known here (did you mean amount?)'],
   ['pay', { amount: 'much' }, 'amount must be INR such as 1500.50 or ₹1,500.50, not "much"'],
   ['pay', { patience: '5' }, 'patience must be a duration such as 500ms, 10s or PT90S: 5 has no unit'],
@@ -141,7 +142,7 @@ test.each([
   ['force', { reference: 'x', to: 'FAILED' }, 'no payout has the reference x'],
   ['fund', { amount: 5.001 }, 'amount must have at most 2 decimals'],
   ['staus', {}, 'there is no tool staus (did you mean status?)'],
-])('%s with %j is a tool error that says what is wrong', async (name, args, words) => {
+])('a wrong call is a tool error that says what is wrong', async (name, args, words) => {
   const { tell } = await agentFor();
   const { text, isError } = await tell(name, args);
   expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining(words) });
@@ -230,13 +231,13 @@ test('mcp writes nothing but the protocol to standard output, and ends when its 
   expect(stderr).toContain('"route":"initiate"');
 });
 
-test.each([
+testRows([
   [['--url', 'localhost:3000'], '--url must begin with http:// or https://, not "localhost:3000"'],
   [['--url', 'http://127.0.0.1:1', '--port', '0'], '--port cannot be set with --url'],
   [['--key', 'bad'], '--key must be visible ASCII characters that begin with sk_test_'],
   [['--key', 'sk_test_a', '--api-keys', 'sk_b'], '--key must be one of the keys in SANDBOX_API_KEYS'],
   [['--scenario', 'strictt'], 'there is no scenario strictt (did you mean strict?)'],
-])('mcp %j is refused in a sentence', async (args, words) => {
+])('wrong flags of mcp are refused in a sentence', async (args, words) => {
   const { code, stderr } = await runInProcess(['mcp', ...args]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
 });

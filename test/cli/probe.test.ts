@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { runInProcess, serveInProcess } from '../support/program.ts';
 import { otherService, WAYS } from '../support/http/other-service.ts';
 import { stateFolder } from '../support/state-folder.ts';
+import { testRows } from '../support/test-rows.ts';
 
 test('probe --dry-run shows every request of its level and sends none', async () => {
   const { code, stdout } = await runInProcess(['probe', 'http://127.0.0.1:1', '--level', 'pay', '--dry-run']);
@@ -63,7 +64,7 @@ test('probe prints the dialect when it can no longer write the file', async () =
   });
 });
 
-test.each([
+testRows([
   [['http://x', '--level', 'all'], '--level must be one of read, refused, pay, not all'],
   [['ftp://x'], 'the address must begin with http:// or https://, not "ftp://x"'],
   [['http://x:99999'], 'the address must have a host, and a port of at most 65535'],
@@ -77,7 +78,7 @@ test.each([
     ['http://x', '--key-env', 'KEY', '--level', 'pay', '--account', '000123456789', '--ifsc', 'SBIN0000001'],
     'confirm with --yes',
   ],
-])('probe refuses %j', async (args, message) => {
+])('probe refuses wrong flags', async (args, message) => {
   expect(await runInProcess(['probe', ...args], { KEY: 'any' })).toMatchObject({
     code: 2,
     stdout: '',

@@ -7,6 +7,7 @@ import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const ADMIN = 'the-token-of-the-admin';
 const COMMAND = ['--', ...PAYING_COMMAND];
@@ -293,7 +294,7 @@ test('examine refuses a file without a request, which proves nothing', async () 
 });
 
 /** What no sandbox is needed to see. */
-test.each([
+testRows([
   [['--report', 'junit=/nonexistent/x.xml'], '--report: /nonexistent/x.xml cannot be written (ENOENT)'],
   [['--report', 'json=src'], '--report: src cannot be written (EISDIR)'],
   [['--report', 'json=package.json/x'], '--report: package.json/x cannot be written (ENOTDIR)'],
@@ -308,13 +309,13 @@ test.each([
   [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--intent', 'foo=x'], '--intent foo is not known here (known: client_ref_id'],
   [['--patience', 'forever'], '--patience must be a duration such as 10s'],
-])('referee %j is refused before its command runs', async (flags, message) => {
+])('wrong flags are refused before the command runs', async (flags, message) => {
   const ended = await runInProcess(['referee', ...flags, '--', '/no/such/program']);
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toContain(`payout-sandbox: ${message}`);
 });
 
-test.each([
+testRows([
   [
     ['referee', '--', 'true'],
     'no request with a valid key reached the sandbox: give the command its address and a key',
@@ -356,7 +357,7 @@ test.each([
     '--key must be one of the keys in SANDBOX_API_KEYS',
   ],
   [['examine', 'package.json'], 'examine: package.json cannot be used: it is neither a journal'],
-])('%j exits with 2 and says what is wrong', async (args, message) => {
+])('wrong flags exit with 2 and say what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { durationMs, durationText } from '../../src/contract/duration.ts';
 import { readOptions, readSettings, SETTINGS, SettingsError, type SettingName } from '../../src/settings.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const settingNamed = (name: SettingName) => SETTINGS.find((setting) => setting.name === name)!;
 
@@ -139,15 +140,15 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
 };
 const NAMES = Object.keys(GOOD) as SettingName[];
 
-test.each(NAMES.flatMap((name) => GOOD[name].map(([text, value]) => ({ name, text, value }))))(
-  '$name accepts $text from its flag and from its variable',
+testRows(NAMES.flatMap((name) => GOOD[name].map(([text, value]) => ({ name, text, value }))))(
+  'every setting is accepted from its flag and from its variable',
   ({ name, text, value }) => {
     expect(readSettings({ [name]: text }, {})[name]).toEqual(value);
     expect(readSettings({}, { [settingNamed(name).env]: text })[name]).toEqual(value);
   },
 );
 
-test.each(NAMES)('%s: a flag overrides the environment, which overrides the default', (name) => {
+testRows(NAMES)('a flag overrides the environment, which overrides the default', (name) => {
   const [[one, first], [other, second]] = GOOD[name] as [[string, unknown], [string, unknown]];
   const { env } = settingNamed(name);
   const byDefault = readSettings({}, {})[name];
@@ -202,8 +203,8 @@ const withDefaultInWords = new Set<SettingName>([
   'store',
 ]);
 
-test.each(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(
-  '$name: the documented default is the actual default',
+testRows(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(
+  'every documented default is the actual default',
   ({ name, defaultText }) => {
     expect(readSettings({ [name]: defaultText }, {})[name]).toEqual(readSettings({}, {})[name]);
   },
@@ -217,8 +218,8 @@ test('a state file and a store exclude each other', () => {
   expect(() => readOptions({ state: 'worlds', store })).toThrow(/^state and store cannot be used together/);
 });
 
-test.each(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'redis+cluster://a b'])(
-  '%s is refused as the address of a store, without repeating it, since it may hold a password',
+testRows(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'redis+cluster://a b'])(
+  'a wrong address of a store is refused without repeating it, since it may hold a password',
   (store) => {
     expect(() => readSettings({ store }, {})).toThrow(
       /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/$/,
@@ -246,7 +247,7 @@ const A_TIME =
   'must be running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30';
 const A_DURATION = 'must be a duration such as 90s, 12h or 1d';
 
-test.each<[SettingName, string, string]>([
+testRows<[SettingName, string, string]>([
   ['port', 'abc', A_PORT],
   ['port', '-1', A_PORT],
   ['port', '65536', A_PORT],
@@ -286,31 +287,34 @@ test.each<[SettingName, string, string]>([
   ['journalMemory', '64MB', 'must be a size such as 64MiB'],
   ['scenarioMemory', '0', 'must be a size such as 64MiB'],
   ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
-])('%s = %j is refused in one line with its flag or variable and the expected form', (name, text, right) => {
-  const { flag, env } = settingNamed(name);
-  const given = JSON.stringify(text);
-  expect(refusalOf({ [name]: text }, {})).toBe(`${flag} ${right}, not ${given}`);
-  expect(refusalOf({}, { [env]: text })).toBe(`${env} ${right}, not ${given}`);
-});
+])(
+  'an invalid value is refused in one line with its flag or variable and the expected form',
+  (name, text, right) => {
+    const { flag, env } = settingNamed(name);
+    const given = JSON.stringify(text);
+    expect(refusalOf({ [name]: text }, {})).toBe(`${flag} ${right}, not ${given}`);
+    expect(refusalOf({}, { [env]: text })).toBe(`${env} ${right}, not ${given}`);
+  },
+);
 
-test.each([
+testRows([
   ['host', '--host must be an address or a host name, not ""'],
   ['seed', '--seed must be a text or a number, not ""'],
   ['port', `--port ${A_PORT}, not ""`],
   ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
   ['scenarios', '--scenarios must be a folder, not ""'],
   ['dialect', '--dialect must be the name of a dialect or the path of a file, not ""'],
-])('an empty flag is refused: %s', (name, message) => {
+])('an empty flag is refused', (name, message) => {
   expect(refusalOf({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(message);
 });
 
-test.each([
+testRows([
   ['no keys', ','],
   ['a key with a space in it', 'secret one,secret'],
   ['an empty key', 'secret,,secret'],
   ['a key that is not ASCII', 'secret,sécret'],
   ['a key that is too long', `secret,${'s'.repeat(257)}`],
-])('API keys with %s are refused without showing any key', (_what, keys) => {
+])('malformed API keys are refused without showing any key', (_what, keys) => {
   const right = 'must be keys of visible ASCII characters, separated by commas';
   expect(refusalOf({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
   expect(refusalOf({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
@@ -355,7 +359,7 @@ test('a sandbox with a list of keys accepts only those', async () => {
   ]);
 });
 
-test.each([
+testRows([
   ['0s', 0],
   ['300ms', 300],
   ['1.5s', 1500],
@@ -369,11 +373,11 @@ test.each([
   ['P3D', 259_200_000],
   ['P1DT2H', 93_600_000],
   ['P2W', 1_209_600_000],
-])('%s is read as a duration', (text, ms) => {
+])('durations are read as they are written by people and in ISO 8601', (text, ms) => {
   expect(durationMs(text)).toBe(ms);
 });
 
-test.each([
+testRows([
   '',
   '90',
   's',
@@ -391,11 +395,11 @@ test.each([
   'pt1s',
   'PT1H ',
   '99999999999999999999w',
-])('%j is not a duration', (text) => {
+])('any other text is not a duration', (text) => {
   expect(durationMs(text)).toBeUndefined();
 });
 
-test.each([
+testRows([
   [0, '0ms'],
   [999, '999ms'],
   [1001, '1001ms'],
@@ -403,7 +407,7 @@ test.each([
   [5_400_000, '90m'],
   [129_600_000, '36h'],
   [604_800_000, '7d'],
-])('%i ms is written in the largest unit without a fraction: %s', (ms, text) => {
+])('a duration is written in the largest unit without a fraction', (ms, text) => {
   expect(durationText(ms)).toBe(text);
 });
 

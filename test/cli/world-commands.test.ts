@@ -7,6 +7,7 @@ import { connectSandbox } from '../../src/index.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { stateFolder } from '../support/state-folder.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
 
@@ -97,14 +98,14 @@ test('advance moves the clock to a time in India, and until nothing is scheduled
   expect(await output('advance', 'idle')).toContain('2026-01-15 17:00:20 IST, frozen; 1 step applied\n');
 });
 
-test.each([
+testRows([
   ['2h 30m', '18:30:00'],
   ['2 hours 30 mins', '18:30:00'],
   ['90 seconds', '16:01:30'],
   ['1m30s', '16:01:30'],
   ['PT1H30M', '17:30:00'],
   ['0.5 hours', '16:30:00'],
-])('advance takes %s as a duration', async (written, time) => {
+])('advance takes durations as people write them', async (written, time) => {
   const { output } = await companion();
   expect(await output('advance', written)).toBe(`2026-01-15 ${time} IST, frozen; nothing was due\n`);
 });
@@ -269,7 +270,7 @@ test('a wrong path in --url is reported with the address that was requested', as
   );
 });
 
-test.each<[readonly string[], number, RegExp]>([
+testRows<[readonly string[], number, RegExp]>([
   [
     ['status', '--url', 'http://127.0.0.1:9'],
     2,
@@ -308,7 +309,7 @@ test.each<[readonly string[], number, RegExp]>([
     /^snapshot save: \/nowhere\/world cannot be written \(ENOENT\)$/,
   ],
   [['snapshot', 'load', 'LICENSE'], 2, /^This is not a snapshot/],
-])('%j is refused with exit code %i and says why', async (args, exitCode, complaint) => {
+])('a wrong command is refused with its exit code and says why', async (args, exitCode, complaint) => {
   const { run } = await companion();
   const { code, stdout, stderr } = await run(...args);
   expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashOf, NO_ADDRESS, readAddress, type Address } from '../../src/dashboard/shell/address.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const textOrNull = fc.option(fc.string({ minLength: 1 }));
 const filter = fc.dictionary(fc.constantFrom('state', 'text', 'a.b', 'kind'), fc.string());
@@ -45,6 +46,9 @@ test.each(['#key=sk_test_a', '#payouts?key=sk_test_a&payout=T1'])(
   },
 );
 
-test.each(['0', '-1', '1.5', 'one', '1e99', ''])('an address with the request %j opens none', (request) => {
-  expect(readAddress(`#requests?request=${request}`).address.request).toBeNull();
-});
+testRows(['0', '-1', '1.5', 'one', '1e99', ''])(
+  'an address without the number of a request opens none',
+  (request) => {
+    expect(readAddress(`#requests?request=${request}`).address.request).toBeNull();
+  },
+);

@@ -8,6 +8,7 @@ import {
   wantedRequests,
   type RequestKind,
 } from '../../src/dashboard/requests/request-filter.ts';
+import { testRows } from '../support/test-rows.ts';
 
 /** The arguments that a shell gives to curl. */
 const argumentsOf = (command: string): readonly string[] =>
@@ -88,7 +89,7 @@ const answered = (status: number, change: object = {}): JournalEntry =>
 const unanswered = (outcome: string, change: object = {}): JournalEntry =>
   entry({ outcome, answer: null, ...change });
 
-test.each<[string, JournalEntry, readonly RequestKind[]]>([
+testRows<[string, JournalEntry, readonly RequestKind[]]>([
   ['200', answered(200), []],
   ['399', answered(399), []],
   ['400', answered(400), ['wrong', 'refused']],
@@ -104,19 +105,19 @@ test.each<[string, JournalEntry, readonly RequestKind[]]>([
     answered(200, { rule: 'a/b', warnings: ['!'], replayed: true }),
     ['ruled', 'warned', 'replayed'],
   ],
-])('the filter of requests finds %s under the right kinds', (_what, row, kinds) => {
+])('the filter of requests finds each under the right kinds', (_what, row, kinds) => {
   const found = (Object.keys(REQUEST_KINDS) as RequestKind[]).filter(
     (kind) => wantedRequests([row], kind, '').length === 1,
   );
   expect(found.toSorted()).toEqual(['all', ...kinds].toSorted());
 });
 
-test.each([
+testRows([
   [999, '999 ms'],
   [1000, '1 s'],
   [61_000, '1 min 1 s'],
   [3_600_000, '1 h'],
   [93_784_000, '1 d 2 h'],
-])('%i ms are shown as %s', (ms, text) => {
+])('a time is shown in the unit that fits', (ms, text) => {
   expect(duration(ms)).toBe(text);
 });

@@ -11,6 +11,7 @@ import { Together } from '../../src/dashboard/store/together.ts';
 import { magicBeneficiaries } from '../../src/dashboard/control-bar/failure-kinds.ts';
 import { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
 const SETTLED_AT = '2026-01-15T10:30:02.000Z';
@@ -124,7 +125,7 @@ test('the oldest payouts are dropped from a full list, and can be loaded again',
   expect(list.before.value).toBe(0);
 });
 
-test.each([
+testRows([
   ['a part of a reference, in any case', { text: ' ORDER-b ' }, ['B']],
   ['an account', { text: '99992' }, ['C']],
   ['a state', { state: 'FAILED' }, ['C']],
@@ -132,7 +133,7 @@ test.each([
   ['an amount in Indian grouping', { atLeast: '₹1,00,000' }, ['C']],
   ['amounts between two bounds', { atLeast: '150', atMost: '250.5' }, ['B']],
   ['a bound that is not a number, which is ignored', { atMost: 'much' }, ['A', 'B', 'C']],
-] as const)('payouts can be found by %s', (_what, wanted, found) => {
+] as const)('payouts can be found by each of their texts', (_what, wanted, found) => {
   const rows = [
     made('A'),
     made('B', { amount: 250.5, transfer_mode: 'UPI' }),

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { RuleResponse } from '../../src/contract/control-responses.ts';
 import { FAILURES, orderText, ruleOf } from '../../src/dashboard/control-bar/failure-kinds.ts';
 import { failureText, orderedFailure } from '../../src/dashboard/control-bar/ordered-failure.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const rule = (document: object, change: Partial<RuleResponse> = {}): RuleResponse => ({
   id: 'world/r',
@@ -15,7 +16,7 @@ const rule = (document: object, change: Partial<RuleResponse> = {}): RuleRespons
 });
 const every = { match: { route: 'initiate' } };
 
-test.each([
+testRows([
   [{ ...every, effect: { respond: { status: 500 } } }, 'Every payout gets a 500, and is not made'],
   [{ ...every, effect: { commit: true, respond: 503 } }, 'Every payout gets a 503, although it is made'],
   [
@@ -36,11 +37,11 @@ test.each([
     { ...every, times: 3, effect: { respond: 500 } },
     'Each of the next 2 payouts gets a 500, and is not made',
   ],
-])('a sentence says how every payout fails with the rule %j', (document, text) => {
+])('a sentence says how every payout fails with a rule', (document, text) => {
   expect(failureText(orderedFailure([rule(document, { taken: 1 })])!)).toBe(text);
 });
 
-test.each([
+testRows([
   [
     'for only some payouts',
     { match: { route: 'initiate', transfer_mode: 'NEFT' }, effect: { respond: 500 } },
@@ -52,7 +53,7 @@ test.each([
   ['that was used up', { ...every, times: 1, effect: { respond: 500 } }],
   ['that only delays answers', { ...every, effect: { delay: '3s' } }],
   ['that answers with another success', { ...every, effect: { respond: { status: 200 } } }],
-])('a rule %s is not announced as a failure of every payout', (_what, document) => {
+])('a rule that spares some payouts is not announced as a failure of every payout', (_what, document) => {
   expect(orderedFailure([rule(document, { taken: 1 })])).toBeNull();
 });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { completionAt, type Schema } from '../../src/dashboard/scenario/suggestions.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const SCHEMA = JSON.parse(
   readFileSync(new URL('../../fixtures/scenario.schema.json', import.meta.url), 'utf8'),
@@ -10,7 +11,7 @@ const SCHEMA = JSON.parse(
 const offered = (marked: string): readonly string[] =>
   completionAt(marked.replace('|', ''), marked.indexOf('|'), SCHEMA)?.options.map(({ label }) => label) ?? [];
 
-test.each([
+testRows([
   ['the top of a scenario', 'ru|', ['rules']],
   ['a rule', 'rules:\n  - ef|', ['effect']],
   ['a list that is not indented', 'rules:\n- name: a\n  ef|', ['effect']],
@@ -24,18 +25,18 @@ test.each([
   ['the steps of a mode', 'settlement:\n  IMPS: [{ to: SUCCESS, af|', ['after']],
   ['the top of a scenario after closed braces', 'wallet: { opening_balance: 5 }\nout|', ['outcomes']],
   ['braces over two lines', 'rules:\n  - match: { route: status,\n      txn|', ['txn_id']],
-])('offers the keys of %s', (_where, text, keys) => {
+])('offers the keys of each place', (_where, text, keys) => {
   expect(offered(text)).toEqual(keys);
 });
 
-test.each([
+testRows([
   ['a route', 'rules:\n  - match: { route: in|', ['initiate']],
   ['one of several routes', 'rules:\n  - match: { route: [status, in|', ['initiate']],
   ['a state', 'outcomes:\n  - timeline:\n      - to: F|', ['FAILED']],
   ['a preset', 'settlement: rea|', ['realistic']],
   ['a fault', 'rules:\n  - effect: { fault: connection|', ['connection-reset']],
   ['true or false', 'rules:\n  - effect:\n      commit: t|', ['true']],
-])('offers the values of %s', (_what, text, values) => {
+])('offers the values of each key', (_what, text, values) => {
   expect(offered(text)).toEqual(values);
 });
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { moveOf } from '../../src/dashboard/control-bar/time-words.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const NOW = Date.parse('2026-01-15T10:30:00Z'); // Thursday, 16:00 IST
 const NEXT = '2026-01-15T10:30:02.000Z';
 
 const timeOf = (text: string): string => new Date(moveOf(text, NOW, NEXT).atMs!).toISOString();
 
-test.each([
+testRows([
   ['02:00 IST tomorrow', '2026-01-15T20:30:00.000Z'],
   ['tomorrow at 2 am', '2026-01-15T20:30:00.000Z'],
   ['02:00', '2026-01-15T20:30:00.000Z'], // the next time that it is 02:00
@@ -32,7 +33,7 @@ test.each([
   ['next friday', '2026-01-15T18:30:00.000Z'],
   ['next week', '2026-01-22T10:30:00.000Z'],
   ['end of month', '2026-01-31T18:29:00.000Z'],
-])('the clock can be sent to “%s”', (text, time) => {
+])('the clock can be sent to a time in words', (text, time) => {
   expect(timeOf(text)).toBe(time);
 });
 
@@ -42,7 +43,7 @@ test('a duration is sent to the sandbox as a duration, a time as a time', () => 
   expect(moveOf('until idle', NOW, null)).toEqual({ request: { until: 'idle' }, atMs: null });
 });
 
-test.each([
+testRows([
   ['', /such as/],
   ['soon', /such as/],
   ['5', /such as/],
@@ -58,7 +59,7 @@ test.each([
   ['today 09:00', /past/],
   ['100000000d', /beyond the year 9999/],
   ['8000 w and 2912000d', /beyond the year 9999/],
-])('“%s” is refused with a sentence that says why', (text, message) => {
+])('a time that is not understood is refused with a sentence that says why', (text, message) => {
   expect(() => moveOf(text, NOW, NEXT)).toThrow(message);
 });
 

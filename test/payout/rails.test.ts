@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkRailRules } from '../../src/payout/rails.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const REQUEST = {
   client_ref_id: 'order-1',
@@ -24,7 +25,7 @@ const upi = (beneficiary_account: string): Partial<Request> => ({
   beneficiary_account,
 });
 
-test.each<[change: Partial<Request>, warning?: string]>([
+testRows<[change: Partial<Request>, warning?: string]>([
   [{}],
   [{ beneficiary_ifsc: 'HDFC0ABC123' }],
   [{ beneficiary_ifsc: 'SBIN1000001' }, NO_IFSC],
@@ -55,7 +56,7 @@ test.each<[change: Partial<Request>, warning?: string]>([
   [{ amount: 199_999.99, transfer_mode: 'RTGS' }, 'amount is below INR 2,00,000, the minimum of RTGS'],
   [{ amount: 0.01, transfer_mode: 'NEFT' }],
   [{ amount: 1e11, transfer_mode: 'NEFT' }],
-])('%j is what the rails carry, or a warning says why not', (change, warning) => {
+])('a payout is what the rails carry, or a warning says why not', (change, warning) => {
   expect(check(change)).toEqual({ warnings: warning === undefined ? [] : [warning], errors: [] });
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { formatUtr, payoutDraw } from '../../src/payout/identity.ts';
 import { istMinute, plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00Z';
 const startMs = Date.parse(START);
@@ -85,7 +86,7 @@ test('realistic: every mode settles within the times of its rail, and some payou
   expect(deemed / 8000).toBeLessThan(0.02);
 });
 
-test.each([
+testRows([
   ['RTGS', '2026-01-15T10:30:00Z', 'SBXBR52026011523456789'],
   ['RTGS', '2026-01-15T18:29:59.999Z', 'SBXBR52026011523456789'],
   ['RTGS', '2026-01-15T18:30:00Z', 'SBXBR52026011623456789'],
@@ -94,7 +95,7 @@ test.each([
   ['IMPS', '2026-01-15T18:30:00Z', '601623456789'],
   ['UPI', '2025-12-31T18:29:59Z', '536523456789'],
   ['UPI', '2025-12-31T18:30:00Z', '600123456789'],
-] as const)('a UTR of %s at %s has the real format and the date in IST', (mode, at, utr) => {
+] as const)('a UTR has the real format of its mode and the date in IST', (mode, at, utr) => {
   expect(formatUtr(mode, Date.parse(at), 123_456_789)).toBe(utr);
 });
 
@@ -111,7 +112,7 @@ const rail = (mode: 'IMPS' | 'UPI' | 'RTGS' | 'NEFT', draws: Record<string, numb
     (purpose) => draws[purpose] ?? expect.fail(`draws ${purpose}`),
   );
 
-test.each([
+testRows([
   ['IMPS', { deemed: 0.015, delay: 0 }, 'SUCCESS', 2 * SECOND],
   ['UPI', { deemed: 0.5, delay: ALMOST }, 'SUCCESS', 10 * SECOND],
   ['UPI', { deemed: 0.0149, outcome: 0.499, delay: 0 }, 'SUCCESS', DAY],
@@ -120,7 +121,7 @@ test.each([
   ['RTGS', { delay: ALMOST }, 'SUCCESS', 30 * MINUTE],
   ['NEFT', { delay: 0 }, 'SUCCESS', 30 * MINUTE], // created at the start of a batch, it goes with the next one
   ['NEFT', { delay: ALMOST }, 'SUCCESS', 150 * MINUTE],
-] as const)('realistic: %s drawing %j is %s after %i ms', (mode, draws, to, afterMs) => {
+] as const)('realistic: a mode and a draw give the outcome and its time', (mode, draws, to, afterMs) => {
   expect(rail(mode, draws)).toEqual([{ to, when: { afterMs }, utr: null }]);
 });
 

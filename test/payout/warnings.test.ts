@@ -3,6 +3,7 @@ import { DEFAULT_DIALECT } from '../../src/contract/dialect.ts';
 import type { InitiateRequest } from '../../src/contract/service.ts';
 import { checkRailRules } from '../../src/payout/rails.ts';
 import { request } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 /** The fields that `refuse` refuses. */
 const refusedFields = (change: Partial<InitiateRequest>): string[] =>
@@ -15,32 +16,32 @@ const refusedFields = (change: Partial<InitiateRequest>): string[] =>
     },
   ).errors.map(({ field }) => field);
 
-test.each([
+testRows([
   ['SBIN0A1B2C3', true],
   ['XSBIN0000001', false],
   ['SBIN00000012', false],
   ['SBIN000000', false],
   ['SBIN1000001', false],
   ['sbin0000001', false],
-])('%s is an IFSC: %s', (beneficiary_ifsc, isGood) => {
+])('an IFSC is told from what is none', (beneficiary_ifsc, isGood) => {
   expect(refusedFields({ beneficiary_ifsc })).toEqual(isGood ? [] : ['beneficiary_ifsc']);
 });
 
-test.each([
+testRows([
   ['1'.repeat(8), false],
   ['1'.repeat(9), true],
   ['1'.repeat(18), true],
   ['1'.repeat(19), false],
   ['x123456789', false],
   ['123456789x', false],
-])('%s is an account: %s', (beneficiary_account, isGood) => {
+])('an account is told from what is none', (beneficiary_account, isGood) => {
   for (const transfer_mode of ['IMPS', 'UPI'] as const)
     expect(refusedFields({ beneficiary_account, transfer_mode })).toEqual(
       isGood ? [] : ['beneficiary_account'],
     );
 });
 
-test.each([
+testRows([
   ['asha@bank', true],
   ['a.b-c@ok.bank', true],
   ['a@ba', true],
@@ -50,7 +51,7 @@ test.each([
   ['asha@bank!', false],
   [`${'a'.repeat(95)}@bank`, true],
   [`${'a'.repeat(96)}@bank`, false],
-])('%s is a UPI ID: %s', (beneficiary_account, isGood) => {
+])('a UPI ID is told from what is none', (beneficiary_account, isGood) => {
   expect(refusedFields({ beneficiary_account, transfer_mode: 'UPI' })).toEqual(
     isGood ? [] : ['beneficiary_account'],
   );

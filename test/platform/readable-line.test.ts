@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readableLine } from '../../src/platform/readable-line.ts';
+import { testRows } from '../support/test-rows.ts';
 
-test.each([
+testRows([
   [
     'an answered request',
     {
@@ -97,6 +98,6 @@ test.each([
     { msg: 'internal error in the sandbox', err: { stack: 'Error: oh\u009b\n  at x' } },
     'internal error in the sandbox  Error: oh\\u009b\n  at x',
   ],
-])('a terminal shows %s as one readable line', (_what, line, text) => {
+])('a terminal shows each kind of entry as one readable line', (_what, line, text) => {
   expect(readableLine(line)).toBe(text);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { expectedTable } from '../../src/referee/expected-table.ts';
+import { testRows } from '../support/test-rows.ts';
 
 test('a table of expected payouts is CSV or JSON', () => {
   const table = [
@@ -21,7 +22,7 @@ test('a table of expected payouts is CSV or JSON', () => {
   expect(expectedTable('[]')).toEqual([]);
 });
 
-test.each([
+testRows([
   [
     'name,amount\nx,1',
     'the first line must name the columns account, amount and (if you like) times, not "name,amount"',
@@ -41,6 +42,6 @@ test.each([
   ['[{"account":"x"}]', 'payout 1: amount is required'],
   ['[{"account":"x","amount":"ten"}]', 'payout 1: amount must be a number, not "ten"'],
   ['[1', 'it is not JSON'],
-])('the table %j is refused with the reason', (text, reason) => {
+])('a wrong table is refused with the reason', (text, reason) => {
   expect(() => expectedTable(text)).toThrow(reason);
 });

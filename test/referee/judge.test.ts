@@ -9,6 +9,7 @@ import type { Evidence } from '../../src/referee/case.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
 import { creditAt, evidenceOf, payoutOf, type Line } from './journal-of.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const DAY = 86_400_000;
 const ORDERS = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
@@ -289,8 +290,8 @@ function caseText([, , lines, settings]: VerdictCase): string {
   return [requests.join(', '), ...(settings === undefined ? [] : [JSON.stringify(settings)])].join('; ');
 }
 
-test.each(VERDICTS.map((given) => [given[0], given[1], caseText(given), given] as const))(
-  'the verdict of %s is "%s" for: %s',
+testRows(VERDICTS.map((given) => [given[0], given[1], caseText(given), given] as const))(
+  'every check has the verdict that its case calls for',
   (check, verdict, _text, [, , lines, settings]) => {
     expect(verdictOf(check, evidenceOf(lines), settings)).toBe(verdict);
   },

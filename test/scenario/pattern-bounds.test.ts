@@ -5,6 +5,7 @@ import { linearPattern, writtenOutLength } from '../../src/scenario/pattern.ts';
 import { ask, refusal } from '../support/control.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
 import { sized } from '../support/size.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const atom = fc.constantFrom('a', '.', '\\d', '\\.', '[a-z]', '[^)(]', '\\p{L}', '^', '\\b', '|', '(?i)');
 const repeated = fc.constantFrom('', '*', '+?', '?', '{3}', '{2,}', '{0,9}', '{4,7}');
@@ -34,14 +35,14 @@ test('a regular expression compiles to at most twice as many instructions as it 
   );
 });
 
-test.each([
+testRows([
   ['^SBIN0', 6],
   ['[A-Z]{4}0[A-Z0-9]{6}', 30],
   ['^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', 201],
   ['(?:a?){1000}', 12_000],
   ['a{0,100}', 108],
   ['\\pL+', 54],
-])('%s has %i characters when its repetitions are written out', (text, length) => {
+])('a pattern has as many characters as its repetitions written out', (text, length) => {
   expect(writtenOutLength(text)).toBe(length);
 });
 

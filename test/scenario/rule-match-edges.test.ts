@@ -5,6 +5,7 @@ import { conditionsOf } from '../../src/scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
 import { SETTINGS } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const FACTS: RequestFacts = {
   route: 'initiate',
@@ -55,14 +56,14 @@ test('a rule of a scenario whose text was not kept is listed without its text', 
   expect(compiled.rules).toMatchObject([{ id: 'test/r', document: undefined }]);
 });
 
-test.each([
+testRows([
   'client_ref_id',
   'beneficiary_name',
   'beneficiary_account',
   'beneficiary_ifsc',
   'remarks',
   'transfer_mode',
-])('a match on %s compares that field', (field) => {
+])('a match on a field compares that field', (field) => {
   const match = { [field]: 'NEFT' } as Match;
   const fields = (value: string) => ({ ...FACTS, fields: { [field]: value } });
   const conditions = conditionsOf(

@@ -10,6 +10,7 @@ import {
   type RequestFacts,
   type RuleUse,
 } from '../../src/scenario/rule.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const istTime = (hhmm: string): number => Date.parse(`2026-01-15T${hhmm}:00+05:30`);
 
@@ -41,7 +42,7 @@ const hours = (from: string, to: string) => {
   return { from: low!, to: high! };
 };
 
-test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
+testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, {}],
   [true, {}, { route: 'balance' }],
   [true, { route: 'initiate' }],
@@ -99,7 +100,7 @@ test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') - 1 }],
   [false, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') }],
   [false, { hours: hours('22:00', '06:00') }, { nowMs: istTime('22:00') - 1 }],
-])('whether a rule matches is %s for %j', (holds, match, change = {}) => {
+])('a rule matches the requests that its match describes, and no others', (holds, match, change = {}) => {
   const { rule, problems } = compile({ match });
   expect(problems).toEqual([]);
   expect(rule.matches({ ...FACTS, ...change })).toBe(holds);
@@ -107,7 +108,7 @@ test.each<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
 
 const NEVER = 'can never match';
 
-test.each<[document: Partial<NamedRuleDocument>, problem: string]>([
+testRows<[document: Partial<NamedRuleDocument>, problem: string]>([
   [
     { match: { client_ref_id: { matches: '(' } } },
     'match.client_ref_id.matches: is not a regular expression: error parsing regexp: missing closing ): `(`',
@@ -199,11 +200,11 @@ test.each<[document: Partial<NamedRuleDocument>, problem: string]>([
     },
     'effect.timeline.1.polls: must be a later read than that of the previous step',
   ],
-])('a rule with %j is refused', (document, problem) => {
+])('a rule with a mistake is refused with the place and the problem', (document, problem) => {
   expect(compile(document).problems).toEqual([`rules.0.${problem}`]);
 });
 
-test.each<Partial<NamedRuleDocument>>([
+testRows<Partial<NamedRuleDocument>>([
   { match: { client_ref_id: 'a', txn_id: 'b' } },
   { match: { route: ['status', 'balance'], txn_id: 'a' } },
   { match: { amount: { gte: 5, lte: 5 } } },
@@ -242,7 +243,7 @@ test.each<Partial<NamedRuleDocument>>([
       ],
     },
   },
-])('a rule with %j is accepted', (document) => {
+])('a rule at the edge of what is allowed is accepted', (document) => {
   expect(compile(document).problems).toEqual([]);
 });
 
@@ -272,7 +273,7 @@ const NOTHING: Effect = {
   notFound: null,
   staleMs: null,
 };
-test.each<[effect: EffectDocument, change: Partial<Effect>]>([
+testRows<[effect: EffectDocument, change: Partial<Effect>]>([
   [{}, {}],
   [{ commit: false }, { commit: false }],
   [{ hold: 'arrived' }, { hold: { at: 'arrived', forMs: 30_000 } }],
@@ -313,7 +314,7 @@ test.each<[effect: EffectDocument, change: Partial<Effect>]>([
       ],
     },
   ],
-])('the effect %j compiles to its full form', (effect, change) => {
+])('every effect compiles to its full form', (effect, change) => {
   expect(compile({ effect }).rule.effect).toEqual({ ...NOTHING, ...change });
 });
 
@@ -338,13 +339,13 @@ test('a compiled rule has the id of its scenario and rule, the original document
   });
 });
 
-test.each<[counts: boolean, document: Partial<NamedRuleDocument>]>([
+testRows<[counts: boolean, document: Partial<NamedRuleDocument>]>([
   [true, { match: { attempt: 1 } }],
   [true, { probability: 0 }],
   [true, { effect: { delay: { min: 0, max: 1 } } }],
   [false, { effect: { delay: 5 } }],
   [false, { match: { amount: 1 }, times: 1, skip: 1 }],
-])('whether a rule counts attempts is %s for %j', (counts, document) => {
+])('a rule counts attempts only if it needs to', (counts, document) => {
   expect(compile(document).rule.countsAttempts).toBe(counts);
 });
 

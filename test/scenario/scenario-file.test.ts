@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 /** Writes files into a temporary folder, which is removed after the test. */
 function writeFiles(files: Record<string, string | Buffer>): (name: string) => string {
@@ -86,7 +87,7 @@ test('a scenario may be JSON, or empty', () => {
   expect(problemsOf('')).toEqual([expect.stringMatching(/ok, 0 rules$/)]);
 });
 
-test.each([
+testRows([
   [
     'a text that is not YAML',
     'rules: [',
@@ -417,7 +418,7 @@ test.each([
     'rules: [{ name: a, effect: { respond: { status: 99 } } }]',
     '1:49 rules[0].effect.respond.status must be at least 200',
   ],
-])('%s is refused, with its place and what is expected', (_what, text, problem) => {
+])('every mistake is refused, with its place and what is expected', (_what, text, problem) => {
   const [first, ...rest] = problemsOf(text);
   expect(first).toContain(problem);
   expect(rest).toEqual([]);

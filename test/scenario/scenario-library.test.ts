@@ -8,6 +8,7 @@ import { TRANSFER_MODES, type TransferMode } from '../../src/contract/service.ts
 import { heldBy } from '../support/control.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
 
@@ -459,10 +460,13 @@ test('every shipped scenario is tested in this file', () => {
   expect(Object.keys(STORIES).toSorted()).toEqual(SCENARIOS.map(({ name }) => name).toSorted());
 });
 
-test.each(SCENARIOS)('$name has a description, and refers editors to the schema', ({ text }) => {
-  expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../scenario.schema.json');
-  expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
-});
+testRows(SCENARIOS)(
+  'every shipped scenario has a description, and refers editors to the schema',
+  ({ text }) => {
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../scenario.schema.json');
+    expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
+  },
+);
 
 test.each(SCENARIOS)(
   '$name behaves as described in the worlds of a server that runs it',

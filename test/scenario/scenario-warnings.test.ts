@@ -9,6 +9,7 @@ import { documentScenario, SHIPPED } from '../../src/scenario/scenario-file.ts';
 import { scenarioSettings } from '../../src/scenario/scenario-settings.ts';
 import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
+import { testRows } from '../support/test-rows.ts';
 
 /** The warnings of `validate`, without the name of the file. A scenario with a warning is valid. */
 function warningsOf(text: string): string[] {
@@ -26,7 +27,7 @@ const rule = (name: string, match: string, more = ''): string =>
   `  - { name: ${name}, match: { ${match} }, effect: { fault: hang }${more} }\n`;
 const rules = (...lines: readonly string[]): string => `rules:\n${lines.join('')}`;
 
-test.each([
+testRows([
   ['any request', '', 'route: status'],
   ['the same condition', 'beneficiary_ifsc: HDFC0000001', 'beneficiary_ifsc: HDFC0000001, amount: 5'],
   ['a list that has the text', 'transfer_mode: [NEFT, RTGS]', 'transfer_mode: NEFT'],
@@ -41,13 +42,13 @@ test.each([
   ['the same header', 'header: { X-Team: blue }', 'header: { x-team: blue }, route: initiate'],
   ['the same header in other letters', 'header: { x-team: blue }', 'header: { X-Team: blue }'],
   ['the only route that has the field', 'route: initiate', 'amount: 5'],
-])('a rule is never reached behind one that matches %s', (_what, earlier, later) => {
+])('a rule is never reached behind one that matches all that it does', (_what, earlier, later) => {
   expect(warningsOf(rules(rule('first', earlier), rule('second', later)))).toEqual([
     '3: warning: rules[1] never applies: first before it takes every request that it matches',
   ]);
 });
 
-test.each([
+testRows([
   ['other texts', 'transfer_mode: NEFT', 'transfer_mode: IMPS'],
   ['a text of the list', 'remarks: a', 'remarks: [a, b]'],
   ['a narrower prefix', 'remarks: { prefix: abc }', 'remarks: { prefix: ab }'],
@@ -57,7 +58,7 @@ test.each([
   ['a header that the later does not name', 'header: { x-team: blue }', 'route: initiate'],
   ['one of the routes', 'route: initiate', 'route: [initiate, status]'],
   ['a condition more', 'route: initiate, amount: 5', 'route: initiate'],
-])('a rule can be reached behind one that matches %s', (_what, earlier, later) => {
+])('a rule can be reached behind one that matches less', (_what, earlier, later) => {
   expect(warningsOf(rules(rule('first', earlier), rule('second', later)))).toEqual([]);
 });
 
@@ -104,7 +105,7 @@ test('an outcome is never reached behind one for more payouts', () => {
 
 const single = (text: string): string => `rules: [{ name: a, ${text} }]`;
 
-test.each([
+testRows([
   [
     'an attempt 0',
     single('match: { attempt: 0 }, effect: { fault: hang }'),
@@ -170,7 +171,7 @@ test.each([
     single('match: { route: status }, effect: { stale: 30s, fault: hang }'),
     'rules[0].effect.stale is never seen by a client: the fault hang shows no answer',
   ],
-])('there is a warning about %s', (_what, text, warning) => {
+])('there is a warning about everything that has no effect', (_what, text, warning) => {
   expect(warningsOf(text)).toEqual([expect.stringContaining(`1: warning: ${warning}`)]);
 });
 

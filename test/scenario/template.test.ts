@@ -5,6 +5,7 @@ import {
   reportUnknownNames,
   type TemplateValues,
 } from '../../src/scenario/template.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const VALUES: TemplateValues = {
   client_ref_id: 'a"b\\<c>&\n',
@@ -13,7 +14,7 @@ const VALUES: TemplateValues = {
   utr: null,
 };
 
-test.each<[body: Parameters<typeof filledBody>[0], contentType: string, text: string]>([
+testRows<[body: Parameters<typeof filledBody>[0], contentType: string, text: string]>([
   ['ref {{client_ref_id}}', 'text/plain', 'ref a"b\\<c>&\n'],
   [
     '{"amount":{{amount}},"ref":"{{ client_ref_id }}"}',
@@ -30,7 +31,7 @@ test.each<[body: Parameters<typeof filledBody>[0], contentType: string, text: st
   ['[{{utr}}{{txn_id}}]', 'text/plain', '[]'],
   ['{{client_ref_id and {amount}', 'text/plain', '{{client_ref_id and {amount}'],
   ['{{remarks}}', 'text/plain', 'é'.repeat(200)],
-])('the body %j in %s is filled with what the request says', (body, contentType, text) => {
+])('a body is filled with what the request says', (body, contentType, text) => {
   expect(filledBody(body, VALUES, contentType)).toBe(text);
 });
 

@@ -16,6 +16,7 @@ import type { Rule } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { planRequest } from '../../src/world/request/request-plan.ts';
+import { testRows } from '../support/test-rows.ts';
 
 import {
   type RuleInput,
@@ -166,7 +167,7 @@ test('a body is read as JSON where it is some, and not where it is none or too d
   expect(readBody(deep(MAX_NESTING + 1))).toBe(deep(MAX_NESTING + 1));
 });
 
-test.each<[tooDeep: boolean, text: string]>([
+testRows<[tooDeep: boolean, text: string]>([
   [false, '['.repeat(100)],
   [true, '['.repeat(101)],
   [true, '{'.repeat(101)],
@@ -182,7 +183,7 @@ test.each<[tooDeep: boolean, text: string]>([
   [false, `${'['.repeat(100)}"["`],
   [false, '"'.repeat(3) + '['.repeat(101)],
   [true, `\\${'['.repeat(101)}`],
-])('it is %s that %s is nested too deep', (tooDeep, text) => {
+])('what is nested too deep is told from what is not', (tooDeep, text) => {
   expect(isTooNested(text)).toBe(tooDeep);
 });
 
@@ -199,7 +200,7 @@ test.each<[boolean | null, Partial<Exchange>]>([
   expect(committed(exchange(change))).toBe(made);
 });
 
-test.each<[number | undefined, string | undefined]>([
+testRows<[number | undefined, string | undefined]>([
   [200, undefined],
   [200, 'truncated-body'],
   [200, 'malformed-json'],
@@ -208,7 +209,7 @@ test.each<[number | undefined, string | undefined]>([
   [undefined, 'empty-response'],
   [undefined, 'garbage'],
   [undefined, 'hang'],
-])('a client sees the status %s under the fault %s', (status, fault) => {
+])('a client sees the status that its fault lets through', (status, fault) => {
   expect(seenStatus(exchange({ response: OK, fault }))).toBe(status);
 });
 

@@ -18,6 +18,7 @@ import {
   timelines,
   type RuleInput,
 } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const credit = (amountPaise: number) => ({ kind: 'credit', amountPaise }) as const;
@@ -82,7 +83,7 @@ describe('money put in and taken out', () => {
 describe('a forced transition', () => {
   const edges = STATES.flatMap((from) => STATES.map((to) => [from, to] as const));
 
-  test.each(edges)('from %s to %s: the legal edges and no others', (from, to) => {
+  testRows(edges)('follows the legal edges and no others', (from, to) => {
     const world = new Core(from === 'PENDING' ? {} : timelines({ a: [{ to: from, after: '1ms' }] }));
     world.pay('a');
     world.submit({ kind: 'settle' }, 5);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { advance, Core, START_MS } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
 
@@ -94,14 +95,14 @@ test('a rule overrides the outcome of a payout, each part by itself', () => {
   });
 });
 
-test.each<[utr: NonNullable<Outcome['utr']>, timeline: Outcome['timeline'], steps: readonly string[]]>([
+testRows<[utr: NonNullable<Outcome['utr']>, timeline: Outcome['timeline'], steps: readonly string[]]>([
   ['none', SUCCEEDS, ['SUCCESS at 2000']],
   ['1s', SUCCEEDS, ['UTR at 1000', 'SUCCESS at 2000']],
   ['2s', REVERSED_LATER, ['SUCCESS at 2000', 'UTR at 2000', 'REVERSED at 259200000']],
   ['92s', undefined, ['SUCCESS at 0', 'UTR at 92000']],
   ['1s', [{ to: 'SUCCESS', polls: 2 }], ['UTR at 1000', 'SUCCESS at read 2']],
   ['9s', [{ to: 'FAILED', after: '2s' }], ['FAILED at 2000']],
-])('an outcome says when the UTR comes: %s of %j', (utr, timeline, steps) => {
+])('an outcome says when the UTR comes', (utr, timeline, steps) => {
   const outcome = timeline === undefined ? { utr } : { utr, timeline };
   const world = new Core({ settlement: 'instant', outcomes: [outcome] });
   world.pay('a');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endsOf, type Exchange } from '../../src/world/journal/exchange.ts';
 import { balance, Core, initiate, load, save, sourceOf } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
 
@@ -96,7 +97,7 @@ const exchanges = (rows: readonly Row[]): Exchange[] =>
     endPosition,
   }));
 
-test.each<[what: string, rows: readonly Row[], ends: readonly (number | undefined)[]]>([
+testRows<[what: string, rows: readonly Row[], ends: readonly (number | undefined)[]]>([
   ...['s', 't'].flatMap((other): [string, Row[], number[]][] => [
     [
       `one after the other on s and ${other}`,
@@ -153,7 +154,7 @@ test.each<[what: string, rows: readonly Row[], ends: readonly (number | undefine
     ],
     [1, 4, 3, 4, 5],
   ],
-])('it is known which requests had arrived when one ended: %s', (_what, rows, ends) => {
+])('it is known which requests had arrived when one ended', (_what, rows, ends) => {
   const all = exchanges(rows);
   const known = endsOf(all);
   expect(all.map(({ nth }) => known.get(nth))).toEqual(ends);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { parse } from 'yaml';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
@@ -13,6 +13,7 @@ import {
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { responseOf } from '../../src/world/request/response.ts';
 import { balance, Core, initiate, save, status } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const FOLDER = join(import.meta.dirname, '../../fixtures');
 const STYLES = ['envelope', 'message', 'problem', 'empty'] as const;
@@ -87,8 +88,8 @@ const fields = (command: RequestCommand) =>
 /** The response, once it is sent. */
 const responseIn = (exchange: Exchange) => sentResponse({ ...exchange, response: plannedResponse(exchange) });
 
-test.each(scenarios.flatMap(([name, document]) => STYLES.map((style) => [name, style, document] as const)))(
-  'the journal shows the responses that were sent: %s, errors as %s',
+testRows(scenarios.flatMap(([name, document]) => STYLES.map((style) => [name, style, document] as const)))(
+  'the journal shows the responses that were sent, in every scenario and with every kind of error',
   (_name, body, document) => {
     const { dialect } = document;
     const errors = { ...(typeof dialect === 'object' && dialect.errors), body };

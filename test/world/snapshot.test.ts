@@ -17,6 +17,7 @@ import {
 } from '../support/world/core.ts';
 import { atRead, step } from '../support/world/payouts.ts';
 import { sized } from '../support/size.ts';
+import { testRows } from '../support/test-rows.ts';
 
 /**
  * A world at 10 ms. Its payouts: 0 was reversed after its success, 1 failed, 2 waits for two steps by reads, 3 is the
@@ -182,7 +183,7 @@ const INVARIANT = 'it does not hold that';
 const UNEXPLAINED = 'the entries do not explain the balance';
 const OPENING = 'a ledger begins with its opening, and has one';
 
-test.each<[what: string, why: string, tamper: (saved: Tampered) => void]>([
+testRows<[what: string, why: string, tamper: (saved: Tampered) => void]>([
   // entries
   [
     'no entries',
@@ -389,7 +390,7 @@ test.each<[what: string, why: string, tamper: (saved: Tampered) => void]>([
         saved.put({ use: { rule: `x/${nth}`, matched: 1, taken: 1 } });
     },
   ],
-])('a snapshot with %s is refused', (_what, why, tamper) => {
+])('a snapshot with a value that no world has is refused', (_what, why, tamper) => {
   const saved = new Tampered();
   tamper(saved);
   const refusal = refusalOf(() => load(saved.saved));

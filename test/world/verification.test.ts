@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../src/world/journal/exchange.ts';
 import { verify } from '../../src/world/journal/verification.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const asked = (nth: number, change: Partial<Exchange> = {}): Exchange => ({
   nth,
@@ -43,7 +44,7 @@ test('a request that has no answer has no status', () => {
   expect([count, closest[0]?.misses]).toEqual([0, [{ field: 'status', expected: 200, actual: null }]]);
 });
 
-test.each([
+testRows([
   ['connection-reset', 0],
   ['empty-response', 0],
   ['garbage', 0],
@@ -51,7 +52,7 @@ test.each([
   ['slow-body', 1],
   ['truncated-body', 1],
   [undefined, 1],
-] as const)('an answer with the fault %s counts with its status %i times', (fault, count) => {
+] as const)('an answer with a fault counts with its status if the client saw it', (fault, count) => {
   const one = asked(1, { response, ...(fault !== undefined && { fault }) });
   expect(verified([one], { match: { status: 200 } }).count).toBe(count);
 });

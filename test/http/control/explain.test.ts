@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { RuleRequest, ScenarioInput } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z'; // 16:00 IST
 
@@ -20,7 +21,7 @@ const initiate = (change: Partial<typeof PAYOUT> = {}) => ({
 });
 const hang = { fault: 'hang' } as const;
 
-test.each<[rule: RuleRequest, request: object, reason: string]>([
+testRows<[rule: RuleRequest, request: object, reason: string]>([
   [{ match: { route: 'status' }, effect: hang }, {}, 'route must be "status", and it is "initiate"'],
   [
     { match: { transfer_mode: ['NEFT', 'RTGS'] }, effect: hang },
@@ -58,16 +59,13 @@ test.each<[rule: RuleRequest, request: object, reason: string]>([
   [{ skip: 2, effect: hang }, {}, 'skip 2 is not used up: this is match 1'],
   [{ probability: 0, effect: hang }, {}, expect.stringMatching(/^probability 0 is not drawn \(0\.\d{3}\)$/)],
   [{ effect: { limit: { max: 3, per: '10s' } } }, {}, 'the limit of 3 per 10s lets it pass'],
-])(
-  'a rule that is not taken is explained by its first condition that fails: %j',
-  async (rule, more, reason) => {
-    const { world } = await worldWith([rule]);
-    expect(await world.explain({ ...initiate(), ...more })).toMatchObject({
-      rule: null,
-      rules: [{ id: 'inline/rule-0', taken: false, reason }],
-    });
-  },
-);
+])('a rule that is not taken is explained by its first condition that fails', async (rule, more, reason) => {
+  const { world } = await worldWith([rule]);
+  expect(await world.explain({ ...initiate(), ...more })).toMatchObject({
+    rule: null,
+    rules: [{ id: 'inline/rule-0', taken: false, reason }],
+  });
+});
 
 test('an explanation follows the world as it is, and names the rule that the request then takes', async () => {
   const { world, pay, clock } = await worldWith([

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { VerifyResponse, VerifyRequest } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { testRows } from '../../support/test-rows.ts';
 
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', openingBalance: 10_000 } as const;
 
@@ -23,7 +24,7 @@ async function worldWithRequests(): Promise<Client> {
   return world;
 }
 
-test.each<[string, VerifyRequest['match'], number]>([
+testRows<[string, VerifyRequest['match'], number]>([
   ['no condition', {}, 6],
   ['a route', { route: 'initiate' }, 4],
   ['several routes', { route: ['status', 'balance'] }, 2],
@@ -46,7 +47,7 @@ test.each<[string, VerifyRequest['match'], number]>([
   ['a replay', { replayed: true }, 1],
   ['two conditions at once', { client_ref_id: 'order-1', replayed: false }, 1],
   ['a key, which is masked', { header: { authorization: { prefix: 'Bearer' } } }, 0],
-])('requests are counted by %s', async (_what, match, count) => {
+])('requests are counted by each condition', async (_what, match, count) => {
   const world = await worldWithRequests();
   expect(await verify(world, { match, count: { exactly: count } })).toMatchObject({ passed: true, count });
   expect(await verify(world, { match, count: { exactly: count + 1 } })).toMatchObject({
@@ -55,7 +56,7 @@ test.each<[string, VerifyRequest['match'], number]>([
   });
 });
 
-test.each<[VerifyRequest['count'], boolean, string]>([
+testRows<[VerifyRequest['count'], boolean, string]>([
   [undefined, true, '2 requests match; expected at least 1'],
   [{ exactly: 2 }, true, '2 requests match; expected exactly 2'],
   [{ exactly: 1 }, false, '2 requests match; expected exactly 1'],
@@ -67,7 +68,7 @@ test.each<[VerifyRequest['count'], boolean, string]>([
   [{ at_least: 1, at_most: 2 }, true, '2 requests match; expected at least 1 and at most 2'],
   [{ at_least: 3, at_most: 5 }, false, '2 requests match; expected at least 3 and at most 5'],
   [{ exactly: 0 }, false, '2 requests match; expected exactly 0'],
-])('two requests match, and the expected count is %j: passed is %s', async (count, passed, message) => {
+])('a verification passes if its count is met', async (count, passed, message) => {
   const world = await worldWithRequests();
   const match = { client_ref_id: 'order-1' };
   const answer = await verify(world, { match, ...(count === undefined ? {} : { count }) });

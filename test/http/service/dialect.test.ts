@@ -14,6 +14,7 @@ import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { testRows } from '../../support/test-rows.ts';
 
 const OPENING_INR = 1_000_000;
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
@@ -777,7 +778,7 @@ const ROWS = Object.entries(Dialect.shape).flatMap(([group, rows]) =>
   })),
 );
 
-test.each(ROWS)('every choice of $name has a test', ({ name, choices }) => {
+testRows(ROWS)('every choice of every row has a test', ({ name, choices }) => {
   const tested = STORIES.filter(({ row }) => row === name).map(({ choice }) => choice);
   expect(new Set(tested)).toEqual(new Set(choices));
 });
