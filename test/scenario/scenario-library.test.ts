@@ -426,11 +426,11 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     expect((await world.pay(large)).status).toBe(402);
     expect((await world.pay(large)).status).toBe(200);
     await world.pay({ client_ref_id: 'neft-1', transfer_mode: 'NEFT', amount: 100 });
-    await world.pay({ client_ref_id: 'upi-1', transfer_mode: 'UPI', amount: 100 });
+    await world.pay({ client_ref_id: 'upi-3', transfer_mode: 'UPI', amount: 100 });
     expect(await spent()).toBe(200_200);
     const upi = [];
     for (let nth = 1; nth <= 3; nth += 1)
-      upi.push((await world.status({ client_ref_id: 'upi-1' })).body.data.status);
+      upi.push((await world.status({ client_ref_id: 'upi-3' })).body.data.status);
     expect(upi).toEqual(['PENDING', 'PENDING', 'SUCCESS']);
 
     const lost: number[] = [];
