@@ -19,7 +19,7 @@ const isLong = process.env['TESTS'] === 'long';
 const PROJECTS = ['valkey', 'memory'];
 /** These take longest, so they begin first: none of them is left alone at the end. */
 const SLOWEST =
-  /\/(outages|chaos|properties|dashboard(-\w+)?|refusals|faults|magic|clients|state-file|log|recipes-run|world-model)\.test\.ts$/;
+  /\/(outages|chaos|failover-single|shared-worlds|dashboard(-\w+)?|clients|hunt|referee|recipes-run|tutorial|docs|package|fault-leaks|faults|magic|events|state-file|log|stopping|properties|world-model)\.test\.ts$/;
 
 /** Files in a random order within their project, the slowest first. */
 class SlowestFirst extends BaseSequencer {

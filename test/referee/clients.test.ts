@@ -49,9 +49,9 @@ interface ExampleClient {
 }
 const EXAMPLE = new URL('../../docs/examples/payout-client.mjs', import.meta.url).href;
 
-/** Each client runs in every tenth scenario, and in all of them with TESTS=long. */
+/** Each client runs in every fifteenth scenario, and in all of them with TESTS=long. */
 const pairs = SCENARIOS.map((scenario, row) => {
-  const clients = CORRECT.filter((_client, column) => (row + column) % sized(10, 1) === 0);
+  const clients = CORRECT.filter((_client, column) => (row + column) % sized(15, 1) === 0);
   return { scenario, clients };
 });
 
