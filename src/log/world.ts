@@ -221,7 +221,7 @@ export class World {
 
   /** Drops the requests that it remembers. */
   forgetRequests(): void {
-    this.#log.inBackground(() => this.submit({ kind: 'forget' }));
+    this.#log.inBackground(() => this.submit({ kind: 'forget', as: 'evicted' }));
   }
 
   /** Ends the world on this server, with its timer, its delayed responses and its readers. */

@@ -42,7 +42,8 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),
   z.strictObject({ kind: z.literal('release'), id: z.int(), order: z.custom<ReleaseOrder>() }),
   z.strictObject({ kind: z.literal('name'), name: WorldName }),
-  z.strictObject({ kind: z.literal('forget') }),
+  /** Empties the list of requests: its client wants that, or their memory is needed. */
+  z.strictObject({ kind: z.literal('forget'), as: z.enum(['cleared', 'evicted']) }),
   z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),
   /** Starts the world again. @param source the scenario of the server */
   z.strictObject({ kind: z.literal('reset'), source: ScenarioSource }),

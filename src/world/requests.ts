@@ -180,9 +180,9 @@ export function endRequest(state: WorldState, ended: Ended, { stamp, events }: C
 }
 
 /** Empties the list. @returns how many requests it had */
-export function forgetRequests(state: WorldState): number {
-  const { list, count } = state.requests;
-  state.requests = noRequests(count);
+export function forgetRequests(state: WorldState, { as }: CommandOf<'forget'>): number {
+  const { list, count, evicted } = state.requests;
+  state.requests = { ...noRequests(count), evicted: as === 'evicted' ? evicted + list.length : 0 };
   return list.length;
 }
 

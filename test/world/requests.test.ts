@@ -37,7 +37,7 @@ describe('the requests that a world remembers', () => {
   test('are gone once they are cleared; the next one has the next number', () => {
     const world = new Core();
     for (let nth = 1; nth <= 3; nth += 1) world.balance();
-    expect(world.submit({ kind: 'forget' })).toBe(3);
+    expect(world.submit({ kind: 'forget', as: 'cleared' })).toBe(3);
     world.balance();
     expect(numbers(world)).toEqual([4]);
     expect(world.state.requests).toMatchObject({ count: 4, evicted: 0 });

@@ -82,7 +82,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
     operation('Journal', 'clearRequests', 'Clear the journal', ClearedResponse),
     ({ exchange: { world } }) =>
       keepingVerdict(world.id, options, false, async () => ({
-        cleared: await world.submit({ kind: 'forget' }),
+        cleared: await world.submit({ kind: 'forget', as: 'cleared' }),
       })),
   );
 
