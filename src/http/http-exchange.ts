@@ -7,6 +7,7 @@ import type { SentResponse } from '../contract/snapshot-lines.ts';
 import type { MaybePromise } from '../log/store.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { World } from '../log/world.ts';
+import type { BodyReader } from './limits/json-body.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Decided, ExchangeOutcome } from '../world/journal/exchange.ts';
 import type { Ended, Received, Refused, RequestCommand } from '../world/request/request-commands.ts';
@@ -46,6 +47,8 @@ export class HttpExchange {
   world!: World;
   /** The name that its client gives the world. */
   name: string | undefined;
+  /** Reads the body, where that began before the request was handled. */
+  body: BodyReader | undefined;
   /** The body as it came, without a byte order mark. */
   bodyText: string | undefined;
   /** Why a bank might refuse the payout. */

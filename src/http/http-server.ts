@@ -6,7 +6,7 @@ import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import { Connections } from './limits/connections.ts';
-import { takeJsonBodies } from './limits/json-body.ts';
+import { MAX_BODY_BYTES, takeChunks, takeJsonBodies } from './limits/json-body.ts';
 import { UnreadResponses } from './limits/unread-responses.ts';
 import { handleAfterReading } from './one-turn.ts';
 import type { HttpExchange } from './http-exchange.ts';
@@ -21,7 +21,6 @@ import {
 } from './request-checks.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
 
-const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
@@ -96,7 +95,7 @@ export function httpServer(options: HttpServerOptions) {
     refuseRepeatedHeaders(request.raw.rawHeaders);
     done();
   });
-  handleAfterReading(app, wallClock);
+  handleAfterReading(app, wallClock, takeChunks);
   refuseOtherSites(app, options.allowedHosts);
   const routes: RouteOptions[] = []; // for the OpenAPI document too
   app.addHook('onRoute', (route) => void routes.push(route));

@@ -16,7 +16,7 @@ import { isStored, sized } from '../support/size.ts';
 function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
   const app = fastify();
   const clock = new ManualClock();
-  handleAfterReading(app, clock);
+  handleAfterReading(app, clock, () => true);
   writeAfterHandling(app, clock);
   prepare(app);
   onTestFinished(() => app.close());
@@ -47,15 +47,17 @@ test('a response that cannot be written becomes an error, and the others of its 
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 500, 200]);
 });
 
-type Asked = readonly [line: string, body?: string];
+type Asked = readonly [line: string, body?: string, how?: 'chunked' | undefined];
 
-const initiate = (change: object): Asked => [
+const initiate = (change: object, how?: 'chunked'): Asked => [
   'POST /payout/initiate',
   JSON.stringify({ ...PAYOUT, client_ref_id: 'a', ...change }),
+  how,
 ];
 const OF_SERVICE: readonly Asked[] = [
   initiate({}),
   initiate({ client_ref_id: 'b' }),
+  initiate({ client_ref_id: 'c' }, 'chunked'),
   initiate({ amount: 1e9 }),
   initiate({ transfer_mode: 'SWIFT' }),
   ['GET /payout/status?client_ref_id=a'],
@@ -64,12 +66,17 @@ const OF_SERVICE: readonly Asked[] = [
 const OF_CONTROL: readonly Asked[] = [
   ['POST /_sandbox/reset'],
   ['POST /_sandbox/wallet/credit', '{"amount":7}'],
+  ['POST /_sandbox/wallet/credit', '{"amount":8}', 'chunked'],
   ['GET /_sandbox/wallet/entries'],
 ];
 
-function bytesOf({ apiKey }: Client, [line, body = '']: Asked): Buffer {
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-length': String(body.length) };
-  return rawRequest(line, body === '' ? headers : { ...headers, 'content-type': 'application/json' }, body);
+function bytesOf({ apiKey }: Client, [line, body = '', how]: Asked): Buffer {
+  const authorization = `Bearer ${apiKey}`;
+  if (body === '') return rawRequest(line, { authorization, 'content-length': '0' });
+  const headers = { authorization, 'content-type': 'application/json' };
+  if (how === undefined) return rawRequest(line, { ...headers, 'content-length': String(body.length) }, body);
+  const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join('');
+  return rawRequest(line, { ...headers, 'transfer-encoding': 'chunked' }, `${chunks}0\r\n\r\n`);
 }
 
 /** Sends requests on one connection. @returns the bodies of the answers, and what the journal has of each */

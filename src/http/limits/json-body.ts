@@ -31,6 +31,8 @@ const TOO_NESTED = `body must not be nested deeper than ${MAX_NESTING} levels`;
 /** How much of a header a message repeats. */
 export const LONGEST_HEADER = 60;
 
+/** The longest body, except for snapshots. */
+export const MAX_BODY_BYTES = 64 * 1024;
 const FIRST_BYTES = 1024;
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -38,22 +40,25 @@ const BYTE_ORDER_MARK = '\uFEFF';
 export const bodyTooLarge = (limit: number): Refusal =>
   new Refusal('BODY_TOO_LARGE', { message: `The request body is larger than ${limit / 1024} KiB` });
 
+/** Calls back once with a body, or with why it is refused, as soon as that is known. */
+export type BodyReader = (done: (refusal: Refusal | null, body: Buffer) => void) => void;
+
 /**
  * Collects a body in one buffer that doubles as it fills: a body that is sent byte by byte takes no more memory than any
  * other, and a Content-Length that is only claimed takes none.
- *
- * @param done called once, with the body or with the refusal
  */
 function collectBody(
   { headers, routeOptions: { bodyLimit } }: FastifyRequest,
   payload: Readable,
-  done: (refusal: Refusal | null, body: Buffer) => void,
-): void {
+): BodyReader {
   let body = Buffer.allocUnsafe(FIRST_BYTES);
   let length = 0;
+  let refused: Refusal | null | undefined;
+  let callback: Parameters<BodyReader>[0] | undefined;
   const finish = (refusal: Refusal | null): void => {
     payload.off('data', add).off('end', end).off('error', abort);
-    done(refusal, body.subarray(0, length));
+    refused = refusal;
+    callback?.(refusal, body.subarray(0, length));
   };
   const end = (): void => finish(null);
   const abort = (): void => finish(new Refusal('MALFORMED_REQUEST')); // the client has left
@@ -67,8 +72,26 @@ function collectBody(
     }
     length += chunk.copy(body, length);
   };
-  if (Number(headers['content-length']) > bodyLimit) return finish(bodyTooLarge(bodyLimit));
-  payload.on('data', add).once('end', end).once('error', abort);
+  if (Number(headers['content-length']) > bodyLimit) refused = bodyTooLarge(bodyLimit);
+  else payload.on('data', add).once('end', end).once('error', abort);
+  return (done) => {
+    if (refused === undefined) callback = done;
+    else done(refused, body.subarray(0, length));
+  };
+}
+
+/**
+ * Begins to collect a body that comes in chunks, before its request waits for its turn: Node.js keeps an object for each chunk
+ * that nobody takes, so that a flood of chunks of one byte would take gigabytes.
+ *
+ * @returns whether the request can wait
+ */
+export function takeChunks(request: FastifyRequest): boolean {
+  const { raw, exchange, routeOptions } = request;
+  if (raw.headers['transfer-encoding'] === undefined || raw.readableFlowing === true) return true; // no chunks, or dropped
+  if (routeOptions.bodyLimit > MAX_BODY_BYTES) return false; // it is read as it comes
+  exchange.body = collectBody(request, raw);
+  return true;
 }
 
 /**
@@ -85,7 +108,8 @@ export function takeJsonBodies(app: FastifyInstance, isControl = false): void {
   const parse = app.getDefaultJsonParser(ofPrototypes, ofPrototypes);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload, done) => {
-    collectBody(request, payload, (refusal, body) => {
+    const read = request.exchange.body ?? collectBody(request, payload);
+    read((refusal, body) => {
       const wrong = refusal ?? encodingRefusal(request.headers, body);
       if (wrong !== null) return done(wrong);
       const text = body.toString('utf8');
