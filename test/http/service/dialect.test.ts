@@ -926,12 +926,15 @@ describe('presets', () => {
     ).rejects.toThrow(`dialect.extends must be one of ${names}`);
   });
 
-  test.each(ROWS)('an unknown choice of $name is refused, with the known ones', async ({ name, choices }) => {
-    const scenario = { dialect: withRow(name, 'nonsense') };
-    await expect(sandboxFor({ scenario })).rejects.toThrow(
-      `dialect.${name} must be one of ${choices.join(', ')}`,
-    );
-  });
+  testRows(ROWS)(
+    'an unknown choice of every row is refused, with the known ones',
+    async ({ name, choices }) => {
+      const scenario = { dialect: withRow(name, 'nonsense') };
+      await expect(sandboxFor({ scenario })).rejects.toThrow(
+        `dialect.${name} must be one of ${choices.join(', ')}`,
+      );
+    },
+  );
 });
 
 describe('the header X-Sandbox-Scenario', () => {
