@@ -11,6 +11,8 @@ import type { WallClock } from './wall-clock.ts';
 
 /** How many actions can be undone at least. */
 const UNDONE = 10;
+/** A server that stops keeps the state of a world with so many commands since the latest one. */
+const KEPT_AT_STOP = 1000;
 const COMMANDS_AT_ONCE = 50;
 const CHARACTERS_A_COMMAND = 1000;
 const CHARACTERS_A_PAYOUT = 500;
@@ -70,6 +72,11 @@ export class Past {
     const action = actions.at(-UNDONE) ?? actions[0];
     const wanted = [request?.position, action?.position, place.position].filter((one) => one !== undefined);
     return this.#keep(state, epoch, place, Math.min(...wanted) - 1);
+  }
+
+  /** Keeps the present state for the next server, if that would have to apply many commands. */
+  keepLatest(state: WorldState, epoch: string, place: Place): MaybePromise<void> {
+    if (place.position - this.latest >= KEPT_AT_STOP) return this.keep(state, epoch, place);
   }
 
   /** Keeps nothing but the present state. */

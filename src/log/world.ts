@@ -214,12 +214,10 @@ export class World {
     return this.isShared ? 0 : this.#log.past.charactersUpTo(this.#log.place.position); // a shared store keeps it
   }
 
-  /** Drops what is kept of its past. */
   forgetPast(): void {
     this.#log.forgetPast();
   }
 
-  /** Drops the requests that it remembers. */
   forgetRequests(): void {
     this.#log.inBackground(() => this.submit({ kind: 'forget', as: 'evicted' }));
   }
@@ -232,9 +230,11 @@ export class World {
     this.connections.close();
   }
 
-  /** Resolves once everything that was ordered is in the store. */
+  /** Resolves once everything that was ordered is in the store, and a state from which the world is quickly read again. */
   async flush(): Promise<void> {
-    if (this.#log.closed === null && this.#log.isBusy) await this.submit({ kind: 'settle' });
+    if (this.#log.closed !== null) return;
+    if (this.#log.isBusy) await this.submit({ kind: 'settle' });
+    await this.#log.past.keepLatest(this.#log.state, this.#log.epoch, this.#log.place);
   }
 
   /** The state at this moment: its time is that of the store. */

@@ -7,7 +7,7 @@ import type { Base } from '../../store.ts';
 import type { WallClock } from '../../wall-clock.ts';
 import { FORMAT, type WorldKeys } from '../scripts/scripts.ts';
 import type { StoreConnection } from '../store-connection.ts';
-import { basesIn, compactAfter, keptBases, type StoredBase } from './stored-bases.ts';
+import { basesIn, FEWEST_APART, keptBases, type StoredBase } from './stored-bases.ts';
 import { readState, writeState } from './stored-state.ts';
 
 interface Parts {
@@ -93,7 +93,7 @@ export class StoredStates {
     );
     const state = base.state();
     const isRestored = restores.some(([, position]) => Number(position) > latest.position);
-    const isLong = base.position - latest.position >= compactAfter(state.payouts.length);
+    const isLong = base.position - latest.position >= FEWEST_APART;
     if (base.position <= latest.position || (!isLong && !isRestored)) return bases[0]!.position; // another server was first
     const key = await this.write(keys, state);
     const { position, name } = base;
