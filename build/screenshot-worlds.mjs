@@ -25,7 +25,7 @@ export async function firstPayout(world) {
 /** A payroll whose service fails now and then; its client pays again under a new reference when it sees a 500. */
 export async function badDay(world) {
   await world.use({
-    description: 'One NEFT in five fails, one IMPS in eight is reversed, and an answer is lost now and then',
+    description: 'One NEFT in five fails, one IMPS in eight is reversed, and a response is lost now and then',
     outcomes: [
       {
         match: { transfer_mode: 'NEFT' },

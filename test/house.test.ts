@@ -108,6 +108,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'preact',
     'preact/hooks',
     '@preact/signals',
+    '@lezer/highlight',
     ...['autocomplete', 'commands', 'lang-yaml', 'language', 'lint', 'search', 'view'].map(
       (part) => `@codemirror/${part}`,
     ),

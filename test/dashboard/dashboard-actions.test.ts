@@ -41,6 +41,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     const option = dialog.getByRole('option', { selected: true });
     await option.getByText('rules').waitFor();
     await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate("CSS.highlights.get('yaml-key').size")).toBeGreaterThan(0);
     await write('rules:\n- name: mine\n  effect: { respond: 900 }\n');
     const problem = dialog.getByRole('list', { name: 'Problems' }).getByRole('listitem');
     await problem.filter({ hasText: 'Line 3 rules[0].effect.respond must be a status' }).waitFor();
@@ -110,7 +111,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     expect(table.text).toContain(',kept,PENDING,1500.5,IMPS,"Rao, Asha",');
 
     const fork = client();
-    await world.getByLabel('Fork to another key').fill(fork.apiKey);
+    await world.getByLabel('Key of the fork').fill(fork.apiKey);
     await button('Fork').click();
     await world.getByRole('button', { name: `Show ${fork.apiKey}` }).click();
     await controls.getByRole('button', { name: '1 at risk · ₹1,500.50' }).waitFor(); // a fork of a bad day is a bad day
@@ -155,9 +156,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     for (const { pay } of [one, other]) await pay();
     const world = await view('World');
     const answer = await holdBack(seen, '**/_sandbox/requests?order=oldest*');
-    await world.getByLabel('Fork to another key').fill(one.apiKey);
+    await world.getByLabel('Key of the fork').fill(one.apiKey);
     await world.getByRole('button', { name: 'Fork' }).click();
-    await world.getByLabel('Fork to another key').fill(other.apiKey);
+    await world.getByLabel('Key of the fork').fill(other.apiKey);
     answer();
     await world.getByText(`The world of ${one.apiKey} would lose 1 payout and 1 request.`).waitFor();
     await world.getByRole('button', { name: 'Replace it' }).click();

@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     expect(await payer.world.rules('world')).toEqual([]);
   });
 
-  test('a saved bad day is replayed as a world of its own, and stops at each finding', async () => {
+  test('a saved bad day is replayed as a world of its own, and stops at each error', async () => {
     const { payer, show } = await worldPage();
     await payer.pay({ client_ref_id: 'salary-1', beneficiary_account: LOST, amount: 5000 });
     await payer.pay({ client_ref_id: 'salary-1-again', beneficiary_account: LOST, amount: 5000 });

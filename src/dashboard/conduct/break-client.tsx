@@ -4,7 +4,7 @@ import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { clientFindings } from './client-findings.ts';
-import { BREAKS, scoreOf } from './scorecard.ts';
+import { BREAKS, isBreak, scoreOf } from './scorecard.ts';
 import css from './conduct.module.css';
 
 /** Orders the nine failures for the next nine payouts. The first of them is put last, so that it is tried first. */
@@ -41,12 +41,10 @@ export function BreakClient() {
   const rows = live.requests.rows.value;
   const { all } = clientFindings(live.report.value, rows);
   const payouts = live.payouts.rows.value && live.payouts;
-  const ordered = (live.scenario.value?.rules ?? []).filter(
-    ({ name, from }) => from === 'world' && name.startsWith('break-'),
-  );
+  const ordered = (live.scenario.value?.rules ?? []).filter(isBreak);
   const isTold = (txnId: string): boolean => payouts.get(txnId)?.at_risk === false;
   return (
-    <div class={css.break}>
+    <div class="block">
       <h3>Break my client</h3>
       <p class="note">
         Orders nine failures, one for each of the next nine payouts of your client, and keeps the score. Run

@@ -1,23 +1,17 @@
-import { useState } from 'preact/hooks';
 import { useLive } from '../store/current-world.ts';
-import { Button } from '../ui/button.tsx';
-import { counted, plural } from '../ui/formats.ts';
+import { counted, countedOf, plural } from '../ui/formats.ts';
 import { BreakClient } from './break-client.tsx';
 import { FindingList } from './finding-list.tsx';
 import { clientFindings, countsText } from './client-findings.ts';
 
-const FIRST_SHOWN = 50;
-
 /** How the client of this world behaves: what the referee finds, and what it makes of nine failures. */
 export function ConductView() {
   const live = useLive();
-  const [isAll, setAll] = useState(false);
   const report = live.report.value;
   const { all, counts, ofPage } = clientFindings(report, live.requests.rows.value);
-  const sum = counts.error + counts.warning + counts.notice;
-  const shown = isAll ? all : all.slice(0, FIRST_SHOWN);
-  const listed =
-    shown.length < sum ? `${counted(shown.length)} of ${plural(sum, 'finding')}` : plural(sum, 'finding');
+  const notices = all.filter(({ finding }) => finding.severity === 'notice');
+  const serious = all.slice(0, all.length - notices.length);
+  const sum = counts.error + counts.warning;
   return (
     <section class="view scrolling" aria-labelledby="conduct-title">
       <header class="view-head">
@@ -29,16 +23,25 @@ export function ConductView() {
         </p>
       </header>
       <BreakClient />
-      <h3>Findings</h3>
-      {report !== null && sum === 0 && (
-        <p class="note">What your client does wrong with the money appears here, with how to fix it.</p>
-      )}
-      {sum > 0 && <p class="note">Shown: {listed}. The report lists at most 100 of each check.</p>}
-      <FindingList found={shown} />
-      {all.length > shown.length && (
-        <Button isLocal act={() => setAll(true)}>
-          Show all {counted(all.length)}
-        </Button>
+      <div class="block">
+        <header>
+          <h3>Findings</h3>
+          {serious.length < sum && (
+            <span class="note">
+              {countedOf(serious.length, sum)}: the report lists at most 100 of each check
+            </span>
+          )}
+        </header>
+        {report !== null && sum === 0 && (
+          <p class="note">What your client does wrong with the money appears here, with how to fix it.</p>
+        )}
+        <FindingList found={serious} />
+      </div>
+      {notices.length > 0 && (
+        <details>
+          <summary>Notices ({countedOf(notices.length, counts.notice)})</summary>
+          <FindingList found={notices} />
+        </details>
       )}
     </section>
   );

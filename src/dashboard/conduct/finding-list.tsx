@@ -1,32 +1,46 @@
+import { useState } from 'preact/hooks';
 import { openRequest } from '../shell/navigation.ts';
 import { Button } from '../ui/button.tsx';
+import { counted } from '../ui/formats.ts';
 import type { Found } from './client-findings.ts';
 import css from './conduct.module.css';
 
-/** Findings of the referee, with what to do instead and the requests that show them. */
-export const FindingList = ({ found }: { readonly found: readonly Found[] }) => (
-  <ul class={css.findings} aria-label="Findings">
-    {found.map(({ id, finding: { severity, message, fix, requests } }) => (
-      <li key={`${id} ${requests.join()} ${message}`} data-severity={severity}>
-        <p>
-          <span class={severity === 'notice' ? 'dim' : 'pill'}>{severity}</span> <strong>{id}</strong>
-        </p>
-        <p>{message}</p>
-        <p class="note">Fix: {fix}</p>
-        <p class={css.requests}>
-          {requests.map((request) => (
-            <Button
-              key={request}
-              kind="small"
-              isLocal
-              label={`Request #${request}`}
-              act={() => openRequest(request)}
-            >
-              #{request}
-            </Button>
-          ))}
-        </p>
-      </li>
-    ))}
-  </ul>
-);
+const FIRST_SHOWN = 50;
+
+/** Findings of the referee, with how to fix them and the requests that show them. */
+export function FindingList({ found }: { readonly found: readonly Found[] }) {
+  const [most, setMost] = useState(FIRST_SHOWN);
+  return (
+    <ul class={css.findings} aria-label="Findings">
+      {found.slice(0, most).map(({ id, finding: { severity, message, fix, requests } }) => (
+        <li key={`${id} ${requests.join()} ${message}`} data-severity={severity}>
+          <p>
+            <span class={severity === 'notice' ? 'dim' : 'pill'}>{severity}</span> <strong>{id}</strong>
+          </p>
+          <p>{message}</p>
+          <p class="note">Fix: {fix}</p>
+          <p class={css.requests}>
+            {requests.map((request) => (
+              <Button
+                key={request}
+                kind="small"
+                isLocal
+                label={`Request #${request}`}
+                act={() => openRequest(request)}
+              >
+                #{request}
+              </Button>
+            ))}
+          </p>
+        </li>
+      ))}
+      {found.length > most && (
+        <li>
+          <Button isLocal act={() => setMost(Infinity)}>
+            Show all {counted(found.length)}
+          </Button>
+        </li>
+      )}
+    </ul>
+  );
+}

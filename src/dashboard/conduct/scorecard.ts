@@ -1,5 +1,5 @@
 import type { RuleRequest } from '../../contract/control.ts';
-import type { JournalEntry } from '../../contract/control-responses.ts';
+import type { JournalEntry, RuleResponse } from '../../contract/control-responses.ts';
 import type { Found } from './client-findings.ts';
 
 type Effect = NonNullable<RuleRequest['effect']>;
@@ -16,6 +16,10 @@ export const BREAKS: readonly (readonly [name: string, text: string, effect: Eff
   ['break-8-garbage', 'broken JSON after the payout', { commit: true, fault: 'malformed-json' }],
   ['break-9-slow', 'a response after 5 s', { commit: true, delay: '5s' }],
 ];
+
+/** Whether a rule is one of the nine. */
+export const isBreak = ({ name, from }: RuleResponse): boolean =>
+  from === 'world' && BREAKS.some(([known]) => known === name);
 
 interface Score {
   readonly verdict: 'waiting' | 'open' | 'survived' | 'failed';

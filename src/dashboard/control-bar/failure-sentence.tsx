@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { RouteName } from '../../contract/match.ts';
 import { useLive } from '../store/current-world.ts';
+import { isBreak } from '../conduct/scorecard.ts';
 import { Button } from '../ui/button.tsx';
 import { counted } from '../ui/formats.ts';
 import {
@@ -99,23 +100,34 @@ export function OrderQueue() {
   const scenario = live.scenario.value;
   if (scenario === null) return null;
   const top = scenario.rules.filter(({ from }) => from === 'world');
+  const breaks = top.filter(isBreak);
   const failure = orderedFailure(scenario.rules);
   const ofScenario = failure?.rule.from === 'scenario' ? failure : null;
   if (top.length === 0 && ofScenario === null) return null;
   return (
     <div class={css.queue} data-testid="ordered">
       <ul aria-label="Ordered failures">
-        {top.map((rule) => (
-          <li key={rule.id} data-used={leftOf(rule) === 0 ? '' : undefined}>
-            <span title={rule.id}>{orderText(rule)}</span>{' '}
+        {breaks.length > 0 && (
+          <li>
+            <a href="#conduct">Break my client</a>
             <span class="dim">
-              {leftOf(rule) === 0 ? 'used' : rule.taken > 0 ? `used ${counted(rule.taken)}×` : 'waiting'}
+              {counted(breaks.filter((rule) => leftOf(rule) === 0).length)} of {counted(breaks.length)} used
             </span>
-            <Button kind="small" label={`Remove ${rule.name}`} act={() => void removeRule(live, rule.name)}>
-              ×
-            </Button>
           </li>
-        ))}
+        )}
+        {top
+          .filter((rule) => !isBreak(rule))
+          .map((rule) => (
+            <li key={rule.id} data-used={leftOf(rule) === 0 ? '' : undefined}>
+              <span title={rule.id}>{orderText(rule)}</span>{' '}
+              <span class="dim">
+                {leftOf(rule) === 0 ? 'used' : rule.taken > 0 ? `used ${counted(rule.taken)}×` : 'waiting'}
+              </span>
+              <Button kind="small" label={`Remove ${rule.name}`} act={() => void removeRule(live, rule.name)}>
+                ×
+              </Button>
+            </li>
+          ))}
         {ofScenario !== null && (
           <li>
             <strong>{failureText(ofScenario)}.</strong> <span class="dim">{ofScenario.rule.id}</span>

@@ -158,42 +158,44 @@ export function Overview() {
         <>
           <Ribbon />
           {rows.length <= FEW_PAYOUTS && <FirstSteps />}
-          {riskCount > 0 && (
-            <div class={css.block}>
-              <header>
-                <h3>At risk</h3>
-                <span class="note">
-                  {counted(riskCount)}, {rupees(riskAmount)}: made, and no response has told your client
-                </span>
-                <Button kind="small" isLocal act={showRisk}>
-                  Show all
-                </Button>
-              </header>
-              <ShortList label="Payouts at risk" rows={risks.slice(0, MOST_RISKS)} />
-            </div>
-          )}
-          {found.all.length > 0 && (
-            <div class={css.block}>
-              <header>
-                <h3>What your client does wrong</h3>
-                <a class="note" href="#conduct">
-                  All findings
-                </a>
-              </header>
-              <FindingList found={found.all.slice(0, MOST_FINDINGS)} />
-            </div>
-          )}
-          {rows.length > 0 && (
-            <div class={css.block}>
-              <header>
-                <h3>Latest payouts</h3>
-                <a class="note" href="#payouts">
-                  All payouts
-                </a>
-              </header>
-              <ShortList label="Latest payouts" rows={rows.slice(0, LATEST)} />
-            </div>
-          )}
+          <div class={css.blocks}>
+            {riskCount > 0 && (
+              <div class="block">
+                <header>
+                  <h3>At risk</h3>
+                  <span class="note">
+                    {counted(riskCount)}, {rupees(riskAmount)}: made, and no response has told your client
+                  </span>
+                  <Button kind="small" isLocal act={showRisk}>
+                    Show all
+                  </Button>
+                </header>
+                <ShortList label="Payouts at risk" rows={risks.slice(0, MOST_RISKS)} />
+              </div>
+            )}
+            {found.all.length > 0 && (
+              <div class={`block ${css.findings}`}>
+                <header>
+                  <h3>What your client does wrong</h3>
+                  <a class="note" href="#conduct">
+                    All findings
+                  </a>
+                </header>
+                <FindingList found={found.all.slice(0, MOST_FINDINGS)} />
+              </div>
+            )}
+            {rows.length > 0 && (
+              <div class="block">
+                <header>
+                  <h3>Latest payouts</h3>
+                  <a class="note" href="#payouts">
+                    All payouts
+                  </a>
+                </header>
+                <ShortList label="Latest payouts" rows={rows.slice(0, LATEST)} />
+              </div>
+            )}
+          </div>
         </>
       )}
     </section>

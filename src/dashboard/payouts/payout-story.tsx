@@ -21,7 +21,7 @@ function Line({
   const isSameDay = before !== undefined && istShortDay(before.atMs) === istShortDay(atMs);
   return (
     <>
-      <li class={css.line} data-ahead={isAhead ? '' : undefined}>
+      <li class={css.line} data-ahead={isAhead ? '' : undefined} data-gap={gap?.kind}>
         <time dateTime={new Date(atMs).toISOString()} title={utcMoment(atMs)}>
           {!isSameDay && <span class="dim">{istShortDay(atMs)} </span>}
           {istTime(atMs)}
@@ -38,7 +38,7 @@ function Line({
           )}
         </span>
       </li>
-      {gap !== null && (
+      {gap !== null && gap.ms !== null && (
         <li class={css.gap} data-kind={gap.kind}>
           {gapText(gap, known)}
         </li>

@@ -13,11 +13,9 @@ import { searchKeymap } from '@codemirror/search';
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import schema from '../../../fixtures/scenario.schema.json';
 import { completionAt } from './suggestions.ts';
+import { COLOURS, paint } from './yaml-colours.ts';
 
-/**
- * The editor of scenarios: CodeMirror, with problems at their places and completion by the schema. Loaded with the first dialog. It
- * has no colours: a browser that replaces coloured text writes its styles, which the page's own policy forbids.
- */
+/** The editor of scenarios: CodeMirror, with problems at their places and completion by the schema. Loaded with the first dialog. */
 
 interface Place {
   /** Both counted from 1. */
@@ -79,10 +77,12 @@ export function openEditor(
       highlightActiveLine(),
       LOOK,
       yaml(),
+      COLOURS,
       autocompletion({ override: [complete], icons: false }),
       keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
       EditorView.contentAttributes.of({ 'aria-label': label }),
-      EditorView.updateListener.of(({ docChanged, state }) => {
+      EditorView.updateListener.of(({ docChanged, state, view: changed }) => {
+        paint(changed);
         if (docChanged) change(state.doc.toString());
       }),
     ],

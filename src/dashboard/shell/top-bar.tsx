@@ -72,9 +72,8 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
           <code>{live.world.apiKey}</code>
         </span>
       </button>
-      <Button isLocal title="Commands: Ctrl+K" act={() => show('palette')}>
-        <span aria-hidden="true">⌘K</span>
-        <span class="unseen">Commands</span>
+      <Button isLocal title="Every command, in words (Ctrl+K)" act={() => show('palette')}>
+        Commands <kbd aria-hidden="true">Ctrl K</kbd>
       </Button>
       <Button isLocal title={`Theme: ${theme.value}`} act={() => chooseTheme(nextTheme)}>
         <span aria-hidden="true">◐</span>

@@ -29,49 +29,53 @@ export function ForkForm() {
       else setAsked({ target, loss });
     });
   return (
-    <form
-      class="row-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        ask();
-      }}
-    >
-      <label class="field">
-        <span>Fork to another key</span>
-        <input
-          name="fork"
-          autoComplete="off"
-          spellcheck={false}
-          required
-          value={key}
-          onInput={(event) => {
-            setKey(event.currentTarget.value);
-            setAsked(null);
-            setMade(null);
-          }}
-        />
-      </label>
-      <Button isSubmit isBusy={isBusy}>
-        Fork
-      </Button>
-      {asked !== null && (
-        <Question
-          text={`The world of ${asked.target} would lose ${asked.loss}.`}
-          verb="Replace it"
-          isBusy={isBusy}
-          onYes={() => run(() => fork(asked.target))}
-          onNo={() => setAsked(null)}
-        />
-      )}
-      {made !== null && (
-        <p class="note" role="status">
-          The fork was made.{' '}
-          <Button kind="link" isLocal act={() => chooseKey(made)}>
-            Show {made}
-          </Button>
-        </p>
-      )}
-      <Refusal text={refusal} />
-    </form>
+    <div class="block">
+      <h3>Fork</h3>
+      <p class="note">A copy of this world with another key. From then on, the two are independent.</p>
+      <form
+        class="row-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask();
+        }}
+      >
+        <label class="field">
+          <span>Key of the fork</span>
+          <input
+            name="fork"
+            autoComplete="off"
+            spellcheck={false}
+            required
+            value={key}
+            onInput={(event) => {
+              setKey(event.currentTarget.value);
+              setAsked(null);
+              setMade(null);
+            }}
+          />
+        </label>
+        <Button isSubmit isBusy={isBusy}>
+          Fork
+        </Button>
+        {asked !== null && (
+          <Question
+            text={`The world of ${asked.target} would lose ${asked.loss}.`}
+            verb="Replace it"
+            isBusy={isBusy}
+            onYes={() => run(() => fork(asked.target))}
+            onNo={() => setAsked(null)}
+          />
+        )}
+        {made !== null && (
+          <p class="note" role="status">
+            The fork was made.{' '}
+            <Button kind="link" isLocal act={() => chooseKey(made)}>
+              Show {made}
+            </Button>
+          </p>
+        )}
+        <Refusal text={refusal} />
+      </form>
+    </div>
   );
 }

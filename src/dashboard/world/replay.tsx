@@ -15,7 +15,7 @@ const LEAST_MS = 40;
 const MOST_MS = 4000;
 const SHOWN = 12;
 
-/** Plays what happened in this world, in its own time or faster, and stops at each finding. */
+/** Plays what happened in this world, in its own time or faster, and stops at each error and warning of the referee. */
 export function Replay() {
   const live = useLive();
   const [place, setPlace] = useState(0);
@@ -24,10 +24,11 @@ export function Replay() {
   const requests = live.requests.rows.value;
   const payouts = live.payouts.rows.value;
   const report = live.report.value;
-  const beats = useMemo(
-    () => beatsOf(requests, payouts, clientFindings(report, requests).all),
-    [requests, payouts, report],
-  );
+  const beats = useMemo(() => {
+    const found = clientFindings(report, requests).all;
+    const serious = found.filter(({ finding }) => finding.severity !== 'notice');
+    return beatsOf(requests, payouts, serious);
+  }, [requests, payouts, report]);
   const last = beats[place - 1];
   const next = beats[place];
   const found = last?.findings ?? [];
@@ -49,11 +50,11 @@ export function Replay() {
     setPlaying(!isPlaying);
   };
   return (
-    <div class={css.replay} role="group" aria-label="Replay">
+    <div class="block" role="group" aria-label="Replay">
       <h3>Replay</h3>
       <p class="note">
-        Plays the newest requests of this world and what became of their payouts, and stops at each finding.
-        To replay a saved day, choose its file: it opens as a world of its own.
+        Plays the newest requests of this world and what became of their payouts, and stops at each error and
+        warning. To replay a saved day, choose its file: it opens as a world of its own.
       </p>
       <div class="buttons">
         <Button isLocal off={beats.length === 0 ? 'Nothing has happened yet' : null} act={play}>
@@ -71,6 +72,7 @@ export function Replay() {
         </label>
         <input
           type="range"
+          class={css.place}
           aria-label="Place in the replay"
           min={0}
           max={beats.length}

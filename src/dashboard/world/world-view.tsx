@@ -94,34 +94,38 @@ export function WorldView() {
         />
       )}
       <Refusal text={refusal} />
-      <h3>Snapshot</h3>
-      <p class="note">
-        A snapshot has the whole world: its payouts, its newest requests, and what the client was told.
-      </p>
-      <div class="buttons">
-        {button('Save', () => run(saveSnapshot))}
-        {button('Load…', () => choose(false))}
-        {button('Replay a file…', () => choose(true))}
-        <input
-          ref={file}
-          type="file"
-          hidden
-          accept=".ndjson,.json"
-          aria-label="Snapshot to load"
-          onChange={() => void load()}
-        />
+      <div class="block">
+        <h3>Snapshot</h3>
+        <p class="note">
+          A snapshot has the whole world: its payouts, its newest requests, and what the client was told.
+        </p>
+        <div class="buttons">
+          {button('Save', () => run(saveSnapshot))}
+          {button('Load…', () => choose(false))}
+          {button('Replay a file…', () => choose(true))}
+          <input
+            ref={file}
+            type="file"
+            hidden
+            accept=".ndjson,.json"
+            aria-label="Snapshot to load"
+            onChange={() => void load()}
+          />
+        </div>
       </div>
       <ForkForm />
       <Replay />
-      <h3>Export</h3>
-      <div class="buttons">
-        {button('Requests (HAR)', () => run(saveRequests))}
-        {button('Payouts (CSV)', () => run(savePayouts))}
+      <div class="block">
+        <h3>Export</h3>
+        <div class="buttons">
+          {button('Requests (HAR)', () => run(saveRequests))}
+          {button('Payouts (CSV)', () => run(savePayouts))}
+        </div>
+        <p class="note">
+          <a href="./docs">API reference</a> · <a href="./openapi.json">OpenAPI document</a> · guides: the
+          folder <code>docs</code> of the package
+        </p>
       </div>
-      <p class="note">
-        <a href="./docs">API reference</a> · <a href="./openapi.json">OpenAPI document</a> · guides: the
-        folder <code>docs</code> of the package
-      </p>
     </section>
   );
 }
