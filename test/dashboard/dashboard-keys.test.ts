@@ -28,17 +28,21 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     return { payer, show };
   }
 
-  test('an action keeps the focus: Enter three times advances by three days', async () => {
+  test('an action keeps the focus, also one from the palette: Enter three times advances by three days', async () => {
     const { payer, show } = await worldPage();
-    const { controls, keyboard, page } = await show();
+    const { controls, keyboard, page, type } = await show();
+    const focused = () => page.evaluate('document.activeElement.textContent');
     await controls.getByRole('button', { name: '+1 day' }).focus();
     for (const day of ['16', '17', '18']) {
       await keyboard.press('Enter');
       await controls.getByRole('timer').getByText(`${day} Jan 2026`).waitFor();
       await controls.getByRole('button', { name: '+1 day', disabled: false }).waitFor();
     }
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('+1 day');
+    expect(await focused()).toBe('+1 day');
     expect((await payer.clock.now()).toISOString()).toBe('2026-01-18T10:30:00.000Z');
+    await type('advance 1h');
+    expect(await focused()).toBe('+1 day'); // at once: the next key is meant for it
+    await controls.getByRole('timer').getByText('17:00:00').waitFor();
   });
 
   test('a bad day is found, read and ended with keys alone', async () => {

@@ -31,7 +31,7 @@ export function Palette() {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class={css.palette} aria-label="Commands" onClose={hide}>
+    <dialog ref={dialog} class={css.palette} aria-label="Commands" onClose={() => hide('palette')}>
       <input
         role="combobox"
         aria-label="Command"
