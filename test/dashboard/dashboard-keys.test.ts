@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     expect(await payer.world.transactions()).toHaveLength(1);
   });
 
-  test('the ribbon shows the future without changing the world, until it is kept', async () => {
+  test('the ribbon shows the future without changing the world, by keys and dragged, until it is kept', async () => {
     const { payer, show } = await worldPage();
     await payer.pay({ client_ref_id: 'later', beneficiary_account: REVERSED_LATER, amount: 5000 });
     const { page, keyboard, said } = await show();
@@ -114,9 +114,25 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
 
     await keyboard.press('ArrowRight');
     await preview.getByText('1 SUCCESS').waitFor();
-    await keyboard.press('Enter');
-    await said.getByText('later SUCCESS').waitFor();
-    expect((await payer.world.transactions())[0]!.status).toBe('SUCCESS');
+    await keyboard.press('Escape');
+
+    const { x, y } = (await now.boundingBox())!;
+    await page.mouse.move(x + 12, y + 20);
+    await page.mouse.down();
+    await page.mouse.move(x + 40, y + 20);
+    await preview.getByText('balance').waitFor();
+    await keyboard.press('Escape');
+    await page.mouse.move(x + 60, y + 20); // the button is still down
+    await preview.waitFor({ state: 'detached' });
+    await page.mouse.up();
+    expect((await payer.clock.now()).toISOString()).toBe(new Date(FROZEN).toISOString());
+    await page.mouse.move(x + 12, y + 20);
+    await page.mouse.down();
+    await page.mouse.move(x + 1200, y + 20); // to the end of the ribbon
+    await preview.getByText('1 REVERSED').waitFor();
+    await page.mouse.up();
+    await said.getByText('later SUCCESS, later REVERSED').waitFor();
+    expect((await payer.world.transactions())[0]!.status).toBe('REVERSED');
   });
 
   test('what if: two futures of a request side by side, and this world does not change', async () => {

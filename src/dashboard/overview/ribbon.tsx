@@ -101,6 +101,7 @@ export function Ribbon() {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [preview, setPreview] = useState<Preview | null>(null);
+  const isDragged = useRef(false);
   const { isBusy, refusal, run } = useAction();
   const nowMs = worldNowMs(live) ?? 0;
   const rows = live.payouts.rows.value;
@@ -132,7 +133,10 @@ export function Ribbon() {
     one.look(Math.max(atMs, nowMs));
     setPreview(one);
   };
-  const leave = (): void => setPreview(null);
+  const leave = (): void => {
+    isDragged.current = false; // the button may still be down
+    setPreview(null);
+  };
   const keep = (): void => {
     if (preview === null) return;
     const to = new Date(preview.atMs.value).toISOString();
@@ -197,15 +201,18 @@ export function Ribbon() {
           aria-valuetext={preview === null ? `now, ${text}` : istMoment(preview.atMs.value)}
           onKeyDown={onKeyDown}
           onPointerDown={(event) => {
-            if (!isOff) event.currentTarget.setPointerCapture(event.pointerId);
+            if (isOff) return;
+            event.currentTarget.setPointerCapture(event.pointerId);
+            isDragged.current = true;
           }}
           onPointerMove={(event) => {
-            if (event.currentTarget.hasPointerCapture(event.pointerId)) look(atPointer(event));
+            if (isDragged.current) look(atPointer(event));
           }}
-          onPointerUp={(event) => {
-            event.currentTarget.releasePointerCapture(event.pointerId);
-            keep();
+          onPointerUp={() => {
+            if (isDragged.current) keep();
+            isDragged.current = false;
           }}
+          onPointerCancel={leave}
         />
       </div>
       {preview === null ? (

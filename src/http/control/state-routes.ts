@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import { StateQuery } from '../../contract/control.ts';
 import { WorldResponse } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
@@ -108,7 +109,9 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       async ({ body, exchange: { world } }) => {
         if (body === undefined || body === null) throw noSnapshot();
         const state = await readState(body as Readable);
-        state.scenario = { ...state.scenario, isChosen: true };
+        const [source, active] = [state.scenario.source, scenarios.activeSource()];
+        const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
+        state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };
         const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
         await keepingVerdict(world.id, options, true, () => world.submit(restore));
         return world.read(worldResponse);

@@ -58,7 +58,10 @@ test('a world restored from the snapshot of another keeps its own id, and takes 
   const { id } = await fork.world.summary();
   const answer = await put(fork, await snapshotWith(2));
   expect(answer).toMatchObject({ status: 200, body: { id, transactions: { PENDING: 2 } } });
-  expect(await fork.world.scenario()).toMatchObject({ chosen: true });
+  expect(await fork.world.scenario()).toMatchObject({ chosen: false }); // both servers have the same
+  const elsewhere = (await sandboxFor({ ...SETTINGS, scenario: 'server-error' })).client();
+  await put(elsewhere, await snapshotWith(2));
+  expect(await elsewhere.world.scenario()).toMatchObject({ name: 'default', chosen: true });
 });
 
 test.each<[string, (text: string) => string, Record<string, string>]>([
