@@ -84,3 +84,17 @@ export async function threeDaysLater(world) {
   }
   await world.clock.advance('3d');
 }
+
+const PATIENCE_MS = 500;
+const BREAKS = 9;
+
+/** The payouts of a client that sends again or asks whenever it got no good response, but pays the last one under a new reference. */
+export async function careful(world) {
+  await world.referee({ intent: 'beneficiary_account' });
+  for (let nth = 1; nth <= BREAKS; nth += 1) {
+    const payout = salary(nth);
+    await world.pay(payout, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined);
+    const reference = nth === BREAKS ? `${payout.client_ref_id}-again` : payout.client_ref_id;
+    if (nth !== BREAKS - 2) await world.pay({ ...payout, client_ref_id: reference });
+  }
+}

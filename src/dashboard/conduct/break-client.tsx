@@ -87,17 +87,19 @@ export function BreakClient() {
                   <td>{score.verdict}</td>
                   <td>{score.text}</td>
                   <td>
-                    {score.requests.map((request) => (
-                      <Button
-                        key={request}
-                        kind="link"
-                        isLocal
-                        label={`Request #${request}`}
-                        act={() => openRequest(request)}
-                      >
-                        #{request}
-                      </Button>
-                    ))}
+                    <span class={css.requests}>
+                      {score.requests.map((request) => (
+                        <Button
+                          key={request}
+                          kind="link"
+                          isLocal
+                          label={`Request #${request}`}
+                          act={() => openRequest(request)}
+                        >
+                          #{request}
+                        </Button>
+                      ))}
+                    </span>
                   </td>
                 </tr>
               );
