@@ -102,7 +102,9 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     await payer.pay({ client_ref_id: 'later', beneficiary_account: REVERSED_LATER, amount: 5000 });
     const { page, keyboard, said } = await show();
     const now = page.getByRole('slider', { name: /^Now/ });
-    await now.focus();
+    await keyboard.press('1'); // into the view: the amount, credit, debit, now
+    for (let nth = 0; nth < 4; nth += 1) await keyboard.press('Tab');
+    await now.and(page.locator(':focus')).waitFor();
     await keyboard.press('ArrowRight');
     const preview = page.getByRole('status', { name: 'Preview' });
     await preview.getByText('1 SUCCESS').waitFor();

@@ -5,7 +5,7 @@ import { freshReference, pay } from '../control-bar/sending.ts';
 import { moveOf } from '../control-bar/time-words.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { VIEWS, type ViewName } from '../shell/address.ts';
-import { go, openPayout, openRequest, showRisk } from '../shell/navigation.ts';
+import { openPayout, openRequest, showRisk, showView } from '../shell/navigation.ts';
 import { chooseKey } from '../shell/session.ts';
 import { toggleClock } from '../shell/shortcuts.tsx';
 import { perform, undo } from '../store/current-world.ts';
@@ -133,7 +133,7 @@ function plainCommands(live: LiveWorld): readonly Command[] {
   const views = Object.entries(VIEWS).map(([view, name], nth): Command => ({
     title: name,
     note: `view, ${nth + 1}`,
-    act: () => go({ view: view as ViewName }),
+    act: () => showView(view as ViewName),
   }));
   const isFrozen = live.clock.value?.frozen === true;
   return [

@@ -57,7 +57,7 @@ export function EditorDialog({ title, note, start, use, onClose }: Props) {
     let isClosed = false;
     const open = async (): Promise<void> => {
       const { openEditor } = await import('./yaml-editor.ts');
-      if (!isClosed) editor.current = openEditor(place.current!, title, start, setText);
+      if (!isClosed) editor.current = openEditor(place.current!, title, start, change);
     };
     void open();
     return () => {
@@ -65,16 +65,21 @@ export function EditorDialog({ title, note, start, use, onClose }: Props) {
       editor.current?.close();
     };
   }, []);
+  const change = (changed: string): void => {
+    setText(changed);
+    setLeaving(false);
+  };
   useEffect(() => editor.current?.mark(problems, warnings), [check]);
+  const close = (): void => dialog.current!.close(); // gives the focus back
   const leave = (): void => {
-    if (text === start) onClose();
+    if (text === start) close();
     else setLeaving(true);
   };
   const apply = (): void =>
     run(async () => {
       const refused = await use(document);
       if (refused !== null) throw new Error(refused);
-      onClose();
+      close();
     });
   const status = !isChecked
     ? 'Checking'
@@ -116,7 +121,7 @@ export function EditorDialog({ title, note, start, use, onClose }: Props) {
             <Button isLocal act={() => setLeaving(false)}>
               Keep editing
             </Button>
-            <Button isLocal act={onClose}>
+            <Button isLocal act={close}>
               Discard my changes
             </Button>
           </>

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { hashOf, NO_ADDRESS, readAddress, type Address } from './address.ts';
+import { hashOf, NO_ADDRESS, readAddress, type Address, type ViewName } from './address.ts';
 
 /** What the user looks at. It is in the URL, so that it can be shared, and reload and back work. */
 export const address = signal<Address>(NO_ADDRESS);
@@ -59,6 +59,12 @@ export function useFilter<T extends object>(list: 'payouts' | 'requests', none: 
     amend({ [list]: Object.fromEntries(differing) as Record<string, string> });
   };
   return [filter, set];
+}
+
+/** Shows a view, and moves the focus into it. */
+export function showView(view: ViewName): void {
+  go({ view });
+  document.querySelector('main')?.focus();
 }
 
 /** Opens a payout in its view, or closes the open one. */

@@ -60,7 +60,7 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
           <ControlBar />
         </header>
         <ViewLinks current={view} />
-        <main class={css.main}>
+        <main class={css.main} tabIndex={-1}>
           <View />
         </main>
         {overlay.value === 'pay' && <PayDrawer />}

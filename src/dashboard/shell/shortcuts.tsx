@@ -3,7 +3,7 @@ import { perform } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { VIEWS, type ViewName } from './address.ts';
-import { address, go } from './navigation.ts';
+import { address, go, showView } from './navigation.ts';
 import { hide, overlay, show } from './overlay.ts';
 
 /** What each key does, as the sheet shows it. */
@@ -42,7 +42,7 @@ const focusList = (): boolean => focus('[role=table] [data-active] button');
 function handle(live: LiveWorld, key: string): boolean {
   const views = Object.keys(VIEWS) as ViewName[];
   const view = views[Number(key) - 1];
-  if (view !== undefined) go({ view });
+  if (view !== undefined) showView(view);
   else if (key === 'p') show('pay');
   else if (key === '?') show('keys');
   else if (key === 'f') void perform(live, () => toggleClock(live), { causes: ['clock'], undo: true });
