@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
 import { hunt, startSandbox } from '../../src/index.ts';
-import { runInProcess } from '../support/program.ts';
+import { runInProcess, runProgram } from '../support/program.ts';
 
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
 
@@ -55,6 +55,13 @@ test.each([
 ])('hunt refuses %s, in which its failures would not be met', async (_what, variables, reason) => {
   const { code, stderr } = await runInProcess(['hunt', ...suite()], variables);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) });
+});
+
+test('a hunt whose command cannot be run ends, and leaves nothing open', async () => {
+  expect(await runProgram(['hunt', '--', '/no/such/program'])).toMatchObject({
+    code: 2,
+    stderr: 'payout-sandbox: /no/such/program cannot be run (ENOENT)\n',
+  });
 });
 
 test('matrix runs the sandbox that a test starts itself under each of its rows', async () => {

@@ -187,7 +187,10 @@ export async function matrixCommand(
       if (cells.some(hasFailed)) return EXIT_FAILED;
       return stop.aborted ? EXIT_STOPPED : EXIT_OK;
     } catch (error) {
-      if (stop.aborted) return EXIT_STOPPED;
+      if (stop.aborted) {
+        complain('stopped before the first cell');
+        return EXIT_STOPPED;
+      }
       if (error instanceof MatrixError) return complain(error.message);
       throw error;
     }

@@ -46,6 +46,7 @@ export async function runClient(
   wallClock: WallClock,
   variables: Variables,
 ): Promise<Ending> {
+  if (stop.aborted) return { kind: 'stuck', afterMs: 0 };
   const tooLong = new AbortController();
   const cancel = wallClock.schedule(wallClock.nowMs() + limitMs, () => tooLong.abort());
   const signal = AbortSignal.any([tooLong.signal, stop]);
@@ -133,9 +134,14 @@ export class WorldRuns {
     const joined = await this.#openJoined?.(scenario);
     const beganMs = this.#wallClock.nowMs();
     const variables = joined?.variables ?? {};
-    const ending = await runClient(this.#client, world, limitMs, this.#stop, this.#wallClock, variables);
+    let sandboxes: readonly (readonly JoinedWorld[])[] = [];
+    let ending: Ending;
+    try {
+      ending = await runClient(this.#client, world, limitMs, this.#stop, this.#wallClock, variables);
+    } finally {
+      sandboxes = (await joined?.end()) ?? [];
+    }
     const durationMs = this.#wallClock.nowMs() - beganMs;
-    const sandboxes = (await joined?.end()) ?? [];
     const [requests, payouts, entries] = await Promise.all([
       world.requests(),
       world.transactions(),

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { hunt, startSandbox, type HuntOptions } from '../../../src/index.ts';
+import { hunt, startSandbox, type HuntOptions, type World } from '../../../src/index.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong, sized } from '../../support/size.ts';
 import { failureName } from '../../../src/trials/hunt/failures.ts';
+import { runClient } from '../../../src/trials/hunt/world-runs.ts';
 import { FOUND_WITHIN, PLANTED } from './planted.ts';
 
 type Options = Partial<Omit<HuntOptions, 'run'>>;
@@ -291,4 +293,15 @@ test('the progress of a hunt moves with each run', async () => {
   const tried: number[] = [];
   await huntFor(givesUp, { goals: ['stuck'], depth: 1, onRun: ({ round }) => tried.push(round.tried) });
   expect(new Set(tried).size).toBeGreaterThan(3);
+});
+
+test('a hunt that is stopped does not start its client again', async () => {
+  let runs = 0;
+  const client = () => {
+    runs += 1;
+    return Promise.resolve({ kind: 'success' as const });
+  };
+  const stop = AbortSignal.abort();
+  const ending = await runClient(client, {} as World, 60_000, stop, systemClock(), {});
+  expect([ending.kind, runs]).toEqual(['stuck', 0]);
 });
