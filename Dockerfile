@@ -7,7 +7,8 @@ COPY tsconfig.json tsdown.config.ts vite.config.ts ./
 COPY build build
 COPY src src
 COPY fixtures fixtures
-RUN npm run build
+# the program alone: nobody imports the library from the image
+RUN npm run build && rm dist/*.js dist/*.d.*ts
 
 FROM node:24-alpine
 LABEL org.opencontainers.image.title="payout-sandbox" \
