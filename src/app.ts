@@ -153,6 +153,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     maxUnreadBytes: MAX_UNREAD_BYTES,
     wallClock,
     stopwatchMs,
+    server: shared?.server,
     observe: metrics === null ? undefined : (exchange) => metrics.requested(exchange.measured()),
   });
   const openapi = (): Promise<string> => documentOf(routes, wallClock);

@@ -38,6 +38,8 @@ interface HttpServerOptions {
   readonly wallClock: WallClock;
   readonly stopwatchMs: () => number;
   readonly observe: ExchangeObserver | undefined;
+  /** The name of this server among those of one store; undefined where there is one server. */
+  readonly server: string | undefined;
 }
 
 /** Drops the body of a GET or a HEAD, which nothing reads: unread, it would hide that the client leaves. */
@@ -64,10 +66,13 @@ export function httpServer(options: HttpServerOptions) {
   const record = requestRecorder({ ...options, connections, unread, scenarioOf });
   const answerError = errorHandler(log, record);
   const refuseBroken = refuseBrokenHttp(log, connections, () => scenarios.active);
+  const idPrefix = options.server === undefined ? 'req-' : `req-${options.server}-`;
+  let requests = 0;
   const app: FastifyInstance = fastify({
     logger: false, // one line a request is written by requestRecorder
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: () => `${idPrefix}${(requests += 1).toString(36)}`,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES }, // an id that is too long is an unknown one, not a bad path
     http: {
