@@ -1,5 +1,5 @@
 // A process of its own that asks for the balance of a world, one request after the other: told a `{ url, apiKey }` it begins, told
-// 'stop' it says how long each answer took. Started by `bench/growth.mjs`, so that no work of the bench delays the asking.
+// 'stop' it says how long each response took. Started by `bench/growth.mjs`, so that no work of the bench delays the asking.
 import { connect } from 'node:net';
 
 let times = [];
@@ -34,6 +34,6 @@ function ask({ url, apiKey }) {
 
 process.on('message', (message) => {
   if (message === 'stop')
-    isLast = true; // the answer that is still to come counts: it may be the one that waits
+    isLast = true; // the response that is still to come counts: it may be the one that waits
   else ask(message);
 });

@@ -71,7 +71,7 @@ const longest = (times) => times.at(-1) ?? 0;
 
 async function asked(server, asker, what, work, bound = 50) {
   const { result, times } = await asker.during({ url: server.url, apiKey: OTHER }, work);
-  figure(`${what}: other world's longest answer (${times.length} asked)`, longest(times), 'ms', bound);
+  figure(`${what}: other world's longest response (${times.length} asked)`, longest(times), 'ms', bound);
   figure(`${what}: its median`, median(times), 'ms');
   return result;
 }
@@ -157,14 +157,14 @@ async function restores(server, asker, load) {
   }
   note(`a snapshot of 100k has ${(whole.length / 1e6).toFixed(0)} MB`);
   figure('snapshot of 100k (median of 5)', median(took.taken), 'ms', 1000);
-  figure("snapshot of 100k: other world's longest answer, median of 5", median(worst.taken), 'ms', 50);
-  figure("snapshot of 100k: other world's longest answer, worst of 5", Math.max(...worst.taken), 'ms');
+  figure("snapshot of 100k: other world's longest response, median of 5", median(worst.taken), 'ms', 50);
+  figure("snapshot of 100k: other world's longest response, worst of 5", Math.max(...worst.taken), 'ms');
   figure('restore of 100k (median of 5)', median(took.put), 'ms');
-  figure("restore of 100k: other world's longest answer, median of 5", median(worst.put), 'ms', 50);
-  figure("restore of 100k: other world's longest answer, worst of 5", Math.max(...worst.put), 'ms');
+  figure("restore of 100k: other world's longest response, median of 5", median(worst.put), 'ms', 50);
+  figure("restore of 100k: other world's longest response, worst of 5", Math.max(...worst.put), 'ms');
   figure('advance over 100k steps (median of 5)', median(took.advance), 'ms', 1000);
-  figure("advance over 100k: other world's longest answer, median of 5", median(worst.advance), 'ms', 100);
-  figure("advance over 100k: other world's longest answer, worst of 5", Math.max(...worst.advance), 'ms');
+  figure("advance over 100k: other world's longest response, median of 5", median(worst.advance), 'ms', 100);
+  figure("advance over 100k: other world's longest response, worst of 5", Math.max(...worst.advance), 'ms');
 }
 
 /** The state file, written every so often while others are asked. */

@@ -183,7 +183,7 @@ const CASES = {
   'PUT scenario: 4,000 wrong rules': {
     run: put('/_sandbox/scenario', { rules: many(4000, () => ({ nam: 1 })) }, { wanted: 400 }),
   },
-  'PUT scenario: one answer with 4,900 lists': {
+  'PUT scenario: one response with 4,900 lists': {
     run: put('/_sandbox/scenario', { rules: [longRule('long')] }),
   },
   'PUT scenario: 4,900 wrong texts in one rule': {
@@ -202,7 +202,7 @@ const CASES = {
   'POST requests/verify: 4,900 wrong texts': {
     run: post('/_sandbox/requests/verify', { match: wrongMatch(4900) }, { wanted: 400 }),
   },
-  'POST rules: one answer with 4,900 lists': {
+  'POST rules: one response with 4,900 lists': {
     run: post('/_sandbox/rules', longRule('long'), { wanted: 201 }),
   },
   'POST rules: the same on top of 60 of them': {
@@ -215,7 +215,7 @@ const CASES = {
     prepare: (sandbox) => changedSnapshot(sandbox, withScenario({ rules: mediumRules(500) })),
     run: restore,
   },
-  'PUT state: 60 rules on top with 4,900 lists each': {
+  'PUT state: 60 overrides with 4,900 lists each': {
     prepare: (sandbox) => changedSnapshot(sandbox, withRules(longRules(60))),
     run: restore,
   },

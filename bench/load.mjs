@@ -117,7 +117,7 @@ export async function start({ command, environment = {}, created = 200 }, seeds 
   };
 }
 
-/** A program under load. @returns requests a second, and the time of answers and of processors, in µs a request */
+/** A program under load. @returns requests a second, and the time of responses and of processors, in µs a request */
 export async function load({ url, pid, created }, kind, seconds, connections = CONNECTIONS) {
   runs += 1;
   const run = runs;

@@ -25,7 +25,7 @@ function requestOf(apiKey, reference, nth) {
   return `POST /payout/initiate HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Sends what `take` gives until it gives no more; each answer must be a 200. */
+/** Sends what `take` gives until it gives no more; each response must be a 200. */
 async function drive(socket, take) {
   let open = 0;
   let text = '';

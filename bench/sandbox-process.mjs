@@ -72,7 +72,7 @@ export async function control(url, apiKey, method, route, { body, keeps = false 
 export class Asker {
   #child = fork(path('balance-asker.mjs'));
 
-  /** @returns what `work` returns, and how long the answers took meanwhile, the longest last */
+  /** @returns what `work` returns, and how long the responses took meanwhile, the longest last */
   async during(target, work) {
     this.#child.send(target);
     let result;

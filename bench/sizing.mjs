@@ -62,7 +62,11 @@ for (let nth = 0; nth < COLD_STARTS; nth += 1) {
   times.push((await control(other.url, KEY, 'GET', '/world')).ms);
   await other.stop();
 }
-figure(`first answer of a server that does not know a world of ${2 * PAYOUTS} payouts`, median(times), 'ms');
+figure(
+  `first response of a server that does not know a world of ${2 * PAYOUTS} payouts`,
+  median(times),
+  'ms',
+);
 
 await server.stop();
 printTable();

@@ -196,7 +196,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   });
   app.addHook('preClose', (done) => {
     isStopping = true;
-    worlds.release(); // held answers would keep connections open
+    worlds.release(); // held responses would keep connections open
     scenarios.close();
     done();
   });

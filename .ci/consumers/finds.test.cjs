@@ -1,7 +1,7 @@
 // The package as a suite of jest or mocha uses it with require, also in the middle of a test: a hunt finds a planted bug.
 const assert = require('node:assert/strict');
 
-/** Pays again under a new reference when an answer is missing. */
+/** Pays again under a new reference when a response is missing. */
 async function payCarelessly(world) {
   const send = (client_ref_id) =>
     fetch(`${world.url}/payout/initiate`, {

@@ -11,7 +11,7 @@ const salary = {
 
 const TIMEOUT_MS = Number(process.env.PAYOUT_TIMEOUT_MS ?? 300);
 
-/** Sends a request. `status` is 0 when no whole answer came. */
+/** Sends a request. `status` is 0 when no whole response came. */
 async function send({ url, apiKey }, path, body) {
   try {
     const response = await fetch(url + path, {

@@ -15,7 +15,7 @@ async function send({ url, apiKey }, path, payout) {
     if (response.status >= 500) return { http: 0, mustWait: response.headers.has('retry-after') };
     return { http: response.status, ...(response.ok && (await response.json())) };
   } catch {
-    return { http: 0 }; // no whole answer: the payout may have happened or not
+    return { http: 0 }; // no whole response: the payout may have happened or not
   }
 }
 

@@ -9,7 +9,7 @@ const salary = {
   transfer_mode: 'IMPS',
 };
 
-/** @returns the HTTP status and the body. @throws when no whole answer comes */
+/** @returns the HTTP status and the body. @throws when no whole response comes */
 async function send(path, payout) {
   const response = await fetch(process.env.PAYOUT_URL + path, {
     method: payout === undefined ? 'GET' : 'POST',
@@ -21,7 +21,7 @@ async function send(path, payout) {
   return { http: response.status, ...(await response.json()) };
 }
 
-/** Makes a payout, and tries once more when no answer says whether it was made. */
+/** Makes a payout, and tries once more when no response says whether it was made. */
 async function pay(payout) {
   try {
     return await send('/payout/initiate', payout);

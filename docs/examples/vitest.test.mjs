@@ -18,7 +18,7 @@ beforeEach(({ onTestFailed }) => {
 // whatever a test looks at, it fails if the client did something that could cost money
 afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));
 
-test('a salary is paid once, although the first answer was lost', async () => {
+test('a salary is paid once, although the first response was lost', async () => {
   await world.rule({
     name: 'lost-response',
     match: { route: 'initiate', attempt: 1 },

@@ -22,5 +22,5 @@ export const ACTIONS: readonly Action[] = [
 export const SUBJECTS: Readonly<Record<string, string>> = {
   snapshot: 'save a world, and load it again',
   scenario: 'show the scenario of a world, or list those of the sandbox',
-  rule: 'list, add and remove the rules on top of a world',
+  rule: 'list, add and remove the overrides of a world',
 };

@@ -34,7 +34,7 @@ export function explanationLines(
   ];
   return [
     facts.join(', '),
-    ...verdictLines('rules', rules, 'none: the normal answer'),
+    ...verdictLines('rules', rules, 'none: the normal response'),
     ...(route === 'initiate' ? verdictLines('outcomes', outcomes, 'none: the settlement decides') : []),
     ...payoutLine(answer),
   ];

@@ -33,7 +33,7 @@ function answerColour({ answer, fault, outcome }: JournalEntry): Colour {
   return fault !== null || answer === null || answer.status >= 400 ? 'red' : 'green';
 }
 
-/** The request, its answer and the reason. */
+/** The request, its response and the reason. */
 export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] => [
   routeText(entry),
   entry.client_ref_id ?? entry.txn_id ?? '',
@@ -85,7 +85,7 @@ export const journalActions = [
     effect: 'reads',
     input: {
       route: text('only initiate, status or balance', 'route').optional(),
-      status: wholeNumber('only those answered with this HTTP status', 100, 599).optional(),
+      status: wholeNumber('only those with this HTTP status', 100, 599).optional(),
       reference: text('only those with this client_ref_id').optional(),
       txn: text('only those with this txn_id', 'id').optional(),
       since: text('only those after this number, or since this world time', 'id or time').optional(),

@@ -31,7 +31,7 @@ export interface Actor {
   readonly progress?: (message: string) => void;
 }
 
-/** One use of an action: its world, and how to write the answer. */
+/** One use of an action: its world, and how to write the response. */
 export interface Session extends Omit<Actor, 'world' | 'keyText'> {
   readonly world: TestWorld;
   /** For what `world` does not offer: a page of a list, the version. */
@@ -52,7 +52,7 @@ export const COMMON = {
   nothing: {},
 } as const;
 
-/** An answer: its text, and whether it means that something failed. */
+/** A result: its text, and whether it means that something failed. */
 interface Performed {
   readonly text: string;
   readonly hasFailed: boolean;
@@ -85,7 +85,7 @@ interface Definition<Input extends z.ZodRawShape, Answer> {
   readonly scope?: Action['scope'];
   readonly words?: readonly (keyof Input & string)[];
   readonly run: (input: z.output<z.ZodObject<Input>>, session: Session) => Promise<Answer>;
-  /** The answer as lines for people. */
+  /** The response as lines for people. */
   readonly lines: (
     answer: Answer,
     session: Session,

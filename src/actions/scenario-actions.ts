@@ -68,8 +68,8 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly strin
     paint,
   );
 
-const onTop = (rules: readonly RuleResponse[]): string =>
-  `${rules.length === 0 ? 'no rule' : counted(rules.length, 'rule')} on top`;
+const overridesIn = (rules: readonly RuleResponse[]): string =>
+  rules.length === 0 ? 'no override' : counted(rules.length, 'override');
 
 const RuleList = z.strictObject({ description: z.string().optional(), rules: z.array(RuleRequest).min(1) });
 
@@ -80,7 +80,7 @@ export const scenarioActions = [
   action({
     name: 'use',
     summary: 'choose a scenario; without one, the world returns to that of the server',
-    details: 'Rules on top stay. Its opening balance applies only if nothing has happened to the wallet.',
+    details: 'Overrides stay. Its opening balance applies only if nothing has happened to the wallet.',
     effect: 'changes',
     input: {
       scenario: document('its name, or a scenario as YAML or JSON').meta({ title: 'scenario' }).optional(),
@@ -128,7 +128,7 @@ export const scenarioActions = [
     summary: 'list the rules in the order in which they are tried, with how often each was applied',
     effect: 'reads',
     input: {
-      from: text('only those on top of the world, of its scenario, or magic', 'origin').optional(),
+      from: text('only the overrides, those of its scenario, or magic', 'origin').optional(),
     },
     async run({ from }, { control }) {
       const { rules } = await control.get<{ rules: RuleResponse[] }>('/rules', { from });
@@ -147,9 +147,9 @@ export const scenarioActions = [
   }),
   action({
     name: 'rule add',
-    summary: 'put rules on top of a world: one rule, or `rules` in the order in which they are tried',
+    summary: 'add overrides to a world: one rule, or `rules` in the order in which they are tried',
     details:
-      'A rule decides what the client gets; the first that matches is applied. It replaces the rule on top with the same name. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
+      'A rule decides what the client gets; the first that matches is applied. It replaces the override with the same name. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
     effect: 'changes',
     input: {
       rules: document(
@@ -161,28 +161,28 @@ export const scenarioActions = [
       const read = texts.read('rule add', given);
       const input = documentOf(read, (shape) => (isList(shape) ? RuleList : RuleRequest));
       const added: RuleResponse[] = [];
-      // the last rule first: each goes on top of those before it, so they are tried in the order of the file
+      // the last rule first: each goes before the former ones, so they are tried in the order of the file
       for (const rule of (isList(input) ? input.rules : [input as RuleRequest]).toReversed()) {
         added.unshift(await world.rule(rule));
       }
       return added;
     },
-    lines: (added) => added.map(({ id }) => `${id} is on top`),
+    lines: (added) => added.map(({ id }) => `added ${id}`),
   }),
   action({
     name: 'rule remove',
-    summary: 'remove a rule on top of a world, or all of them',
+    summary: 'remove an override of a world, or all of them',
     effect: 'changes',
     input: { name: text('its name', 'name').optional(), all: flag('all of them') },
     words: ['name'],
     async run({ name, all }, { world }) {
       if ((name === undefined) !== all) {
-        throw new SettingsError('rule remove takes the name of one rule, or --all');
+        throw new SettingsError('rule remove takes the name of one override, or --all');
       }
       await world.removeRule(name?.replace(/^world\//, ''));
       return { removed: name ?? null, rules: await world.rules('world') };
     },
-    lines: ({ removed, rules }) => [`${removed ?? 'every rule'} is removed; ${onTop(rules)}`],
+    lines: ({ removed, rules }) => [`${removed ?? 'every override'} is removed; ${overridesIn(rules)}`],
   }),
   action({
     name: 'explain',

@@ -16,7 +16,7 @@ export const PAYOUT = {
   amount: amount('INR [default 1000]').optional(),
   reference: text('its client_ref_id [default payout-1, payout-2 and so on]').optional(),
   mode: text('IMPS, NEFT, RTGS or UPI', 'mode').optional(),
-  account: text('the account; a magic one forces an answer', 'number').optional(),
+  account: text('the account; a magic one forces a response', 'number').optional(),
   ifsc: text('the IFSC of that account', 'code').optional(),
   name: text('the name of the beneficiary', 'name').optional(),
   remarks: z.string().optional().meta({ description: 'the remarks', title: 'text' }),

@@ -73,7 +73,7 @@ export const worldActions = [
   }),
   action({
     name: 'reset',
-    summary: 'start a world again: wallet, payouts, clock, journal, rules on top and scenario',
+    summary: 'start a world again: wallet, payouts, clock, journal, overrides and scenario',
     effect: 'loses',
     run: (_input, session) => statusOf(session, session.world.reset()),
     lines: statusLines,

@@ -21,7 +21,7 @@ export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): stri
 const notReady = (url: string): Promise<string | null> =>
   new Promise((resolve) => {
     const failed = ({ code, name, message }: NodeJS.ErrnoException): void =>
-      resolve(name === 'AbortError' ? 'no answer' : (code ?? message));
+      resolve(name === 'AbortError' ? 'no response' : (code ?? message));
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp;
     get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
       const { statusCode } = response.resume().once('error', failed);

@@ -38,7 +38,7 @@ const PAUSE_MS = 2000;
 /** The beneficiary at levels that move no money. */
 const NOBODY = { account: '000123456789', ifsc: 'SBIN0000001' };
 
-/** Sends requests with `fetch`. A redirect is an answer: following it would send the key elsewhere. */
+/** Sends requests with `fetch`. A redirect is a response: following it would send the key elsewhere. */
 export const overHttp =
   (base: string, key: string): Send =>
   async ({ method, path, body, withKey }) => {

@@ -62,7 +62,7 @@ function framesOutside(): string {
   return frames.filter((frame) => own === undefined || !frame.includes(own)).join('\n');
 }
 
-/** The body of an answer as JSON; undefined for any other. */
+/** The body of a response as JSON; undefined for any other. */
 async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json();
@@ -71,10 +71,10 @@ async function jsonOf(response: Response): Promise<unknown> {
   }
 }
 
-/** The message for an answer of a proxy or another server instead of a sandbox. */
+/** The message for a response of a proxy or another server instead of a sandbox. */
 function foreignResponse({ status, headers, url }: Response): string {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? 'no content type';
-  return `${url} answers ${status} (${type}), which is not an answer of a sandbox: is there a proxy or another server?`;
+  return `${url} answers ${status} (${type}), which is not a response of a sandbox: is there a proxy or another server?`;
 }
 
 async function refusalOf(response: Response, frames: string, base: string): Promise<SandboxError> {

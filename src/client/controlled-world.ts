@@ -123,7 +123,7 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Chooses a scenario: a name, a document, or null for the active scenario of the server. Rules on top stay. The opening
+   * Chooses a scenario: a name, a document, or null for the active scenario of the server. Overrides stay. The opening
    * balance of the scenario applies only if nothing has happened to the wallet.
    */
   use(scenario: string | ScenarioInput | null): Promise<ScenarioResponse> {
@@ -134,13 +134,13 @@ export class World implements AsyncDisposable {
   /**
    * Every active rule, in the order in which they are tried, with how often each was applied.
    *
-   * @param from only the rules on top of the `world`, those of its `scenario`, or those of the `magic` beneficiaries
+   * @param from only the overrides of the `world`, those of its `scenario`, or those of the `magic` beneficiaries
    */
   async rules(from?: 'world' | 'scenario' | 'magic'): Promise<readonly RuleResponse[]> {
     return (await this.#control.get<{ rules: RuleResponse[] }>('/rules', { from })).rules;
   }
 
-  /** Puts a rule on top, before all others. Replaces the rule on top with the same name. */
+  /** Adds an override, before all others. Replaces the override with the same name. */
   rule(rule: RuleRequest): Promise<RuleResponse> {
     return this.#control.post('/rules', rule);
   }
@@ -153,7 +153,7 @@ export class World implements AsyncDisposable {
     return this.#control.post('/rules/explain', request);
   }
 
-  /** Removes a rule on top; without a name, all of them. */
+  /** Removes an override; without a name, all of them. */
   async removeRule(name?: string): Promise<void> {
     await this.#control.delete(name === undefined ? '/rules' : `/rules/${encodeURIComponent(name)}`);
   }
@@ -286,7 +286,7 @@ export class World implements AsyncDisposable {
     await this.reset();
   }
 
-  /** Reads all pages of a list. @param name the field of the answer that has the items of a page */
+  /** Reads all pages of a list. @param name the field of the response that has the items of a page */
   async #all<Item>(path: string, name: string, query: object): Promise<readonly Item[]> {
     const all: Item[] = [];
     for (let cursor: number | null | undefined; cursor !== null;) {

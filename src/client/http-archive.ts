@@ -26,7 +26,7 @@ interface ArchiveEntry {
     readonly postData?: { readonly mimeType: string; readonly text: string };
   };
   readonly response: Message & {
-    /** 0 for a request that got no answer. */
+    /** 0 for a request that got no response. */
     readonly status: number;
     readonly statusText: string;
     readonly content: { readonly size: number; readonly mimeType: string; readonly text: string };
@@ -74,7 +74,7 @@ function requestOf(
   return { ...MESSAGE, method, url: url + path, headers, queryString, bodySize: sizeOf(text), ...postData };
 }
 
-/** The reason for the answer, for which an archive has no field. */
+/** The reason for the response, for which an archive has no field. */
 function commentOf({ id, at, outcome, rule, limit, fault, committed }: JournalEntry): string {
   const reasons = [
     `#${id} at world time ${at}`,
@@ -114,7 +114,7 @@ function entryOf(entry: JournalEntry, url: string): ArchiveEntry {
 }
 
 /**
- * A journal as an HTTP Archive. It shows what was sent, so an answer that the client did not get is not in it.
+ * A journal as an HTTP Archive. It shows what was sent, so a response that the client did not get is not in it.
  *
  * @param url the address of the sandbox
  * @param version of the sandbox

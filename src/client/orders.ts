@@ -2,7 +2,7 @@ import type { ReleaseRequest, RuleRequest } from '../contract/control.ts';
 import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import type { ControlClient } from './control-client.ts';
 
-/** What the client of a released request sees: the normal answer if nothing is given. */
+/** What the client of a released request sees: the normal response if nothing is given. */
 export type ReleaseOrder = NonNullable<ReleaseRequest>;
 
 /** A request that a rule holds. */
@@ -10,7 +10,7 @@ export interface HeldRequest extends HeldRequestResponse {
   /**
    * Releases it. A request that has only arrived makes its payout now, before this resolves.
    *
-   * @param order what the client sees instead of the answer: `{ fault: 'connection-reset' }`, `{ respond: { status: 500 } }`
+   * @param order what the client sees instead of the response: `{ fault: 'connection-reset' }`, `{ respond: { status: 500 } }`
    * @throws SandboxError HELD_NOT_FOUND when it was released, expired, or its client left
    */
   release(order?: ReleaseOrder): Promise<void>;

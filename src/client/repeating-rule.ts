@@ -8,7 +8,7 @@ type Effect = RuleRequest['effect'];
 type Respond = Exclude<NonNullable<Effect['respond']>, number>;
 type Fault = Extract<Effect['fault'], string>;
 
-/** The faults after which the client has nothing of an answer, not even a status. */
+/** The faults after which the client has nothing of a response, not even a status. */
 export const WITHOUT_ANSWER: ReadonlySet<string> = new Set([
   'connection-reset',
   'empty-response',
@@ -16,7 +16,7 @@ export const WITHOUT_ANSWER: ReadonlySet<string> = new Set([
   'hang',
 ]);
 
-/** The headers of an answer that a client acts on. The sandbox writes most others itself. */
+/** The headers of a response that a client acts on. The sandbox writes most others itself. */
 const REPEATED_HEADER = /^(?:retry-after|idempotent-replayed|(?:x-)?ratelimit-.*)$/;
 const PRINTABLE = /^[\t\x20-\x7e]*$/;
 
@@ -61,7 +61,7 @@ function respondOf({ status, headers, body }: NonNullable<JournalEntry['answer']
 function effectOf({ route, answer, fault, outcome, committed, delay_ms: delayMs }: JournalEntry): Effect {
   const isLost = answer === null || (fault !== null && WITHOUT_ANSWER.has(fault));
   const broken = fault ?? (isLost ? 'hang' : null);
-  // a request without an answer may have made the payout, which is the case that a client must survive
+  // a request without a response may have made the payout, which is the case that a client must survive
   const commit = committed ?? (outcome !== 'answered' || (answer !== null && answer.status >= 500));
   return {
     ...(route === 'initiate' && { commit }),

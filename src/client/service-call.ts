@@ -43,7 +43,7 @@ export async function callService(
   try {
     body = JSON.parse(text);
   } catch {
-    // an answer that a rule made, such as the page of a gateway
+    // a response that a rule made, such as the page of a gateway
   }
   const { data } = (body ?? {}) as {
     readonly data?: Partial<Pick<ServiceResponse, 'client_ref_id' | 'txn_id'>>;

@@ -10,7 +10,7 @@ import { callService, type ServiceCallInit, type ServiceResponse } from './servi
 /** A payout to make. Fields that are not given have the values of a valid IMPS payout of ₹1,000. */
 export type PayoutInput = Partial<Readonly<InitiateRequest>>;
 
-/** The answer to a payout, as a client would have got it. */
+/** The response to a payout, as a client would have got it. */
 export interface PayResponse extends ServiceResponse {
   /** The reference of the payout, given or generated. */
   readonly client_ref_id: string;

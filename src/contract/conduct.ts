@@ -87,10 +87,10 @@ const Count = z.int().min(1);
 const Limits = z
   .strictObject({
     sends: Count.default(10).describe('endless-retry: the most sends of one reference'),
-    reads: Count.default(30).describe('poll-storm: the most status reads in a row with the same answer'),
+    reads: Count.default(30).describe('poll-storm: the most status reads in a row with the same response'),
     patience: durationLike('10s', { examples: ['10s'] })
       .default(10_000)
-      .describe('no-timeout: the longest that a client may wait for an answer'),
+      .describe('no-timeout: the longest that a client may wait for a response'),
     polling: z
       .enum(['counts', 'npci'])
       .default('counts')

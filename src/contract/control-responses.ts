@@ -160,7 +160,9 @@ export const RuleResponse = z
   .object({
     id: z.string().describe('scenario/rule, as in the header X-Sandbox-Rule'),
     name: z.string(),
-    from: z.enum(['world', 'scenario', 'magic']).describe('world: a rule that was put on top of this world'),
+    from: z
+      .enum(['world', 'scenario', 'magic'])
+      .describe('world: a rule that overrides those of the scenario'),
     description: z.string(),
     matched: z.int().describe('How many requests matched'),
     taken: z.int().describe('How many of those requests the rule was applied to'),
@@ -217,7 +219,7 @@ export const JournalEntry = z
     answer: z
       .object({ status: z.int(), headers: z.record(z.string(), z.unknown()), body: z.unknown() })
       .nullable()
-      .describe('null while the request is pending, and when the connection broke before an answer'),
+      .describe('null while the request is pending, and when the connection broke before a response'),
     duration_ms: z.number().nullable(),
     ended_after: z.int().nullable().meta({
       description:
@@ -227,7 +229,7 @@ export const JournalEntry = z
     client_ref_id: z.string().nullable(),
     txn_id: z.string().nullable(),
     attempt: z.int().nullable().describe('Which attempt of this reference this is, counted from 1'),
-    rule: z.string().nullable().describe('The rule that decided the answer: scenario/rule'),
+    rule: z.string().nullable().describe('The rule that decided the response: scenario/rule'),
     limit: z.string().nullable().describe('The setting whose limit refused the request'),
     fault: z.string().nullable(),
     delay_ms: z.number().nullable(),

@@ -96,9 +96,7 @@ export const RulesQuery = z.strictObject({
   from: z
     .enum(['world', 'scenario', 'magic'])
     .optional()
-    .describe(
-      'Only the rules on top of the world, those of its scenario, or those of the magic beneficiaries',
-    ),
+    .describe('Only the overrides of the world, those of its scenario, or those of the magic beneficiaries'),
 });
 
 export const TransitionRequest = z
@@ -130,7 +128,7 @@ export const MAX_HELD = 100;
 export const HeldQuery = z.strictObject({
   count: queryNumber(1, MAX_HELD)
     .optional()
-    .describe('Wait until this many requests are held; without it, the answer comes at once'),
+    .describe('Wait until this many requests are held; without it, the response comes at once'),
   within: durationLike('500ms, 10s', { examples: ['10s'] })
     .refine((ms) => ms <= LONGEST_WAIT_MS, { error: 'must be at most 1h, since it is wall time' })
     .prefault('10s')
@@ -144,7 +142,8 @@ export const ReleaseRequest = z
   .optional()
   .meta({
     id: 'ReleaseRequest',
-    description: 'What the client sees instead of what the rule orders; neither field for the normal answer',
+    description:
+      'What the client sees instead of what the rule orders; neither field for the normal response',
   });
 export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
@@ -159,7 +158,7 @@ export const StateQuery = z.strictObject({
 
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),
-  status: queryNumber(100, 599).optional().describe('Only requests that were answered with this HTTP status'),
+  status: queryNumber(100, 599).optional().describe('Only requests that were with this HTTP status'),
   client_ref_id: z.string().min(1).optional(),
   txn_id: z.string().min(1).optional(),
   since: z
@@ -183,13 +182,13 @@ const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(s
 
 /** Selects requests of the journal: everything a rule's `match` accepts except `payout`, plus the result of the request. */
 export const RequestMatch = RequestConditions.extend({
-  status: oneOrMore(HttpStatus).describe('The HTTP status of the answer').optional(),
+  status: oneOrMore(HttpStatus).describe('The HTTP status of the response').optional(),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
   rule: z
     .string()
     .regex(/^[\w.-]+\/[\w.-]+$/, { error: 'must be scenario/rule, as in the header X-Sandbox-Rule' })
     .optional()
-    .describe('The rule that decided the answer: scenario/rule'),
+    .describe('The rule that decided the response: scenario/rule'),
   fault: z.enum(FAULTS).optional(),
   committed: z.boolean().optional().describe('Whether the request made a payout'),
   replayed: z.boolean().optional(),

@@ -20,7 +20,7 @@ export const Dialect = z.strictObject({
   client_ref_id: z.strictObject({
     same_body: choice(
       ['replay', 'first_answer', 400, 409, 'second_payout'],
-      'A client_ref_id sent again with the same body: the payout as it stands, its first answer, a refusal, or a second payout',
+      'A client_ref_id sent again with the same body: the payout as it stands, its first response, a refusal, or a second payout',
     ),
     changed_body: choice(
       [400, 409, 'replay', 'second_payout'],
@@ -34,9 +34,9 @@ export const Dialect = z.strictObject({
   status: z.strictObject({
     without_key: choice(
       [401, 'answered'],
-      'GET /payout/status without a key: a refusal, or an answer from the world of the default key',
+      'GET /payout/status without a key: a refusal, or a response from the world of the default key',
     ),
-    unknown: choice([404, 400], 'The status of an answer about a transaction that does not exist'),
+    unknown: choice([404, 400], 'The status of a response about a transaction that does not exist'),
     both: choice(
       ['same', 'client_ref_id', 'txn_id', 400],
       'When both parameters are given: they must name the same transaction, one of them is used, or a refusal',

@@ -39,7 +39,7 @@ export const SERVICE_REFUSALS = {
 /** Additional errors of the control API. docs/control-api.md lists the same. */
 export const CONTROL_REFUSALS = {
   HELD_NOT_FOUND: { status: 404, message: 'No such request is held' },
-  RULE_NOT_FOUND: { status: 404, message: 'No such rule on top of this world' },
+  RULE_NOT_FOUND: { status: 404, message: 'This world has no such override' },
   SCENARIO_NOT_FOUND: { status: 404, message: 'No such scenario' },
   WORLD_NOT_FOUND: { status: 404, message: 'No such world' },
   ILLEGAL_TRANSITION: { status: 409, message: 'The payout cannot go from its state to this one' },
@@ -51,7 +51,7 @@ export const CONTROL_REFUSALS = {
   WALLET_FULL: { status: 409, message: 'The wallet cannot hold this amount' },
   STATE_REFUSED: { status: 422, message: 'The snapshot cannot be restored' },
   TOO_MANY_READERS: { status: 429, message: 'This world has too many event readers' },
-  TOO_MANY_RULES: { status: 409, message: 'This world has the maximum number of rules on top' },
+  TOO_MANY_RULES: { status: 409, message: 'This world has the maximum number of overrides' },
 } as const;
 
 export const REFUSALS = { ...SERVICE_REFUSALS, ...CONTROL_REFUSALS } as const;
@@ -85,7 +85,7 @@ export interface RefusalDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** The setting whose limit refused the request. */
   readonly limit?: string;
-  /** The rule that decided the answer: `scenario/rule`. */
+  /** The rule that decided the response: `scenario/rule`. */
   readonly rule?: string;
 }
 

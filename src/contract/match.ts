@@ -50,7 +50,7 @@ export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
 export const RouteName = z.enum(ROUTE_NAMES);
 export type RouteName = z.infer<typeof RouteName>;
 
-/** The conditions that also apply to an answered request: the journal records everything that they need. */
+/** The conditions that also apply to a request that has ended: the journal records everything that they need. */
 export const RequestConditions = z.strictObject({
   route: z.union([RouteName, z.array(RouteName).min(1)]).optional(),
   client_ref_id: TextMatch.optional(),

@@ -57,7 +57,7 @@ const NotFound = z
   .refine((until) => (until.reads === undefined) !== (until.for === undefined), {
     error: 'must have either reads or for',
   })
-  .describe('Status answers "not found" for the first reads of the payout, or for this long after initiate');
+  .describe('Status returns "not found" for the first reads of the payout, or for this long after initiate');
 export type NotFound = z.infer<typeof NotFound>;
 
 export const SETTLEMENTS = ['demo', 'instant', 'realistic', 'manual'] as const;
@@ -107,11 +107,11 @@ const Delay = z
     z.strictObject({ median: Wait, sigma: z.number().min(0).max(5) }),
   ])
   .describe(
-    'How long the answer is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
+    'How long the response is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
   );
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Headers that frame the answer, belong to one connection (RFC 9110, 7.6.1) or are set by the sandbox. Node would throw for some of them. */
+/** Headers that frame the response, belong to one connection (RFC 9110, 7.6.1) or are set by the sandbox. Node would throw for some of them. */
 const RESERVED_HEADERS =
   /^(connection|content-length|date|expect|host|http2-settings|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|x-sandbox-.*)$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
@@ -144,13 +144,13 @@ const ResponseDocument = z
       .describe('A text, or JSON; by default the error body of the dialect for this status')
       .optional(),
   })
-  .meta({ id: 'Respond', description: 'The answer to send instead of the normal one' });
+  .meta({ id: 'Respond', description: 'The response to send instead of the normal one' });
 
 export const Respond = z
   .union([Status.transform((status): z.output<typeof ResponseDocument> => ({ status })), ResponseDocument], {
     error: 'must be a status from 200 to 599 such as 500, or a mapping such as { status: 500 }',
   })
-  .describe('The answer to send instead of the normal one: its status, or all of it');
+  .describe('The response to send instead of the normal one: its status, or all of it');
 
 export const FAULTS = [
   'connection-reset',

@@ -15,7 +15,7 @@ export const textField = (value: unknown): string | undefined =>
 /** The longest seed: every draw hashes it. */
 export const MAX_SEED_LENGTH = 128;
 
-/** The most headers of a request, and of an answer that a rule orders: each takes memory in addition to its text. */
+/** The most headers of a request, and of a response that a rule orders: each takes memory in addition to its text. */
 export const MAX_HEADERS = 512;
 
 /** The maximum of a payout and of a wallet in INR: 1e13 paise. */

@@ -57,7 +57,7 @@ export const ScenarioSettings = z.strictObject({
   /** The default dialect when absent. */
   dialect: Dialect.optional(),
   rateLimit: z.union([z.literal('off'), RateLimit]),
-  /** Whether magic beneficiaries force an answer. */
+  /** Whether magic beneficiaries force a response. */
   isMagic: z.boolean(),
 });
 export type ScenarioSettings = z.infer<typeof ScenarioSettings>;
@@ -232,7 +232,7 @@ export type WorldHead = z.infer<typeof WorldHead>;
 export const WORLD_ITEMS = {
   entry: Entry,
   payout: Payout,
-  /** A rule on top, the newest first. */
+  /** An override, the newest first. */
   rule: z.record(z.string(), z.unknown()),
   use: z.strictObject({ rule: Origin, matched: Count, taken: Count }),
   /** `payout` is the number that an initiate gave a new reference; 0 for other routes. */
@@ -266,7 +266,7 @@ export const SnapshotText: z.ZodType = z.string().meta({
   description: [
     'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
     '`{"format":"payout-sandbox","version":3}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
-    'one line for each entry, payout, rule on top, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request,',
+    'one line for each entry, payout, override, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
     'Amounts are paise, times ms since the epoch.',
   ].join(' '),

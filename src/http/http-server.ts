@@ -24,14 +24,14 @@ import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
-const LONG_CHARACTERS = 16 * 1024; // an answer of this length or more is counted, and sent as bytes
+const LONG_CHARACTERS = 16 * 1024; // a response of this length or more is counted, and sent as bytes
 
 interface HttpServerOptions {
   readonly log: Logger;
   readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
-  /** How many requests may wait for the answers before them, on all connections. */
+  /** How many requests may wait for the responses before them, on all connections. */
   readonly maxRequestsAhead: number;
   /** How many bytes of long answers may wait for their readers. */
   readonly maxUnreadBytes: number;

@@ -83,7 +83,7 @@ const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE';
 
 /**
  * Answers input that never became a request: bytes that are not HTTP, headers without end, a body that does not come. Earlier
- * requests on the connection are answered first, since this refusal would be taken for their answer.
+ * requests on the connection are answered first, since this refusal would be taken for their response.
  */
 export function refuseBrokenHttp(
   log: Logger,
@@ -112,7 +112,7 @@ export function refuseBrokenHttp(
 
   return ({ code = '' }, socket) => {
     if (code === 'ECONNRESET' || socket.destroyed) return;
-    // nobody waits for the answers before it any more
+    // nobody waits for the responses before it any more
     if (code === CLIENT_ENDED && connections.owedResponse(socket) !== undefined) return socket.destroySoon();
     if (waiting.has(socket)) return;
     waiting.add(socket);

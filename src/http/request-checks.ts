@@ -21,7 +21,7 @@ const isLoopbackName = (name: string): boolean =>
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The headers of every answer of the control API: no cache stores it, and no page elsewhere can use it as a script. */
+/** The headers of every response of the control API: no cache stores it, and no page elsewhere can use it as a script. */
 export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: string): Refusal {

@@ -45,7 +45,7 @@ declare module 'fastify' {
 }
 
 /**
- * The options of a route: what the OpenAPI document says about it, and the schemas of its request and its answers.
+ * The options of a route: what the OpenAPI document says about it, and the schemas of its request and its responses.
  *
  * @param answer the schema of its response with status 200
  */
@@ -57,7 +57,7 @@ export const operation = <Answer extends z.ZodType, const Schema extends Fastify
   schema?: Schema,
 ) => ({ schema: { tag, operationId, summary, response: { 200: answer }, ...(schema as Schema) } });
 
-/** Fastify's names of the parts of a request, and the words for them in an answer. */
+/** Fastify's names of the parts of a request, and the words for them in a response. */
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
 const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
 

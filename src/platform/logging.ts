@@ -74,7 +74,7 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
 /** Writes one line when the store becomes unavailable, and one when it is back. */
 export const observeStore = (log: Logger, metrics?: Metrics['store']): StoreObserver => ({
   away: (reason: string): void =>
-    log.error({ reason }, 'the store cannot be used: requests are answered 503 until it is back'),
+    log.error({ reason }, 'the store cannot be used: requests get a 503 until it is back'),
   back: (awayMs: number): void => log.info({ away_ms: awayMs }, 'the store is back'),
   warning: (what: string): void => log.warn(`the store: ${what}`),
   lost: (worldId: string): void => {

@@ -9,7 +9,7 @@ const named = (name: string, value: unknown): string | false =>
 
 /** The result of a request: `200 initiate order-1 TXN4058… 1.2 ms`, and the reason. */
 const request = (line: Line): readonly unknown[] => [
-  line['status'] ?? line['fault'] ?? 'no answer',
+  line['status'] ?? line['fault'] ?? 'no response',
   line['route'] ??
     (typeof line['path'] === 'string' ? `${String(line['method'])} ${line['path']}` : 'no request'),
   line['client_ref_id'],

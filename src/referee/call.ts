@@ -27,7 +27,7 @@ export interface Call {
   /** HTTP status that the client saw; null for none. */
   readonly status: number | null;
   readonly seen: Seen;
-  /** How long the answer asked the client to wait; null when it did not. */
+  /** How long the response asked the client to wait; null when it did not. */
   readonly retryAfterMs: number | null;
   /** Whether it made a payout; null when nobody knows. */
   readonly committed: boolean | null;

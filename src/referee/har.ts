@@ -46,7 +46,7 @@ const routeOf = ({ method, url }: HarEntry['request']): JournalEntry['route'] =>
 function contentOf({ text, encoding, size }: HarEntry['response']['content']): unknown {
   if (text === undefined) {
     // bodies that were not recorded would look like broken answers, and the client would be blamed
-    if (size > 0) throw new TrafficError('its answers have no bodies: record it with their content');
+    if (size > 0) throw new TrafficError('its responses have no bodies: record it with their content');
     return null;
   }
   return readBody(encoding === 'base64' ? new TextDecoder().decode(Buffer.from(text, 'base64')) : text);

@@ -40,14 +40,14 @@ function learn(before: Knowledge, call: Call): Knowledge {
 /** The sandbox may notice late that a client left a request, so such a request takes the place where it began. */
 const answeredAfter = ({ wasLeft, place, endedAfter }: Call): number => (wasLeft ? place : endedAfter);
 
-/** In the order in which the client got the answers. */
+/** In the order in which the client got the responses. */
 export const asAnswered = (calls: readonly Call[]): readonly Call[] =>
   calls.toSorted((a, b) => answeredAfter(a) - answeredAfter(b) || a.endedMs - b.endedMs || a.place - b.place);
 
 /** What a client knows at the end. @param calls those about one reference */
 export const knownAtEnd = (calls: readonly Call[]): Knowledge => asAnswered(calls).reduce(learn, NOTHING);
 
-/** What a client knew when it sent a request: from the answers about a reference that it had by then. */
+/** What a client knew when it sent a request: from the responses about a reference that it had by then. */
 export const knownBefore = (calls: readonly Call[], request: Call): Knowledge =>
   knownAtEnd(calls.filter((call) => call.place < request.place && !overlaps(call, request)));
 

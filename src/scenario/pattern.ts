@@ -7,7 +7,7 @@ import type { Match } from '../contract/match.ts';
  * the text. At these bounds, those of a scenario compile within some 15 ms and test a request within some 20 ms.
  */
 
-/** The most in one scenario, in all rules on top of one world, or in one verification. */
+/** The most in one scenario, in all overrides of one world, or in one verification. */
 const MAX_PATTERNS = 20;
 const MAX_PATTERN_LENGTH = 250;
 /** A longer text matches no pattern. Only `remarks` and headers can be longer. */

@@ -91,7 +91,7 @@ export function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
   return { kind: fault };
 }
 
-/** The answer to requests past a limit, when the rule has no other. */
+/** The response to requests past a limit, when the rule has no other. */
 const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond => ({
   status: 429,
   message: `Too many requests: at most ${max} per ${durationText(per)}`,
@@ -143,7 +143,7 @@ function reportImpossible(match: Match, routes: readonly RouteName[], report: Re
   }
 }
 
-/** Reports parts of an answer that are not sent, since a success body has no place for them. */
+/** Reports parts of a response that are not sent, since a success body has no place for them. */
 function reportUnseen({ respond }: EffectDocument, report: Report): void {
   if (respond === undefined || respond.status >= 300 || respond.body !== undefined) return;
   for (const part of ['code', 'message'] as const) {

@@ -155,6 +155,6 @@ const SHOWS_ANSWER: ReadonlySet<string> = new Set(['truncated-body', 'malformed-
 export const showsResponse = (fault: string | null | undefined): boolean =>
   fault === null || fault === undefined || SHOWS_ANSWER.has(fault);
 
-/** Whether an answer replaces the normal one with a body of its own. */
+/** Whether a response replaces the normal one with a body of its own. */
 export const replacesBody = (respond: Respond | null): boolean =>
   respond !== null && (respond.body !== undefined || respond.status >= 300);

@@ -215,10 +215,10 @@ function refusal(file: string, problems: readonly Problem[]): ScenarioError {
   return new ScenarioError(lines, shown, more);
 }
 
-/** The compiled rules on top, by their documents, which a state keeps as they are. */
+/** The compiled overrides, by their documents, which a state keeps as they are. */
 const compiledRules = new WeakMap<object, Rule>();
 
-/** @throws ScenarioError with what is wrong with a rule on top of a world */
+/** @throws ScenarioError with what is wrong with an override of a world */
 function ruleOf(source: unknown): Rule {
   const known = compiledRules.get(source as object);
   if (known !== undefined) return known;
@@ -236,7 +236,7 @@ function ruleOf(source: unknown): Rule {
   return rule;
 }
 
-/** Compiles all rules on top of a world. @throws ScenarioError with what is wrong with the first wrong one */
+/** Compiles all overrides of a world. @throws ScenarioError with what is wrong with the first wrong one */
 export function rulesOf(documents: readonly unknown[]): readonly Rule[] {
   const rules = documents.map((source) => ruleOf(source));
   const message = tooManyPatterns(rules.map(({ match }) => match));

@@ -144,7 +144,7 @@ export function compileScenario(
 export interface ScenarioCompiler {
   /** @throws ScenarioError for a source that cannot be used */
   scenario(source: ScenarioSource): Scenario;
-  /** All rules on top of a world, called `world/NAME`. @throws ScenarioError also when they have too many patterns together */
+  /** All overrides of a world, called `world/NAME`. @throws ScenarioError also when they have too many patterns together */
   rules(documents: readonly unknown[]): readonly Rule[];
 }
 

@@ -28,7 +28,7 @@ type TemplateName = (typeof TEMPLATE_NAMES)[number];
 export type TemplateValues = Readonly<Partial<Record<TemplateName, string | number | null | undefined>>>;
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
-/** Longer values are cut to this length, so that the size of an answer is bounded. Only `remarks` can be longer. */
+/** Longer values are cut to this length, so that the size of a response is bounded. Only `remarks` can be longer. */
 const LONGEST_VALUE = 200;
 
 type Escape = (text: string) => string;

@@ -38,7 +38,7 @@ export const Command = z.discriminatedUnion('kind', [
   /** The scenario of the server has changed, for a world that follows it. */
   z.strictObject({ kind: z.literal('follow'), source: ScenarioSource }),
   z.strictObject({ kind: z.literal('putRule'), rule: z.record(z.string(), z.unknown()) }),
-  /** @param name null for all rules on top */
+  /** @param name null for all overrides */
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),
   z.strictObject({ kind: z.literal('release'), id: z.int(), order: z.custom<ReleaseOrder>() }),
   z.strictObject({ kind: z.literal('name'), name: WorldName }),

@@ -111,7 +111,7 @@ function forgetCounts({ uses, windows }: WorldState, id: string): void {
   windows.delete(id);
 }
 
-/** Puts a rule on top, replacing one of the same name. It counts from 0. @returns its id: `world/NAME` */
+/** Adds an override, replacing one of the same name. It counts from 0. @returns its id: `world/NAME` */
 export function putRule(
   state: WorldState,
   { rule: document }: CommandOf<'putRule'>,
@@ -129,7 +129,7 @@ export function putRule(
   }
   if (others.length >= MAX_OVERRIDES) {
     throw new Refusal('TOO_MANY_RULES', {
-      message: `A world can have ${MAX_OVERRIDES} rules on top: remove some with DELETE /_sandbox/rules/NAME`,
+      message: `A world can have ${MAX_OVERRIDES} overrides: remove some with DELETE /_sandbox/rules/NAME`,
     });
   }
   forgetCounts(state, rule.id);
@@ -143,7 +143,7 @@ function freeRuleName(overrides: readonly Rule[]): string {
   for (let nth = 1; ; nth += 1) if (!taken.has(`world/rule-${nth}`)) return `rule-${nth}`;
 }
 
-/** Removes a rule on top, or all of them. @throws Refusal RULE_NOT_FOUND */
+/** Removes an override, or all of them. @throws Refusal RULE_NOT_FOUND */
 export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>, { events }: Context): void {
   const { base, overrides } = state.index;
   const removed = overrides.filter(({ id }) => name === null || id === `world/${name}`);
@@ -160,8 +160,8 @@ function noRule(name: string, overrides: readonly Rule[]): Refusal {
   const names = overrides.map(({ id }) => id.slice(id.indexOf('/') + 1));
   const there =
     names.length === 0
-      ? 'This world has no rules on top of its scenario'
-      : `No rule ${name} was put on top of this world: there are ${names.join(', ')}`;
+      ? 'This world has no overrides'
+      : `This world has no override ${name}: there are ${names.join(', ')}`;
   return new Refusal('RULE_NOT_FOUND', { message: `${there}. Rules of a scenario cannot be removed` });
 }
 

@@ -158,7 +158,7 @@ export class SnapshotReader {
     if ('entry' in item) this.#addEntry(item.entry);
     else if ('payout' in item) this.#addPayout(item.payout);
     else if ('rule' in item) {
-      demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} rules on top`);
+      demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} overrides`);
       const rules = [...overrides, item.rule];
       usable(() => this.#compiler.rules(rules)); // each when it comes, so that they are not all compiled at the end
       this.#state.overrides = rules;
@@ -196,7 +196,7 @@ export class SnapshotReader {
     demand(broken === undefined, `it does not hold that ${broken}`);
     usable(() => useScenario(state, scenario, overrides, this.#compiler));
     const names = new Set(state.index.overrides.map(({ id }) => id));
-    demand(names.size === overrides.length, 'two rules on top have the same name');
+    demand(names.size === overrides.length, 'two overrides have the same name');
     return state;
   }
 

@@ -94,11 +94,11 @@ export const openIndex = (base: Scenario) => ({
   },
   /** The payouts that were made and never told: how many, and their sum. */
   atRisk: { count: 0, paise: 0 },
-  /** The scenario without the rules on top. */
+  /** The scenario without the overrides. */
   base,
-  /** The rules on top, the newest first. */
+  /** The overrides, the newest first. */
   overrides: [] as readonly Rule[],
-  /** The scenario with the rules on top. */
+  /** The scenario with the overrides. */
   active: base,
 });
 
@@ -198,7 +198,7 @@ export const recordsHeld = (state: WorldState): number => {
   return payouts.length + index.longTimelines + others;
 };
 
-/** The characters of its rules on top, and of its scenario, if it chose one; otherwise it shares the server's. */
+/** The characters of its overrides, and of its scenario, if it chose one; otherwise it shares the server's. */
 export const scenarioCharactersHeld = ({ scenario, index }: WorldState): number =>
   index.overrides.reduce(
     (sum, { characters }) => sum + characters,
@@ -243,7 +243,7 @@ export function scheduleStep({ due }: WorldState['index'], payout: Payout, posit
   if (dueMs !== null) due.push({ dueMs, createdAtMs, txnId, position });
 }
 
-/** Sets the scenario of the world, and the rules on top of it. */
+/** Sets the scenario of the world, and the overrides. */
 export function useScenario(
   state: WorldState,
   scenario: WorldState['scenario'],

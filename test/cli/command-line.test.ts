@@ -304,7 +304,7 @@ async function standIn(...statuses: readonly number[]): Promise<string> {
   return String((server.address() as AddressInfo).port);
 }
 
-/** Client and server are one process here: when it pauses for 3 s, no answer has come in time. */
+/** Client and server are one process here: when it pauses for 3 s, no response has come in time. */
 const PATIENTLY = ['--wait', '1m'];
 
 test.each([
@@ -361,7 +361,7 @@ test('health exits with 1 and one line when the sandbox is not ready or not runn
   expect(await runInProcess(['health'], { PORT: stopping })).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: `payout-sandbox: http://127.0.0.1:${stopping} is not ready: it answers 503\n`,
+    stderr: `payout-sandbox: http://127.0.0.1:${stopping} is not ready: it returns 503\n`,
   });
   expect(await runInProcess(['health', '--url', 'http://127.0.0.1:1'])).toMatchObject({
     code: 1,

@@ -41,7 +41,7 @@ test('validate --explain has a line for each rule and outcome, with the reason w
     'rules',
     '    lost-response  attempt must be 1, and it is 2',
     '    large          amount must be at least 200000, and it is 1500.5',
-    '  → none: the normal answer',
+    '  → none: the normal response',
     'outcomes',
     '  → neft-returned  is the first that matches',
     '    all-others     matches, but my/neft-returned is before it',

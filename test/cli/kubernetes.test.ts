@@ -39,7 +39,7 @@ test('the pod of docs/kubernetes.md starts with settings that exist, and keeps i
 
   const again = await serveInProcess(environment);
   const known = await ask(`${again.url}/payout/status?client_ref_id=order-1`, 'sk_test_pod');
-  expect(known.status).toBe(200); // the state is restored before the first answer
+  expect(known.status).toBe(200); // the state is restored before the first response
 });
 
 test('the Service of docs/kubernetes.md selects its pod, whose file system is read-only', () => {

@@ -13,7 +13,7 @@ import { testRows } from '../support/test-rows.ts';
 const ADMIN = 'admin-of-the-agents';
 const KEY = 'sk_test_agent';
 
-/** What an agent reads of an answer. */
+/** What an agent reads of a response. */
 interface Told {
   readonly text: string;
   readonly isError: boolean;
@@ -34,7 +34,7 @@ async function agentFor({ adminToken = ADMIN, mayRunCommands = false, url = '' }
     const [content] = result.content;
     return { text: content?.type === 'text' ? content.text : '', isError: result.isError === true };
   };
-  /** The answer of a call that must succeed, as JSON. */
+  /** The response of a call that must succeed, as JSON. */
   const ask = async (name: string, args: object = {}) => {
     const { text, isError } = await tell(name, { json: true, ...args });
     expect({ text, isError }).toMatchObject({ isError: false });
@@ -49,10 +49,10 @@ test('an agent learns where the client under test has to send its payouts', asyn
   expect(await ask('status')).toMatchObject({ url, balance: 1_000_000, transactions: { PENDING: 0 } });
 });
 
-test('an agent orders a lost answer, pays twice because of it, and sees that in the journal, the payouts and the verdict', async () => {
+test('an agent orders a lost response, pays twice because of it, and sees that in the journal, the payouts and the verdict', async () => {
   const { tell, ask } = await agentFor();
   const lost = { match: { attempt: 1 }, times: 1, effect: { commit: true, respond: { status: 500 } } };
-  expect((await tell('rule_add', { rules: { name: 'lost', ...lost } })).text).toBe('world/lost is on top');
+  expect((await tell('rule_add', { rules: { name: 'lost', ...lost } })).text).toBe('added world/lost');
   expect(await ask('pay', { reference: 'a' })).toMatchObject({
     status: 500,
     headers: { 'x-sandbox-rule': 'world/lost' },

@@ -30,7 +30,7 @@ test('probe never prints the key, and exits with 1 when it has to stop', async (
   expect(nobody).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('stopped: no answer to GET'),
+    stderr: expect.stringContaining('stopped: no response to GET'),
   });
   expect(nobody.stderr).toContain('0 of 18 rows learned with 1 request;');
 });

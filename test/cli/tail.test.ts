@@ -13,7 +13,7 @@ const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {
 
 const portOf = ({ url }: Sandbox): number => Number(new URL(url).port);
 
-/** A line without its time, the day in a UTR, and how long the answer took. */
+/** A line without its time, the day in a UTR, and how long the response took. */
 const timeless = (line: string): string =>
   line
     .replace(/^[\d:.]+/, '<time>')

@@ -55,7 +55,7 @@ test('a payout made with pay is listed, and settles when the clock is advanced',
   expect(await output('status')).toContain('Payouts   1 SUCCESS\n');
 });
 
-test('journal shows the answer to each request and the reason, with amounts and times in Indian notation', async () => {
+test('journal shows the response to each request and the reason, with amounts and times in Indian notation', async () => {
   const { output, world, pay } = await companion();
   await world.rule({ name: 'lost', times: 1, effect: { commit: true, respond: { status: 500 } } });
   await pay({ amount: 250_000 });
@@ -172,13 +172,13 @@ test('a request of the journal becomes a rule in a file, which is put on top, li
   const file = `${stateFolder()}/rules.yaml`;
   const text = await output('rule', 'from', '1');
   writeFileSync(file, `${text}  - name: second\n    effect: { respond: { status: 503 } }\n`);
-  expect(await output('rule', 'add', file)).toBe('world/request-1 is on top\nworld/second is on top\n');
+  expect(await output('rule', 'add', file)).toBe('added world/request-1\nadded world/second\n');
   expect((await world.rules('world')).map(({ name }) => name)).toEqual(['request-1', 'second']);
   const listed = await output('rule', 'list');
   expect(listed).toMatch(/^rule +matched +applied +description\nworld\/request-1 +0 +0 +Repeats what/);
   expect(listed).toContain('rules of the magic beneficiaries: --from magic lists them');
-  expect(await output('rule', 'remove', 'world/second')).toBe('world/second is removed; 1 rule on top\n');
-  expect(await output('rule', 'remove', '--all')).toBe('every rule is removed; no rule on top\n');
+  expect(await output('rule', 'remove', 'world/second')).toBe('world/second is removed; 1 override\n');
+  expect(await output('rule', 'remove', '--all')).toBe('every override is removed; no override\n');
   expect(await world.rules('world')).toEqual([]);
 });
 
@@ -257,7 +257,7 @@ test.each([200, 502])('an HTML page of a proxy with status %i is reported in one
   const { code, stdout, stderr } = await runInProcess(['status', '--url', url]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toBe(
-    `payout-sandbox: ${url}/_sandbox/world answers ${status} (text/html), which is not an answer of a sandbox: is there a proxy or another server?\n`,
+    `payout-sandbox: ${url}/_sandbox/world answers ${status} (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
   );
 });
 
@@ -295,12 +295,8 @@ testRows<[readonly string[], number, RegExp]>([
   [['rule', 'ad', 'x'], 2, /^rule takes one of .*, not ad \(did you mean add\?\)/],
   [['rule', 'add', '/nowhere'], 2, /^rule add: \/nowhere cannot be read \(ENOENT\)$/],
   [['rule', 'add', 'package.json'], 2, /^package\.json:2:3 name |^package\.json:/],
-  [['rule', 'remove'], 2, /^rule remove takes the name of one rule, or --all$/],
-  [
-    ['rule', 'remove', 'nope'],
-    2,
-    /^This world has no rules on top of its scenario\. Rules of a scenario cannot be removed$/,
-  ],
+  [['rule', 'remove'], 2, /^rule remove takes the name of one override, or --all$/],
+  [['rule', 'remove', 'nope'], 2, /^This world has no overrides\. Rules of a scenario cannot be removed$/],
   [['rule', 'list', '--from', 'here'], 2, /^from must be one of world, scenario, magic$/],
   [['rule', 'from', '7'], 2, /^request 7 is not in the journal/],
   [

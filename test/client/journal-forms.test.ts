@@ -144,7 +144,7 @@ test('an entry of the HAR has every part that HAR 1.2 requires', async () => {
   expect((await world.toHar()).log.entries).toEqual([HAR_ENTRY]);
 });
 
-/** What a client sees of an answer, and whether its payout happened. */
+/** What a client sees of a response, and whether its payout happened. */
 async function outcomeOf(world: World, reference: string) {
   const got = await world.pay({ client_ref_id: reference }).then(
     ({ status, headers, body }) => ({
@@ -215,7 +215,7 @@ test('a rule from a status or balance request matches its reference or txn_id, a
   expect(balances.map(({ body }) => body.data.balance)).toEqual([998_000, 998_000, 998_500]);
 });
 
-test('a request is found by its number or by the id in its answer', async () => {
+test('a request is found by its number or by the id in its response', async () => {
   const { world } = await clientFor();
   await expect(world.ruleFrom(1)).rejects.toThrow('request 1 is not in the journal, which is empty');
   const { headers } = await world.pay();

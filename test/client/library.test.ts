@@ -97,7 +97,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect((await world.scenarios()).scenarios.map(({ name }) => name)).toContain('rate-limited');
   });
 
-  test('a rule on top of a world applies before those of the scenario, is counted and can be removed', async () => {
+  test('an override of a world applies before those of the scenario, is counted and can be removed', async () => {
     const world = sandbox.world();
     const rule = await world.rule({
       name: 'gone-after-commit',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Order, World } from '../../src/index.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
 
-/** A client that asks for the status while its initiate is under way, and stores what each answer says. */
+/** A client that asks for the status while its initiate is under way, and stores what each response says. */
 class PayoutBook {
   readonly states = new Map<string, string>();
   readonly #client: Client;
@@ -43,7 +43,7 @@ const payThenRefresh = async (book: PayoutBook): Promise<void> => {
 /** Longer than any pause of a busy machine. */
 const PATIENT = { within: '1m' };
 
-/** Sends an initiate, and a status request while its answer is held: then both are in flight. */
+/** Sends an initiate, and a status request while its response is held: then both are in flight. */
 const inEveryOrder = (client: Client, isForgetful: boolean): Promise<void> =>
   client.world.orders(
     2,

@@ -15,7 +15,7 @@ const errorOf = async (promise: Promise<unknown>): Promise<Error> =>
     (error: unknown) => error as Error,
   );
 
-/** A world in which the first answer to `order-1` was lost, and its second attempt was answered. */
+/** A world in which the first response to `order-1` was lost, and its second attempt was answered. */
 async function worldWithRetry(): Promise<World> {
   const world = await worldFor(FROZEN);
   const lost = { commit: true, respond: { status: 500 } } as const;
@@ -151,7 +151,7 @@ test('pay() generates a new reference for each payout, also when another client 
   expect(again.headers.has('idempotent-replayed')).toBe(false);
 });
 
-test('pay returns an answer that is not JSON as text, and rejects where the connection breaks', async () => {
+test('pay returns a response that is not JSON as text, and rejects where the connection breaks', async () => {
   const world = await worldFor();
   await world.rule({
     match: { attempt: 1 },

@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeo
     await dialog.getByRole('button', { name: 'Keep editing' }).click();
     await use.click();
     await scenario.getByText('world/mine').waitFor();
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit rules on top'); // the focus is back
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit overrides'); // the focus is back
     expect((await payer.pay()).status).toBe(418);
   });
 

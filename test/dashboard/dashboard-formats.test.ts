@@ -54,7 +54,7 @@ const entry = (change: object = {}): JournalEntry =>
     ...change,
   }) as unknown as JournalEntry;
 
-test('a copied request has its body and the headers that decide its answer, and no others', () => {
+test('a copied request has its body and the headers that decide its response, and no others', () => {
   const request = {
     method: 'POST',
     path: '/payout/initiate',

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     const answered = page.waitForResponse((it) => it.request().headers()['authorization'] === theirKey);
     answer();
     await (await answered).finished();
-    await page.evaluate(`fetch('./').then((later) => later.text())`); // so that the page has seen the answer
+    await page.evaluate(`fetch('./').then((later) => later.text())`); // so that the page has seen the response
     await loaded(seen);
     expect(await page.getByTitle('Show another world').locator('code').textContent()).toBe(mine.apiKey);
   });

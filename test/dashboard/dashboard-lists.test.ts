@@ -79,7 +79,7 @@ test('events that arrive before their payout are applied once it is loaded', () 
   expect(list.get('A')!.timeline.map(({ done }) => done)).toEqual([true, true]);
 });
 
-test('an answer older than the events does not revert a payout', () => {
+test('a response older than the events does not revert a payout', () => {
   const list = new PayoutList(10);
   list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
   list.takeChanges([SETTLED], EDGES);
@@ -159,7 +159,7 @@ test('the line of the balance is in the order of time, whichever way its entries
   expect(line.next).toBe(12);
 });
 
-test('what a client was told is taken from an answer, although the payout has gone on since', () => {
+test('what a client was told is taken from a response, although the payout has gone on since', () => {
   const list = new PayoutList(10);
   list.takeNewest({ transactions: [made('A', { at_risk: true })], next: null }, EDGES);
   list.takeChanges([SETTLED], EDGES);

@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     await panel.getByText('no response has told the client').waitFor();
     await panel.getByText('paid, and the client is not told').waitFor();
 
-    await payer.status({ client_ref_id: 'lost-1' }); // an answer that says PENDING
+    await payer.status({ client_ref_id: 'lost-1' }); // a response that says PENDING
     await counter('1 at risk · ₹5,000.00').waitFor();
     await panel.getByText('The client was told that it is PENDING by request').waitFor();
     await page.reload();

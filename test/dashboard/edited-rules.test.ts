@@ -28,7 +28,7 @@ test('edited rules replace those on top, in their order', async () => {
   expect(await names()).toEqual(['new', 'first']);
 });
 
-test('the rules on top stay as they were if one of the edited rules is refused', async () => {
+test('the overrides stay as they were if one of the edited rules is refused', async () => {
   const { payer, names } = await worldWithRules();
   const edited = ['first', 'a', 'b'].map(withPatterns);
   await expect(putRules(payer.world, { rules: edited })).rejects.toThrow('at most 20 are allowed');

@@ -63,7 +63,7 @@ const lossOf = ({ payouts = 0, requests = 0, rulesOnTop = 0, isScenarioChosen = 
 testRows([
   [{}, null],
   [{ payouts: 1 }, '1 payout'],
-  [{ payouts: 1200, requests: 3, rulesOnTop: 1 }, '1,200 payouts, 3 requests and 1 rule on top'],
+  [{ payouts: 1200, requests: 3, rulesOnTop: 1 }, '1,200 payouts, 3 requests and 1 override'],
   [{ isScenarioChosen: true }, 'its own scenario'],
   [{ balance: 1 }, 'the changes of the balance'],
 ])('a question says what a world would lose', (change, text) => {

@@ -4,7 +4,7 @@ import type { World, WorldEvent } from '../../src/index.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
 
-/** A scenario with one rule, as an answer of the sandbox. */
+/** A scenario with one rule, as a response of the sandbox. */
 const scenario = (name: string, taken = 0): ScenarioResponse =>
   ({ name, rules: [{ id: 'a/b', matched: taken, taken }] }) as unknown as ScenarioResponse;
 const USE = { rule: 'a/b', matched: 1, taken: 1 };
@@ -29,20 +29,23 @@ test('a scenario whose reading failed is read the next time', async () => {
 test.each([
   ['of the first reading', false],
   ['of a later reading', true],
-])('a use of a rule is counted, although the answer %s is older than its event', async (_which, isKnown) => {
-  const live = new LiveScenario();
-  if (isKnown) {
-    await asked(live).answer(scenario('first'));
-    live.expire();
-  }
-  const reading = asked(live);
-  live.takeUses([USE]);
-  await reading.answer(scenario('first', 0));
-  await asked(live).answer(scenario('first', 1));
-  expect(live.current.value).toEqual(scenario('first', 1));
-});
+])(
+  'a use of a rule is counted, although the response %s is older than its event',
+  async (_which, isKnown) => {
+    const live = new LiveScenario();
+    if (isKnown) {
+      await asked(live).answer(scenario('first'));
+      live.expire();
+    }
+    const reading = asked(live);
+    live.takeUses([USE]);
+    await reading.answer(scenario('first', 0));
+    await asked(live).answer(scenario('first', 1));
+    expect(live.current.value).toEqual(scenario('first', 1));
+  },
+);
 
-test('an answer that is older than an action of the page does not undo it, and the scenario is read again', async () => {
+test('a response that is older than an action of the page does not undo it, and the scenario is read again', async () => {
   const live = new LiveScenario();
   const reading = asked(live);
   live.take(scenario('chosen here'));

@@ -21,7 +21,7 @@ testRows([
   ['a match on its own lines', 'rules:\n  - match:\n      rou|', ['route']],
   ['a rule after a comment and an empty line', '# a: {\n\nrules: # [\n  - na|', ['name']],
   ['the top of a scenario after a quoted text', "description: 'it: [is'\nse|", ['seed', 'settlement']],
-  ['an answer', 'rules:\n  - effect:\n      respond: { sta|', ['status']],
+  ['a response', 'rules:\n  - effect:\n      respond: { sta|', ['status']],
   ['the steps of a mode', 'settlement:\n  IMPS: [{ to: SUCCESS, af|', ['after']],
   ['the top of a scenario after closed braces', 'wallet: { opening_balance: 5 }\nout|', ['outcomes']],
   ['braces over two lines', 'rules:\n  - match: { route: status,\n      txn|', ['txn_id']],

@@ -25,7 +25,7 @@ const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
-/** Every route of the control API, as the answer to an unknown one lists them. */
+/** Every route of the control API, as the response to an unknown one lists them. */
 async function controlRoutes(): Promise<string[]> {
   const { body } = await (await sandboxFor()).client().send('GET', '/_sandbox/nowhere');
   const listed = (body.message as string).split('The routes are ')[1]!.split(', ');

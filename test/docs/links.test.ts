@@ -64,6 +64,13 @@ const BANNED = [
   ['no step of a payout has a due time', 'nothing scheduled'],
   ['how the house is laid out', 'how the code is organised'],
   ['what it was put through', 'how it was tested'],
+  ['rules on top', 'overrides'],
+  ['rule on top', 'override'],
+  [' an answer', 'a response'],
+  ['the answer', 'the response'],
+  ['no answer', 'no response'],
+  ['is answered 5', 'gets a 5'],
+  ['no occasion', 'not exercised'],
 ] as const;
 
 test('no document or source file has a phrase of the banned list', () => {

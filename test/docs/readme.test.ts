@@ -32,11 +32,11 @@ test('docs/errors.md lists exactly the refusals of the service', () => {
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
-/** An answer without the parts that depend on time: timestamps, and the date in a UTR. */
+/** A response without the parts that depend on time: timestamps, and the date in a UTR. */
 const timeless = (answer: string): string =>
   answer.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').replaceAll(/"utr":"\d{4}/g, '"utr":"<day>');
 
-test.skipIf(!hasCurl)('the curl commands of the README print the answers of the README', async () => {
+test.skipIf(!hasCurl)('the curl commands of the README print the responses of the README', async () => {
   const { url } = await serveInProcess();
   const curls = commandsOf(README, 'curl');
   expect(curls).toHaveLength(3);
@@ -87,7 +87,7 @@ test('docs/scenarios.md has a table of every field of a scenario', () => {
   }
 });
 
-test('docs/scenarios.md lists every value of the request that an answer can contain', () => {
+test('docs/scenarios.md lists every value of the request that a response can contain', () => {
   const names = [...fileOf('docs/scenarios.md').matchAll(/`\{\{(\w+)\}\}`/g)].map(([, name]) => name);
   expect(new Set(names)).toEqual(new Set(TEMPLATE_NAMES));
 });

@@ -155,7 +155,7 @@ test.each([
   ['of several types', 'sandbox', { 'content-type': 'text/plain; a=b, text/html' }],
   ['plain text', null, {}],
   ['JSON', null, { 'content-type': 'application/problem+json; charset=utf-8' }],
-])('an answer of a rule that is %s has the Content-Security-Policy %s', async (_what, policy, headers) => {
+])('a response of a rule that is %s has the Content-Security-Policy %s', async (_what, policy, headers) => {
   const { world, pay } = (await sandboxFor()).client();
   await world.rule({ effect: { respond: { status: 200, headers, body: '<script>alert(1)</script>' } } });
   const answer = await pay();

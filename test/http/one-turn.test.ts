@@ -79,7 +79,7 @@ function bytesOf({ apiKey }: Client, [line, body = '', how]: Asked): Buffer {
   return rawRequest(line, { ...headers, 'transfer-encoding': 'chunked' }, `${chunks}0\r\n\r\n`);
 }
 
-/** Sends requests on one connection. @returns the bodies of the answers, and what the journal has of each */
+/** Sends requests on one connection. @returns the bodies of the responses, and what the journal has of each */
 async function outcomeOf(client: Client, asked: readonly Asked[], isAtOnce: boolean): Promise<unknown> {
   const texts: string[] = [];
   const groups = isAtOnce ? [asked] : asked.map((one) => [one]);
@@ -105,7 +105,7 @@ async function outcomeOf(client: Client, asked: readonly Asked[], isAtOnce: bool
 
 // with a store, requests that are sent ahead may overtake each other
 test.runIf(!isStored)(
-  'requests that arrive at once give the same answers and the same journal as one after the other, with control calls among them',
+  'requests that arrive at once give the same responses and the same journal as one after the other, with control calls among them',
   async () => {
     const some = fc.array(fc.constantFrom(...OF_SERVICE), { maxLength: 5 });
     // one control call: a second one waits until the response to the first has been sent

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DelayedResponses } from '../../src/log/connections/delayed-responses.ts';
 
-test('a delayed answer ends once: by itself, when it is released, or at once if its world has ended', () => {
+test('a delayed response ends once: by itself, when it is released, or at once if its world has ended', () => {
   const delayed = new DelayedResponses();
   const ended: string[] = [];
   const hold = (name: string) => delayed.hold(() => ended.push(name));

@@ -251,7 +251,7 @@ describe('the scenario of the server', () => {
     expect(await decided(b.submit(initiate()))).toMatchObject({ effect: null });
   });
 
-  test('leaves the clock, the money and the rules on top as they are', async () => {
+  test('leaves the clock, the money and the overrides as they are', async () => {
     const { world, reload } = logFor({}, new ManualClock());
     const a = world('a');
     await a.submit(initiate());
@@ -349,7 +349,7 @@ describe('a reset or a restore', () => {
     expect(a.latest.generation).toBe(2);
   });
 
-  test('that is refused ends no delayed answer and leaves the state as it was', async () => {
+  test('that is refused ends no delayed response and leaves the state as it was', async () => {
     const { world } = logFor({ maxRecords: 0 });
     const a = world('a');
     let ended = 0;

@@ -142,7 +142,7 @@ test('a snapshot carries its scenario and its settings with it, to a sandbox tha
   expect(worldsIn(await fork.world.snapshot())).toHaveLength(1);
 });
 
-/** What a world with a payout, a refund and a rule on top says of itself, to be changed. */
+/** What a world with a payout, a refund and an override says of itself, to be changed. */
 async function snapshotOf(client: Client): Promise<string> {
   await client.world.use({ settlement: { NEFT: [{ to: 'FAILED', after: '40m' }] } });
   await client.pay({ transfer_mode: 'NEFT', client_ref_id: 'returned' });
@@ -209,7 +209,7 @@ test.each<[string, RegExp | string, string, RegExp]>([
     '"effect":{"delay":"soon"}',
     /cannot be used here/,
   ],
-  ['two rules of one name', /(\{"rule":.*\n)/, '$1$1', /two rules on top have the same name/],
+  ['two rules of one name', /(\{"rule":.*\n)/, '$1$1', /two overrides have the same name/],
   ['a line of a kind that there is not', '{"rule":', '{"ruler":', /it is not part of a world/],
 ])('a snapshot with %s is refused, whatever its checksum says', async (_what, from, to, message) => {
   const client = (await sandboxFor({ clock: START })).client();

@@ -113,7 +113,7 @@ test('a world whose store answers late does what one in memory does', async () =
   );
 });
 
-test('servers whose store loses replies, repeats calls and cuts its answers short arrive at one state, with each command in it once', async () => {
+test('servers whose store loses replies, repeats calls and cuts its responses short arrive at one state, with each command in it once', async () => {
   await fc.assert(
     fc.asyncProperty(
       acts(anyAct, 30),

@@ -34,7 +34,7 @@ test.each([
   });
 });
 
-test('instant: a payout is PENDING in the answer and settled at the next request, even with a frozen clock', async () => {
+test('instant: a payout is PENDING in the response and settled at the next request, even with a frozen clock', async () => {
   const { client } = await sandboxFor({ settlement: 'instant', clock: START });
   const world = client();
   for (const mode of ['IMPS', 'NEFT', 'RTGS', 'UPI']) {

@@ -50,7 +50,7 @@ testRows([
       committed: false,
       limit: 'X',
     },
-    'no answer  POST /  not committed  limit X  client gone  5 ms',
+    'no response  POST /  not committed  limit X  client gone  5 ms',
   ],
   [
     'a settlement',

@@ -41,7 +41,7 @@ async function beginRequest(url: string): Promise<Socket> {
   return socket;
 }
 
-/** A connection that is kept open after one answer. */
+/** A connection that is kept open after one response. */
 async function keepAlive(url: string): Promise<Socket> {
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
@@ -162,7 +162,7 @@ test('a sandbox can restart on the same port at once', STOP_TIMEOUT, async () =>
   expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
 });
 
-test('a delayed answer is sent at once when the sandbox stops', async () => {
+test('a delayed response is sent at once when the sandbox stops', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'stopping-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'late.yaml');

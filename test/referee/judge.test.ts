@@ -279,7 +279,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['expectation-missed', 'not_exercised', [{}]],
 ];
 
-/** A case in words: its first requests with their answers, and the settings. */
+/** A case in words: its first requests with their responses, and the settings. */
 function caseText([, , lines, settings]: VerdictCase): string {
   const requests = lines.slice(0, 4).map(({ route = 'initiate', reference = '', http = 200, ...others }) => {
     const { state = '', ...more } = others;

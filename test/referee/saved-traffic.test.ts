@@ -85,7 +85,7 @@ test('a HAR with a body that is nested too deep to be written again is judged', 
   expect(judge('a file', savedTraffic(text)).passed).toBe(true);
 });
 
-test('a HAR that Chromium recorded is judged: timeouts, an error page, half an answer, a reset', () => {
+test('a HAR that Chromium recorded is judged: timeouts, an error page, half a response, a reset', () => {
   const text = readFileSync(new URL('recorded/chromium.har', import.meta.url), 'utf8');
   const { checks } = judge('a file', savedTraffic(text), BY_ACCOUNT);
   const findings = checks.flatMap(({ id, findings: all }) =>

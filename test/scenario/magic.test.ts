@@ -50,7 +50,7 @@ const gatewayPage: Check = async (payer) => {
   expect(text).toContain('<h1>502 Bad Gateway</h1>');
 };
 
-/** The answer breaks off, which each client reports with its own error. */
+/** The response breaks off, which each client reports with its own error. */
 const breaks =
   (ofFetch: string, ofNode: string): Check =>
   async ({ pay, http }) =>
@@ -76,7 +76,7 @@ const malformed: Check = async (payer) => {
   expect(() => JSON.parse(text)).toThrow(SyntaxError);
 };
 
-/** Expects the normal answer, and returns its text. */
+/** Expects the normal response, and returns its text. */
 async function accepted(payer: Payer): Promise<string> {
   const { status, text } = await answered(payer);
   expect(status).toBe(200);
@@ -84,7 +84,7 @@ async function accepted(payer: Payer): Promise<string> {
   return text;
 }
 
-/** Expects the normal answer, after a minimum time. */
+/** Expects the normal response, after a minimum time. */
 const acceptedSlowly =
   (leastMs: (text: string) => number): Check =>
   async (payer) => {
@@ -93,7 +93,7 @@ const acceptedSlowly =
     expect(performance.now() - startMs).toBeGreaterThan(leastMs(text));
   };
 
-/** What a client sees of an initiate, by rule. Outcomes leave the normal answer. */
+/** What a client sees of an initiate, by rule. Outcomes leave the normal response. */
 const ANSWERS: Record<string, Check> = {
   'status-400': answers(400, 'INVALID_REQUEST'),
   'status-401': answers(401, 'UNAUTHORIZED', ['www-authenticate', 'Bearer']),
@@ -217,7 +217,7 @@ test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens,
   },
 );
 
-test('a magic beneficiary works in every transfer mode, and the answer names its rule', async () => {
+test('a magic beneficiary works in every transfer mode, and the response names its rule', async () => {
   const { client } = await sandboxFor();
   for (const transfer_mode of ['IMPS', 'NEFT', 'RTGS', 'UPI']) {
     const { status, headers } = await client().pay({ transfer_mode, beneficiary_account: '9999000402' });

@@ -108,7 +108,7 @@ test('a scenario with too many regular expressions has its other errors reported
   ]);
 });
 
-test('all rules on top of a world have at most 20 regular expressions together', async () => {
+test('all overrides of a world have at most 20 regular expressions together', async () => {
   const world = await worldOf();
   const headers = (count: number) =>
     Object.fromEntries(many(count, (nth) => [`x-${nth}`, { matches: `${nth}` }]));

@@ -75,7 +75,7 @@ rules:
 
 test('a scenario may use every documented key', () => {
   expect(problemsOf(EVERYTHING)).toEqual([
-    expect.stringMatching(/warning: rules\[0\]\.effect\.stale is never seen by a client/), // it answers 500
+    expect.stringMatching(/warning: rules\[0\]\.effect\.stale is never seen by a client/), // it returns 500
     expect.stringMatching(/ok, 1 rule, 2 outcomes$/),
   ]);
 });
@@ -272,7 +272,7 @@ testRows([
     '1:37 rules[0].effect.delay must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S: 2 has no unit, write 2s for seconds or 2ms for milliseconds',
   ],
   [
-    'an answer that is no status',
+    'a response that is no status',
     'rules: [{ name: a, effect: { respond: 50 } }]',
     '1:39 rules[0].effect.respond must be a status from 200 to 599 such as 500, or a mapping such as { status: 500 }',
   ],
@@ -383,7 +383,7 @@ testRows([
     'outcomes[0].weighted must have at least one timeline',
   ],
   [
-    'an answer that names nothing that a request has',
+    'a response that names nothing that a request has',
     'rules: [{ name: a, effect: { respond: { status: 500, body: { about: "{{ref}}" } } } }]',
     'rules[0].effect.respond.body.about names {{ref}}, which is not known here (known: client_ref_id,',
   ],

@@ -32,7 +32,7 @@ interface Stage {
   readonly state: (reference?: string) => Promise<unknown>;
   /** What has been paid from the wallet since the story began, in INR. */
   readonly spent: () => Promise<number>;
-  /** Sends the initiate of order-1, waits until the journal says that it hangs, and disconnects without an answer. */
+  /** Sends the initiate of order-1, waits until the journal says that it hangs, and disconnects without a response. */
   readonly leave: () => Promise<string>;
 }
 
@@ -109,7 +109,7 @@ async function expectRetryMakes({ world, state, spent }: Stage): Promise<void> {
   expect([await state(), await spent()]).toEqual(['PENDING', 1500.5]);
 }
 
-/** Sends one initiate until it gets the normal answer. @returns the number of attempts */
+/** Sends one initiate until it gets the normal response. @returns the number of attempts */
 async function payUntilAnswered(world: Client, reference: string): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const answer = await world.pay({ client_ref_id: reference, amount: 10 }).catch(() => undefined);
@@ -517,7 +517,7 @@ test('a request that misspells a scenario is refused with the nearest name', asy
   expect(body.message).toMatch(/not rate-limted \(did you mean rate-limited\?\)\./);
 });
 
-/** The answers of each shipped dialect to a request with a malformed account, and to its repetition with another amount. */
+/** The responses of each shipped dialect to a request with a malformed account, and to its repetition with another amount. */
 const DIALECTS: Record<string, readonly number[]> = {
   default: [200, 400],
   strict: [400, 400],

@@ -142,7 +142,7 @@ testRows([
     'rules[0].effect.timeline is never used: respond makes no payout without commit: true',
   ],
   [
-    'a timeline with a lost answer and no payout',
+    'a timeline with a lost response and no payout',
     single('effect: { fault: { kind: hang, for: 1s }, timeline: [] }'),
     'rules[0].effect.timeline is never used: the fault hang makes no payout without commit: true',
   ],
@@ -157,9 +157,9 @@ testRows([
     'rules[0].effect.not_found is never used: commit: false makes no payout',
   ],
   [
-    'an answer that a fault hides',
+    'a response that a fault hides',
     single('effect: { fault: connection-reset, respond: 402 }'),
-    'rules[0].effect.respond is never seen by a client: the fault connection-reset shows no answer',
+    'rules[0].effect.respond is never seen by a client: the fault connection-reset shows no response',
   ],
   [
     'a stale read that is answered otherwise',
@@ -169,7 +169,7 @@ testRows([
   [
     'a stale read that hangs',
     single('match: { route: status }, effect: { stale: 30s, fault: hang }'),
-    'rules[0].effect.stale is never seen by a client: the fault hang shows no answer',
+    'rules[0].effect.stale is never seen by a client: the fault hang shows no response',
   ],
 ])('there is a warning about everything that has no effect', (_what, text, warning) => {
   expect(warningsOf(text)).toEqual([expect.stringContaining(`1: warning: ${warning}`)]);

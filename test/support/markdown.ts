@@ -20,7 +20,7 @@ export function tableIn(text: string): string[][] {
 
 interface ShellCommand {
   readonly shell: string;
-  /** The answer that is shown below it. */
+  /** The response that is shown below it. */
   readonly answer: string | undefined;
 }
 

@@ -176,7 +176,7 @@ export const logLines = (output: string): readonly LogLine[] =>
 export const linesOf = (output: string, message: string): readonly LogLine[] =>
   logLines(output).filter(({ msg }) => msg === message);
 
-/** Sends one request with a key, and waits for the whole answer. */
+/** Sends one request with a key, and waits for the whole response. */
 export async function ask(url: string, key: string, body?: Record<string, unknown>): Promise<Response> {
   const authorization = `Bearer ${key}`;
   const response = await fetch(

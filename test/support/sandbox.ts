@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { startSandbox, type Sandbox, type SettingsInput, type World } from '../../src/index.ts';
 
-/** What a client sees of one answer. */
+/** What a client sees of one response. */
 export interface Seen {
   readonly status: number;
   readonly headers: Headers;

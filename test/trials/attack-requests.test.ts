@@ -32,7 +32,7 @@ async function statusOf(
   const [answer, ...more] = answersIn(bytes, isStream(request));
   if (answer === undefined && isStream(request) && bytes.length > 0) return 200;
   if (answer === undefined || more.length > 0)
-    throw new Error(`not one answer: ${bytes.toString('latin1', 0, 500)}`);
+    throw new Error(`not one response: ${bytes.toString('latin1', 0, 500)}`);
   try {
     expectPublished(answer, request.call);
     return answer.status;

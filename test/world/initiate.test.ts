@@ -235,7 +235,7 @@ describe('a reference that was refused for the balance', () => {
   });
 });
 
-test('a rule may refuse a request, break its answer or delay it, and still make the payout', () => {
+test('a rule may refuse a request, break its response or delay it, and still make the payout', () => {
   const world = new Core({
     rules: [
       { name: 'lost', match: { client_ref_id: 'a' }, effect: { commit: true, respond: { status: 500 } } },
@@ -275,7 +275,7 @@ test('a payout that is only previewed is the one that is made', () => {
   expect(world.pay('a').answer).toEqual(previewed);
 });
 
-test('an answer of a rule replaces a balance or a status, which is then not looked up', () => {
+test('a response of a rule replaces a balance or a status, which is then not looked up', () => {
   const world = new Core({
     rules: [
       {

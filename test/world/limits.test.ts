@@ -50,7 +50,7 @@ test('a window begins with its first request, not when the one before it ends', 
   expect(['b', 'c', 'd'].map((reference) => seen(world.pay(reference)))).toEqual(['ok', 'ok', 10_000]);
 });
 
-test('beyond its limit a rule applies the rest of its effect: any answer, even after a payout that the client does not learn of', () => {
+test('beyond its limit a rule applies the rest of its effect: any response, even after a payout that the client does not learn of', () => {
   const limit = { max: 1, per: '1m' };
   const effects = [
     { limit },

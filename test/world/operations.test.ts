@@ -213,7 +213,7 @@ describe('a chosen scenario', () => {
     expect([world.state.scenario.isChosen, world.state.uses.size]).toEqual([false, 1]);
   });
 
-  test('may be chosen by one request alone, under the rules on top', () => {
+  test('may be chosen by one request alone, under the overrides', () => {
     const world = new Core();
     world.submit({
       kind: 'putRule',
@@ -228,7 +228,7 @@ describe('a chosen scenario', () => {
   });
 });
 
-describe('a rule on top', () => {
+describe('an override', () => {
   const put = (world: Core, rule: Record<string, unknown>) => world.submit({ kind: 'putRule', rule });
   const ids = ({ state }: Core) => state.index.active.rules.map(({ id }) => id);
   const delay = { delay: '1ms' };
@@ -267,7 +267,7 @@ describe('a rule on top', () => {
     const remove = (name: string | null) => world.submit({ kind: 'removeRule', name });
     expect(refusalOf(() => remove('own'))).toMatchObject({
       code: 'RULE_NOT_FOUND',
-      message: 'This world has no rules on top of its scenario. Rules of a scenario cannot be removed',
+      message: 'This world has no overrides. Rules of a scenario cannot be removed',
     });
     for (const name of ['a', 'b', 'c']) put(world, { name, match: { route: 'status' }, effect: delay });
     world.pay('x');

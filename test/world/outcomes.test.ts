@@ -35,7 +35,7 @@ test('the first outcome that matches decides how a payout ends; without one, the
   ]);
 });
 
-test('a rule and an outcome combine: the first answer is lost, and the payout is still the one in ten that is reversed', () => {
+test('a rule and an outcome combine: the first response is lost, and the payout is still the one in ten that is reversed', () => {
   const outcomes: readonly Outcome[] = [
     {
       weighted: [

@@ -22,7 +22,7 @@ import { testRows } from '../support/test-rows.ts';
 /**
  * A world at 10 ms. Its payouts: 0 was reversed after its success, 1 failed, 2 waits for two steps by reads, 3 is the
  * second one of its reference, 4 succeeded at a read, and is to be reversed at 90 ms. It has a credit, a debit, a
- * remembered refusal, a rule on top, and counters.
+ * remembered refusal, an override, and counters.
  */
 function past(): Core {
   const world = new Core({
@@ -346,7 +346,7 @@ testRows<[what: string, why: string, tamper: (saved: Tampered) => void]>([
     (saved) => void delete (saved.head.scenario.source as { document?: unknown }).document,
   ],
   [
-    'rules on top with too many patterns together',
+    'overrides with too many patterns together',
     'brings the regular expressions to 21',
     (saved) =>
       saved.put(
@@ -358,14 +358,14 @@ testRows<[what: string, why: string, tamper: (saved: Tampered) => void]>([
         }),
       ),
   ],
-  ['a rule on top that is none', 'cannot be used here', (saved) => saved.put({ rule: { name: 'x' } })],
+  ['an override that is none', 'cannot be used here', (saved) => saved.put({ rule: { name: 'x' } })],
   [
     'two rules of one name',
-    'two rules on top have the same name',
+    'two overrides have the same name',
     (saved) => saved.put({ rule: saved.of('rule')[0] }),
   ],
   [
-    'more rules on top than there may be',
+    'more overrides than there may be',
     'more than 100 rules',
     (saved) =>
       saved.put(

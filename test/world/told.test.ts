@@ -222,7 +222,7 @@ function thawed(state: WorldState): WorldState {
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
-test('of 20 lost answers and 5,000 others 20 payouts are at risk, and none once their client has asked', () => {
+test('of 20 lost responses and 5,000 others 20 payouts are at risk, and none once their client has asked', () => {
   const world = new Core({
     wallet: { opening_balance: 100_000 },
     rules: [

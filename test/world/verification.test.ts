@@ -39,7 +39,7 @@ test('a field of a match without a value matches everything', () => {
   expect(verified([asked(1), asked(2)], { match: { outcome: undefined, route: undefined } }).count).toBe(2);
 });
 
-test('a request that has no answer has no status', () => {
+test('a request that has no response has no status', () => {
   const { count, closest } = verified([asked(1)], { match: { status: 200 } });
   expect([count, closest[0]?.misses]).toEqual([0, [{ field: 'status', expected: 200, actual: null }]]);
 });
@@ -52,7 +52,7 @@ testRows([
   ['slow-body', 1],
   ['truncated-body', 1],
   [undefined, 1],
-] as const)('an answer with a fault counts with its status if the client saw it', (fault, count) => {
+] as const)('a response with a fault counts with its status if the client saw it', (fault, count) => {
   const one = asked(1, { response, ...(fault !== undefined && { fault }) });
   expect(verified([one], { match: { status: 200 } }).count).toBe(count);
 });

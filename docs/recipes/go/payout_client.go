@@ -69,7 +69,7 @@ type wholeResponse struct {
 	body []byte
 }
 
-// send reads the whole answer: half of one says as little as none.
+// send reads the whole response: half of one says as little as none.
 func (c Client) send(method, path string, body []byte) (*wholeResponse, error) {
 	request, err := http.NewRequest(method, c.URL+path, bytes.NewReader(body))
 	if err != nil {

@@ -42,7 +42,7 @@ public final class SandboxWorld {
     control("POST", "/clock/freeze", null);
   }
 
-  /** Moves the clock; the answer lists what happened meanwhile. */
+  /** Moves the clock; the response lists what happened meanwhile. */
   public String advance(String by) throws IOException, InterruptedException {
     return control("POST", "/clock/advance", "{\"by\":\"" + by + "\"}");
   }

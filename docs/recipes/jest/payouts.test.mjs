@@ -25,7 +25,7 @@ const inWorld = (body) => async () => {
 };
 
 test(
-  'a salary is paid once, although the first answer was lost',
+  'a salary is paid once, although the first response was lost',
   inWorld(async (world) => {
     await world.rule({
       name: 'lost-response',

@@ -17,7 +17,7 @@ class PayoutClient:
         self.url, self.api_key, self.timeout, self.tries = url, api_key, timeout, tries
 
     def pay(self, payout):
-        """Returns the HTTP status and the body: of the answer, or else of the status."""
+        """Returns the HTTP status and the body: of the response, or else of the status."""
         for attempt in range(self.tries):
             try:
                 return self._send("/payout/initiate", payout)
@@ -46,7 +46,7 @@ class PayoutClient:
             if refusal.code >= 500:
                 raise OutcomeUnknown("Retry-After" in refusal.headers) from refusal
             return refusal.code, json.load(refusal)
-        except (OSError, http.client.HTTPException, ValueError) as no_answer:  # timeout, reset, half an answer, no JSON
+        except (OSError, http.client.HTTPException, ValueError) as no_answer:  # timeout, reset, half a response, no JSON
             raise OutcomeUnknown() from no_answer
 
 

@@ -13,7 +13,7 @@ const PROJECT_SETTINGS =
   'the settings of a project [default payout-sandbox.config.yaml or .json in this folder, if any]';
 
 const OFF = 'a check to switch off, with the reason';
-const PATIENCE = 'the longest that a client may wait for an answer [default 10s]';
+const PATIENCE = 'the longest that a client may wait for a response [default 10s]';
 const EXIT_CODES = 'what the exit codes of the command say [default paid=0,failed=1,in-doubt=75]';
 const FAIL_ON = 'the lowest severity that makes the command fail: error, warning, notice or never';
 const WORKERS = 'how many runs to do at once [default one per processor, at most 4]';

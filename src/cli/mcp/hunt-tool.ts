@@ -53,7 +53,7 @@ export const huntTool = (mayRunCommands: boolean) =>
       depth: z.int().default(2).describe('the most failures in one run'),
       runs: z.int().default(200).describe('the most runs'),
       time: z.string().default(USUAL_TIME).describe('how long to search'),
-      patience: z.string().optional().describe('the longest that the command may wait for an answer: 10s'),
+      patience: z.string().optional().describe('the longest that the command may wait for a response: 10s'),
       scenario: z
         .string()
         .optional()

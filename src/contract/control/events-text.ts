@@ -8,7 +8,7 @@ export const EventsText: z.ZodType = z.string().meta({
     '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change;',
     '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
     '`at_risk` `{count, amount}`, when the payouts that the client was not told of change;',
-    '`scenario` `{scenario, rule}`, when the scenario or the rules on top change; `rule` `{rule, matched, taken}`, when a',
+    '`scenario` `{scenario, rule}`, when the scenario or the overrides change; `rule` `{rule, matched, taken}`, when a',
     'rule was applied to a request; `held` a HeldRequest and `released` `{id, how}`, when a request begins to wait and when its wait ends; `reset` and `restore` `{now}`; `missed` `{missed}`, how many events were dropped',
     'before this one, or null. A line that begins with `:` is a comment that keeps the connection open.',
   ].join(' '),

@@ -52,7 +52,7 @@ export const ExplainResponse = z
       .int()
       .nullable()
       .describe('Which attempt of its reference it would be; null where no rule asks for it'),
-    rule: z.string().nullable().describe('The rule that would be applied; null for the normal answer'),
+    rule: z.string().nullable().describe('The rule that would be applied; null for the normal response'),
     payout: z
       .object({
         planned_by: z.string().describe('The outcome, rule or settlement that decides the payout'),

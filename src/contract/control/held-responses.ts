@@ -6,7 +6,7 @@ export const HeldRequestResponse = z
     id: z.int().describe('Which held request of this world it is, counted from 1'),
     at: z
       .enum(['arrived', 'committed'])
-      .describe('arrived: nothing has happened yet; committed: only the answer waits'),
+      .describe('arrived: nothing has happened yet; committed: only the response waits'),
     route: RouteName,
     client_ref_id: z.string().nullable(),
     txn_id: z.string().nullable(),

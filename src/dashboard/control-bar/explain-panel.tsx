@@ -63,7 +63,7 @@ const Explanation = ({
   </>
 );
 
-/** An answer, and the request and the scenario that it is about, as JSON. */
+/** A response, and the request and the scenario that it is about, as JSON. */
 interface Explained {
   readonly answer: ExplainResponse;
   readonly about: string;

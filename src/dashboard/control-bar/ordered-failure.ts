@@ -62,7 +62,7 @@ export function orderedFailure(rules: readonly RuleResponse[]): OrderedFailure |
   return seen === null ? null : { rule, seen, isPaid: effect.commit === true, left: leftOf(rule) };
 }
 
-/** `Every payout is answered 500, although it is made`, `The next 2 payouts …` */
+/** `Every payout gets a 500, although it is made`, `The next 2 payouts …` */
 export function failureText({ seen, isPaid, left }: OrderedFailure): string {
   const which =
     left === null ? 'Every payout' : left === 1 ? 'The next payout' : `Each of the next ${left} payouts`;

@@ -25,7 +25,7 @@ export const orderRule = (live: LiveWorld, rule: RuleRequest, text: string): Pro
 export const removeRule = (live: LiveWorld, name: string): Promise<string | null> =>
   changeRules(live, () => live.world.removeRule(name), `${name} is removed.`);
 
-/** Removes all rules on top, and returns to the scenario of the server. */
+/** Removes all overrides, and returns to the scenario of the server. */
 export const backToNormal = (live: LiveWorld): Promise<string | null> =>
   changeRules(
     live,

@@ -150,7 +150,7 @@ function plainCommands(live: LiveWorld): readonly Command[] {
     { title: 'Undo', note: 'the last action', act: () => void undo(live) },
     {
       title: 'Back to normal',
-      note: 'no rules on top, the scenario of the server',
+      note: 'no overrides, the scenario of the server',
       act: () => said(live, backToNormal(live)),
     },
     ...views,

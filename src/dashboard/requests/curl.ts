@@ -22,7 +22,7 @@ export function curlOf({ method, url, apiKey, headers = {}, body = null }: Call)
   return words.join(' \\\n  ');
 }
 
-/** The request headers that can change the answer. */
+/** The request headers that can change the response. */
 const RELEVANT_HEADERS = new Set(['content-type', 'x-sandbox-scenario']);
 
 /** A curl command that sends a request of the journal again. */

@@ -10,7 +10,7 @@ const FIRST_RULE = {
 
 const requestOf = ({ name, rule }: RuleResponse): RuleRequest => ({ name, ...(rule as RuleRequest) });
 
-/** The rules on top of a world as a scenario to edit; an example rule if there are none. */
+/** The overrides of a world as a scenario to edit; an example rule if there are none. */
 export const rulesDocument = (top: readonly RuleResponse[]): { readonly rules: readonly object[] } => ({
   rules: top.length === 0 ? [FIRST_RULE] : top.map(requestOf),
 });
@@ -26,12 +26,12 @@ async function removeOthers(world: World, names: ReadonlySet<string>): Promise<v
   for (const { name } of await world.rules('world')) if (!names.has(name)) await world.removeRule(name);
 }
 
-/** Replaces the rules on top of a world with those of a document. If one of them is refused, the former ones are put back. */
+/** Replaces the overrides of a world with those of a document. If one of them is refused, the former ones are put back. */
 export async function putRules(world: World, document: unknown): Promise<void> {
   const { rules = [], ...others } = document as { rules?: readonly RuleRequest[] };
   const [other] = Object.keys(others);
   if (other !== undefined) {
-    throw new Error(`Only rules can be put on top of a scenario: write ${other} into the scenario itself.`);
+    throw new Error(`Only rules can be overrides: write ${other} into the scenario itself.`);
   }
   const former = await world.rules('world');
   try {

@@ -40,7 +40,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Edits a scenario, or the rules on top, as YAML. */
+/** Edits a scenario, or the overrides, as YAML. */
 export function EditorDialog({ title, note, start, use, onClose }: Props) {
   const live = useLive();
   const dialog = useRef<HTMLDialogElement>(null);

@@ -30,7 +30,7 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
   </li>
 );
 
-/** How the world behaves: its scenario, and the rules on top of it. */
+/** How the world behaves: its scenario, and the overrides. */
 export function ScenarioView() {
   const live = useLive();
   const { world } = live;
@@ -95,14 +95,14 @@ export function ScenarioView() {
           Edit as YAML
         </Button>
         <Button isBusy={isBusy} off={notRead} act={edit('rules')}>
-          {top.length === 0 ? 'Add a rule' : 'Edit rules on top'}
+          {top.length === 0 ? 'Add a rule' : 'Edit overrides'}
         </Button>
       </div>
       {scenario !== null && scenario.description !== '' && <p class="note">{scenario.description}</p>}
       <Refusal text={refusal} />
       {edited !== null && (
         <EditorDialog
-          title={edited.what === 'rules' ? 'Rules on top of this world' : `Scenario ${scenario?.name ?? ''}`}
+          title={edited.what === 'rules' ? 'Overrides of this world' : `Scenario ${scenario?.name ?? ''}`}
           note={
             edited.what === 'rules'
               ? 'They are tried before those of the scenario.'
@@ -116,7 +116,7 @@ export function ScenarioView() {
 
       {top.length > 0 && (
         <>
-          <h3>On top of this world</h3>
+          <h3>Overrides</h3>
           <ul class={css.rules}>
             {top.map((rule) => (
               <RuleLine key={rule.id} rule={rule}>

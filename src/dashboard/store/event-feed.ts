@@ -7,7 +7,7 @@ import { ALONE, type Tabs } from './browser-tabs.ts';
 
 type Connection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
-  /** No server answers, or what answers cannot serve this world now. It keeps trying. @param message of the server, if one answers */
+  /** No server answers, or what answers cannot serve this world now. It keeps trying. @param message of the server, if one responses */
   | { readonly state: 'gone'; readonly message: string | null }
   /** The server answers, but refuses this key or this reader. */
   | { readonly state: 'refused'; readonly status: number; readonly message: string };
@@ -77,7 +77,7 @@ export class EventFeed {
   }
 
   /**
-   * The answer to a question; null for an error. If none came, the connection is opened again, so whoever asks with each new
+   * The response to a question; null for an error. If none came, the connection is opened again, so whoever asks with each new
    * connection asks again.
    */
   async answerTo<T>(question: Promise<T>): Promise<T | null> {

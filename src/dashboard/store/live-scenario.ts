@@ -17,7 +17,7 @@ function afterUses(scenario: ScenarioResponse, uses: readonly RuleUse[]): Scenar
   return { ...scenario, rules };
 }
 
-/** The scenario of a world with its rules: read when it has changed, and whenever an answer may be older than what the page knows. */
+/** The scenario of a world with its rules: read when it has changed, and whenever a response may be older than what the page knows. */
 export class LiveScenario {
   readonly current = signal<ScenarioResponse | null>(null);
   #isOld = true;

@@ -121,7 +121,7 @@ export class LiveWorld {
     this.#asking.order();
   }
 
-  /** Applies the answer to an action of this page before its event arrives. */
+  /** Applies the response to an action of this page before its event arrives. */
   takePayout(payout: TransactionResponse): void {
     this.payouts.renew([payout]);
     this.refresh();
@@ -173,7 +173,7 @@ export class LiveWorld {
 
   #takeSoon(): void {
     this.#later(TAKE_EVERY_MS, () => {
-      if (this.#isReading) return this.#takeSoon(); // the answers under way may be older than these events
+      if (this.#isReading) return this.#takeSoon(); // the responses under way may be older than these events
       this.#isTaking = false;
       this.#take(this.#waiting.splice(0));
     });

@@ -83,7 +83,7 @@ export class News {
       for (const type of types) this.#own.set(type, (this.#own.get(type) ?? 0) + by);
     };
     count(1);
-    return () => void setTimeout(() => count(-1), OWN_MS); // its events may come later than its answer
+    return () => void setTimeout(() => count(-1), OWN_MS); // its events may come later than its response
   }
 
   takeEvents(events: readonly WorldEvent[]): void {

@@ -14,7 +14,7 @@ const stepsDone = ({ timeline }: TransactionResponse): number => timeline.filter
 const has = ({ timeline }: TransactionResponse, { from, to, at }: ChangeResponse): boolean =>
   timeline.some((step) => step.done && step.at === at && step.to === (to === from ? null : to));
 
-/** The one with more applied steps, since an answer can be older than an event. What the client was told is only in answers. */
+/** The one with more applied steps, since a response can be older than an event. What the client was told is only in answers. */
 const newer = (known: TransactionResponse | undefined, read: TransactionResponse): TransactionResponse =>
   known !== undefined && stepsDone(known) > stepsDone(read)
     ? { ...known, told: read.told, at_risk: read.at_risk }
@@ -53,7 +53,7 @@ export class PayoutList {
   /** How many older payouts are not loaded. */
   readonly before = signal(0);
   #byId = new Map<string, TransactionResponse>();
-  /** Changes of payouts that are not loaded yet: an event can arrive before the answer that contains its payout. */
+  /** Changes of payouts that are not loaded yet: an event can arrive before the response that contains its payout. */
   #early = new Map<string, readonly ChangeResponse[]>();
   #most: number;
 

@@ -96,7 +96,7 @@ export class WorldPages {
   }
 }
 
-/** @throws Error when no answer arrives in time, as from a machine that sleeps */
+/** @throws Error when no response arrives in time, as from a machine that sleeps */
 export async function inTime<T>(answer: Promise<T>): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('the sandbox does not answer')), LONGEST_ANSWER_MS);

@@ -19,7 +19,7 @@ export function lossText({ summary, scenario }: Contents, requests: number): str
   const parts = [
     payouts > 0 ? plural(payouts, 'payout') : '',
     requests > 0 ? plural(requests, 'request') : '',
-    rulesOnTop > 0 ? plural(rulesOnTop, 'rule on top', 'rules on top') : '',
+    rulesOnTop > 0 ? plural(rulesOnTop, 'override') : '',
     scenario.chosen ? 'its own scenario' : '',
     payouts === 0 && isMoneyMoved ? 'the changes of the balance' : '',
   ].filter((part) => part !== '');

@@ -48,7 +48,7 @@ const requestsOf = ({ requests: { list, evicted } }: Readonly<WorldState>) => ({
   evicted,
 });
 
-/** The journal: the requests to a world, its answers, and what decided them. */
+/** The journal: the requests to a world, its responses, and what decided them. */
 export const journalRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/requests',

@@ -62,7 +62,7 @@ async function removeRule(world: World, name: string | null): Promise<{ rules: R
   return { rules: await world.read(rulesResponse) };
 }
 
-/** How a world behaves: its scenario, and the rules on top of it. */
+/** How a world behaves: its scenario, and the overrides. */
 export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock }) => {
   const yieldToEventLoop = (): Promise<void> => wallClock.yieldToEventLoop();
   const named = (name: string): Scenario => {
@@ -151,7 +151,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.post(
     '/rules',
-    operation('Scenario', 'putRule', 'Put a rule on top', RuleResponse, {
+    operation('Scenario', 'putRule', 'Add an override', RuleResponse, {
       errors: ['TOO_MANY_RULES', 'SANDBOX_FULL'],
       requestBody: RuleRequest,
       response: { 201: RuleResponse },
@@ -186,13 +186,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.delete(
     '/rules',
-    operation('Scenario', 'removeRules', 'Remove all rules on top', RulesResponse),
+    operation('Scenario', 'removeRules', 'Remove all overrides', RulesResponse),
     ({ exchange: { world } }) => removeRule(world, null),
   );
 
   app.delete(
     '/rules/:name',
-    operation('Scenario', 'removeRule', 'Remove a rule on top', RulesResponse, {
+    operation('Scenario', 'removeRule', 'Remove an override', RulesResponse, {
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
     }),

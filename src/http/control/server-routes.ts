@@ -25,7 +25,7 @@ const OpenapiResponse: z.ZodType = z
   .describe('The OpenAPI 3.1 document of the service and of the control API');
 const MetricsText: z.ZodType = z.string().describe("Counters and gauges in Prometheus' text format");
 
-/** Routes that need no key, since their answers contain nothing about any world. */
+/** Routes that need no key, since their responses contain nothing about any world. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
   const { version, isStopping, isStoreAway, metricsText, openapi } = options;
 

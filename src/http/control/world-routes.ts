@@ -51,7 +51,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   app.post(
     '/reset',
     operation('World', 'resetWorld', 'Reset the world', WorldResponse, {
-      description: 'Its hanging and delayed answers end.',
+      description: 'Its hanging and delayed responses end.',
     }),
     async ({ exchange: { world } }) => {
       const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
@@ -109,7 +109,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   app.post(
     '/clock/advance',
     operation('Clock', 'advanceClock', 'Move the clock on', AdvanceResponse, {
-      description: 'The answer comes after every step that is due has been applied, and lists these steps.',
+      description: 'The response comes after every step that is due has been applied, and lists these steps.',
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
       body: AdvanceRequest,
     }),

@@ -68,7 +68,7 @@ export class Connections {
     if (exchanges.size > 1) this.#ahead += 1;
     this.#touch(socket, exchanges);
     response.once('close', () => this.#over(socket, exchanges, response));
-    if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their answers');
+    if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their responses');
   }
 
   /** The latest unfinished response on a connection whose request came whole, or of which some was sent. */

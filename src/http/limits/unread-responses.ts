@@ -8,7 +8,7 @@ const SHORT_BYTES = 16 * 1024;
 
 /**
  * Bounds the memory of long answers that their clients have not read. Past the bound the connection of the oldest answer ends:
- * an answer that is being read is not the oldest for long. The newest is never cut off, however long it is, since the
+ * a response that is being read is not the oldest for long. The newest is never cut off, however long it is, since the
  * work that it reports is already done.
  */
 export class UnreadResponses {
@@ -23,7 +23,7 @@ export class UnreadResponses {
     this.#ended = ended;
   }
 
-  /** Records how many bytes of an answer are unread now. */
+  /** Records how many bytes of a response are unread now. */
   wait(response: ServerResponse, bytes: number): void {
     if (response.req.socket.destroyed) return;
     const before = this.#waiting.get(response) ?? 0;
@@ -37,11 +37,11 @@ export class UnreadResponses {
       if (this.#bytes <= this.#maxBytes || oldest === response) break;
       this.read(oldest);
       oldest.req.socket.destroy();
-      this.#ended('unread answers');
+      this.#ended('unread responses');
     }
   }
 
-  /** Forgets an answer that was read, or whose connection has ended. */
+  /** Forgets a response that was read, or whose connection has ended. */
   read(response: ServerResponse): void {
     this.#bytes -= this.#waiting.get(response) ?? 0;
     this.#waiting.delete(response);

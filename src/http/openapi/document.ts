@@ -11,9 +11,9 @@ const TAGS: Readonly<Record<Tag, string>> = {
   World: 'The world of one key as a whole',
   Clock: 'The clock of a world: freeze it, or move it forward and apply every step that is due by then',
   Wallet: 'The wallet of a world, its ledger entries and its payouts',
-  Scenario: 'How a world behaves: its scenario, and the rules that a test puts on top',
+  Scenario: 'How a world behaves: its scenario, and the overrides of a test',
   'Held requests': 'Requests that rules hold until a test releases them: every order of requests in flight',
-  Journal: 'The requests to a world, its answers, and what decided them',
+  Journal: 'The requests to a world, its responses, and what decided them',
   State: 'Snapshots: save, restore or fork a world',
   Server: 'The server and all its worlds',
 };
@@ -25,7 +25,7 @@ Every key has its own **world**: a wallet, its payouts and its clock. Use any ke
 
 The control API is under \`/_sandbox\`. The same key controls its world, and requests there are never rate-limited, faulted or
 journaled. The errors of the service are shown in the default dialect; a scenario may use other bodies and statuses, and a
-rule may send any answer.`;
+rule may send any response.`;
 
 const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED', 'INTERNAL_ERROR'];
 /** Errors of the payout routes before a request is complete. */
@@ -128,7 +128,7 @@ function refusalResponsesOf(route: RouteOptions, schemas: JsonSchemas): object {
   return {
     ...Object.fromEntries(byStatus),
     ...(isService && {
-      default: answerOf(OF_NO_ROUTE, 'Any answer of a rule, and errors of requests that match no route'),
+      default: answerOf(OF_NO_ROUTE, 'Any response of a rule, and errors of requests that match no route'),
     }),
   };
 }

@@ -47,9 +47,9 @@ export const waitUntil = (
   });
 
 interface FaultContext {
-  /** The status and the headers of the answer, which Fastify does not send any more. */
+  /** The status and the headers of the response, which Fastify does not send any more. */
   readonly reply: FastifyReply;
-  /** The body of the answer. */
+  /** The body of the response. */
   readonly body: string;
   /** The bytes of the fault `garbage`. */
   readonly garbage: readonly number[];
@@ -59,7 +59,7 @@ interface FaultContext {
 
 const SLOW_BEAT_MS = 100;
 
-/** Starts an answer that promises `length` bytes of body. */
+/** Starts a response that promises `length` bytes of body. */
 function writeHead({ reply }: FaultContext, length: number): void {
   const headers = reply.getHeaders() as NodeJS.Dict<string>;
   reply.raw.writeHead(reply.statusCode, { ...headers, 'content-length': String(length) });
@@ -93,7 +93,7 @@ function malformed(context: FaultContext): void {
 
 /**
  * A status line without a status, the same for the same request. It begins as one and it ends, since some clients take
- * other bytes for an answer in HTTP/0.9, and bytes without a line end for no answer at all.
+ * other bytes for a response in HTTP/0.9, and bytes without a line end for no response at all.
  */
 function garbage({ reply, garbage }: FaultContext): void {
   const { socket } = reply.raw.req;
@@ -101,7 +101,7 @@ function garbage({ reply, garbage }: FaultContext): void {
   socket.write(line, 'latin1', () => socket.destroySoon());
 }
 
-/** The whole answer, at so many bytes a second, for as long as the client reads. */
+/** The whole response, at so many bytes a second, for as long as the client reads. */
 async function slow(context: FaultContext, bytesPerSecond: number): Promise<void> {
   const { raw } = context.reply;
   const body = Buffer.from(context.body);
@@ -122,7 +122,7 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   raw.end();
 }
 
-/** Resolves once the answers to earlier requests on the same connection are sent, or the client has left. */
+/** Resolves once the responses to earlier requests on the same connection are sent, or the client has left. */
 const turnOf = (raw: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const { socket } = raw.req;

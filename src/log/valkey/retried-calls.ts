@@ -47,7 +47,7 @@ export class RetriedCalls {
     const late = new Promise<never>((_resolve, reject) => {
       const check = async (): Promise<void> => {
         await wallClock.yieldToEventLoop();
-        reject(new Error(`no answer within ${ANSWER_WITHIN_MS} ms`));
+        reject(new Error(`no response within ${ANSWER_WITHIN_MS} ms`));
       };
       cancel = wallClock.schedule(wallClock.nowMs() + ANSWER_WITHIN_MS, () => void check());
     });

@@ -99,7 +99,7 @@ export class StoreConnection {
     return storeUnavailable(`A newer version of the sandbox ${what}`);
   }
 
-  /** Runs a script once. @throws Error without an answer in time */
+  /** Runs a script once. @throws Error without a response in time */
   script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
     const done = this.#options.observer.calling?.(name);
     const call = this.#calls[name](...args) as Promise<T>;

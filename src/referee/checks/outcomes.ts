@@ -95,7 +95,7 @@ export const notFoundBelieved: Check = {
   },
 };
 
-/** The first request of the client, about anything, after an answer and after a world time. */
+/** The first request of the client, about anything, after a response and after a world time. */
 const aliveAfter = ({ calls }: Case, last: Call, atMs: number): Call | undefined =>
   calls.find((call) => call.place > last.place && call.atMs > atMs);
 

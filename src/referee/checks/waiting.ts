@@ -8,7 +8,7 @@ import { type Check, type Found } from '../check.ts';
 const answerKey = ({ seen, status }: Call): string =>
   `${status} ${seen.kind} ${seen.kind === 'state' ? seen.state : ''}`;
 
-/** The first run of reads with the same answer that is longer than the limit. */
+/** The first run of reads with the same response that is longer than the limit. */
 function stormIn(reads: readonly Call[], limit: number): readonly Call[] | undefined {
   let row: Call[] = [];
   for (const read of reads) {
@@ -71,7 +71,7 @@ export const pollStorm: Check = {
   },
 };
 
-/** How long a client waited for an answer that did not come; null for one that came in time. */
+/** How long a client waited for a response that did not come; null for one that came in time. */
 function waitedMs({ endedMs, beganMs, entry }: Call, wallNowMs: Case['wallNowMs']): number | null {
   if (endedMs !== Infinity) return endedMs - beganMs;
   return entry.outcome === 'pending' && wallNowMs !== null ? wallNowMs - beganMs : null;

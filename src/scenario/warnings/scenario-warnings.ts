@@ -100,7 +100,7 @@ function warnOfEffect(effect: Effect, warn: Report): void {
   for (const [part, value] of Object.entries({ timeline, not_found })) {
     if (value !== undefined && noPayout !== null) warn([part], `is never used: ${noPayout}`);
   }
-  const unseen = showsResponse(kind) ? null : `the fault ${kind} shows no answer`;
+  const unseen = showsResponse(kind) ? null : `the fault ${kind} shows no response`;
   if (respond !== null && unseen !== null) warn(['respond'], `is never seen by a client: ${unseen}`);
   if (stale === undefined) return;
   const isReplaced = respond === null ? limit !== undefined : replacesBody(respond);

@@ -55,11 +55,11 @@ function requestKinds(patienceMs: number): Readonly<Record<'initiate' | 'status'
         does: { commit: true, fault: 'connection-reset' },
       },
       truncated: {
-        words: 'gets only a part of its answer, although the payout was made',
+        words: 'gets only a part of its response, although the payout was made',
         does: { commit: true, fault: 'truncated-body' },
       },
       [HANG]: {
-        words: 'gets no answer, although the payout was made',
+        words: 'gets no response, although the payout was made',
         does: { commit: true, fault: hang },
       },
       'not-made': {
@@ -76,7 +76,7 @@ function requestKinds(patienceMs: number): Readonly<Record<'initiate' | 'status'
       'error-404': { words: 'gets a 404', does: { respond: { status: 404 } } },
       stale: { words: 'shows the payout as it was when it was made', does: { stale: '3650d' } },
       'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
-      [HANG]: { words: 'gets no answer', does: { fault: hang } },
+      [HANG]: { words: 'gets no response', does: { fault: hang } },
     },
   };
 }
@@ -96,7 +96,7 @@ export const failureName = ({ position, kind }: Failure): string => `payout-${po
 export class Alphabet {
   readonly #requests: ReturnType<typeof requestKinds>;
 
-  /** @param patienceMs how long a client may wait for an answer */
+  /** @param patienceMs how long a client may wait for a response */
   constructor(patienceMs: number) {
     this.#requests = requestKinds(patienceMs);
   }

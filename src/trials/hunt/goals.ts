@@ -56,13 +56,13 @@ const NOT_PAID = ['FAILED', 'REVERSED'] as const;
 export const differencesIn = ({ evidence }: Run, { settings, mostTimes }: RunRules) =>
   moneyDifferences([evidence], { expected: settings.expect, mostTimes }, NOT_PAID);
 
-/** Whether the client waited for an answer that never came until the sandbox gave up. */
+/** Whether the client waited for a response that never came until the sandbox gave up. */
 export const waitedForEver = ({ calls }: Case, patienceMs: number): boolean =>
   calls.some(({ entry }) => entry.fault === HANG && (entry.duration_ms ?? 0) > patienceMs);
 
 function stuckIn(facts: Case, { ending }: Run, { patienceMs }: RunRules): string | null {
   if (waitedForEver(facts, patienceMs)) {
-    return `the client waits for an answer that never comes, and had not given up after ${timeText(patienceMs)}`;
+    return `the client waits for a response that never comes, and had not given up after ${timeText(patienceMs)}`;
   }
   return ending.kind === 'stuck'
     ? `the client did not finish: it was ended after ${timeText(ending.afterMs)}`

@@ -43,7 +43,7 @@ const HuntSettings = z.strictObject({
   depth: wholeNumber(1, 10).default(3).describe('The most failures in one run'),
   time: Time.default(300_000).describe('How long to search, in wall time'),
   workers: wholeNumber(1, 64).default(1).describe('How many runs to do at once'),
-  patience: Patience.default(10_000).describe('How long the client may wait for an answer'),
+  patience: Patience.default(10_000).describe('How long the client may wait for a response'),
 });
 export type HuntSettings = z.output<typeof HuntSettings>;
 export type HuntSettingsInput = z.input<typeof HuntSettings>;

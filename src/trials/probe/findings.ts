@@ -31,7 +31,7 @@ export class Findings {
   readonly #rows = new Map<string, Finding>();
   readonly #contradicted = new Set<string>();
 
-  /** Records the value that an answer shows. A value that is not a choice of the dialect makes the row unknown. */
+  /** Records the value that a response shows. A value that is not a choice of the dialect makes the row unknown. */
   learn(row: string, value: Choice, evidence: string): void {
     const choices = SWITCHES.get(row) ?? [];
     const known = this.#rows.get(row);
@@ -62,7 +62,7 @@ export class Findings {
   get all(): readonly (readonly [row: string, finding: Finding])[] {
     return [...SWITCHES.keys()].map((row) => [
       row,
-      this.#rows.get(row) ?? { value: null, why: NEEDS[row] ?? 'no answer showed it' },
+      this.#rows.get(row) ?? { value: null, why: NEEDS[row] ?? 'no response showed it' },
     ]);
   }
 }

@@ -45,7 +45,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     if (isNew) payouts.push({ reference: fields.reference, txnId: txnId ?? '?', amount: fields.amount });
     return { answer, txnId, isNew, evidence };
   };
-  /** Learns a row by the status of an answer. @param accepted what a 200 shows; null when that is not known */
+  /** Learns a row by the status of a response. @param accepted what a 200 shows; null when that is not known */
   const learnStatus = (
     row: string,
     paid: Paid,
@@ -57,7 +57,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     if (value === null) findings.unknown(row, `${ALIKE}: ${evidence}`);
     else findings.learn(row, value, evidence);
   };
-  /** Learns a row from an answer with 200 or 400. */
+  /** Learns a row from a response with 200 or 400. */
   const learnRefusal = (row: string, paid: Paid, accepted: string | null): void => {
     if (paid?.answer.status === 400) findings.learn(row, 'refuse', paid.evidence);
     else if (paid !== null && paid.answer.status !== 200) findings.unknown(row, paid.evidence);

@@ -20,13 +20,13 @@ export interface ProbeResponse {
   readonly json: unknown;
 }
 
-/** An answer, and a line for people with the request and the answer. */
+/** A response, and a line for people with the request and the response. */
 export interface Asked {
   readonly answer: ProbeResponse;
   readonly evidence: string;
 }
 
-/** Sends a request. @throws Error without an answer */
+/** Sends a request. @throws Error without a response */
 export type Send = (request: ProbeRequest) => Promise<ProbeResponse>;
 
 /** The beneficiary of the requests. At level `pay`, this account gets the money. */
@@ -64,7 +64,7 @@ export const isRefused = ({ status }: ProbeResponse): boolean => status >= 400 &
 
 const SHOWN = 90;
 
-/** An answer in a few words, as evidence. Amounts of a success are left out, since the evidence is kept in a file. */
+/** A response in a few words, as evidence. Amounts of a success are left out, since the evidence is kept in a file. */
 export function answerText(answer: ProbeResponse): string {
   const { status, text } = answer;
   if (status === 200) {

@@ -10,7 +10,7 @@ export interface ProbePayout {
 
 /** What the levels of a probe share. */
 export interface ProbeRun {
-  /** Sends a request, and learns what every answer shows. @throws ProbeStopped without an answer, and at a rate limit */
+  /** Sends a request, and learns what every response shows. @throws ProbeStopped without a response, and at a rate limit */
   readonly ask: (request: ProbeRequest) => Promise<Asked>;
   readonly findings: Findings;
   /** A reference of this probe that no other uses. */

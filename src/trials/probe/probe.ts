@@ -25,7 +25,7 @@ export interface ProbeOptions {
   readonly runId: string;
   readonly beneficiary: Beneficiary;
   readonly pause: () => Promise<void>;
-  /** Called with each request and its answer. */
+  /** Called with each request and its response. */
   readonly asked: (request: ProbeRequest, answer: ProbeResponse) => void;
 }
 
@@ -39,7 +39,7 @@ export interface ProbeResult {
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Sends requests to a service, and learns its dialect from the answers. */
+/** Sends requests to a service, and learns its dialect from the responses. */
 export async function probe({
   level,
   send,
@@ -61,7 +61,7 @@ export async function probe({
       const inner = (cause ?? {}) as { readonly code?: string; readonly message?: string }; // where fetch puts the reason
       const why = inner.code ?? inner.message ?? message;
       const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
-      throw new ProbeStopped(`no answer to ${requestText(request)} (${why})${doubt}`, { cause: error });
+      throw new ProbeStopped(`no response to ${requestText(request)} (${why})${doubt}`, { cause: error });
     }
     asked(request, answer);
     const evidence = `${requestText(request)}: ${answerText(answer)}`;

@@ -17,7 +17,7 @@ const NOT_AN_IFSC = 'PROBE';
 export const warningOf = ({ headers }: ProbeResponse): string => headers['x-sandbox-warning'] ?? '';
 
 /**
- * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is otherwise valid, and must be answered 402: a
+ * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is otherwise valid, and must get a 402: a
  * service that ignores the balance gets no second one. After that, a 400 shows what a service refuses. A 402 shows that it
  * accepts something only if it is known to check the request before the balance, as a sandbox does.
  *
@@ -39,7 +39,7 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
     'is a payout above the balance answered 402',
   );
   if (baseline.answer.status !== 402) {
-    throw new ProbeStopped(`a payout above the balance must be answered 402: ${baseline.evidence}`);
+    throw new ProbeStopped(`a payout above the balance must get a 402: ${baseline.evidence}`);
   }
   const NEEDS_PAY = 'answered 402, which a service may do before it looks at the request: needs --level pay';
 

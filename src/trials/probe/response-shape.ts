@@ -1,7 +1,7 @@
 import { fieldsOf, isRefused, textIn, type ProbeResponse } from './probe-exchange.ts';
 import type { Findings } from './findings.ts';
 
-/** What every answer shows, whatever the request was. */
+/** What every response shows, whatever the request was. */
 
 const PROBLEM_TYPE = /^application\/problem\+json/;
 
@@ -22,7 +22,7 @@ const isSandboxHeader = (name: string): boolean => name.startsWith('x-sandbox-')
 export const sendsSandboxHeaders = (findings: Findings): boolean =>
   findings.valueOf('answers.sandbox_headers') === 'sent';
 
-/** @param evidence the request and its answer */
+/** @param evidence the request and its response */
 function learnFromRefusal(answer: ProbeResponse, findings: Findings, evidence: string): void {
   const body = errorBody(answer);
   findings.learn('errors.body', body, evidence);
@@ -45,7 +45,7 @@ function learnTimestamp(text: string, findings: Findings, evidence: string): voi
 
 const TIMES = ['last_updated', 'created_at', 'completed_at'];
 
-/** Learns what an answer shows about errors, headers and timestamps. */
+/** Learns what a response shows about errors, headers and timestamps. */
 export function learnShape(answer: ProbeResponse, findings: Findings, evidence: string): void {
   if (answer.status === 429) {
     const isSaid = answer.headers['retry-after'] !== undefined;
@@ -59,6 +59,6 @@ export function learnShape(answer: ProbeResponse, findings: Findings, evidence: 
   }
 }
 
-/** Whether the answer about a reference that was never used is "not found". */
+/** Whether the response about a reference that was never used is "not found". */
 export const isNotFound = ({ status }: ProbeResponse, findings: Findings): boolean =>
   status === findings.valueOf('status.unknown');

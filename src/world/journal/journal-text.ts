@@ -20,11 +20,11 @@ function requestText({
     .join(' ');
 }
 
-/** Its answer: `500 INTERNAL_ERROR`, `200 PENDING`, `hang`. */
+/** Its response: `500 INTERNAL_ERROR`, `200 PENDING`, `hang`. */
 export function answerText({ outcome, answer, fault, code }: JournalEntry): string {
   if (fault !== null) return fault;
   if (outcome === 'pending') return 'not answered yet';
-  if (outcome === 'client_gone' || answer === null) return 'the client left before the answer';
+  if (outcome === 'client_gone' || answer === null) return 'the client left before the response';
   const state = fieldOf(fieldOf(answer.body, 'data'), 'status');
   return [answer.status, code ?? state]
     .filter((part) => typeof part !== 'object')

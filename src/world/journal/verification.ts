@@ -128,7 +128,7 @@ const closest = (witnesses: readonly Witness[], conditions: readonly Condition[]
 /**
  * Checks the journal of a world against an expectation.
  *
- * @param report receives every condition that no request can meet; the answer must not be used then
+ * @param report receives every condition that no request can meet; the response must not be used then
  */
 export function verify(
   exchanges: readonly Exchange[],

@@ -21,7 +21,7 @@ export interface Plan {
   readonly scenario: Scenario;
   /** The rule to apply; null when the request is served normally. */
   readonly rule: TakenRule | null;
-  /** How long the answer is delayed, in ms of wall time. */
+  /** How long the response is delayed, in ms of wall time. */
   readonly delayMs: number;
   /** The random draws of this request. */
   readonly draw: Draw;

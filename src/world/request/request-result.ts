@@ -4,27 +4,27 @@ import type { RouteName } from '../../contract/match.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
 import type { Effect, Hold } from '../../scenario/rule.ts';
 
-/** The result of a request of the service: plain data, from which HTTP makes its answer. */
+/** The result of a request of the service: plain data, from which HTTP makes its response. */
 export interface RequestResult {
   readonly route: RouteName;
   /** Which request of its world it is, counted from 1. */
   readonly request: number;
-  /** The dialect of the answer. */
+  /** The dialect of the response. */
   readonly dialect: Dialect;
   /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
   readonly attempt: number;
-  /** How a rule changes what the client sees; null for the normal answer. */
+  /** How a rule changes what the client sees; null for the normal response. */
   readonly effect: SeenEffect | null;
   readonly answer: Answer;
   /** Whether this request made a payout. */
   readonly committed: boolean;
   /** The balance before and after it; null when the ledger was not asked. */
   readonly balances: { readonly beforePaise: number; readonly afterPaise: number } | null;
-  /** Set when a rule holds the request. While it has only arrived, nothing was done and the answer is `none`. */
+  /** Set when a rule holds the request. While it has only arrived, nothing was done and the response is `none`. */
   readonly hold?: Hold & { readonly id: number };
 }
 
-/** What a rule does to the answer. */
+/** What a rule does to the response. */
 export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
   /** The rule: `scenario/rule`. */
   readonly rule: string;
@@ -38,7 +38,7 @@ export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
   readonly garbage: readonly number[];
 }
 
-/** The normal answer: that of the ledger, or the one it would have given if it had been asked. */
+/** The normal response: that of the ledger, or the one it would have given if it had been asked. */
 export type Answer =
   | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
   | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }

@@ -138,7 +138,7 @@ const seenEffect = ({ id, effect: { respond, fault, hold } }: TakenRule, plan: P
       : [],
 });
 
-/** @returns the answer, and whether the ledger was asked for it */
+/** @returns the response, and whether the ledger was asked for it */
 function answerOf(
   state: WorldState,
   command: RequestCommand,
@@ -151,7 +151,7 @@ function answerOf(
     if (command.kind === 'initiate') {
       if (effect === null || effect.commit) return [initiate(state, command, plan, context), true];
       if (isReplaced) return [{ kind: 'none' }, false];
-      // what the answer would have been; nothing is stored
+      // what the response would have been; nothing is stored
       return [{ kind: 'payout', payout: newPayout(state, command.body, plan, 1), replayed: false }, false];
     }
     if (effect !== null && (isReplaced || !showsResponse(effect.fault?.kind)))

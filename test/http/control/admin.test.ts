@@ -79,7 +79,7 @@ test('a world that the admin drops is deleted, and its key gets a new world', as
   expect(await kept.world.transactions()).toHaveLength(1);
 });
 
-test('dropping a world releases its delayed answers, and ends those that hang', async () => {
+test('dropping a world releases its delayed responses, and ends those that hang', async () => {
   const sandbox = await sandboxOf();
   const client = clientOf(sandbox.world());
   await client.world.rule({ match: { client_ref_id: 'late' }, effect: { delay: '1h' } });

@@ -12,7 +12,7 @@ const ADMIN_TOKEN = 'the-token-of-control-access';
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', adminToken: ADMIN_TOKEN } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Every route of the control API, as the answer to an unknown path lists them: `POST /_sandbox/reset`. */
+/** Every route of the control API, as the response to an unknown path lists them: `POST /_sandbox/reset`. */
 async function controlRoutes(): Promise<string[]> {
   const parts = { wallClock: new ManualClock(), log: pino({ level: 'silent' }) };
   const { app } = await buildApp({ settings: readSettings({}, {}), ...parts });

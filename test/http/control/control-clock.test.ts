@@ -130,7 +130,7 @@ test('an advance until idle stops at the last timed step, and ignores steps that
 test('an advance over thousands of payouts lists the change of each', async () => {
   const { client } = await sandboxFor({ clock: START, journalEntries: 0 });
   const world = client();
-  const count = 2500; // more than are written into the answer at once
+  const count = 2500; // more than are written into the response at once
   await payMany(world, count);
   const advanced = await ask(world, 'POST', '/clock/advance', { by: '1h' });
   expect(advanced.headers.get('content-type')).toBe('application/json; charset=utf-8');

@@ -31,7 +31,7 @@ test('rules of a world apply before those of its scenario, the newest first', as
   ]);
 });
 
-test('an answer that a rule made names the rule', async () => {
+test('a response that a rule made names the rule', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', answers(500, 'mine'));
@@ -63,7 +63,7 @@ test('rules of a world are removed one by one or all at once; those of the scena
   const ids = (await rulesOf(world)).map(([id]: string[]) => id);
   expect(ids).toEqual(['world/three', 'world/one', 'inline/of-the-scenario']);
   for (const name of ['two', 'of-the-scenario']) {
-    const message = `No rule ${name} was put on top of this world: there are three, one. Rules of a scenario cannot be removed`;
+    const message = `This world has no override ${name}: there are three, one. Rules of a scenario cannot be removed`;
     expect(await ask(world, 'DELETE', `/rules/${name}`)).toMatchObject(
       refusal(404, 'RULE_NOT_FOUND', message),
     );
@@ -150,7 +150,7 @@ test.each<[string, unknown, unknown, string[]]>([
     ['effect.delay'],
   ],
   [
-    'more headers in its answer than a request may have',
+    'more headers in its response than a request may have',
     { effect: { respond: { status: 500, headers: headersOf(513) } } },
     'effect.respond.headers must be at most 512 headers',
     ['effect.respond.headers'],

@@ -117,7 +117,7 @@ test('a reset restores the initial money, payouts, clock, scenario, rules, count
   expect((await world.pay({ amount: 5 })).body.data.txn_id).toBe(txn_id); // ids count from the beginning again
 });
 
-test('a reset sends delayed answers at once, and ends those that hang', async () => {
+test('a reset sends delayed responses at once, and ends those that hang', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const hold = (client_ref_id: string, effect: object) =>

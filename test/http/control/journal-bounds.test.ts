@@ -83,7 +83,7 @@ test('a reset frees the journal memory of a world', async () => {
   }
 });
 
-test('a request under way is dropped last, and its answer still arrives', async () => {
+test('a request under way is dropped last, and its response still arrives', async () => {
   const { client } = await sandboxFor({ journalEntries: 2, settlement: 'manual' });
   const world = client();
   await world.world.rule({ match: { client_ref_id: 'held' }, effect: { delay: '1h' } });

@@ -25,7 +25,7 @@ test.each<[string, string, string, (socket: Socket) => void]>([
     (socket) => void socket.write('no size\r\n'),
   ],
 ])(
-  'a request whose client %s in the middle of the body ends as client_gone, without an answer',
+  'a request whose client %s in the middle of the body ends as client_gone, without a response',
   async (...row) => {
     const [, body, length, leave] = row;
     const { world, apiKey, url } = (await sandboxFor()).client();
@@ -43,7 +43,7 @@ test.each<[string, string, string, (socket: Socket) => void]>([
   },
 );
 
-test('an answer that waits behind another one, or that is sent slowly, is journaled as pending until it has ended', async () => {
+test('a response that waits behind another one, or that is sent slowly, is journaled as pending until it has ended', async () => {
   const { world, apiKey, url } = (await sandboxFor()).client();
   const slow = { kind: 'slow-body', bytes_per_second: 1 } as const;
   await world.rule({ name: 'slow', match: { route: 'balance' }, effect: { fault: slow } });

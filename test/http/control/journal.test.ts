@@ -23,7 +23,7 @@ async function entryOf(world: Client): Promise<JournalEntry> {
 
 const references = (entries: readonly JournalEntry[]) => entries.map((entry) => entry.client_ref_id);
 
-test('a journal entry has the request, the answer, the times, the reason and the balance before and after', async () => {
+test('a journal entry has the request, the response, the times, the reason and the balance before and after', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await world.clock.advance('2h');
@@ -150,7 +150,7 @@ test('a request past the rate limit is journaled with the name of the limit', as
   });
 });
 
-test('an answer that a rule made is journaled with the name of the rule and whether the payout happened', async () => {
+test('a response that a rule made is journaled with the name of the rule and whether the payout happened', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const respond = { status: 500 };
@@ -221,7 +221,7 @@ test('a request that hangs is journaled as pending, and as a fault once the clie
     .toMatchObject({ outcome: 'fault', duration_ms: expect.any(Number) });
 });
 
-test('a delayed answer is journaled as pending, and as client_gone once the client disconnects', async () => {
+test('a delayed response is journaled as pending, and as client_gone once the client disconnects', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   await ask(world, 'POST', '/rules', { name: 'late', effect: { delay: '1h' } });

@@ -20,7 +20,7 @@ async function metricsOf(url: string): Promise<ReadonlyMap<string, number>> {
 const count = (route: string, method: string, status: string): string =>
   `payout_sandbox_requests_total{route="${route}",method="${method}",status="${status}"}`;
 
-/** Waits for a count: a request is counted when its response has closed, which is after the client has the answer. */
+/** Waits for a count: a request is counted when its response has closed, which is after the client has the response. */
 async function untilCounted(url: string, name: string, times: number): Promise<void> {
   await expect.poll(async () => (await metricsOf(url)).get(name), { timeout: 20_000 }).toBe(times);
 }
@@ -115,7 +115,7 @@ test('a UTR that arrives after its payout has settled is not counted as another 
   expect((await metricsOf(url)).get('payout_sandbox_settlements_total{state="SUCCESS"}')).toBe(1);
 });
 
-test('faults are counted by kind, and a request without an answer has the status none', async () => {
+test('faults are counted by kind, and a request without a response has the status none', async () => {
   const { url, client } = await sandboxWithMetrics();
   await client.world.rule({ match: { route: 'initiate' }, effect: { fault: 'connection-reset' } });
   await expect(client.pay()).rejects.toThrow('fetch failed');

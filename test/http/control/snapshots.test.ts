@@ -354,7 +354,7 @@ test('a snapshot of more payouts than the sandbox may hold is refused, with the 
   expect(await world.world.transactions()).toMatchObject([{ client_ref_id: PAYOUT.client_ref_id }]);
 });
 
-test('a restore ends the answers that are held, and removes the rules of the world', async () => {
+test('a restore ends the responses that are held, and removes the rules of the world', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, journalEntries: 0 });
   const { world, pay } = client();
   const snapshot = await world.snapshot();

@@ -44,7 +44,7 @@ test('a connection past the limit is served when all are busy, and the one with 
   const [first, second] = [rawSocket(url), rawSocket(url)];
   for (const socket of [first, second]) {
     socket.write(BUSY);
-    await once(socket, 'data'); // the head of an answer that takes minutes
+    await once(socket, 'data'); // the head of a response that takes minutes
   }
   const ended = once(first.resume(), 'close');
   const newcomer = rawSocket(url);
@@ -97,7 +97,7 @@ test('past the limit of pipelined requests, the connection with the most of them
   greedy.write(Buffer.concat(Array.from({ length: 6 }, () => BALANCE)));
   await ended;
   expect(modest.destroyed).toBe(false);
-  expect(limits).toEqual(['requests ahead of their answers']);
+  expect(limits).toEqual(['requests ahead of their responses']);
 });
 
 test('pipelined requests that were answered no longer count, however many follow on a connection', async () => {
@@ -144,7 +144,7 @@ test('a thousand pipelined requests are all answered in order', async () => {
   expect(references).toEqual(Array.from({ length: 1000 }, (_, nth) => nth));
 });
 
-test('a long list of requests arrives whole, before the answer to the next pipelined request', async () => {
+test('a long list of requests arrives whole, before the response to the next pipelined request', async () => {
   const { url, client } = await sandboxFor();
   const world = client(KEY);
   for (let nth = 0; nth < 4; nth += 1)
@@ -191,13 +191,13 @@ test.each([
   },
 );
 
-/** An answer, and whether its connection was ended. */
+/** A response, and whether its connection was ended. */
 function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {
   const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
   return { response: { req: { socket } } as unknown as ServerResponse, isEnded: () => socket.destroyed };
 }
 
-test('past the memory limit of unread answers, the connection of the oldest is closed', () => {
+test('past the memory limit of unread responses, the connection of the oldest is closed', () => {
   const limits: string[] = [];
   const unread = new UnreadResponses(100_000, (limit) => limits.push(limit));
   const [first, second, third, short] = [answer(), answer(), answer(), answer()];
@@ -206,7 +206,7 @@ test('past the memory limit of unread answers, the connection of the oldest is c
   unread.wait(second.response, 40_000);
   unread.wait(third.response, 40_000);
   expect([first, second, third, short].map(({ isEnded }) => isEnded())).toEqual([true, false, false, false]);
-  expect(limits).toEqual(['unread answers']);
+  expect(limits).toEqual(['unread responses']);
   unread.wait(second.response, 10); // its client has read
   unread.wait(answer().response, 60_000);
   unread.read(third.response);
@@ -224,7 +224,7 @@ test('long answers that were read no longer count, however many follow on one co
   expect([...(await answersOn(socket)).matchAll(/HTTP\/1\.1 200/g)]).toHaveLength(count);
 });
 
-test('an answer larger than the memory limit of unread answers is sent, and its connection is the first to be closed', () => {
+test('a response larger than the memory limit of unread responses is sent, and its connection is the first to be closed', () => {
   const unread = new UnreadResponses(100_000, () => undefined);
   const [long, next] = [answer(), answer()];
   unread.wait(long.response, 500_000);

@@ -43,7 +43,7 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
   ['the first list of scenarios', async (client) => () => ask(client, 'GET', '/scenarios'), 200, 20],
   ['the first OpenAPI document', async (client) => () => ask(client, 'GET', '/openapi.json'), 200, 30],
   [
-    'a snapshot with 30 long rules on top',
+    'a snapshot with 30 long overrides',
     async (client) => {
       const items = many(30, (nth) => ({ rule: longRule(nth) }));
       const text = await snapshotWith(client, items);

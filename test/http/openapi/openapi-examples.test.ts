@@ -9,7 +9,7 @@ const ADMIN_TOKEN = 'the-token-of-the-admin';
 
 type Answers = Readonly<Record<string, Json>>;
 type Ask = Omit<Example, 'answer' | 'bodies'> & { readonly bodies?: Readonly<Record<string, unknown>> };
-/** A call, built from the earlier answers, and the part of its answer that the example shows. */
+/** A call, built from the earlier answers, and the part of its response that the example shows. */
 type Turn = readonly [
   operationId: string,
   ask?: ((answers: Answers) => Ask) | undefined,
@@ -165,7 +165,7 @@ const STORY: readonly Turn[] = [
   ['dropWorld', (answers) => ({ path: { id: answers['getWorld'].id } })],
 ];
 
-/** Operations without an example: their answers are not JSON, do not end, or are the document itself. */
+/** Operations without an example: their responses are not JSON, do not end, or are the document itself. */
 const WITHOUT_EXAMPLE = ['getMetrics', 'getOpenapi', 'openDocs', 'readEvents'];
 
 /** Fixed values for fields that differ from run to run. */

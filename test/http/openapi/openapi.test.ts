@@ -187,7 +187,7 @@ test('an error has the documented shape', async () => {
   }
 });
 
-test('the headers of an answer are documented', async () => {
+test('the headers of a response are documented', async () => {
   const { client, document } = await openDocument();
   const { responses } = callsOf(document).find(({ path }) => path === '/payout/initiate')!.operation;
   const first = await client.pay({ transfer_mode: 'RTGS' });

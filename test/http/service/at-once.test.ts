@@ -28,7 +28,7 @@ test('exactly seventy of two hundred payouts at once are made when the wallet co
   expect((await world.balance()).body.data.balance).toBe(9.99);
 });
 
-/** Sends 30 initiates and advances the clock; returns every answer, every change and the final states. */
+/** Sends 30 initiates and advances the clock; returns every response, every change and the final states. */
 async function runPayouts(world: Client, seed: number, parallel: boolean): Promise<unknown> {
   const modes = ['IMPS', 'NEFT', 'RTGS', 'UPI'];
   const pay = (nth: number) =>

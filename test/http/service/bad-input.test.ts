@@ -58,7 +58,7 @@ test.each([
   expect((await world.balance()).body.data.balance).toBe((100_000_000 - Math.round(amount * 100)) / 100);
 });
 
-test('the last value of a repeated field counts, in the answer and in the wallet', async () => {
+test('the last value of a repeated field counts, in the response and in the wallet', async () => {
   const { client } = await sandboxFor();
   const world = client();
   const paid = await post(world, withAmount('1,"amount":999'));
@@ -296,7 +296,7 @@ test.each([
   },
 );
 
-test('invalid bytes are refused after the answers to the requests before them', async () => {
+test('invalid bytes are refused after the responses to the requests before them', async () => {
   const { url } = await sandboxFor({
     scenario: { rules: [{ name: 'late', match: { route: 'balance' }, effect: { delay: '200ms' } }] },
   });
@@ -378,7 +378,7 @@ test('an unknown key is refused before its body is read', async () => {
   expect(await answersOn(socket, 1)).toMatch(/^HTTP\/1.1 401 /);
 });
 
-test('a body that announces too large a length is answered 413 before it is sent', async () => {
+test('a body that announces too large a length gets a 413 before it is sent', async () => {
   const { url } = await sandboxFor();
   const status = await new Promise((resolve, reject) => {
     const headers = { ...AUTHORIZED, ...JSON_HEADERS, 'content-length': '100000000' };

@@ -19,9 +19,9 @@ type Effect = RuleInput['effect'];
 
 /** Everything that a rule can answer to an initiate. */
 const ANSWERS: readonly [string, Effect][] = [
-  ['the normal answer', {}],
-  ['a late answer', { delay: '10ms' }],
-  ['an answer with a random delay', { delay: { min: '0ms', max: '10ms' } }],
+  ['the normal response', {}],
+  ['a late response', { delay: '10ms' }],
+  ['a response with a random delay', { delay: { min: '0ms', max: '10ms' } }],
   ['status 500', { respond: { status: 500 } }],
   ['status 429', { respond: { status: 429 } }],
   ['a success with its own body', { respond: { status: 200, body: { status: 'success' } } }],
@@ -37,7 +37,7 @@ const ANSWERS: readonly [string, Effect][] = [
   ['a hang without an end', { fault: 'hang' }],
 ];
 
-/** Sends an initiate; the client of an endless hang disconnects once its answer is held. */
+/** Sends an initiate; the client of an endless hang disconnects once its response is held. */
 async function initiate(url: string, { fault }: Effect): Promise<Outcome> {
   if (fault !== 'hang') return nodeHttp.initiate(url, KEY);
   const held = vi.spyOn(DelayedResponses.prototype, 'hold');
@@ -117,7 +117,7 @@ test.each<[string, Effect, boolean]>([
   ['a delay', { delay: '1ms' }, true],
   ['a timeline', { timeline: [] }, true],
 ])(
-  'a rule with %s and without commit makes the payout only if the answer is the normal one',
+  'a rule with %s and without commit makes the payout only if the response is the normal one',
   async (_what, effect, isMade) => {
     const { client } = await sandboxWithRule({ effect });
     const world = client();
@@ -139,7 +139,7 @@ test('commit: false alone answers as if the payout had happened', async () => {
   expect(await balanceOf(world)).toBe(OPENING);
 });
 
-test('an answer that a rule sends to a repeated reference has no Idempotent-Replayed header', async () => {
+test('a response that a rule sends to a repeated reference has no Idempotent-Replayed header', async () => {
   const { client } = await sandboxWithRule({ skip: 1, effect: { respond: { status: 500 }, commit: true } });
   const world = client();
   await world.pay();

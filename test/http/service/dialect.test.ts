@@ -196,7 +196,7 @@ const REFERENCES: readonly Story[] = [
   {
     row: 'client_ref_id.same_body',
     choice: 'first_answer',
-    what: 'a repeated reference gets its first answer again, even after settlement, and is debited once',
+    what: 'a repeated reference gets its first response again, even after settlement, and is debited once',
     run: async (open) => {
       const world = await open({ settings: FROZEN });
       const first = await world.pay();
@@ -643,7 +643,7 @@ const TIMESTAMPS = {
   seconds: { created: '2026-01-15T10:30:00Z', completed: '2026-01-15T10:30:02Z' },
 };
 
-/** Answers of every kind, and the headers of each that only the sandbox sends. */
+/** Responses of every kind, and the headers of each that only the sandbox sends. */
 const ANSWERS_BY_KIND: readonly [
   what: string,
   headers: readonly string[],
@@ -707,7 +707,7 @@ const ANSWERS_BY_KIND: readonly [
       (await open({ scenario: { rules: [{ name: 'no', effect: { respond: { status: 503 } } }] } })).pay(),
   ],
   [
-    'a rule that breaks the answer',
+    'a rule that breaks the response',
     ['x-sandbox-rule', 'x-sandbox-warning'],
     async (open) =>
       (await open({ scenario: { rules: [{ name: 'bad', effect: { fault: 'malformed-json' } }] } })).pay(
@@ -842,7 +842,7 @@ describe('errors from rules and broken HTTP', () => {
 });
 
 describe('a second payout', () => {
-  /** Sends `count` identical initiates at once; returns the answers and the state of the world. */
+  /** Sends `count` identical initiates at once; returns the responses and the state of the world. */
   async function payAtOnce(count: number, openingBalance: number) {
     const dialect = { client_ref_id: { same_body: 'second_payout' as const } };
     const settings = readSettings(

@@ -28,7 +28,7 @@ const WAITED_IN_VAIN = sized(500, 1000);
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type Effect = NonNullable<Scenario['rules']>[number]['effect'];
 
-/** Effects that hold the answer longer than a test runs. */
+/** Effects that hold the response longer than a test runs. */
 const HELD: readonly [string, Effect][] = [
   ['hang', { fault: 'hang' }],
   ['long-hang', { fault: { kind: 'hang', for: '1h' } }],
@@ -65,7 +65,7 @@ function countingClock() {
   return { clock: counting, timers };
 }
 
-/** The answers that worlds hold. (A spy of vitest would keep every call, and everything it refers to.) */
+/** The responses that worlds hold. (A spy of vitest would keep every call, and everything it refers to.) */
 function watchHeld() {
   const held = new Set<object>();
   // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
@@ -150,7 +150,7 @@ async function heapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-test(`${FAULTED} faulted requests whose clients disconnect leave no socket, timer, held answer or memory behind`, async () => {
+test(`${FAULTED} faulted requests whose clients disconnect leave no socket, timer, held response or memory behind`, async () => {
   const { url, worlds, timers, held, connections } = await openSandbox({ journalEntries: REMEMBERED });
   await worlds.use(worldIdOf(KEY));
   const idleTimers = timers.size; // drops idle worlds
@@ -195,7 +195,7 @@ test('requests that waited in vain for held ones leave no memory behind', async 
   await expect.poll(grown, IN_TIME).toBeLessThan(800);
 });
 
-test.each(HELD)('a sandbox that stops does not wait for an answer held by %s', async (rule) => {
+test.each(HELD)('a sandbox that stops does not wait for a response held by %s', async (rule) => {
   const { app, url, timers, held } = await openSandbox();
   const sockets = [send(url, rule), send(url, rule)];
   await expect.poll(() => held.size, EVENTUALLY).toBe(sockets.length);
@@ -217,7 +217,7 @@ test.each(HELD)('dropping a world ends its own answers held by %s, and no others
   expect(kept.closed).toBe(false);
 });
 
-test.each(HELD)('a world that is dropped before it answers holds no answer back: %s', async (rule) => {
+test.each(HELD)('a world that is dropped before it answers holds no response back: %s', async (rule) => {
   const { url, worlds, timers, held } = await openSandbox({ maxWorlds: 1 });
   const { head, body } = initiateOf(rule, KEY, { expect: '100-continue' });
   const socket = open(url);

@@ -59,7 +59,7 @@ const seenAsJson = (text: string) => ({ status: 200, type: 'application/json; ch
 const seenAsPage = () => ({ status: 502, type: 'text/html', text: GATEWAY_HTML });
 const seenAsText = () => ({ status: 503, type: 'text/plain; charset=utf-8', text: 'try later' });
 
-/** Effects with a complete answer, and what the client receives, given the normal answer. */
+/** Effects with a complete answer, and what the client receives, given the normal response. */
 const ANSWERED: readonly [string, Effect, typeof seenAsJson][] = [
   ['malformed-json', { fault: 'malformed-json' }, (whole) => seenAsJson(whole.slice(0, -1))],
   ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 2000 } }, seenAsJson],
@@ -104,7 +104,7 @@ describe.each([
       },
     );
 
-    test('waits for an answer that hangs until it disconnects', async () => {
+    test('waits for a response that hangs until it disconnects', async () => {
       const held = vi.spyOn(DelayedResponses.prototype, 'hold');
       onTestFinished(() => held.mockRestore());
       const { url, client } = await sandboxFor({
@@ -132,7 +132,7 @@ test.each([
   expect(headers.get(name)).toBe(value);
 });
 
-test.each(HTTP_CLIENTS)('$name gets no rule name with an answer that no rule changed', async (http) => {
+test.each(HTTP_CLIENTS)('$name gets no rule name with a response that no rule changed', async (http) => {
   const { url } = await sandboxFor({ ...SETTINGS, scenario: { rules: [] } });
   const outcome = await http.initiate(url, KEY);
   expect(outcome).toMatchObject({ status: 200, text: await wholeResponse() });
@@ -291,7 +291,7 @@ const PROGRAMS: readonly [string, (url: string, body: string) => readonly string
 ];
 
 test.each(PROGRAMS.filter(([program]) => spawnSync(program, ['--version']).status === 0))(
-  '%s fails on garbage, and succeeds on the normal answer',
+  '%s fails on garbage, and succeeds on the normal response',
   async (program, argumentsOf) => {
     const { url } = await sandboxWithManualClock({
       rules: [{ name: 'broken', match: { client_ref_id: 'broken' }, effect: { fault: 'garbage' } }],
@@ -385,7 +385,7 @@ test('a slow body of many pieces leaves no listeners or timers behind', async ()
   expect(clock.timers).toBe(1); // drops idle worlds
 });
 
-test('a delayed answer arrives whole, exactly when it is due', async () => {
+test('a delayed response arrives whole, exactly when it is due', async () => {
   const { url, clock } = await sandboxWithManualClock(brokenBy({ delay: '1h' }));
   const longestMs = 3_600_000;
   const wire = sendInitiate(url);
@@ -403,7 +403,11 @@ test.each<[string, Effect, Record<string, unknown>]>([
   ['truncated-body', { fault: 'truncated-body', commit: true }, { fault: 'truncated-body', status: 200 }],
   ['malformed-json', { fault: 'malformed-json' }, { fault: 'malformed-json', status: 200 }],
   ['garbage', { fault: 'garbage' }, { fault: 'garbage' }],
-  ['an answer without a body', { respond: { status: 503 }, commit: true }, { status: 503, code: 'HTTP_503' }],
+  [
+    'a response without a body',
+    { respond: { status: 503 }, commit: true },
+    { status: 503, code: 'HTTP_503' },
+  ],
   ["a gateway's 502 page", GATEWAY, { status: 502 }],
   ['commit alone', { commit: false }, { status: 200 }],
 ])(
@@ -479,7 +483,7 @@ test('twenty pipelined requests that hang end with their connection, without a w
 });
 
 test.each(['connection-reset', 'empty-response', 'garbage', { kind: 'hang', for: '1ms' }] as const)(
-  'a pipelined request that meets %o breaks its connection after the answer before it',
+  'a pipelined request that meets %o breaks its connection after the response before it',
   async (fault) => {
     const { client } = await sandboxFor(SETTINGS);
     const { url, world } = client(KEY);

@@ -79,7 +79,7 @@ test('a status answer that is held shows the state from before the hold', async 
   expect((await reading).body.data.status).toBe('PENDING');
 });
 
-test('a hold that nobody releases fails loudly: the answer, the journal and the library say so', async () => {
+test('a hold that nobody releases fails loudly: the response, the journal and the library say so', async () => {
   const { world, pay } = await clientFor();
   await world.rule({ name: 'short', effect: { hold: { at: 'arrived', for: '1ms' } } });
   const { status, headers, body } = await pay();

@@ -110,7 +110,7 @@ const resets: Story = async (client, nth) => {
   expect((await client.pay({ amount: nth })).body.data).toMatchObject({ txn_id, amount: nth });
 };
 
-/** Delays an answer, and releases it with a reset. */
+/** Delays a response, and releases it with a reset. */
 const hangs: Story = async (client, nth) => {
   const { world } = client;
   await world.rule({ match: { client_ref_id: `stuck-${nth}` }, effect: { delay: '1h' } });

@@ -28,7 +28,7 @@ test('an initiate past the rate limit gets 429, which names the limit and the se
 
 test('Retry-After is rounded up, so that a client that waits that long is not too early', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
-  await client().pay(); // the first answer of a sandbox takes longest
+  await client().pay(); // the first response of a sandbox takes longest
   const world = client();
   const beforeMs = Date.now();
   await world.pay();
@@ -101,7 +101,7 @@ test('a reset clears the rate limit of a world', async () => {
   expect((await world.pay()).status).toBe(200);
 });
 
-/** Sends an initiate until it is taken, and waits as long as each 429 says. @returns the answers, and how long it waited */
+/** Sends an initiate until it is taken, and waits as long as each 429 says. @returns the responses, and how long it waited */
 async function payWithRetries(world: Client, reference: string, wait: (seconds: number) => Promise<unknown>) {
   const statuses: number[] = [];
   for (let waited = 0; ;) {
@@ -150,7 +150,7 @@ test('a request past the limit of a scenario is in the journal with its referenc
   expect((await world.pay({ client_ref_id: 'order-3', amount: 0 })).status).toBe(400);
 });
 
-test('a limit of a rule answers 429 with Retry-After and the name of the rule, also with an answer of its own', async () => {
+test('a limit of a rule returns 429 with Retry-After and the name of the rule, also with a response of its own', async () => {
   const limit = { max: 1, per: '90s' };
   const { client } = await sandboxFor({
     clock: '2026-01-15T10:30:00Z',

@@ -30,7 +30,7 @@ async function clientIn(errors: ErrorRows, settings: SettingsInput = {}, dialect
   return client;
 }
 
-/** The answer to bytes that are not a request. */
+/** The response to bytes that are not a request. */
 async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
   const noConnections = { owedResponse: () => undefined };
   const refuse = refuseBrokenHttp(pino({ level: 'silent' }), noConnections, () => ({
@@ -50,7 +50,7 @@ async function fromElsewhere(errors: ErrorRows): Promise<Seen> {
   return answerIn(await answersOn(socket));
 }
 
-/** What a client sees of an answer on the wire. */
+/** What a client sees of a response on the wire. */
 async function answerIn(text: string): Promise<Seen> {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const headers = head
@@ -218,7 +218,7 @@ test('an internal error does not show the exception to the client', async () => 
   expect(text).not.toContain('TypeError');
 });
 
-test('every answer has a request id, by which its log line can be found', async () => {
+test('every response has a request id, by which its log line can be found', async () => {
   const world = (await sandboxFor()).client();
   const [one, other] = [await world.balance(), await world.send('GET', '/nowhere')];
   expect(one.headers.get('x-sandbox-request-id')).toMatch(/^req-/);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sandboxFor } from '../../support/sandbox.ts';
 
-test('an answer of a rule names the request and the payout that it made, in its body, its headers and its message', async () => {
+test('a response of a rule names the request and the payout that it made, in its body, its headers and its message', async () => {
   const { client } = await sandboxFor({
     clock: '2026-01-15T10:30:00Z',
     scenario: {

@@ -16,7 +16,7 @@ const SETTINGS: SettingsInput = {
 };
 const REFERENCES = Array.from({ length: 6 }, (_, nth) => `order-${nth}`);
 
-/** What the client gets: what it sees of an answer, or that the connection broke. */
+/** What the client gets: what it sees of a response, or that the connection broke. */
 const got = async (answer: ReturnType<Client['pay']>): Promise<readonly unknown[]> => {
   try {
     const { status, text, headers } = await answer;

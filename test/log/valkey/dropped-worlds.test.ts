@@ -200,7 +200,7 @@ describe.skipIf(inject('storeUrl') === '')(
         await expect.poll(() => credit(log, LIVE).then(() => 'taken', String)).toBe('taken');
     });
 
-    test('ends its delayed answers and its readers of events, and frees its room, when the store has lost it', async () => {
+    test('ends its delayed responses and its readers of events, and frees its room, when the store has lost it', async () => {
       const { store, one, other, world } = await twoServers();
       const ended: string[] = [];
       world.connections.delayed.hold(() => ended.push('answer'));

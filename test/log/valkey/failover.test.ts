@@ -17,7 +17,7 @@ import {
 const OPENING = 100_000;
 const CLIENTS = 4;
 
-/** Pays at all servers until `work` is done. A payout that was answered 503 is sent again. @returns what was acknowledged */
+/** Pays at all servers until `work` is done. A payout that got a 503 is sent again. @returns what was acknowledged */
 async function payDuring(worlds: readonly Client[], name: string, work: () => Promise<void>) {
   const acknowledged: string[] = [];
   const done = new AbortController();

@@ -62,7 +62,7 @@ async function heard({ connection }: ValkeyStore, url: string): Promise<void> {
 }
 
 describe.skipIf(inject('storeUrl') === '')('what happens while a server cannot use its store', () => {
-  test('reaches its readers of events, and ends its delayed answers, once it can', async () => {
+  test('reaches its readers of events, and ends its delayed responses, once it can', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other, store } = await storedLogFor(url, 'other', mayBeAway);

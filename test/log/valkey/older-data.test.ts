@@ -56,7 +56,7 @@ describe.skipIf(inject('storeUrl') === '')('a store that comes back with older d
     expect([lost, lostAtOther]).toEqual([[WORLD], [WORLD]]);
   });
 
-  test('begins a new life of its worlds: readers and delayed answers of before end, and an id of before is missed', async () => {
+  test('begins a new life of its worlds: readers and delayed responses of before end, and an id of before is missed', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');

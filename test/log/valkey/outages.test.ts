@@ -78,7 +78,7 @@ describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => 
       await expect.poll(() => health('health')).toEqual([200, 'ready']);
       expect((await client.balance()).body.data.balance).toBe(999_990);
       expect(ofStore().map(({ level, msg }) => [level, msg])).toEqual([
-        [50, 'the store cannot be used: requests are answered 503 until it is back'],
+        [50, 'the store cannot be used: requests get a 503 until it is back'],
         [30, 'the store is back'],
       ]);
     },
@@ -115,7 +115,7 @@ test.skipIf(inject('storeUrl') === '')(
     await expect.poll(async () => (await client.world.requests()).length).toBe(1);
     const away = vi
       .spyOn(StoreConnection.prototype, 'script')
-      .mockImplementation(() => Promise.reject(new Error('no answer')));
+      .mockImplementation(() => Promise.reject(new Error('no response')));
     expect((await paying).status).toBe(200);
     expect((await client.balance()).status).toBe(503);
     away.mockRestore();
@@ -175,7 +175,7 @@ describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
     expect((await client.balance()).body.data.balance).toBe(999_990);
   });
 
-  test('that stalls leaves no request pending whose client has left: it ends as client_gone, without an answer', async () => {
+  test('that stalls leaves no request pending whose client has left: it ends as client_gone, without a response', async () => {
     const proxy = await proxyTo(await storeFor());
     const { client, lines, url } = await loggingServer(`redis://127.0.0.1:${proxy.port}`);
     await client.balance();

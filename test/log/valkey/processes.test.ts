@@ -60,7 +60,7 @@ describe.skipIf(inject('storeUrl') === '')('processes that share a store', () =>
     }
   });
 
-  test('know the answer to a request from one that was killed right after it', async () => {
+  test('know the response to a request from one that was killed right after it', async () => {
     const { url: store } = await oneNode();
     const [killed, other] = await programs(2, store);
     await expect.poll(async () => (await ask(`${killed!.url}/client/fetchbalance`, KEY)).status).toBe(200);

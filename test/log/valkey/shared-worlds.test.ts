@@ -108,7 +108,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect(counted(balances)).toEqual({ 200: 2, 503: 1 });
   });
 
-  test('keep one journal, in the order of the answers, and check it at any of them', async () => {
+  test('keep one journal, in the order of the responses, and check it at any of them', async () => {
     const { clients } = await serversFor(3);
     const worlds = clients();
     for (let nth = 0; nth < 9; nth += 1) await nthOf(worlds, nth).pay({ client_ref_id: `order-${nth}` });
@@ -168,7 +168,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     },
   );
 
-  test('never record an answer that a rule breaks as received by its client', async () => {
+  test('never record a response that a rule breaks as received by its client', async () => {
     const { clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.world.rule({ name: 'cut', match: { route: 'balance' }, effect: { fault: 'connection-reset' } });
@@ -179,7 +179,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
       .toMatchObject([{ outcome: 'fault', answer: { status: 200 }, duration_ms: expect.any(Number) }]);
   });
 
-  test('all end their delayed answers when the world is reset at one of them', async () => {
+  test('all end their delayed responses when the world is reset at one of them', async () => {
     const { clients } = await serversFor(3);
     const worlds = clients();
     await worlds[0]!.world.rule(HANG);

@@ -12,7 +12,7 @@ test('what waits for a call to a node that does not answer is not sent to it as 
   const url = 'redis+cluster://127.0.0.1:1'; // the calls of this test do not reach it
   const store = new StoreConnection({ url, server: 'one', wallClock: systemClock(), observer });
   onTestFinished(() => store.close());
-  const unanswered = vi.fn<() => Promise<never>>(() => Promise.reject(new Error('no answer')));
+  const unanswered = vi.fn<() => Promise<never>>(() => Promise.reject(new Error('no response')));
   const waiting = vi.fn<() => Promise<string>>(() => Promise.resolve('sent'));
 
   const unavailable = { code: 'STORE_UNAVAILABLE' };

@@ -1,9 +1,9 @@
 import type { JournalEntry, World } from '../../../src/index.ts';
 import { PAYOUT } from '../../support/sandbox.ts';
 
-/** What a client makes of one answer. `state` is null without whole JSON of a payout. */
+/** What a client makes of one response. `state` is null without whole JSON of a payout. */
 export interface Answer {
-  /** 0 when no whole answer came. */
+  /** 0 when no whole response came. */
   readonly http: number;
   readonly state: string | null;
   readonly txnId: string | null;

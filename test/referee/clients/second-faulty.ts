@@ -57,7 +57,7 @@ export const SECOND_FAULTY: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'an answer that is not JSON taken for a failure, and a second payout through another mode',
+    habit: 'a response that is not JSON taken for a failure, and a second payout through another mode',
     check: 'paid-twice',
     severity: 'error',
     settings: BY_REMARKS,
@@ -107,7 +107,7 @@ export const SECOND_FAULTY: readonly FaultyClient[] = [
     run: (api) => api.initiateAtOnce([salary(1, 'click-1'), salary(1, 'click-2')]),
   },
   {
-    habit: 'a hedged request: the same payout is sent three times, and the first answer is taken',
+    habit: 'a hedged request: the same payout is sent three times, and the first response is taken',
     check: 'same-reference-at-once',
     severity: 'warning',
     run: (api) => api.initiateAtOnce([order(1), order(1), order(1)]),

@@ -24,7 +24,7 @@ export interface Target {
 }
 
 /**
- * Makes payouts of one rupee and checks each answer against what it has paid. It opens a new connection each time, since
+ * Makes payouts of one rupee and checks each response against what it has paid. It opens a new connection each time, since
  * the server may close an idle one just when it is used again.
  */
 class Honest {

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 export function rawSocket(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined); // the server may reset the connection; tests look at the answers before that
+  socket.on('error', () => undefined); // the server may reset the connection; tests look at the responses before that
   onTestFinished(() => void socket.destroy());
   return socket;
 }

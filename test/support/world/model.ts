@@ -22,13 +22,13 @@ interface Payout {
 type Wait = { readonly afterMs: number } | { readonly polls: number };
 type Timeline = readonly [wait: Wait, to: State][];
 
-/** What a client sees of an initiate, 0 for no answer, and whether the payout is made. */
+/** What a client sees of an initiate, 0 for no response, and whether the payout is made. */
 interface Fault {
   readonly seen: number | 'normal';
   readonly pays: boolean;
 }
 
-/** A rule on top that applies to the next initiates. */
+/** An override that applies to the next initiates. */
 export interface Override extends Fault {
   readonly name: string;
   times: number;

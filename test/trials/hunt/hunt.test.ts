@@ -87,7 +87,7 @@ test('a client that pays one account two amounts, each once, does not pay twice'
   expect(finds).toEqual([]);
 });
 
-test('a client without a timeout is stuck when no answer comes', async () => {
+test('a client without a timeout is stuck when no response comes', async () => {
   const { finds } = await huntFor((api) => api.initiate(order(1), true), {
     goals: ['stuck'],
     patience: '200ms',

@@ -44,7 +44,7 @@ async function send(api: PayoutApi, times: number): Promise<Answer> {
 
 export const PLANTED: readonly PlantedBug[] = [
   {
-    name: 'takes a new reference when an answer is missing',
+    name: 'takes a new reference when a response is missing',
     failures: 1,
     goal: 'paid-twice',
     async run(api) {

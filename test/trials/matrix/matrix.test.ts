@@ -340,7 +340,7 @@ test('a matrix that is stopped before its first cell counts none', () => {
 test('a row of which the client saw nothing is not exercised, and says how often others were met', async () => {
   const send: Client = async (api) => void (await api.initiate(order(1)));
   const rows = [
-    scenario('an answer to another account', {
+    scenario('a response to another account', {
       rules: [
         { match: { route: 'initiate', beneficiary_account: '1' }, effect: { respond: { status: 500 } } },
       ],

@@ -46,7 +46,7 @@ const anyDialect = fc.record(
   ),
 ) as unknown as fc.Arbitrary<Dialect>;
 
-/** Rows that no answer of this level can show, in this dialect. */
+/** Rows that no response of this level can show, in this dialect. */
 function hidden(level: Level, truth: Record<string, unknown>, isSettled: boolean): readonly string[] {
   const never = ['status.utr_of_failed', 'rate_limit.routes', 'rate_limit.retry_after'];
   const words = truth['errors.body'] === 'envelope' ? [] : ['errors.status_word'];
@@ -133,7 +133,7 @@ test.each<[what: string, change: Partial<Ways>, level: Level, expected: Record<s
     },
   ],
   [
-    'sees an answer that is given again as it was first',
+    'sees a response that is given again as it was first',
     {
       same: 'first_answer',
       changed: 'replay',
@@ -172,7 +172,7 @@ test.each<[what: string, change: Partial<Ways>, level: Level, expected: Record<s
   expect(service.heard.filter(({ withKey }) => !withKey)).toHaveLength(1);
 });
 
-test('a row that no answer shows is unknown, with what it needs or what was seen instead', async () => {
+test('a row that no response shows is unknown, with what it needs or what was seen instead', async () => {
   const errorBody = () => JSON.stringify({ error: 'no' });
   const service = await otherService({ ...WAYS, errorBody, same: 422, looksAtBalanceFirst: true });
   const refused = await probed(service.url, service.key, 'refused');
@@ -201,7 +201,7 @@ test.each([200, 500] as const)(
   async (aboveBalance) => {
     const service = await otherService({ ...WAYS, aboveBalance });
     const { stopped } = await probed(service.url, service.key, 'pay');
-    expect(stopped).toContain(aboveBalance === 200 ? 'not safe to probe' : 'must be answered 402');
+    expect(stopped).toContain(aboveBalance === 200 ? 'not safe to probe' : 'must get a 402');
     expect(service.heard.filter(({ method }) => method === 'POST')).toHaveLength(1);
   },
 );

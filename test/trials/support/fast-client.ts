@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { PAYOUT } from '../../support/sandbox.ts';
 
-/** An answer; status 0 where the connection broke instead. */
+/** A response; status 0 where the connection broke instead. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -23,7 +23,7 @@ export class FastClient {
     this.#agent = new Agent({ keepAlive: true, scheduling: 'fifo' });
   }
 
-  /** Sends one request, and reads its whole answer. */
+  /** Sends one request, and reads its whole response. */
   send(method: string, path: string, token: string, body?: string, signal?: AbortSignal): Promise<Answered> {
     this.sent += 1;
     return new Promise((resolve) => {

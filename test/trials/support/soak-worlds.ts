@@ -24,7 +24,7 @@ const MOVES_A_LIFE = 400;
 
 const REFERENCES = Array.from({ length: 12 }, (_, nth) => `order-${nth}`);
 
-/** One client at a time makes any move, faults included, and compares each answer with a model. */
+/** One client at a time makes any move, faults included, and compares each response with a model. */
 export async function modelledWorld({ sandbox, isOver, count }: Soak, key: string, random: Random) {
   const realWorld: RealWorld = { client: clientOf(sandbox.world(key)), snapshot: null };
   const modelWorld: ModelWorld = { model: newModel(), kept: null };

@@ -196,7 +196,7 @@ function choosing(random: Random): Move {
 }
 
 const forgettingOrders: Move = {
-  name: 'remove all rules on top',
+  name: 'remove all overrides',
   predict({ model }) {
     model.overrides = [];
   },
