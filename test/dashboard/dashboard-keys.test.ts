@@ -59,6 +59,9 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     const panel = page.getByRole('region', { name: 'lost' });
     await panel.getByText('no response has told the client').waitFor();
     await page.getByRole('heading', { name: 'lost', level: 3 }).and(page.locator(':focus')).waitFor();
+    await panel.getByRole('button', { name: 'Copy as picture' }).click();
+    await said.getByText(/^The story is (copied|saved) as a picture/).waitFor(); // saved where a browser allows no copy
+    await page.getByRole('heading', { name: 'lost', level: 3 }).focus();
     await keyboard.press('Escape');
     await page.locator('[role=row] button:focus', { hasText: 'lost' }).waitFor(); // the focus is back in the list
     await keyboard.press('f');
@@ -193,6 +196,8 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     await replay.getByRole('button', { name: 'Play' }).click();
     await replay.getByText('#2 initiate salary-1-again').waitFor();
     await replay.getByText('2 payouts at risk').waitFor();
+    await replay.getByRole('alert').getByText('paid-twice').waitFor();
+    await replay.getByRole('button', { name: /^Play/ }).waitFor(); // it has stopped
     expect(await payer.world.transactions()).toEqual([]); // the first world is as it was
   });
 

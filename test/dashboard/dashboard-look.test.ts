@@ -94,6 +94,23 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     },
   );
 
+  test.runIf(isLong)('zoomed to 200 % and 2,560 px wide nothing is cut off or moves', async () => {
+    const { page, view } = await (await badDay(640)).show();
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    for (const size of [
+      { width: 640, height: 430 },
+      { width: 2560, height: 1300 },
+    ]) {
+      await page.setViewportSize(size);
+      for (const name of VIEWS) {
+        await view(name);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(size.width);
+        expect(await page.evaluate('document.getAnimations().length'), name).toBe(0);
+      }
+    }
+    await page.emulateMedia({ reducedMotion: null });
+  });
+
   test('with forced colours, the current view, the open row and what is at risk can still be told apart', async () => {
     const { show } = await badDay(1400);
     const { page, view } = await show();
