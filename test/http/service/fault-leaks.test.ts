@@ -32,7 +32,7 @@ type Effect = NonNullable<Scenario['rules']>[number]['effect'];
 const HELD: readonly [string, Effect][] = [
   ['hang', { fault: 'hang' }],
   ['long-hang', { fault: { kind: 'hang', for: '1h' } }],
-  ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 1 } }],
+  ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 10 } }], // each piece finds out whether its client has left
   ['delay', { delay: '1h', commit: false }],
   ['late-reset', { delay: '1h', fault: 'connection-reset' }],
 ];
