@@ -11,7 +11,7 @@ function listed(overview: string): readonly string[] {
   const pages = [...read(overview).matchAll(/^\|.*?\]\(([\w/.-]+\.md)\).*\|$/gm)]
     .map(([, path]) => join(dirname(overview), path!))
     .filter((page) => page !== overview && existsSync(page));
-  return pages.flatMap((page) => (page.endsWith('README.md') ? [page, ...listed(page)] : [page]));
+  return pages.flatMap((page) => [page].concat(page.endsWith('README.md') ? listed(page) : []));
 }
 
 const ORDER = [...new Set(['docs/README.md', ...listed('docs/README.md')])];

@@ -75,7 +75,7 @@ function bytesOf({ apiKey }: Client, [line, body = '', how]: Asked): Buffer {
   if (body === '') return rawRequest(line, { authorization, 'content-length': '0' });
   const headers = { authorization, 'content-type': 'application/json' };
   if (how === undefined) return rawRequest(line, { ...headers, 'content-length': String(body.length) }, body);
-  const chunks = [...body].map((character) => `1\r\n${character}\r\n`).join('');
+  const chunks = Array.from(body, (character) => `1\r\n${character}\r\n`).join('');
   return rawRequest(line, { ...headers, 'transfer-encoding': 'chunked' }, `${chunks}0\r\n\r\n`);
 }
 
