@@ -25,7 +25,7 @@ const notReady = (url: string): Promise<string | null> =>
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp;
     get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
       const { statusCode } = response.resume().once('error', failed);
-      response.once('end', () => resolve(statusCode === 200 ? null : `it answers ${statusCode}`));
+      response.once('end', () => resolve(statusCode === 200 ? null : `it returns ${statusCode}`));
     }).once('error', failed);
   });
 

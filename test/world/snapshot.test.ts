@@ -366,7 +366,7 @@ testRows<[what: string, why: string, tamper: (saved: Tampered) => void]>([
   ],
   [
     'more overrides than there may be',
-    'more than 100 rules',
+    'more than 100 overrides',
     (saved) =>
       saved.put(
         ...Array.from({ length: 99 }, (_, nth) => ({ rule: { name: `r${nth}`, effect: { delay: '1ms' } } })),
