@@ -104,8 +104,10 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
       await page.setViewportSize(size);
       for (const name of VIEWS) {
         await view(name);
-        expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(size.width);
-        expect(await page.evaluate('document.getAnimations().length'), name).toBe(0);
+        const seen = await page.evaluate(
+          '({ width: document.documentElement.scrollWidth, moving: document.getAnimations().length })',
+        );
+        expect({ name, ...(seen as object) }).toEqual({ name, width: size.width, moving: 0 });
       }
     }
     await page.emulateMedia({ reducedMotion: null });
