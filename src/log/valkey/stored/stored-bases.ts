@@ -11,7 +11,7 @@ export const basesIn = (text: string): StoredBase[] => JSON.parse(text) as Store
 
 const COMPACT_AFTER = 2000;
 /** How many payouts in a state are worth one more command before it is stored again. */
-const PAYOUTS_A_COMMAND = 8;
+const PAYOUTS_A_COMMAND = 4;
 /** How many commands lie between two states at least: where there are fewer, another server was first. */
 export const FEWEST_APART = 1000;
 /** How many states are kept of one world: at least two, and more while they are small, so that ten restores can be undone. */
