@@ -56,7 +56,7 @@ export function writeHead(reply: FastifyReply, { status, headers, body }: SentRe
 /** Makes the error handler, which turns every error of a request into its response. */
 export const errorHandler =
   (log: Logger, record: Recorder) =>
-  (error: unknown, request: FastifyRequest, reply: FastifyReply): void | Promise<void> => {
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): void | Promise<FastifyReply> => {
     // Fastify calls no hook for a path that cannot be decoded, nor for a method that it does not know
     if (!request.exchange) record(request, reply);
     const { exchange } = request;
@@ -67,15 +67,16 @@ export const errorHandler =
     }
     const { data } = known ?? new Refusal('INTERNAL_ERROR');
     exchange.refusal = data;
-    const send = (): void =>
-      void sendText(reply, writeHead(reply, refusalResponse(data, exchange.dialect, request.id)));
+    const send = (): FastifyReply =>
+      sendText(reply, writeHead(reply, refusalResponse(data, exchange.dialect, request.id)));
     const reading = exchange.readDialect();
-    return reading === null ? send() : afterwards(reading, send);
+    return reading === null ? void send() : afterwards(reading, send);
   };
 
-async function afterwards(work: Promise<void>, act: () => void): Promise<void> {
+/** @returns the reply, without which Fastify would send another response: this one waits for its turn to be written */
+async function afterwards(work: Promise<void>, send: () => FastifyReply): Promise<FastifyReply> {
   await work;
-  act();
+  return send();
 }
 
 /** Node's code for a request that the client itself cut short. */
