@@ -7,6 +7,7 @@ import { sandboxRows } from '../../src/cli/matrix/matrix-rows.ts';
 import { readSettings } from '../../src/settings.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, type Ended } from '../support/program.ts';
+import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -29,7 +30,7 @@ const paste = (line: string, inFolder = EXAMPLES): Promise<Ended> => {
   return new Program('sh', ['-c', shell], {}, inFolder).ended;
 };
 
-const withoutTimes = (text: string): string => text.replaceAll(/ +[\d.]+ s\b/g, ' N s').trimEnd();
+const withoutTimes = (text: string): string => text.replaceAll(/ +[\d.]+ m?s\b/g, ' N s').trimEnd();
 const againIn = (text: string): readonly string[] =>
   [...text.matchAll(/run again: (.*)/g)].map(([, line]) => line!);
 
@@ -87,8 +88,11 @@ test.each(isLong ? ['docs/matrix.md'] : [])('after the cure of %s, the cell surv
   });
 });
 
-const ASK = `fetch(process.env.U + '/client/fetchbalance', { headers: { authorization: 'Bearer ' + process.env.K } })
-  .then((answer) => answer.ok ? undefined : setInterval(() => undefined, 1000))`;
+const PAY = `fetch(process.env.U + '/payout/initiate', {
+  method: 'POST',
+  headers: { authorization: 'Bearer ' + process.env.K, 'content-type': 'application/json' },
+  body: '${JSON.stringify(PAYOUT)}',
+}).then((response) => response.ok ? undefined : setInterval(() => undefined, 1000))`;
 
 /** It takes as long as the command may take. */
 test.each(isLong ? ['does not end'] : [])(
@@ -97,7 +101,7 @@ test.each(isLong ? ['does not end'] : [])(
     const file = join(folder(), 'refused.yaml');
     writeFileSync(
       file,
-      'rules: [{ name: refused, match: { route: balance }, effect: { respond: { status: 500 } } }]',
+      'rules: [{ name: refused, match: { route: initiate }, effect: { respond: { status: 500 } } }]',
     );
     const flags = [
       '--dialects',
@@ -111,7 +115,7 @@ test.each(isLong ? ['does not end'] : [])(
       '--env',
       'K={key}',
     ];
-    const command = ['sh', '-c', `${LASTING} & exec "$0" "$@"`, process.execPath, '-e', ASK];
+    const command = ['sh', '-c', `${LASTING} & exec "$0" "$@"`, process.execPath, '-e', PAY];
     const { code, stdout } = await runProgram(['matrix', ...flags, '--', ...command]);
     expect({ code, stdout }).toMatchObject({
       code: 1,

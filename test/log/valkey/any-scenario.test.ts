@@ -51,7 +51,8 @@ async function story(servers: readonly Client[], isParallel: boolean) {
   expect(balance + in_flight + paid_out).toBeCloseTo(OPENING, 6);
   expect((await next().world.summary()).invariants).toBe('hold');
   const payouts = (await next().world.transactions())
-    .map((payout) => Object.assign(payout, { told: payout.told && payout.told.as })) // the numbers of requests depend on their order
+    // which response was the last depends on when the end of a delayed one reaches the store, and nobody waits for that
+    .map((payout) => Object.assign(payout, { told: payout.told !== null }))
     .toSorted((a, b) => a.client_ref_id.localeCompare(b.client_ref_id));
   return { seen, payouts };
 }

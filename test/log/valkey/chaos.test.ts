@@ -1,44 +1,82 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
+import { newHistory, violations, type History } from '../../support/store/history.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { sized } from '../../support/size.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const KEY = 'sk_test_chaos';
-const OPENING = 1_000_000;
 const AMOUNT = 7;
 const SERVERS = 3;
 const CLIENTS = 6;
-const TEST_MS = sized(180_000, 300_000); // each of the steps may be slow
+const OUTAGE_MS = 300; // longer than a server waits until it asks again
+/** `npm run test:chaos` goes on for so long; other runs for some rounds. */
+const MINUTES = Number(process.env['CHAOS_MINUTES'] ?? 0);
+const TEST_MS = sized(180_000, 300_000) + MINUTES * 120_000; // each of the steps may be slow
 
 type Running = Awaited<ReturnType<typeof startProgram>>;
 
-/** What the clients know: each reference, and whether a payout of it was acknowledged. */
-interface Known {
-  readonly sent: Set<string>;
-  readonly acknowledged: Map<string, string>;
+/** Asks a server. @returns the data of a 200 and what it was, null if nothing is known, undefined if nothing was found */
+async function asked(url: string, path: string, body?: Record<string, unknown>) {
+  const sentMs = performance.now();
+  const response = await ask(`${url}${path}`, KEY, body).catch(() => null);
+  const text = await response?.text().catch(() => null);
+  if (response === null || text == null || response.status === 503) return null;
+  if (response.status !== 200 && response.status !== 404) throw new Error(`${response.status} ${text}`);
+  const { data } = JSON.parse(text) as { data?: Record<string, unknown> };
+  return { sentMs, endedMs: performance.now(), data };
 }
 
-/** One client, who sends a reference again until it is acknowledged, at whatever server answers. */
-async function payOn(client: number, urls: () => readonly string[], known: Known, isOver: () => boolean) {
+/** One client, who sends a reference again until it is acknowledged, at whatever server responds, and reads at other servers. */
+async function payOn(client: number, urls: () => readonly string[], history: History, isOver: () => boolean) {
   for (let nth = 0; !isOver(); nth += 1) {
     const reference = `${client}-${nth}`;
-    known.sent.add(reference);
+    history.sent.set(reference, performance.now());
     for (let tried = 0; !isOver(); tried += 1) {
       const all = urls();
-      const url = `${all[(client + nth + tried) % all.length]!}/payout/initiate`;
-      const answer = await ask(url, KEY, { client_ref_id: reference, amount: AMOUNT }).catch(() => null);
-      if (answer?.status === 200) {
-        const { data } = (await answer.json()) as { data: { txn_id: string } };
-        known.acknowledged.set(reference, data.txn_id);
-        break;
-      }
-      if (answer !== null && answer.status !== 503)
-        throw new Error(`${answer.status} ${await answer.text()}`);
+      const urlOf = (next: number): string => all[(client + nth + tried + next) % all.length]!;
+      const body = { client_ref_id: reference, amount: AMOUNT };
+      const paid = await asked(urlOf(0), '/payout/initiate', body);
+      if (paid === null) continue;
+      const { data, ...seen } = paid;
+      history.acknowledged.push({ ...seen, reference, txnId: String(data?.['txn_id']) });
+      const status = await asked(urlOf(1), `/payout/status?client_ref_id=${reference}`);
+      if (status !== null)
+        history.statuses.push({ ...status, reference, txnId: (status.data?.['txn_id'] as string) ?? null });
+      const balance = await asked(urlOf(2), '/client/fetchbalance');
+      if (balance !== null) history.balances.push({ ...balance, balance: Number(balance.data?.['balance']) });
+      break;
     }
   }
 }
+
+test('the check of what clients saw finds a lost payout, a second one and a stale read', () => {
+  const history = newHistory(1000, AMOUNT);
+  for (const [nth, reference] of ['a', 'b'].entries()) {
+    history.sent.set(reference, nth);
+    history.acknowledged.push({ reference, txnId: `TXN${reference}`, sentMs: nth, endedMs: nth + 0.5 });
+  }
+  const stored = ['a', 'b'].map((reference) => ({ client_ref_id: reference, txn_id: `TXN${reference}` }));
+  const later = { sentMs: 5, endedMs: 6 };
+  history.statuses.push({ ...later, reference: 'a', txnId: 'TXNa' });
+  history.balances.push({ ...later, balance: 1000 - 2 * AMOUNT });
+  expect(violations(history, stored)).toEqual([]);
+
+  expect(violations(history, stored.slice(1))).toContain('a was acknowledged as TXNa, and is lost');
+  expect(violations(history, [...stored, stored[0]!])).toEqual(['a was paid twice']);
+  expect(violations(history, [...stored, { client_ref_id: 'c', txn_id: 'TXNc' }])).toEqual([
+    'c was paid, and never sent',
+  ]);
+  history.statuses.push({ ...later, reference: 'b', txnId: null });
+  history.balances.push({ ...later, balance: 1000 - AMOUNT }, { ...later, balance: 0 });
+  expect(violations(history, stored)).toEqual([
+    'b was acknowledged, and then not found',
+    'a balance of 993 is stale: at most 986 was left',
+    'a balance of 0 is too low: at least 986 was left',
+  ]);
+});
 
 describe.skipIf(inject('storeUrl') === '')('servers of one store', { timeout: TEST_MS }, () => {
   test('log at the start which store they use, without its password', async () => {
@@ -61,30 +99,42 @@ describe.skipIf(inject('storeUrl') === '')('servers of one store', { timeout: TE
       SANDBOX_STORE: `redis://127.0.0.1:${proxy.port}`,
       SANDBOX_RATE_LIMIT: 'off',
       SANDBOX_SETTLEMENT: 'instant',
+      SANDBOX_OPENING_BALANCE: '90000000',
       LOG_LEVEL: 'error',
     };
     const servers: Running[] = [];
     for (let nth = 0; nth < SERVERS; nth += 1) servers.push(await startProgram(environment));
     const urls = () => servers.map(({ url }) => url);
-    const known: Known = { sent: new Set(), acknowledged: new Map() };
+    const { opening_balance: opening } = await connectSandbox({ url: servers[0]!.url }).world(KEY).summary();
+    const history = newHistory(opening, AMOUNT);
     let isOver = false;
-    const clients = Array.from({ length: CLIENTS }, (_, client) => payOn(client, urls, known, () => isOver));
-    /** Resolves once the clients have been answered so often. */
+    const clients = Array.from({ length: CLIENTS }, (_, client) =>
+      payOn(client, urls, history, () => isOver),
+    );
+    /** Resolves once so many payouts more were acknowledged. */
     const progress = async (count: number): Promise<void> => {
-      const until = known.acknowledged.size + count;
-      await expect.poll(() => known.acknowledged.size, { timeout: 60_000 }).toBeGreaterThanOrEqual(until);
+      const until = history.acknowledged.length + count;
+      await expect.poll(() => history.acknowledged.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(until);
     };
 
-    for (let round = 0; round < sized(1, 20); round += 1) {
+    const endMs = performance.now() + MINUTES * 60_000;
+    let rounds = 0;
+    for (; rounds < sized(1, 20) || performance.now() < endMs; rounds += 1) {
       await progress(20);
       const killed = servers.shift()!; // nobody asks it any more, since another program may get its port
       await killed.program.stop('SIGKILL');
       servers.push(await startProgram(environment));
       await progress(20);
-      proxy.cutReply(round, 5 * round);
+      proxy.cutReply(rounds % 20, 5 * (rounds % 20));
       await progress(20);
       proxy.cutAll();
       await progress(20);
+      if (rounds % 2 === 1) {
+        proxy.stall(true);
+        await wait(OUTAGE_MS);
+        proxy.stall(false);
+        await progress(20);
+      }
       await store.command('SCRIPT', 'FLUSH');
       await store.kill();
       await store.start();
@@ -92,17 +142,18 @@ describe.skipIf(inject('storeUrl') === '')('servers of one store', { timeout: TE
     await progress(20);
     isOver = true;
     await Promise.all(clients);
+    const { sent, acknowledged, statuses, balances } = history;
+    const counts = { sent: sent.size, acknowledged: acknowledged.length, statuses: statuses.length };
+    if (MINUTES > 0)
+      process.stdout.write(`chaos: ${JSON.stringify({ rounds, ...counts, balances: balances.length })}\n`);
 
     for (const { url } of servers) {
       const world = connectSandbox({ url }).world(KEY);
       // it may find its store later than the others
       const transactions = await vi.waitFor(() => world.transactions(), { timeout: 30_000 });
-      const byReference = new Map(transactions.map(({ client_ref_id, txn_id }) => [client_ref_id, txn_id]));
-      expect(byReference.size).toBe(transactions.length); // nothing twice
-      expect([...byReference.keys()].filter((reference) => !known.sent.has(reference))).toEqual([]);
-      for (const [reference, txnId] of known.acknowledged) expect(byReference.get(reference)).toBe(txnId);
+      expect(violations(history, transactions)).toEqual([]);
       const { balance, invariants } = await world.summary();
-      expect([balance, invariants]).toEqual([OPENING - AMOUNT * transactions.length, 'hold']);
+      expect([balance, invariants]).toEqual([opening - AMOUNT * transactions.length, 'hold']);
     }
   });
 });
