@@ -122,6 +122,15 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect(await worlds[2]!.world.requests()).toEqual([]);
   });
 
+  test('refuse a request of the wrong shape once, with the text that the journal has at all of them', async () => {
+    const { clients } = await serversFor(2, {});
+    const [one, two] = clients() as [Client, Client];
+    const { text } = await one.pay({ amount: 0 });
+    await expect
+      .poll(async () => (await two.world.requests()).map(({ answer }) => answer?.body))
+      .toEqual([JSON.parse(text)]);
+  });
+
   test('drop the oldest entries of a full journal, count them, and know what became of the others', async () => {
     const { clients } = await serversFor(2, { journalEntries: 2 });
     const worlds = clients();
