@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
@@ -206,8 +206,8 @@ test('a reader without an id gets the events from then on, the same as every oth
 });
 
 // a store keeps more
-test.skipIf(inject('storeUrl'))(
-  'a reader that was away too long learns so, and gets every event that is left',
+test.each(isStored ? [] : ['long'])(
+  'a reader that was away too %s learns so, and gets every event that is left',
   async () => {
     const { client } = await sandboxFor(SETTINGS);
     const { world, ...payouts } = client();
