@@ -127,6 +127,11 @@ export class StoreConnection {
     }
   }
 
+  /** Whether somebody on this server waits for news on a channel. */
+  isFollowing(channel: string): boolean {
+    return this.#followers.has(channel);
+  }
+
   /** Calls back when there is news on a channel, or may be. @returns a function that ends it */
   follow(channel: string, callback: Follower): () => void {
     const followers = this.#followers.get(channel) ?? new Set();

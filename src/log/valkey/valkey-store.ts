@@ -5,6 +5,7 @@ import type { WorldState } from '../../world/state.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
+import { HEARD_AGAIN_MS } from './scripts/log-scripts.ts';
 import { FORMAT, KEY_PREFIX, keysOf, type WorldKeys } from './scripts/scripts.ts';
 import type { StoreObserver } from '../world-parts.ts';
 import { StoreConnection, storeUnavailable } from './store-connection.ts';
@@ -131,6 +132,7 @@ export class ValkeyStore implements Store {
       commands.some(({ command }) => isUse(command)) ? 1 : 0,
       this.#states.keptMs,
       this.#states.renewMs,
+      connection.isFollowing(keys.news) ? 1 : 0,
     );
     for (const command of commands) {
       const restored =
@@ -195,9 +197,22 @@ export class ValkeyStore implements Store {
   }
 
   wake(worldId: string, callback: () => void): () => void {
-    return this.connection.follow(keysOf(worldId).news, (by) => {
+    const { wallClock } = this.#options;
+    const unfollow = this.connection.follow(keysOf(worldId).news, (by) => {
       if (by !== this.server) callback();
     });
+    let cancel = (): void => undefined;
+    const callAgain = (): void => {
+      cancel = wallClock.schedule(wallClock.nowMs() + HEARD_AGAIN_MS, () => {
+        callAgain();
+        callback();
+      });
+    };
+    callAgain();
+    return () => {
+      cancel();
+      unfollow();
+    };
   }
 
   async drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {

@@ -12,6 +12,11 @@ end`;
 
 const MARK_KEPT_MS = 600_000;
 
+/** For how long a server that listens to a world is taken to do so. What it missed comes with its next call, however late that is. */
+const HEARD_MS = 60_000;
+/** How often it calls, so that news is announced to it. */
+export const HEARD_AGAIN_MS = HEARD_MS / 3;
+
 /**
  * Opens a world, and makes it if it does not exist. KEYS: head log restores.
  * ARGV: format, how long its keys are kept in ms, server, the scenario of a new one (empty to make none), its bases.
@@ -39,7 +44,8 @@ return {epoch, tonumber(ARGV[1]), now, ARGV[5], ARGV[4], 1}
  *
  * KEYS: head log restores dropped. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint
  * of the state at that position, 1 if the call is a use of the world, how long its keys are kept in ms, and after how long they
- * are kept for longer; for each command its number, the name of the state that it restores (or empty), its text.
+ * are kept for longer, 1 if the server listens to the channel: news is announced only to somebody; for each command its number,
+ * the name of the state that it restores (or empty), its text.
  *
  * @returns {'done', ms, commands not seen before, 1 if the stored states are to be kept for longer};
  * {'more', ms, commands} when there are more to see first; {'behind'} when the log was trimmed past it;
@@ -48,7 +54,7 @@ return {epoch, tonumber(ARGV[1]), now, ARGV[5], ARGV[4], 1}
 export const APPEND = `#!lua
 ${NOW}${EPOCH}
 local PAGE = 500
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'trimmed', 'renewed')
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'trimmed', 'renewed', 'heard')
 if head[1] ~= ARGV[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
 if tonumber(head[2]) > tonumber(ARGV[2]) then return {'newer', tonumber(head[2])} end
 local last, server, news, known = head[3], ARGV[5], {}, {}
@@ -65,7 +71,7 @@ if last ~= ARGV[4] then
   if #news == PAGE then return {'more', now, news} end
   for _, entry in ipairs(news) do known[entry[2][4] .. ':' .. entry[2][6]] = true end
 end
-for nth = 11, #ARGV, 3 do
+for nth = 12, #ARGV, 3 do
   local number, state = ARGV[nth], ARGV[nth + 1]
   local name = server .. ':' .. number
   if not known[name] then
@@ -78,10 +84,15 @@ for nth = 11, #ARGV, 3 do
     last = name
   end
 end
+local heard = tonumber(head[6] or '0')
+if ARGV[11] == '1' and heard < now + ${HEARD_MS / 2} then
+  heard = now + ${HEARD_MS}
+  redis.call('HSET', KEYS[1], 'heard', string.format('%.0f', heard))
+end
 if last ~= head[3] then
   if ARGV[8] == '1' then redis.call('HSET', KEYS[1], 'last', last, 'used', text)
   else redis.call('HSET', KEYS[1], 'last', last) end
-  redis.call('PUBLISH', ARGV[6], server)
+  if now < heard then redis.call('PUBLISH', ARGV[6], server) end
 end
 if now - tonumber(head[5]) < tonumber(ARGV[10]) then return {'done', now, news, 0} end
 redis.call('HSET', KEYS[1], 'renewed', text)

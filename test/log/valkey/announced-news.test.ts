@@ -1,0 +1,66 @@
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import type { Worlds } from '../../../src/log/worlds.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+
+const WORLD = 'd'.repeat(32);
+const MINUTE_MS = 60_000;
+
+const credit = async (log: Worlds): Promise<void> =>
+  void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 }));
+
+async function readerAt(log: Worlds) {
+  const events: string[] = [];
+  const reader = { take: ({ type }: { type: string }) => void events.push(type), end: () => undefined };
+  return { events, stop: await (await log.use(WORLD)).watch(undefined, reader) };
+}
+
+async function storeFor() {
+  const store = await RedisServer.start();
+  onTestFinished(() => store.end());
+  const info = async () => String(await store.command('INFO', 'commandstats'));
+  const announced = async () => Number(/cmdstat_publish:calls=(\d+)/.exec(await info())?.[1] ?? 0);
+  return { store, announced };
+}
+
+test.skipIf(inject('storeUrl') === '')('a command is announced only while a server listens', async () => {
+  const { store, announced } = await storeFor();
+  const { log: one } = await storedLogFor(store.url, 'one');
+  const { log: other } = await storedLogFor(store.url, 'other');
+  await credit(one);
+  expect(await announced()).toBe(0);
+  const { events, stop } = await readerAt(other);
+  const { head } = keysOf(WORLD);
+  await expect.poll(() => store.command('HEXISTS', head, 'heard')).toBe(1);
+  await credit(one);
+  await expect.poll(() => events).toEqual(['wallet']);
+  expect(await announced()).toBe(1);
+  stop();
+  const untilMs = Number(await store.command('HGET', head, 'heard'));
+  expect(untilMs).toBeLessThanOrEqual(Date.now() + MINUTE_MS);
+  await store.command('HSET', head, 'heard', String(untilMs - MINUTE_MS)); // as a minute later
+  await credit(one);
+  expect(await announced()).toBe(1);
+});
+
+test.skipIf(inject('storeUrl') === '')(
+  'a server that the store no longer takes to listen gets what it missed, and is announced to again',
+  async () => {
+    const { store } = await storeFor();
+    const wallClock = new ManualClock(systemClock().nowMs());
+    const { log: one } = await storedLogFor(store.url, 'one');
+    const { log: other } = await storedLogFor(store.url, 'other', { wallClock });
+    const { events } = await readerAt(other);
+    const { head } = keysOf(WORLD);
+    await expect.poll(() => store.command('HEXISTS', head, 'heard')).toBe(1);
+    await store.command('HDEL', head, 'heard');
+    await credit(one);
+    await wallClock.pass(MINUTE_MS / 2);
+    await expect.poll(() => events).toEqual(['wallet']);
+    await credit(one);
+    await expect.poll(() => events).toEqual(['wallet', 'wallet']);
+  },
+);
