@@ -70,7 +70,7 @@ export const CLIENTS = {
   'axios-retry': { of: 'axios-retry', with: 'default', pay: (to) => withAxiosRetry(to, {}) },
   'axios-retry-new-reference': {
     of: 'axios-retry',
-    with: 'default, and an interceptor that makes the reference',
+    with: 'reference made in an interceptor',
     pay: (to) =>
       withAxiosRetry(to, {}, (config) => ({ ...config, data: JSON.stringify(bodyWith(newReference())) })),
   },

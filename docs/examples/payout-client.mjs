@@ -19,7 +19,7 @@ async function send({ url, apiKey }, path, payout) {
   }
 }
 
-/** Makes a payout. @returns what the service answered, or else what its status says */
+/** Makes a payout. @returns what the service returned, or else what its status says */
 export async function pay(world, payout, tries = 3) {
   for (let attempt = 1; attempt <= tries; attempt += 1) {
     const answer = await send(world, '/payout/initiate', payout);

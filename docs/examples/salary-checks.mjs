@@ -17,7 +17,7 @@ async function send(path, payout) {
     body: JSON.stringify(payout),
     signal: AbortSignal.timeout(2000),
   });
-  if (response.status >= 500) throw new Error(`answered ${response.status}`);
+  if (response.status >= 500) throw new Error(`got ${response.status}`);
   return { http: response.status, ...(await response.json()) };
 }
 
@@ -37,18 +37,18 @@ function check(isRight, message) {
 const checks = {
   async 'the salary is paid'() {
     const { http, data } = await pay(salary);
-    check(http === 200, `answered ${http}`);
+    check(http === 200, `got ${http}`);
     const { data: payout } = await send(`/payout/status?txn_id=${data.txn_id}`);
     check(payout.status === 'SUCCESS', `it is ${payout.status}`);
   },
   async 'the same salary is not paid again'() {
     const { http, data } = await pay(salary);
-    check(http === 200, `answered ${http}`);
+    check(http === 200, `got ${http}`);
     check(data.status === 'SUCCESS', `it is ${data.status}`);
   },
   async 'a refusal says why'() {
     const { http, message } = await pay({ ...salary, client_ref_id: 'too-much', amount: 4_000_000 });
-    check(http === 402, `answered ${http}`);
+    check(http === 402, `got ${http}`);
     check(message !== undefined, 'no message');
   },
 };

@@ -47,7 +47,7 @@ function journalLines({ requests, evicted }: RequestsResponse, { zone, paint }: 
     const id = { text: `#${entry.id}`, isRight: true };
     return ([id, zone.time(entry.at)] as (string | Cell)[]).concat(requestCells(entry));
   });
-  const headings = ['', `at (${zone.name})`, 'request', 'reference', 'amount', 'answer', 'why'];
+  const headings = ['', `at (${zone.name})`, 'request', 'reference', 'amount', 'response', 'why'];
   return [
     ...(rows.length === 0 ? ['the journal of this world has no such request'] : table(headings, rows, paint)),
     ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} dropped from the journal`]),
@@ -97,7 +97,7 @@ export const journalActions = [
   }),
   action({
     name: 'request',
-    summary: 'show one request of the journal in full: headers, body, answer, and what decided it',
+    summary: 'show one request of the journal in full: headers, body, response, and what decided it',
     effect: 'reads',
     input: { number: wholeNumber('its number in the journal') },
     words: ['number'],

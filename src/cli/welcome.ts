@@ -64,7 +64,7 @@ export function welcome(
       ...(store !== undefined && { store: withoutPassword(store) }),
       admin_token: madeToken,
       try: `curl -H ${bearer} ${url}/client/fetchbalance`,
-      page: `${url}/_sandbox/`,
+      dashboard: `${url}/_sandbox/`,
     };
     if (log.isLevelEnabled('info')) log.info(facts, READY);
     else if (port === 0) process.stdout.write(`${JSON.stringify({ ...facts, msg: READY })}\n`);

@@ -130,7 +130,7 @@ export function checkHead(text: string | undefined): void {
   const head = parsed(text ?? '');
   if (head?.['format'] !== SNAPSHOT_FORMAT) {
     throw refusedSnapshot(
-      'This is not a snapshot: it must be what GET /_sandbox/state answered, or a state file',
+      'This is not a snapshot: it must be what GET /_sandbox/state returned, or a state file',
     );
   }
   if (FileHead.safeParse(head).success) return;

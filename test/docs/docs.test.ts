@@ -16,7 +16,7 @@ import {
 import { hunt, startSandbox, type World } from '../../src/index.ts';
 import { legalNext } from '../../src/payout/payout.ts';
 import { judge } from '../../src/referee/judge.ts';
-import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
+import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
 import { paste, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { isLong, sized } from '../support/size.ts';
@@ -51,7 +51,7 @@ test('docs/service.md lists exactly the fields of each route, which are required
 });
 
 test('docs/control-api.md lists exactly the calls of the control API', async () => {
-  const listed = tableUnder(page('control-api.md'), 'Calls').map(([call]) => call!);
+  const listed = listUnder(page('control-api.md'), 'Calls').map(([call]) => call.split(' (', 1)[0]!);
   expect(listed.toSorted()).toEqual((await controlRoutes()).toSorted());
 });
 
@@ -118,8 +118,8 @@ test('docs/library.md lists exactly the members of a sandbox, a world and its cl
   onTestFinished(() => sandbox.close());
   const world = sandbox.world();
   const listed = (heading: string): string[] =>
-    tableUnder(page('library.md'), heading).flatMap(([members]) =>
-      members!
+    listUnder(page('library.md'), heading).flatMap(([members]) =>
+      members
         .replaceAll(/\(.*?\)/g, '')
         .split(', ')
         .filter((name) => !name.includes(' ')) // functions of the package, and `await using`

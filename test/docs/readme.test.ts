@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
-import { commandsOf, tableIn, tableUnder } from '../support/markdown.ts';
+import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
 import { paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -14,11 +14,9 @@ const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 const README = fileOf('README.md');
 
 test('docs/settings.md lists exactly the settings', () => {
-  expect(tableUnder(fileOf('docs/settings.md'), 'Flags and variables')).toEqual(
+  expect(listUnder(fileOf('docs/settings.md'), 'Flags and variables')).toEqual(
     SETTINGS.map(({ flag, value, env, defaultText, description }) => [
-      `${flag} ${value}`,
-      env,
-      defaultText,
+      `${flag} ${value}, ${env}, default ${defaultText}`,
       description,
     ]),
   );
@@ -67,22 +65,24 @@ interface ObjectSchema {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-test('docs/scenarios.md has a table of every field of a scenario', () => {
+test('docs/scenarios.md lists every field of a scenario', () => {
   const schema = JSON.parse(fileOf('fixtures/scenario.schema.json')) as ObjectSchema & {
     readonly $defs: Readonly<Record<string, ObjectSchema>>;
   };
   const { Outcome, Rule, Match, Effect, Step, Respond } = schema.$defs;
+  const page = fileOf('docs/scenarios.md');
+  const parts = listUnder(page, 'Parts of an effect').map(([part]) => part.split(' ', 1)[0]!);
+  expect(parts.toSorted()).toEqual(Object.keys(Effect!.properties).toSorted());
   const tables = {
     'Fields of a scenario': schema,
     'Fields of an outcome': Outcome,
     'Fields of a rule': Rule,
     'Conditions of a match': Match,
-    'Parts of an effect': Effect,
     'Steps of a timeline': Step,
     'Parts of a response': Respond,
   };
   for (const [heading, table] of Object.entries(tables)) {
-    const listed = tableUnder(fileOf('docs/scenarios.md'), heading).map(([field]) => field!);
+    const listed = tableUnder(page, heading).map(([field]) => field!);
     expect(listed.toSorted()).toEqual(Object.keys(table!.properties).toSorted());
   }
 });

@@ -250,6 +250,6 @@ test.each(isLong ? ['backoff.md'] : [])(
       return client.replace('error.retryAfterMs ?? ', '');
     });
     expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringMatching(/fail 2\b/) });
-    expect(stdout).toContain('the service answered 429 to salary-3');
+    expect(stdout).toContain('the service returned 429 for salary-3');
   },
 );

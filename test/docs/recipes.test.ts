@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/settings.ts';
-import { tableUnder } from '../support/markdown.ts';
+import { listUnder } from '../support/markdown.ts';
 import { runInProcess } from '../support/program.ts';
 
 /** What can be held against the house without running a recipe. Running them: recipes-run, recipes-stand-ins, .ci/check-recipes. */
@@ -30,7 +30,7 @@ test('the index of the recipes has every page', () => {
 });
 
 test('CONTRIBUTING.md says of every recipe how it is tested', () => {
-  const rows = tableUnder(readFileSync('CONTRIBUTING.md', 'utf8'), 'How the recipes are tested');
+  const rows = listUnder(readFileSync('CONTRIBUTING.md', 'utf8'), 'How the recipes are tested');
   expect(new Set(rows.map(([page]) => page))).toEqual(new Set(pages.filter((page) => page !== 'README.md')));
 });
 

@@ -254,7 +254,7 @@ describe('a damaged world costs only itself', () => {
 });
 
 describe('a text is refused as a whole', () => {
-  const NONE = 'This is not a snapshot: it must be what GET /_sandbox/state answered, or a state file';
+  const NONE = 'This is not a snapshot: it must be what GET /_sandbox/state returned, or a state file';
   const earlier = (version: number) =>
     `This is a snapshot of version ${version}, which an earlier payout-sandbox wrote; this one reads version 3. ` +
     'Run the payout-sandbox that wrote it, or start with a new world and take a new snapshot of that';

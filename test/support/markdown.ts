@@ -2,6 +2,9 @@
 export const tableUnder = (page: string, heading: string): string[][] =>
   tableIn(page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!);
 
+/** A text without the marks for code and without the targets of its links. */
+const plain = (text: string): string => text.replaceAll('`', '').replaceAll(/\[(.*?)\]\(.*?\)/g, '$1');
+
 /** The rows of the table in a text. */
 export function tableIn(text: string): string[][] {
   const rows = text.split('\n').filter((line) => line.startsWith('|'));
@@ -9,13 +12,17 @@ export function tableIn(text: string): string[][] {
     row
       .slice(1, -1)
       .split(/(?<!\\)\|/)
-      .map((cell) =>
-        cell
-          .trim()
-          .replaceAll('`', '')
-          .replaceAll(/\[(.*?)\]\(.*?\)/g, '$1'),
-      ),
+      .map((cell) => plain(cell.trim())),
   );
+}
+
+/** The items of the lists under a heading of a page: what is before the first colon, and what is after it. */
+export function listUnder(page: string, heading: string): [name: string, text: string][] {
+  const section = page.split(`\n## ${heading}\n`)[1]!.split('\n## ')[0]!;
+  return [...section.matchAll(/^- (.*(?:\n {2}.*)*)/gm)].map(([, item]) => {
+    const [, name, text] = /^(.*?): (.*)$/.exec(plain(item!).replaceAll(/\s+/g, ' '))!;
+    return [name!, text!];
+  });
 }
 
 interface ShellCommand {

@@ -10,7 +10,7 @@ async function initiate({ url, apiKey }, payout) {
     signal: AbortSignal.timeout(10_000),
   });
   if (response.ok) return response.json();
-  const reason = `the service answered ${response.status} to ${payout.client_ref_id}`;
+  const reason = `the service returned ${response.status} for ${payout.client_ref_id}`;
   if (response.status !== 429 && response.status < 500) throw new AbortError(reason); // sending it again would not help
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   throw Object.assign(new Error(reason), {

@@ -11,7 +11,7 @@ import java.util.UUID;
 
 /**
  * A fresh world of a running payout sandbox: what one key sees. The JDK and nothing else; answers are JSON texts, which your own
- * JSON library reads better than {@link #numberIn}. {@code java SandboxWorld.java} plays a payout whose answer is lost.
+ * JSON library reads better than {@link #numberIn}. {@code java SandboxWorld.java} plays a payout whose response is lost.
  */
 public final class SandboxWorld {
   public static final String URL = Optional.ofNullable(System.getenv("PAYOUT_URL")).orElse("http://127.0.0.1:3000");
