@@ -5,7 +5,7 @@ import { freeze, thaw, type FrozenState } from '../world/copy.ts';
 import type { StateEvent } from '../world/events.ts';
 import { findRequest } from '../world/requests.ts';
 import type { Action, WorldState } from '../world/state.ts';
-import { placeOf, type Reading } from './connections/readers.ts';
+import { placeOf, type Reading } from './connections/event-reader.ts';
 import type { Logged, MaybePromise, Place, Store } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { z } from 'zod';
-import { isTooNested } from '../contract/nesting.ts';
+import { isTooNested } from '../contract/service.ts';
 import { pathText } from '../contract/shape-issues.ts';
 import {
   FileEnd,
@@ -18,7 +18,7 @@ import { recordsOf, refusedSnapshot, SnapshotReader, type Snapshot } from '../wo
 import { Refusal } from '../contract/errors.ts';
 import type { WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { Draft } from './known/totals.ts';
+import type { Draft } from './known/known-worlds.ts';
 
 /** About how much text is written or read before other work has its turn. */
 const CHUNK_CHARACTERS = 64 * 1024;

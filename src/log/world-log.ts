@@ -5,11 +5,10 @@ import { isUse, type Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state.ts';
 import { dropped } from './dropped.ts';
-import { OrderedCommand, type OnChanges, type OnFound } from './ordered-command.ts';
+import { OrderedCommand, type OnChanges, type OnFound } from './command-parts.ts';
 import { Past, thawed } from './past.ts';
 import type { Appended, DropReason, Logged, MaybePromise, Opened, Place } from './store.ts';
-import type { LogOwner } from './log-owner.ts';
-import type { LogParts } from './world-parts.ts';
+import type { LogOwner, LogParts } from './world-parts.ts';
 
 /** A caller that waits until the state is up to date. */
 interface Waiting {

@@ -7,13 +7,12 @@ import { nowMs, type Action, type WorldState } from '../world/state.ts';
 import { CommandParts } from './command-parts.ts';
 import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
-import type { OnChanges, OnFound, OrderedCommand } from './ordered-command.ts';
-import type { EventReader, Reading } from './connections/readers.ts';
+import type { OnChanges, OnFound, OrderedCommand } from './command-parts.ts';
+import type { EventReader, Reading } from './connections/event-reader.ts';
 import type { DropReason, Logged, MaybePromise, Opened } from './store.ts';
 import { clockOf, SettlementTimer } from './wall-clock.ts';
-import type { Reopened } from './log-owner.ts';
 import { WorldLog } from './world-log.ts';
-import type { WorldParts } from './world-parts.ts';
+import type { Reopened, WorldParts } from './world-parts.ts';
 
 const ENDS_KEPT = 100;
 const OTHERS_WAIT_MS = 250; // a settlement is announced by the server of the latest command; the others step in after this
@@ -174,7 +173,7 @@ export class World {
    * @throws Refusal TOO_MANY_READERS
    */
   async watch(afterId: string | undefined, reader: EventReader): Promise<() => void> {
-    const reading = this.connections.readers.add(reader); // counts before anything is awaited
+    const reading = this.connections.read(reader); // counts before anything is awaited
     try {
       if (this.isShared) await this.read(() => null);
       reading.skip(); // what other servers had done before
@@ -261,10 +260,9 @@ export class World {
   }
 
   #reopened({ isNew, isSame, isSkipped, isReplaced }: Reopened): MaybePromise<void> {
-    const { readers } = this.connections;
     if (isReplaced) this.connections.endHeldBack();
-    if (!isSame) readers.end();
-    else if (isSkipped) readers.miss(this.#log.epoch, this.#log.place.position);
+    if (!isSame) this.connections.endReaders();
+    else if (isSkipped) this.connections.miss(this.#log.epoch, this.#log.place.position);
     if (!isSame) return this.#parts.remade(this, isNew);
   }
 

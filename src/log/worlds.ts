@@ -8,9 +8,8 @@ import { thawed } from './past.ts';
 import { ActiveScenario } from './known/active-scenario.ts';
 import { DirectoryExchange } from './known/directory-exchange.ts';
 import type { Evictions } from './known/evictions.ts';
-import { rowsOf, type WorldRow } from './known/rows.ts';
-import { KnownWorlds, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
-import type { Draft } from './known/totals.ts';
+import { rowOf, type WorldRow } from './known/rows.ts';
+import { KnownWorlds, type Draft, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
 import type { DropReason, MaybePromise, Opened } from './store.ts';
 import type { WorldObserver, WorldParts } from './world-parts.ts';
 import { World } from './world.ts';
@@ -104,8 +103,10 @@ export class Worlds {
   }
 
   /** What a list shows of some worlds, without those that are gone. Not a use. */
-  rows(worldIds: readonly string[]): Promise<readonly WorldRow[]> {
-    return rowsOf(worldIds, this, this.#options.store.directory);
+  async rows(worldIds: readonly string[]): Promise<readonly WorldRow[]> {
+    const { directory } = this.#options.store;
+    const rows = await Promise.all(worldIds.map((worldId) => rowOf(worldId, this, directory)));
+    return rows.filter((row) => row !== null);
   }
 
   /**
@@ -137,7 +138,7 @@ export class Worlds {
 
   /** Starts to count a state that is being read. */
   draft(): Draft {
-    return this.#known.totals.draft();
+    return this.#known.draft();
   }
 
   /** Ends all delayed responses and all readers, in every world. */

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../contract/control-responses.ts';
 import { toPaise } from '../payout/money.ts';
 import { showsResponse } from '../scenario/rule.ts';
-import { isMoney, isObject, seenIn, type Seen } from '../world/journal/seen.ts';
+import { isMoney, isObject, seenIn, type Seen } from '../world/journal/exchange.ts';
 
 /** One request of the client, with what the checks ask about it. */
 export interface Call {

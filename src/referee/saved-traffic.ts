@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { JournalEntry } from '../contract/control-responses.ts';
-import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
+import { isTooNested, MAX_NESTING } from '../contract/service.ts';
 import type { Evidence } from './case.ts';
 import { harEntries, TrafficError } from './har.ts';
 

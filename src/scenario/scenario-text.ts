@@ -18,7 +18,7 @@ import {
 } from 'yaml';
 import type { z } from 'zod';
 import type { ScenarioInput } from '../contract/control.ts';
-import { isTooNested, MAX_NESTING } from '../contract/nesting.ts';
+import { isTooNested, MAX_NESTING } from '../contract/service.ts';
 import { parseShape, pathText, type Path } from '../contract/shape-issues.ts';
 
 export interface Problem {

@@ -10,11 +10,11 @@ import {
   noRequests,
   plannedResponse,
   readBody,
+  seenIn,
   sentResponse,
   type Decided,
   type Exchange,
 } from './journal/exchange.ts';
-import { seenIn } from './journal/seen.ts';
 import { positionOf } from './ledger.ts';
 import { decided, planned, received } from './request/recorded.ts';
 import type { Ended, RequestCommand } from './request/request-commands.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PublishedEvent } from '../../src/log/connections/readers.ts';
+import type { PublishedEvent } from '../../src/log/connections/event-reader.ts';
 import type { World } from '../../src/log/world.ts';
 import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
 import { balance, load, logFor, save, type Core } from '../support/world/core.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PublishedEvent } from '../../src/log/connections/readers.ts';
+import type { PublishedEvent } from '../../src/log/connections/event-reader.ts';
 import type { MaybePromise } from '../../src/log/store.ts';
 import type { World } from '../../src/log/world.ts';
 import { MAX_STEPS } from '../../src/world/apply.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Refusal } from '../../src/contract/errors.ts';
-import type { PublishedEvent } from '../../src/log/connections/readers.ts';
+import type { PublishedEvent } from '../../src/log/connections/event-reader.ts';
 import type { Store } from '../../src/log/store.ts';
 import type { World } from '../../src/log/world.ts';
 import { Worlds } from '../../src/log/worlds.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../src/world/journal/exchange.ts';
 import { digest, fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
 import { withoutKeys } from '../../src/contract/service.ts';
-import { isTooNested, MAX_NESTING } from '../../src/contract/nesting.ts';
+import { isTooNested, MAX_NESTING } from '../../src/contract/service.ts';
 import type { Rule } from '../../src/scenario/rule.ts';
 import { compileScenario } from '../../src/scenario/scenario.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';

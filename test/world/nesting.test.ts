@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { isTooNested } from '../../src/contract/nesting.ts';
-import { Readers } from '../../src/log/connections/readers.ts';
+import { isTooNested } from '../../src/contract/service.ts';
+import { Reading } from '../../src/log/connections/event-reader.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 
 const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
@@ -57,7 +57,7 @@ test('a bug in the announcement of a request ends neither the process nor the ne
   const client = (await sandboxFor()).client();
   const events = await client.world.events(); // only a world that somebody watches publishes anything
   onTestFinished(async () => void (await events.return()));
-  const told = vi.spyOn(Readers.prototype, 'publish').mockImplementation(() => {
+  const told = vi.spyOn(Reading.prototype, 'take').mockImplementation(() => {
     throw new RangeError('too deep');
   });
   onTestFinished(() => told.mockRestore());

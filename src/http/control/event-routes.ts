@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { EventsText } from '../../contract/control/events-text.ts';
-import type { PublishedEvent } from '../../log/connections/readers.ts';
+import type { PublishedEvent } from '../../log/connections/event-reader.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 

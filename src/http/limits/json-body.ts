@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
-import { isTooNested, MAX_NESTING } from '../../contract/nesting.ts';
+import { isTooNested, MAX_NESTING } from '../../contract/service.ts';
 import { invalidRequest } from '../route-schemas.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;

@@ -1,7 +1,59 @@
+import { Refusal } from '../../contract/errors.ts';
 import type { StateEvent } from '../../world/events.ts';
+import type { Released } from '../../world/request/hold-state.ts';
 import { DelayedResponses } from './delayed-responses.ts';
-import { Readers } from './readers.ts';
-import { Releases } from './releases.ts';
+import { published, Reading, type EventReader } from './event-reader.ts';
+
+/** How many readers the events of one world may have on one server. */
+const MAX_READERS = 32;
+
+/** How the held requests of one world ended, for the code on this server that waits for them. There are at most a hundred. */
+class Releases {
+  /** The requests whose connections this server has, by their ids; null while they wait. */
+  readonly #own = new Map<number, Released | null>();
+  readonly #waiting = new Set<() => void>();
+  /** How many changes of the held requests there were. */
+  changes = 0;
+
+  /** @param isOwn whether a command of this server made it happen */
+  take(event: StateEvent, isOwn: boolean): void {
+    if (event.type !== 'held' && event.type !== 'released') return;
+    const { id } = event.request;
+    if (event.type === 'held') {
+      if (isOwn) this.#own.set(id, null);
+    } else if (this.#own.has(id)) this.#own.set(id, event.released);
+    this.changes += 1;
+    for (const callback of this.#waiting) callback();
+  }
+
+  /**
+   * Calls back at the changes of the held requests.
+   *
+   * @param seen `changes` before the state was read: called at once, and no more, when there were others since
+   * @returns a function that ends it
+   */
+  follow(seen: number, callback: () => void): () => void {
+    if (this.changes > seen) {
+      callback();
+      return () => undefined;
+    }
+    this.#waiting.add(callback);
+    return () => this.#waiting.delete(callback);
+  }
+
+  /** How the wait of a request of this server ended; null while it waits, and when that is not known. */
+  of(id: number): Released | null {
+    return this.#own.get(id) ?? null;
+  }
+
+  forget(id: number): void {
+    this.#own.delete(id);
+  }
+
+  clear(): void {
+    this.#own.clear();
+  }
+}
 
 /** What belongs to the connections that this server has to one world. */
 export class WorldConnections {
@@ -9,7 +61,7 @@ export class WorldConnections {
   readonly delayed: DelayedResponses;
   /** How the requests ended that rules hold until somebody releases them. */
   readonly releases = new Releases();
-  readonly readers: Readers;
+  readonly #readings = new Set<Reading>();
   readonly #wake: (woken: () => void) => () => void;
   readonly #woken: () => void;
   #stopWaking: (() => void) | null = null;
@@ -23,11 +75,10 @@ export class WorldConnections {
     this.#wake = wake;
     this.#woken = woken;
     this.delayed = new DelayedResponses(() => this.listen());
-    this.readers = new Readers(() => this.#listenWhileNeeded());
   }
 
   get isEmpty(): boolean {
-    return this.delayed.isEmpty && this.readers.isEmpty;
+    return this.delayed.isEmpty && this.#readings.size === 0;
   }
 
   /** Listens to what other servers do, as long as a connection waits for it. */
@@ -38,21 +89,43 @@ export class WorldConnections {
     });
   }
 
+  /** Adds a reader of the events of this world. @throws Refusal TOO_MANY_READERS */
+  read(reader: EventReader): Reading {
+    if (this.#readings.size >= MAX_READERS) throw new Refusal('TOO_MANY_READERS');
+    const reading = new Reading(reader, (one) => {
+      if (this.#readings.delete(one)) this.#listenWhileNeeded();
+    });
+    this.#readings.add(reading);
+    return reading;
+  }
+
   /** Sends the events of a command to all readers. @param failed called when sending to a reader fails: the command itself is applied */
   publish(
-    place: { readonly epoch: string; readonly position: number },
+    { epoch, position }: { readonly epoch: string; readonly position: number },
     events: readonly StateEvent[],
     isOwn: boolean,
     failed: (error: unknown) => void,
   ): void {
     for (const [index, event] of events.entries()) {
       this.releases.take(event, isOwn);
+      if (this.#readings.size === 0) continue; // the text of an event is made once, and only if there is a reader
       try {
-        this.readers.publish(place.epoch, place.position, index, event);
+        const one = published(epoch, position, index, event);
+        for (const reading of this.#readings) reading.take(one);
       } catch (error) {
         failed(error);
       }
     }
+  }
+
+  /** Tells all readers that events up to a position are no longer known. */
+  miss(epoch: string, position: number): void {
+    for (const reading of this.#readings) reading.miss(epoch, position);
+  }
+
+  endReaders(): void {
+    for (const reading of this.#readings) reading.end();
+    this.#readings.clear();
   }
 
   /** Ends the responses that rules hold back: their requests are over. */
@@ -64,7 +137,7 @@ export class WorldConnections {
   /** Ends the delayed responses and the readers, when the sandbox stops. */
   release(): void {
     this.delayed.release(true);
-    this.readers.end();
+    this.endReaders();
   }
 
   /** Ends them for good. */
@@ -72,7 +145,7 @@ export class WorldConnections {
     this.#isClosed = true;
     this.#listenNoMore();
     this.delayed.close();
-    this.readers.end();
+    this.endReaders();
   }
 
   /** @returns whether a connection still waits for what other servers do */

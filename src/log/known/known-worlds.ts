@@ -1,14 +1,52 @@
-import type { Command, Stamp } from '../../world/commands.ts';
+import type { Command } from '../../world/commands.ts';
+import {
+  full,
+  noRoomForScenario,
+  recordsHeld,
+  scenarioCharactersHeld,
+  type WorldState,
+} from '../../world/state.ts';
 import type { World } from '../world.ts';
 import type { DropReason, Store } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
-import { demandRoom, NOTHING, sizeOf, Totals, type TotalLimits, type WorldSize } from './totals.ts';
+import type { Room } from '../world-parts.ts';
 
-export interface KnownWorldsOptions extends TotalLimits {
+export interface KnownWorldsOptions {
   readonly store: Store;
   readonly wallClock: WallClock;
   /** How many requests one world remembers. */
   readonly maxRequests: number;
+  /** What all worlds of a server may hold together: SANDBOX_MAX_TRANSACTIONS */
+  readonly maxRecords: number;
+  /** For the scenarios and rules that worlds choose: SANDBOX_SCENARIO_MEMORY. */
+  readonly maxScenarioCharacters: number;
+  /** For the requests of all worlds: SANDBOX_JOURNAL_MEMORY. */
+  readonly maxCharacters: number;
+}
+
+/** What a world holds, as the limits over all worlds count it. */
+interface WorldSize {
+  records: number;
+  scenarioCharacters: number;
+  /** The characters of the requests that it remembers, and of the commands from which its past can be made again. */
+  characters: number;
+}
+
+const NOTHING: WorldSize = { records: 0, scenarioCharacters: 0, characters: 0 };
+
+/** @param pastCharacters of what is kept of its past */
+const sizeOf = (state: Readonly<WorldState>, pastCharacters = 0): WorldSize => ({
+  records: recordsHeld(state),
+  scenarioCharacters: scenarioCharactersHeld(state),
+  characters: state.requests.characters + pastCharacters,
+});
+
+/** Room for a state that is being read. */
+export interface Draft {
+  /** Reserves more room. @throws Refusal SANDBOX_FULL when there is none */
+  grow(records: number, scenarioCharacters: number): void;
+  /** Releases all of it. */
+  end(): void;
 }
 
 /** A world that a server knows. */
@@ -31,20 +69,22 @@ const FORGOTTEN_AFTER_MS = 60_000;
 
 /** The worlds that a server knows, and how much they hold. In memory these are all worlds; else copies, as many as fit. */
 export class KnownWorlds {
-  readonly totals: Totals;
   /** The one that was idle longest first. */
   readonly #byId = new Map<string, Known>();
   /** Those that were used lately. */
   readonly #recent = new Set<Known>();
   readonly #options: KnownWorldsOptions;
-  readonly #keep: Stamp['keep'];
+  readonly #keep: Room['keep'];
+  /** What they hold together. */
+  readonly #held = { ...NOTHING };
+  /** What states hold that are still being read. Some of their items count as a fraction of a record. */
+  readonly #drafted = { ...NOTHING };
   /** How many records the list of all worlds counts for them. */
   #listed = 0;
   #isForgetting = false;
 
   constructor(options: KnownWorldsOptions) {
     this.#options = options;
-    this.totals = new Totals(options);
     this.#keep = { requests: options.maxRequests, characters: Math.ceil(options.maxCharacters / SHARE) };
   }
 
@@ -126,21 +166,39 @@ export class KnownWorlds {
 
   /** How many records all worlds hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
   get recordsHeld(): number {
-    return this.totals.records + this.#recordsElsewhere;
+    return this.#held.records + this.#recordsElsewhere;
+  }
+
+  /** Starts to count a state that is being read. */
+  draft(): Draft {
+    const drafted = this.#drafted;
+    const own = { ...NOTHING };
+    const take = (records: number, scenarioCharacters: number): void => {
+      for (const sum of [own, drafted]) {
+        sum.records += records;
+        sum.scenarioCharacters += scenarioCharacters;
+      }
+    };
+    return {
+      grow: (records, scenarioCharacters) => {
+        const more = Math.floor(drafted.records + records) - Math.floor(drafted.records);
+        this.#demandRoom(more, this.#recordsFree, scenarioCharacters, this.#scenarioCharactersFree);
+        take(records, scenarioCharacters);
+      },
+      end: () => take(-own.records, -own.scenarioCharacters),
+    };
   }
 
   /** How much a world may hold. @throws Refusal SANDBOX_FULL without enough room for a restore */
-  roomFor(
-    world: World,
-    command: Command,
-  ): Pick<Stamp, 'maxRecords' | 'records' | 'keep' | 'scenarioCharactersFree'> {
-    const { recordsFree, scenarioCharactersFree, limits } = this.totals;
-    const { maxRecords } = limits;
+  roomFor(world: World, command: Command): Room {
+    const { maxRecords } = this.#options;
+    const scenarioCharactersFree = this.#scenarioCharactersFree;
     const size = this.#byId.get(world.id)?.size ?? NOTHING;
-    const records = size.records + recordsFree - this.#recordsElsewhere;
+    const records = size.records + this.#recordsFree - this.#recordsElsewhere;
     if (command.kind === 'restore') {
-      const room = { records, scenarioCharacters: size.scenarioCharacters + scenarioCharactersFree };
-      demandRoom(sizeOf(command.state), room, maxRecords);
+      const needed = sizeOf(command.state);
+      const scenarioRoom = size.scenarioCharacters + scenarioCharactersFree;
+      this.#demandRoom(needed.records, records, needed.scenarioCharacters, scenarioRoom);
     }
     return { maxRecords, records, scenarioCharactersFree, keep: this.#keep };
   }
@@ -148,9 +206,9 @@ export class KnownWorlds {
   /** Forgets copies of worlds that were idle longest, until this server has no more than it may. */
   makeRoom(): void {
     const latestUseMs = this.#options.wallClock.nowMs() - FORGOTTEN_AFTER_MS;
-    const { limits } = this.totals;
+    const { maxRecords } = this.#options;
     for (const { world, visitors } of this.#byId.values()) {
-      const isTooMuch = this.size > MOST_COPIES || this.totals.records > limits.maxRecords || this.#isFull;
+      const isTooMuch = this.size > MOST_COPIES || this.#held.records > maxRecords || this.#isFull;
       if (!isTooMuch || world.usedAtMs > latestUseMs) return;
       if (visitors === 0 && world.isIdle) this.forget(world, 'stop');
     }
@@ -169,11 +227,29 @@ export class KnownWorlds {
 
   /** Whether the requests and the past of all worlds take more than they may. */
   get #isFull(): boolean {
-    return this.totals.characters > this.totals.limits.maxCharacters;
+    return this.#held.characters > this.#options.maxCharacters;
+  }
+
+  get #recordsFree(): number {
+    return this.#options.maxRecords - this.#held.records - Math.floor(this.#drafted.records);
+  }
+
+  get #scenarioCharactersFree(): number {
+    const taken = this.#held.scenarioCharacters + this.#drafted.scenarioCharacters;
+    return this.#options.maxScenarioCharacters - taken;
+  }
+
+  /** @throws Refusal SANDBOX_FULL when there is not enough room */
+  #demandRoom(records: number, room: number, scenarioCharacters: number, scenarioRoom: number): void {
+    if (records > room) throw full(this.#options.maxRecords);
+    if (scenarioCharacters > scenarioRoom) throw noRoomForScenario();
   }
 
   #setSize(known: Known, size: WorldSize): void {
-    this.totals.replace(known.size, size);
+    const held = this.#held;
+    held.records += size.records - known.size.records;
+    held.scenarioCharacters += size.scenarioCharacters - known.size.scenarioCharacters;
+    held.characters += size.characters - known.size.characters;
     known.size = size;
   }
 

@@ -14,27 +14,12 @@ export interface WorldRow {
   readonly scenario: string;
 }
 
-const ROWS_AT_ONCE = 50;
-
 interface Visited {
   visit<T>(worldId: string, look: (world: World) => Promise<T>): Promise<T | null>;
 }
 
-/** The rows of some worlds, without those that are gone: they are taken off the list, too. */
-export async function rowsOf(
-  worldIds: readonly string[],
-  worlds: Visited,
-  directory: Directory | null,
-): Promise<readonly WorldRow[]> {
-  const rows: (WorldRow | null)[] = [];
-  for (let from = 0; from < worldIds.length; from += ROWS_AT_ONCE) {
-    const some = worldIds.slice(from, from + ROWS_AT_ONCE);
-    rows.push(...(await Promise.all(some.map((worldId) => rowOf(worldId, worlds, directory)))));
-  }
-  return rows.filter((row) => row !== null);
-}
-
-async function rowOf(
+/** The row of a world; null for one that is gone, which is taken off the list, too. */
+export async function rowOf(
   worldId: string,
   worlds: Visited,
   directory: Directory | null,

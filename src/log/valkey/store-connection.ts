@@ -2,9 +2,8 @@ import { Cluster } from 'iovalkey';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { StoreObserver } from '../world-parts.ts';
-import { JoinedCalls } from './joined-calls.ts';
-import { isPassing, RetriedCalls } from './retried-calls.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
+import { isPassing, JoinedCalls, RetriedCalls } from './store-calls.ts';
 import { clientFor, disconnect, subscriberFor, type Client } from './store-client.ts';
 
 interface Options {

@@ -17,9 +17,8 @@ import {
   type ReadEntry,
   type StreamEntry,
 } from './stored/stored-command.ts';
-import { basesIn, compactAfter, FIRST_BASE } from './stored/stored-bases.ts';
 import { StoredNotes } from './stored/stored-notes.ts';
-import { StoredStates } from './stored/stored-states.ts';
+import { basesIn, compactAfter, FIRST_BASE, StoredStates } from './stored/stored-states.ts';
 import { ValkeyDirectory } from './valkey-directory.ts';
 
 export interface ValkeyStoreOptions {

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { JoinedCalls } from '../../../src/log/valkey/joined-calls.ts';
+import { JoinedCalls } from '../../../src/log/valkey/store-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { isLong } from '../../support/size.ts';

@@ -2,7 +2,7 @@ import { Redis } from 'iovalkey';
 import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
-import type { PublishedEvent } from '../../../src/log/connections/readers.ts';
+import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { storeUnavailable } from '../../../src/log/valkey/store-connection.ts';
 import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import type { PublishedEvent } from '../../../src/log/connections/readers.ts';
+import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { ask } from '../../support/control.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';

@@ -1,4 +1,3 @@
-import { Refusal } from '../../contract/errors.ts';
 import { eventData, type StateEvent } from '../../world/events.ts';
 import type { MaybePromise } from '../store.ts';
 
@@ -28,9 +27,6 @@ export interface EventPlace {
   /** Infinity for the place after all events of the command. */
   readonly index: number;
 }
-
-/** How many readers the events of one world may have on one server. */
-const MAX_READERS = 32;
 
 const MISSED = JSON.stringify({ missed: null });
 const ID = /^([a-z0-9]+)\.(\d{1,15})(?:\.(\d{1,6}))?$/;
@@ -99,50 +95,13 @@ export class Reading {
   stop = (): void => this.#left(this);
 }
 
-const published = (epoch: string, position: number, index: number, event: StateEvent): PublishedEvent => ({
+export const published = (
+  epoch: string,
+  position: number,
+  index: number,
+  event: StateEvent,
+): PublishedEvent => ({
   id: idOf(epoch, position, index),
   type: event.type,
   data: JSON.stringify(eventData(event)),
 });
-
-/** The readers of the events of one world on this server. */
-export class Readers {
-  readonly #readings = new Set<Reading>();
-  readonly #left: () => void;
-
-  /** @param left called when a reader has left */
-  constructor(left: () => void) {
-    this.#left = left;
-  }
-
-  get isEmpty(): boolean {
-    return this.#readings.size === 0;
-  }
-
-  /** @throws Refusal TOO_MANY_READERS */
-  add(reader: EventReader): Reading {
-    if (this.#readings.size >= MAX_READERS) throw new Refusal('TOO_MANY_READERS');
-    const reading = new Reading(reader, (one) => {
-      if (this.#readings.delete(one)) this.#left();
-    });
-    this.#readings.add(reading);
-    return reading;
-  }
-
-  /** Sends an event to all readers. Its text is made once, and only if there is a reader. */
-  publish(epoch: string, position: number, index: number, event: StateEvent): void {
-    if (this.isEmpty) return;
-    const one = published(epoch, position, index, event);
-    for (const reading of this.#readings) reading.take(one);
-  }
-
-  miss(epoch: string, position: number): void {
-    for (const reading of this.#readings) reading.miss(epoch, position);
-  }
-
-  /** Ends all readers. */
-  end(): void {
-    for (const reading of this.#readings) reading.end();
-    this.#readings.clear();
-  }
-}
