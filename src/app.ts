@@ -154,7 +154,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     wallClock,
     stopwatchMs,
     server: shared?.server,
-    observe: metrics === null ? undefined : (exchange) => metrics.requested(exchange.measured()),
+    observe: metrics?.requested,
   });
   const openapi = (): Promise<string> => documentOf(routes, wallClock);
   let isStopping = false;

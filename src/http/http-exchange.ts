@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { maskAccount, textField, withoutKeys } from '../contract/service.ts';
+import { textField, withoutKeys } from '../contract/service.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
@@ -23,14 +23,6 @@ const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
 
 /** The path without its query, which may hold anything. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
-
-const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
-
-/** The trace that a request belongs to, by the W3C's Trace Context; undefined without a valid header. */
-function traceOf({ headers }: FastifyRequest): string | undefined {
-  const { traceparent } = headers;
-  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
-}
 
 /**
  * One request and its response, from the first hook to the log line: made when the request comes, completed as facts arise, and
@@ -163,9 +155,7 @@ export class HttpExchange {
       headers: reply.getHeaders() as SentResponse['headers'],
       body: this.request.method === 'HEAD' ? '' : body,
     };
-    const refused: Refused = isGone
-      ? {}
-      : { response, code: refusal?.code ?? this.decided?.code, ...refusal?.details };
+    const refused: Refused = isGone ? {} : { response, code: this.code, ...refusal?.details };
     const { code, limit, rule } = refused;
     const shown = {
       ...(refused.response && { response: refused.response }),
@@ -203,7 +193,7 @@ export class HttpExchange {
     this.#isSubmitted = true;
     const received = this.received(wallClock);
     const planned = received.isQueued ? 'pending' : 'answered';
-    const clientRefId = this.#named('client_ref_id');
+    const clientRefId = this.named('client_ref_id');
     world.note(
       {
         kind: 'refused',
@@ -242,53 +232,20 @@ export class HttpExchange {
   }
 
   /** A field that the request names, if its text is one that a payout could have. */
-  #named(field: string): string | undefined {
+  named(field: string): string | undefined {
     const { body, query } = this.request;
     const fields = (this.route === 'initiate' ? body : query) as
       Readonly<Record<string, unknown>> | null | undefined;
     return textField(fields?.[field]);
   }
 
-  /** What the metrics count of it. */
-  measured() {
-    const { route, fault, request, reply } = this;
-    return {
-      // the pattern of the route, not the path: paths contain ids, so there would be no end of series
-      route: route ?? request.routeOptions?.url ?? 'unknown',
-      method: request.method,
-      status: reply.raw.headersSent ? String(reply.raw.statusCode) : 'none',
-      durationMs: this.durationMs,
-      fault,
-    };
+  get code() {
+    return this.refusal?.code ?? this.decided?.code;
   }
 
-  /** Its log line. */
-  line(): object {
-    const { request, reply, route, world, decided, refusal } = this;
-    const account =
-      decided === undefined || route !== 'initiate' ? undefined : this.#named('beneficiary_account');
-    return {
-      world: world?.id.slice(0, 8),
-      world_name: world?.latest.name ?? undefined,
-      request_id: request.id,
-      method: request.method,
-      route,
-      path: route === undefined ? pathOf(request) : undefined,
-      status: reply.raw.headersSent ? reply.raw.statusCode : undefined,
-      duration_ms: this.durationMs,
-      code: refusal?.code ?? decided?.code,
-      client_ref_id: decided?.clientRefId ?? (route && this.#named('client_ref_id')),
-      txn_id: decided?.txnId,
-      beneficiary_account: account === undefined ? undefined : maskAccount(account),
-      replayed: decided?.replayed,
-      warnings: this.warnings,
-      limit: refusal?.details.limit ?? decided?.limit,
-      rule: decided?.rule ?? refusal?.details.rule,
-      committed: decided?.result.effect ? decided.committed : undefined, // otherwise the status implies it
-      delay_ms: decided?.delayMs,
-      fault: this.fault,
-      client_gone: this.outcome === 'client_gone' ? true : undefined,
-      traceparent: traceOf(request),
-    };
+  /** The status that was sent; undefined when nothing was. */
+  get status(): number | undefined {
+    const { raw } = this.reply;
+    return raw.headersSent ? raw.statusCode : undefined;
   }
 }

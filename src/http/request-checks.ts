@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
@@ -52,32 +53,34 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
     isLocal = typeof address === 'object' && address !== null && isLoopback(address.address);
   });
 
-  app.addHook('onRequest', ({ headers, method }, _reply, done) => {
-    const { host, origin, 'sec-fetch-site': site } = headers;
-    if ((isLocal || isLimited) && host !== undefined && host !== served) {
-      const name = hostNameOf(host) ?? '';
-      const isAddress = !isLocal && isIP(name) !== 0;
-      if (!isLoopbackName(name) && !allowed.has(name) && !isAddress) {
-        const others = isLocal ? '127.0.0.0/8 and [::1]' : 'addresses and the names that are allowed';
-        const where = isLocal ? ' listens on a loopback address and' : '';
-        throw refusal(
-          'HOST_NOT_ALLOWED',
-          `This sandbox${where} serves localhost, *.localhost, ${others}, not ${host.slice(0, 100)}`,
-        );
-      }
-      served = host;
+  const refuseHost = (host: string): void => {
+    if (host === served) return;
+    const name = hostNameOf(host) ?? '';
+    const isAddress = !isLocal && isIP(name) !== 0;
+    if (!isLoopbackName(name) && !allowed.has(name) && !isAddress) {
+      const others = isLocal ? '127.0.0.0/8 and [::1]' : 'addresses and the names that are allowed';
+      const where = isLocal ? ' listens on a loopback address and' : '';
+      throw refusal(
+        'HOST_NOT_ALLOWED',
+        `This sandbox${where} serves localhost, *.localhost, ${others}, not ${host.slice(0, 100)}`,
+      );
     }
-    if (SAFE_METHODS.has(method)) return done();
+    served = host;
+  };
+  const refuseOrigin = ({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void => {
     const isOwn =
       site === undefined
         ? origin === undefined || origin.replace(/^https?:\/\//, '') === host
         : site === 'same-origin' || site === 'none';
-    if (!isOwn && !allowed.has(hostNameOf(origin ?? '') ?? '')) {
-      throw refusal(
-        'ORIGIN_NOT_ALLOWED',
-        `A web page of another origin cannot change anything here: Origin ${origin?.slice(0, 100) ?? 'none'}, Sec-Fetch-Site ${site ?? 'none'}`,
-      );
-    }
+    if (isOwn || allowed.has(hostNameOf(origin ?? '') ?? '')) return;
+    throw refusal(
+      'ORIGIN_NOT_ALLOWED',
+      `A web page of another origin cannot change anything here: Origin ${origin?.slice(0, 100) ?? 'none'}, Sec-Fetch-Site ${site ?? 'none'}`,
+    );
+  };
+  app.addHook('onRequest', ({ headers, method }, _reply, done) => {
+    if ((isLocal || isLimited) && headers.host !== undefined) refuseHost(headers.host);
+    if (!SAFE_METHODS.has(method)) refuseOrigin(headers);
     done();
   });
 }

@@ -10,15 +10,6 @@ const US_PER_S = 1e6;
 /** For figures that servers of one store have in common. */
 const SHARED = '. Servers of one store all show the same: use max(), not sum()';
 
-interface Measured {
-  readonly route: string;
-  readonly method: string;
-  /** HTTP status; `none` when nothing was sent. */
-  readonly status: string;
-  readonly durationMs: number;
-  readonly fault: string | undefined;
-}
-
 /** What is known of the worlds and their store when somebody asks. */
 interface Sources {
   readonly worlds: () => number;
@@ -30,9 +21,23 @@ interface Sources {
     { readonly isUp: () => boolean; readonly copies: () => number; readonly newer: () => number } | undefined;
 }
 
+/** What is counted of a request and its response. */
+interface Measured {
+  /** The name of its route, if that has one. */
+  readonly route: string | undefined;
+  readonly request: {
+    readonly method: string;
+    readonly routeOptions: { readonly url?: string | undefined } | undefined;
+  };
+  /** HTTP status; undefined when nothing was sent. */
+  readonly status: number | undefined;
+  readonly durationMs: number;
+  readonly fault: string | undefined;
+}
+
 /** Counts what happens, for Prometheus. It contains nothing about single worlds: no key, no id, no reference. */
 export interface Metrics {
-  readonly requested: (request: Measured) => void;
+  readonly requested: (exchange: Measured) => void;
   readonly settled: (change: Change) => void;
   /** What happens between this server and its store. */
   readonly store: Pick<StoreObserver, 'lost' | 'retried' | 'calling'> | undefined;
@@ -106,8 +111,10 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
   gauge('nodejs_eventloop_lag_max_seconds', 'The longest of them', () => inSeconds(delay.max));
 
   return {
-    requested({ route, method, status, durationMs, fault }) {
-      requests.inc({ route, method: route === 'unknown' ? 'any' : method, status });
+    requested({ request, route: name, status, durationMs, fault }) {
+      const route = name ?? request.routeOptions?.url ?? 'unknown'; // not the path, since ids in it would make endless series
+      const method = route === 'unknown' ? 'any' : request.method;
+      requests.inc({ route, method, status: String(status ?? 'none') });
       durations.observe({ route }, durationMs / 1000);
       if (fault !== undefined) faults.inc({ kind: fault });
     },

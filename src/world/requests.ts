@@ -16,7 +16,7 @@ import {
   type Exchange,
 } from './journal/exchange.ts';
 import { positionOf } from './ledger.ts';
-import { decided, planned, received } from './request/recorded.ts';
+import { decided, payoutSeen, planned, received } from './request/recorded.ts';
 import type { Ended, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
@@ -39,7 +39,8 @@ export function recordRequest(
   const { request } = command;
   if (request.worldName !== undefined) state.name = request.worldName;
   const { stamp } = context;
-  const facts = decided(result, textField(fieldsOf(command)['client_ref_id']));
+  const facts = decided(result);
+  const payout = payoutSeen(result, textField(fieldsOf(command)['client_ref_id']));
   const { outcome, response, durationMs, endPosition } = planned(result, request, stamp.position);
   // field by field, since this is made for every request: joining the parts would take longer than all the rest
   const exchange: Decided = {
@@ -59,14 +60,14 @@ export function recordRequest(
     balanceBeforePaise: facts.balanceBeforePaise,
     balancePaise: facts.balancePaise,
     code: facts.code,
-    clientRefId: facts.clientRefId,
-    txnId: facts.txnId,
-    replayed: facts.replayed,
+    clientRefId: payout.clientRefId,
+    txnId: payout.txnId,
+    replayed: payout.replayed,
     warnings: request.warnings,
     limit: facts.limit,
     rule: facts.rule,
-    committed: facts.committed,
-    plannedBy: facts.plannedBy,
+    committed: payout.committed,
+    plannedBy: payout.plannedBy,
     delayMs: facts.delayMs,
     fault: facts.fault,
     toldBefore: undefined,
@@ -149,7 +150,7 @@ function replace(state: WorldState, index: number, exchange: Exchange): void {
 export function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): Decided {
   const index = indexOf(state, exchange.nth);
   const known = state.requests.list[index] ?? exchange;
-  const released: Decided = { ...known, ...decided(result, known.clientRefId) };
+  const released: Decided = { ...known, ...decided(result), ...payoutSeen(result, known.clientRefId) };
   if (index !== -1) replace(state, index, released);
   return released;
 }

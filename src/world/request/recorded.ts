@@ -21,10 +21,9 @@ export const received = (state: WorldState, request: Received, { stamp }: Contex
   span: { server: stamp.server, arrived: request.arrivedTick, ended: request.submittedTick },
 });
 
-/** What the ledger and the rules made of a request. @param clientRefId the reference that it names */
-export function decided(result: RequestResult, clientRefId: string | undefined) {
+/** What the ledger and the rules made of a request. */
+export function decided(result: RequestResult) {
   const { answer, effect, balances } = result;
-  const payout = answer.kind === 'payout' && balances !== null ? answer.payout : undefined;
   const refusal = answer.kind === 'refused' ? answer.refusal : undefined;
   const respond = effect?.respond ?? null;
   return {
@@ -33,15 +32,22 @@ export function decided(result: RequestResult, clientRefId: string | undefined) 
     balanceBeforePaise: balances?.beforePaise,
     balancePaise: balances?.afterPaise,
     code: replacesBody(respond) ? codeOf(respond) : refusal?.code,
-    clientRefId: payout?.clientRefId ?? clientRefId,
-    txnId: payout?.txnId,
-    replayed: answer.kind === 'payout' && answer.replayed ? true : undefined,
     limit: refusal?.details.limit,
     rule: effect?.rule ?? refusal?.details.rule,
-    committed: result.route === 'initiate' ? result.committed : undefined,
-    plannedBy: result.committed ? payout?.plannedBy : undefined,
-    delayMs: effect !== null && effect.delayMs > 0 ? effect.delayMs : undefined,
+    delayMs: effect?.delayMs || undefined, // without a delay it is 0
     fault: effect?.fault?.kind,
+  };
+}
+
+/** The payout that a request made or found. @param named the reference that it names */
+export function payoutSeen({ answer, balances, route, committed }: RequestResult, named: string | undefined) {
+  const payout = answer.kind === 'payout' && balances !== null ? answer.payout : undefined;
+  return {
+    clientRefId: payout?.clientRefId ?? named,
+    txnId: payout?.txnId,
+    replayed: answer.kind === 'payout' && answer.replayed ? true : undefined,
+    committed: route === 'initiate' ? committed : undefined,
+    plannedBy: committed ? payout?.plannedBy : undefined,
   };
 }
 
