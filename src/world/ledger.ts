@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { State } from '../contract/service.ts';
 import { oneMore, type Entry, type Payout } from '../contract/snapshot-lines.ts';
@@ -145,25 +147,14 @@ export function brokenInvariants({ wallet, entries, payouts, index }: WorldState
   return checks.filter(([, holds]) => !holds).map(([what]) => what);
 }
 
-/** Which part of a list: `limit` items from a position on, forwards (oldest first) or backwards. */
-export interface PageRequest {
-  /** The position at which the previous page ended; null for the first page. */
-  readonly from: number | null;
-  readonly newestFirst: boolean;
-  readonly limit: number;
-}
+/** Which part of a list. `cursor` is where the previous page ended; absent for the first page. */
+type PageQuery = Pick<z.output<typeof EntriesQuery>, 'order' | 'limit' | 'cursor'>;
 
 /** A part of a list. A search scans a limited number of items: a page may be short and not be the last. */
-export interface Page<T> {
+interface Page<T> {
   readonly items: readonly T[];
   /** Where the next page begins; null when this was the last. */
   readonly next: number | null;
-}
-
-export interface PayoutFilter {
-  readonly state?: State | undefined;
-  readonly clientRefId?: string | undefined;
-  readonly isAtRisk?: boolean | undefined;
 }
 
 /** How many items a search scans before it answers: about a millisecond. */
@@ -172,11 +163,11 @@ const MAX_SCANNED = 20_000;
 function pageOf<T>(
   list: readonly T[],
   isWanted: (item: T) => boolean,
-  { from, newestFirst, limit }: PageRequest,
+  { order, limit, cursor }: PageQuery,
 ): Page<T> {
   const items: T[] = [];
-  const step = newestFirst ? -1 : 1;
-  let position = from ?? (newestFirst ? list.length - 1 : 0);
+  const step = order === 'newest' ? -1 : 1;
+  let position = cursor ?? (order === 'newest' ? list.length - 1 : 0);
   for (let scanned = 0; position >= 0 && position < list.length; position += step, scanned += 1) {
     if (items.length === limit || scanned === MAX_SCANNED) return { items, next: position };
     const item = list[position]!;
@@ -185,13 +176,10 @@ function pageOf<T>(
   return { items, next: null };
 }
 
-export function payoutsPage(
-  world: WorldState,
-  { state, clientRefId, isAtRisk }: PayoutFilter,
-  page: PageRequest,
-): Page<Payout> {
+export function payoutsPage(world: WorldState, query: z.output<typeof TransactionsQuery>): Page<Payout> {
+  const { status, client_ref_id: clientRefId, at_risk: isAtRisk } = query;
   const isWanted = (payout: Payout): boolean =>
-    (state === undefined || payout.state === state) &&
+    (status === undefined || payout.state === status) &&
     (isAtRisk === undefined || (payout.told === null) === isAtRisk) &&
     (clientRefId === undefined || payout.clientRefId === clientRefId);
   if (clientRefId !== undefined) {
@@ -201,11 +189,12 @@ export function payoutsPage(
       return { items: latest !== undefined && isWanted(latest) ? [latest] : [], next: null };
     }
   }
-  return pageOf(world.payouts, isWanted, page);
+  return pageOf(world.payouts, isWanted, query);
 }
 
-/** A part of the entries, in the order in which they were made. @param txnId only those of this payout; null for all */
-export function entriesPage(world: WorldState, txnId: string | null, page: PageRequest): Page<Entry> {
-  if (txnId !== null && !world.index.byTxnId.has(txnId)) return { items: [], next: null };
-  return pageOf(world.entries, (entry) => txnId === null || entry.txnId === txnId, page);
+/** A part of the entries, in the order in which they were made. */
+export function entriesPage(world: WorldState, query: z.output<typeof EntriesQuery>): Page<Entry> {
+  const { txn_id: txnId } = query;
+  if (txnId !== undefined && !world.index.byTxnId.has(txnId)) return { items: [], next: null };
+  return pageOf(world.entries, (entry) => txnId === undefined || entry.txnId === txnId, query);
 }

@@ -9,17 +9,11 @@ import {
 } from '../../contract/control-responses.ts';
 import { toPaise } from '../../payout/money.ts';
 import { entryResponse, moneyResponse } from '../../world/events.ts';
-import { entriesPage, findPayout, type PageRequest, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
+import { entriesPage, findPayout, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
 import { nowMs } from '../../world/state.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { transactionResponse, walletResponse } from './world-responses.ts';
-
-const pageOf = ({ order, limit, cursor }: z.output<typeof TransactionsQuery>): PageRequest => ({
-  from: cursor ?? null,
-  newestFirst: order === 'newest',
-  limit,
-});
 
 /** The money of a world and its payouts. */
 export const walletRoutes: ControlRoutes = async (app) => {
@@ -50,9 +44,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
       querystring: EntriesQuery,
     }),
     async ({ query, exchange: { world } }) => {
-      const { items, next } = await world.read((state) =>
-        entriesPage(state, query.txn_id ?? null, pageOf(query)),
-      );
+      const { items, next } = await world.read((state) => entriesPage(state, query));
       return { entries: items.map(entryResponse), next };
     },
   );
@@ -64,12 +56,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
     }),
     ({ query, exchange: { world } }) =>
       world.read((state) => {
-        const filter = {
-          state: query.status,
-          clientRefId: query.client_ref_id,
-          isAtRisk: query.at_risk,
-        };
-        const { items, next } = payoutsPage(state, filter, pageOf(query));
+        const { items, next } = payoutsPage(state, query);
         return { transactions: items.map((payout) => transactionResponse(payout, nowMs(state))), next };
       }),
   );
