@@ -1,53 +1,16 @@
 import type { JournalEntry } from '../contract/control-responses.ts';
 import { WITHOUT_ANSWER } from './repeating-rule.ts';
 
+/** An HTTP Archive (HAR 1.2). */
+export type HttpArchive = ReturnType<typeof httpArchive>;
+
 interface NameValue {
   readonly name: string;
   readonly value: string;
 }
 
-interface Message {
-  readonly httpVersion: string;
-  readonly cookies: readonly NameValue[];
-  readonly headers: readonly NameValue[];
-  /** -1: not known. */
-  readonly headersSize: number;
-  readonly bodySize: number;
-}
-
-interface ArchiveEntry {
-  readonly startedDateTime: string;
-  /** Milliseconds. */
-  readonly time: number;
-  readonly request: Message & {
-    readonly method: string;
-    readonly url: string;
-    readonly queryString: readonly NameValue[];
-    readonly postData?: { readonly mimeType: string; readonly text: string };
-  };
-  readonly response: Message & {
-    /** 0 for a request that got no response. */
-    readonly status: number;
-    readonly statusText: string;
-    readonly content: { readonly size: number; readonly mimeType: string; readonly text: string };
-    readonly redirectURL: string;
-  };
-  readonly cache: Readonly<Record<string, never>>;
-  readonly timings: { readonly send: number; readonly wait: number; readonly receive: number };
-  readonly comment: string;
-}
-
-/** An HTTP Archive (HAR 1.2). */
-export interface HttpArchive {
-  readonly log: {
-    readonly version: '1.2';
-    readonly creator: { readonly name: string; readonly version: string };
-    readonly pages: readonly never[];
-    readonly entries: readonly ArchiveEntry[];
-  };
-}
-
-const MESSAGE = { httpVersion: 'HTTP/1.1', cookies: [], headersSize: -1 };
+/** -1: the size is not known. */
+const MESSAGE = { httpVersion: 'HTTP/1.1', cookies: [] as NameValue[], headersSize: -1 };
 
 const textOf = (body: unknown): string =>
   body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body);
@@ -63,10 +26,7 @@ const headersOf = (headers: Readonly<Record<string, unknown>>): readonly NameVal
 const typeIn = (headers: readonly NameValue[]): string =>
   headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? '';
 
-function requestOf(
-  { request: { method, path, ...sent } }: JournalEntry,
-  url: string,
-): ArchiveEntry['request'] {
+function requestOf({ request: { method, path, ...sent } }: JournalEntry, url: string) {
   const headers = headersOf(sent.headers);
   const text = textOf(sent.body);
   const queryString = [...new URL(path, url).searchParams].map(([name, value]) => ({ name, value }));
@@ -87,7 +47,7 @@ function commentOf({ id, at, outcome, rule, limit, fault, committed }: JournalEn
   return reasons.filter((reason) => reason !== null).join('; ');
 }
 
-function entryOf(entry: JournalEntry, url: string): ArchiveEntry {
+function entryOf(entry: JournalEntry, url: string) {
   const { outcome, answer, fault, duration_ms: time, wall_at: startedDateTime } = entry;
   const isSeen =
     outcome !== 'pending' && outcome !== 'client_gone' && !(fault !== null && WITHOUT_ANSWER.has(fault));
@@ -100,7 +60,7 @@ function entryOf(entry: JournalEntry, url: string): ArchiveEntry {
     request: requestOf(entry, url),
     response: {
       ...MESSAGE,
-      status: seen?.status ?? 0,
+      status: seen?.status ?? 0, // 0 for a request that got no response
       statusText: '',
       headers,
       content: { size: sizeOf(text), mimeType: typeIn(headers) || 'x-unknown', text },
@@ -119,9 +79,9 @@ function entryOf(entry: JournalEntry, url: string): ArchiveEntry {
  * @param url the address of the sandbox
  * @param version of the sandbox
  */
-export const httpArchive = (entries: readonly JournalEntry[], url: string, version: string): HttpArchive => ({
+export const httpArchive = (entries: readonly JournalEntry[], url: string, version: string) => ({
   log: {
-    version: '1.2',
+    version: '1.2' as const,
     creator: { name: 'payout-sandbox', version },
     pages: [],
     entries: entries.map((entry) => entryOf(entry, url)),

@@ -3,7 +3,7 @@ import { State } from '../contract/service.ts';
 import { ScenarioSource, WorldName } from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
-import { RefusedCommand, REQUEST_COMMANDS, type Ended } from './request/request-commands.ts';
+import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';
 import type { ReleaseOrder } from './request/hold-state.ts';
 import type { Action, WorldState } from './state.ts';
 
@@ -50,14 +50,15 @@ export const Command = z.discriminatedUnion('kind', [
 ]);
 
 /** Replaces the whole world with a state that was read and checked outside it, which becomes its own. */
-export interface RestoreCommand {
-  readonly kind: 'restore';
-  readonly state: WorldState;
+export const RestoreCommand = z.strictObject({
+  kind: z.literal('restore'),
+  state: z.custom<WorldState>(),
   /** Whether a running clock continues from the snapshot's time, or has kept running since. */
-  readonly clock: 'from-snapshot' | 'ran-on';
+  clock: z.enum(['from-snapshot', 'ran-on']),
   /** Set for an undo: the action that is taken back. Requests since then refuse it, unless it is forced. */
-  readonly undo?: { readonly action: Action; readonly isForced: boolean };
-}
+  undo: z.custom<{ readonly action: Action; readonly isForced: boolean }>().optional(),
+});
+type RestoreCommand = z.infer<typeof RestoreCommand>;
 
 export type Command = z.infer<typeof Command> | RestoreCommand;
 export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
@@ -68,22 +69,23 @@ export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !
 export type CommandOf<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
 
 /** What the server and its log add to a command. */
-export interface Stamp {
-  readonly server: string;
+export const Stamp = z.object({
+  server: z.string(),
   /** Its place among the commands of its world, counted from 1. */
-  readonly position: number;
+  position: z.int(),
   /** Wall time, ms since the epoch. */
-  readonly wallMs: number;
+  wallMs: z.int(),
   /** SANDBOX_MAX_TRANSACTIONS, and how much of it the world may hold. */
-  readonly maxRecords: number;
-  readonly records: number;
+  maxRecords: z.number(),
+  records: z.number(),
   /** How much the world may remember of its requests. */
-  readonly keep: { readonly requests: number; readonly characters: number };
+  keep: z.strictObject({ requests: z.number(), characters: z.number() }),
   /** The requests that have ended since the latest command of this server. */
-  readonly ends: readonly Ended[];
+  ends: z.array(Ended).readonly(),
   /** How many more characters the scenarios and rules of all worlds together may have: SANDBOX_SCENARIO_MEMORY. */
-  readonly scenarioCharactersFree: number;
-}
+  scenarioCharactersFree: z.number(),
+});
+export type Stamp = Readonly<z.infer<typeof Stamp>>;
 
 export interface Context {
   readonly stamp: Stamp;

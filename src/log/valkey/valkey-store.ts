@@ -58,6 +58,8 @@ export class ValkeyStore implements Store {
   readonly server: string;
   readonly connection: StoreConnection;
   readonly directory: ValkeyDirectory;
+  readonly fingerprint = fingerprintOf;
+  readonly compactAfter = compactAfter;
   readonly #options: ValkeyStoreOptions;
   readonly #states: StoredStates;
   /** The worlds whose logs this server is compacting. */
@@ -160,10 +162,6 @@ export class ValkeyStore implements Store {
     };
   }
 
-  compactAfter(payouts: number): number {
-    return compactAfter(payouts);
-  }
-
   async compact(worldId: string, epoch: string, base: Base, oldest: number): Promise<number> {
     if (this.#compacting.has(worldId)) return base.position; // the log is still there
     this.#compacting.add(worldId);
@@ -235,10 +233,6 @@ export class ValkeyStore implements Store {
     const states = [...(bases === '' ? [] : basesIn(bases).map(({ key }) => key)), ...restored];
     for (const name of states) await this.#states.forget(state(name));
     return outcome === 1;
-  }
-
-  fingerprint(state: Readonly<WorldState>): string {
-    return fingerprintOf(state);
   }
 
   differs(worldId: string, position: number): void {

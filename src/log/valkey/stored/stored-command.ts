@@ -1,27 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { InitiateRequest } from '../../../contract/service.ts';
-import { Command, type RestoreCommand } from '../../../world/commands.ts';
-import { Ended } from '../../../world/request/request-commands.ts';
+import { Command, Stamp, RestoreCommand } from '../../../world/commands.ts';
 import type { WorldState } from '../../../world/state.ts';
 import type { Logged, NewCommand, Place } from '../../store.ts';
 
 /** A restore in the log: its state is stored under a key of its own. */
-const StoredRestore = z.strictObject({
-  kind: z.literal('restore'),
-  state: z.string(),
-  clock: z.enum(['from-snapshot', 'ran-on']),
-  undo: z.custom<RestoreCommand['undo']>().optional(),
-});
+const StoredRestore = RestoreCommand.extend({ state: z.string() });
 
 /** What is stored of a stamp; the rest of it follows from the place in the log. */
-const StoredStamp = z.object({
-  maxRecords: z.number(),
-  records: z.number(),
-  keep: z.strictObject({ requests: z.number(), characters: z.number() }),
-  ends: z.array(Ended).readonly(),
-  scenarioCharactersFree: z.number(),
-});
+const StoredStamp = Stamp.omit({ server: true, position: true, wallMs: true });
 
 /** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT, f, FINGERPRINT]]`. */
 export type StreamEntry = readonly [id: string, fields: readonly string[]];
@@ -88,7 +76,7 @@ export async function readEntry(
   }
   const { state: name, ...restore } = StoredRestore.parse(stored);
   const state = await restored(name);
-  return state === null ? null : { ...logged, command: { ...restore, state } as RestoreCommand };
+  return state === null ? null : { ...logged, command: { ...restore, state } };
 }
 
 /**
