@@ -5,7 +5,6 @@ import { thaw } from '../world/copy.ts';
 import type { WorldState } from '../world/state.ts';
 import { readUnlessDropped } from './dropped.ts';
 import { thawed } from './past.ts';
-import { ActiveScenario } from './known/active-scenario.ts';
 import { DirectoryExchange } from './known/directory-exchange.ts';
 import type { Evictions } from './known/evictions.ts';
 import { rowOf, type WorldRow } from './known/rows.ts';
@@ -26,8 +25,6 @@ export interface WorldsOptions extends KnownWorldsOptions {
   readonly evictions?: Evictions;
 }
 
-const EXCHANGE_EVERY_MS = 1000;
-
 /**
  * The worlds of a server, by id, in the order of their latest use. In memory these are all worlds; of a store that servers share,
  * they are copies, as many as fit.
@@ -41,6 +38,9 @@ export class Worlds {
   readonly #known: KnownWorlds;
   /** Null without a store that servers share. */
   readonly #exchange: DirectoryExchange | null;
+  #latestSource: ScenarioSource;
+  /** The scenarios that this server had before, as JSON. */
+  readonly #formerSources = new Set<string>();
   #numbers = 0;
   readonly #opening = new Map<string, Promise<Known | null>>();
   #cancelTimer: (() => void) | null = null;
@@ -52,7 +52,7 @@ export class Worlds {
     this.maxWorlds = options.maxWorlds;
     this.#known = new KnownWorlds(options);
     this.#exchange = store.directory === null ? null : new DirectoryExchange(store.directory, this.#known);
-    const scenario = new ActiveScenario(options.activeSource, store.directory !== null);
+    this.#latestSource = options.activeSource();
     this.#parts = {
       store,
       compiler,
@@ -60,7 +60,7 @@ export class Worlds {
       observer,
       nextNumber: () => (this.#numbers += 1),
       activeSource: options.activeSource,
-      successorOf: (state) => scenario.successorOf(state),
+      successorOf: (state) => this.#successorOf(state),
       roomFor: (world, command) => this.#known.roomFor(world, command),
       used: () => void (this.uses += 1),
       changed: (world) => this.#known.count(world),
@@ -70,7 +70,8 @@ export class Worlds {
       },
       ended: (world, reason) => this.#known.forget(world, reason),
     };
-    if (store.directory !== null) void this.#exchangeRegularly();
+    const { idleMs } = options;
+    void this.#exchange?.regularly(wallClock, idleMs, (worldId) => this.#evict(worldId, 'idle', idleMs));
   }
 
   get size(): number {
@@ -150,6 +151,7 @@ export class Worlds {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer?.();
+    this.#exchange?.close();
     if (this.#options.store.directory !== null) {
       await Promise.allSettled([...this.#known.all()].map(({ world }) => world.flush()));
     }
@@ -279,21 +281,18 @@ export class Worlds {
     this.#scheduleSweep();
   }
 
-  /** Notes the uses of worlds in the list of all, and ends idle worlds, every second. */
-  async #exchangeRegularly(): Promise<void> {
-    const { store, wallClock, idleMs } = this.#options;
-    try {
-      await this.#exchange!.once();
-      for (const worldId of await store.directory!.claimIdle(idleMs)) {
-        if (!this.#isClosed) await this.#evict(worldId, 'idle', idleMs);
-      }
-    } catch {
-      // the store is unavailable: its heartbeat reports it
+  /** The scenario that a world should follow, since it follows a former one of this server; null for none. */
+  #successorOf({ scenario }: WorldState): ScenarioSource | null {
+    const active = this.#options.activeSource();
+    if (scenario.isChosen || scenario.source === active) return null;
+    if (this.#exchange === null) return active;
+    if (active !== this.#latestSource) {
+      this.#formerSources.add(JSON.stringify(this.#latestSource));
+      this.#formerSources.delete(JSON.stringify(active));
+      this.#latestSource = active;
     }
-    if (this.#isClosed) return;
-    this.#cancelTimer = wallClock.schedule(
-      wallClock.nowMs() + EXCHANGE_EVERY_MS,
-      () => void this.#exchangeRegularly(),
-    );
+    // worlds may also follow the scenario of another server
+    if (this.#formerSources.size === 0) return null;
+    return this.#formerSources.has(JSON.stringify(scenario.source)) ? active : null;
   }
 }

@@ -1,6 +1,9 @@
 import { readUnlessDropped } from '../dropped.ts';
 import type { Directory } from '../store.ts';
+import type { WallClock } from '../wall-clock.ts';
 import type { Known, KnownWorlds } from './known-worlds.ts';
+
+const EVERY_MS = 1000;
 
 /** How many worlds that were not used lately are looked up with each exchange, since another server may have dropped them. */
 const LOOKED_UP = 100;
@@ -10,10 +13,35 @@ export class DirectoryExchange {
   readonly #directory: Directory;
   readonly #known: KnownWorlds;
   #lookedUp = 0;
+  #cancel = (): void => undefined;
+  #isClosed = false;
 
   constructor(directory: Directory, known: KnownWorlds) {
     this.#directory = directory;
     this.#known = known;
+  }
+
+  /** From now on, does `once` every second, and ends idle worlds. @param evict ends one of them */
+  async regularly(
+    wallClock: WallClock,
+    idleMs: number,
+    evict: (worldId: string) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await this.once();
+      for (const worldId of await this.#directory.claimIdle(idleMs))
+        if (!this.#isClosed) await evict(worldId);
+    } catch {
+      // the store is unavailable: its heartbeat reports it
+    }
+    if (this.#isClosed) return;
+    const again = (): void => void this.regularly(wallClock, idleMs, evict);
+    this.#cancel = wallClock.schedule(wallClock.nowMs() + EVERY_MS, again);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel();
   }
 
   async once(): Promise<void> {
