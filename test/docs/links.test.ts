@@ -53,6 +53,18 @@ test('the README has at most 120 lines', () => {
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121);
 });
 
+test('no line of a document is over 160 characters, except in code', () => {
+  const pages = PAGES.filter((page) => page !== 'docs/internals/performance.md'); // its tables are still to be cut
+  const long = pages.flatMap((page) =>
+    read(page)
+      .replaceAll(/^```.*?^```$/gms, '')
+      .split('\n')
+      .filter((line) => line.length > 160)
+      .map((line) => `${page}: ${line.slice(0, 60)}`),
+  );
+  expect(long).toEqual([]);
+});
+
 /** Phrases of an earlier edition that nobody would write in English, and what replaced them. */
 const BANNED = [
   ['how manieth', 'which attempt'],
