@@ -86,7 +86,7 @@ ${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\
   Status: curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}
   World:  curl ${url}/_sandbox/world ${authorization}
-  Watch:  ${url}/_sandbox/ (the dashboard)
+  Watch:  ${url}/_sandbox/
 ${madeToken === undefined ? '' : `  Admin:  ${madeToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)\n`}
 `,
   );
