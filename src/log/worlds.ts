@@ -1,3 +1,4 @@
+import type { WorldsResponse } from '../contract/control-responses.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
@@ -7,7 +8,7 @@ import { readUnlessDropped } from './dropped.ts';
 import { thawed } from './past.ts';
 import { DirectoryExchange } from './known/directory-exchange.ts';
 import type { Evictions } from './known/evictions.ts';
-import { rowOf, type WorldRow } from './known/rows.ts';
+import { rowOf } from './known/rows.ts';
 import { KnownWorlds, type Draft, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
 import type { DropReason, MaybePromise, Opened } from './store.ts';
 import type { WorldObserver, WorldParts } from './world-parts.ts';
@@ -104,7 +105,7 @@ export class Worlds {
   }
 
   /** What a list shows of some worlds, without those that are gone. Not a use. */
-  async rows(worldIds: readonly string[]): Promise<readonly WorldRow[]> {
+  async rows(worldIds: readonly string[]): Promise<WorldsResponse['worlds']> {
     const { directory } = this.#options.store;
     const rows = await Promise.all(worldIds.map((worldId) => rowOf(worldId, this, directory)));
     return rows.filter((row) => row !== null);

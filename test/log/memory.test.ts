@@ -24,10 +24,10 @@ describe('worlds', () => {
     const [a, b] = [world('a'), world('b')];
     await wallClock.pass(10);
     world('a');
-    const rows = (await log.rows(await log.ids())).map(({ id, openedAtMs, usedAtMs }) => [
+    const rows = (await log.rows(await log.ids())).map(({ id, made_at, used_at }) => [
       id,
-      openedAtMs - start,
-      usedAtMs - start,
+      Date.parse(made_at) - start,
+      Date.parse(used_at) - start,
     ]);
     expect(rows).toEqual([
       [b.id, 0, 0],

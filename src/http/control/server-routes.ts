@@ -6,11 +6,8 @@ import {
   WorldsResponse,
 } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { WorldRow } from '../../log/known/rows.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Worlds } from '../../log/worlds.ts';
-import { toInr } from '../../payout/money.ts';
-import { iso } from '../../contract/instant.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
@@ -79,16 +76,6 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   );
 };
 
-const rowResponse = ({ id, name, openedAtMs, usedAtMs, balancePaise, transactions, scenario }: WorldRow) => ({
-  id,
-  name,
-  made_at: iso(openedAtMs),
-  used_at: iso(usedAtMs),
-  balance: toInr(balancePaise),
-  transactions,
-  scenario,
-});
-
 /** How many worlds are read before other requests have their turn. */
 const ROWS_AT_ONCE = 50;
 /** What a list that waits for its reader keeps in memory for each of its worlds. */
@@ -102,7 +89,7 @@ async function* rowTexts(
   for (let from = 0; from < worldIds.length; from += ROWS_AT_ONCE) {
     if (from > 0) await wallClock.yieldToEventLoop();
     for (const row of await worlds.rows(worldIds.slice(from, from + ROWS_AT_ONCE))) {
-      yield JSON.stringify(rowResponse(row));
+      yield JSON.stringify(row);
     }
   }
 }

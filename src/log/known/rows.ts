@@ -1,18 +1,12 @@
+import type { WorldsResponse } from '../../contract/control-responses.ts';
+import { iso } from '../../contract/instant.ts';
+import { toInr } from '../../payout/money.ts';
 import { readUnlessDropped } from '../dropped.ts';
 import type { Directory } from '../store.ts';
 import type { World } from '../world.ts';
 
 /** What a list shows of a world. */
-export interface WorldRow {
-  readonly id: string;
-  readonly name: string | null;
-  /** Wall time of its first and its latest use, ms since the epoch. */
-  readonly openedAtMs: number;
-  readonly usedAtMs: number;
-  readonly balancePaise: number;
-  readonly transactions: number;
-  readonly scenario: string;
-}
+type WorldRow = WorldsResponse['worlds'][number];
 
 interface Visited {
   visit<T>(worldId: string, look: (world: World) => Promise<T>): Promise<T | null>;
@@ -27,9 +21,16 @@ export async function rowOf(
   const row = await worlds.visit(worldId, async (world) => {
     const { openedAtMs, usedAtMs } = (await directory?.times(worldId)) ?? world;
     return readUnlessDropped(world, ({ id, name, wallet, payouts, index }): WorldRow => {
-      const { balancePaise } = wallet;
       const { length: transactions } = payouts;
-      return { id, name, openedAtMs, usedAtMs, balancePaise, transactions, scenario: index.base.name };
+      const times = { made_at: iso(openedAtMs), used_at: iso(usedAtMs) };
+      return {
+        id,
+        name,
+        ...times,
+        balance: toInr(wallet.balancePaise),
+        transactions,
+        scenario: index.base.name,
+      };
     });
   });
   if (row === null) await directory?.remove(worldId);

@@ -186,7 +186,7 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     await (await other.use(DROPPED)).submit({ kind: 'credit', amountPaise: 500 });
     await one.drop(DROPPED);
     await one.use(DROPPED);
-    expect(await other.rows(await other.ids())).toMatchObject([{ id: DROPPED, balancePaise: 1000 }]);
+    expect(await other.rows(await other.ids())).toMatchObject([{ id: DROPPED, balance: 10 }]);
   });
 });
 
