@@ -3,12 +3,16 @@ import type { TransferMode } from '../contract/service.ts';
 import { invariant } from './money.ts';
 import { IST_OFFSET_MS, type Draw } from './settlement.ts';
 
-/** SHA-256 of a list of values as 64 hexadecimal digits. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
+/** SHA-256 of a list of values. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
+const digestBytes = (parts: readonly (string | number | null)[]): Buffer =>
+  hash('sha256', JSON.stringify(parts), 'buffer');
+
+/** The same as 64 hexadecimal digits. */
 export const digest = (parts: readonly (string | number | null)[]): string =>
   hash('sha256', JSON.stringify(parts), 'hex');
 
 const TXN_ID_DIGITS = 24; // 96 bits: no two payouts get the same id
-const FINGERPRINT_DIGITS = 20;
+const FINGERPRINT_BYTES = 10;
 
 const number48 = (digest: string, from: number): number => Number.parseInt(digest.slice(from, from + 12), 16);
 
@@ -41,9 +45,9 @@ export const requestDraw =
   (purpose) =>
     fraction(digest(['request', seed, route, id, attempt, purpose]));
 
-/** The same text for request bodies with the same values. */
+/** The same text for request bodies with the same values. A part of the hexadecimal text would keep all of it in memory. */
 export const fingerprintOf = (values: readonly (string | number | null)[]): string =>
-  digest(['body', ...values]).slice(0, FINGERPRINT_DIGITS);
+  digestBytes(['body', ...values]).toString('hex', 0, FINGERPRINT_BYTES);
 
 /** A world's id: 128 bits of a digest of its key, so that logs and ids do not reveal the key. */
 export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);
