@@ -29,8 +29,8 @@ function moveOf(time: string) {
   );
 }
 
-function advanceLines(answer: AdvanceResponse, { zone, paint }: Session): readonly string[] {
-  const { changes } = answer;
+function advanceLines(advanced: AdvanceResponse, { zone, paint }: Session): readonly string[] {
+  const { changes } = advanced;
   const rows = changes.map(({ at, client_ref_id: reference, from, to, utr }) => [
     zone.second(at),
     reference,
@@ -38,7 +38,7 @@ function advanceLines(answer: AdvanceResponse, { zone, paint }: Session): readon
     utr ?? '',
   ]);
   return [
-    `${clockText(answer, zone)}; ${rows.length === 0 ? 'nothing was due' : `${counted(rows.length, 'step')} applied`}`,
+    `${clockText(advanced, zone)}; ${rows.length === 0 ? 'nothing was due' : `${counted(rows.length, 'step')} applied`}`,
     ...(rows.length === 0 ? [] : table([`at (${zone.name})`, 'reference', 'became', 'UTR'], rows, paint)),
   ];
 }

@@ -23,10 +23,10 @@ function payoutLine({ payout, note }: ExplainResponse): readonly string[] {
 /** Which rule and outcome a request would take, and why no other. */
 export function explanationLines(
   { route, reference }: { readonly route: RouteName; readonly reference?: string | undefined },
-  answer: ExplainResponse,
+  explanation: ExplainResponse,
   zone: TimeZone,
 ): readonly string[] {
-  const { attempt, now, rules, outcomes } = answer;
+  const { attempt, now, rules, outcomes } = explanation;
   const facts = [
     reference === undefined ? route : `${route} ${reference}`,
     ...(attempt === null ? [] : [`attempt ${attempt}`]),
@@ -36,6 +36,6 @@ export function explanationLines(
     facts.join(', '),
     ...verdictLines('rules', rules, 'none: the normal response'),
     ...(route === 'initiate' ? verdictLines('outcomes', outcomes, 'none: the settlement decides') : []),
-    ...payoutLine(answer),
+    ...payoutLine(explanation),
   ];
 }

@@ -28,7 +28,7 @@ function sumText({ route, request: { body } }: JournalEntry): string {
   return parts.filter((part) => typeof part === 'string').join(' ');
 }
 
-function answerColour({ answer, fault, outcome }: JournalEntry): Colour {
+function responseColour({ answer, fault, outcome }: JournalEntry): Colour {
   if (outcome === 'pending') return 'yellow';
   return fault !== null || answer === null || answer.status >= 400 ? 'red' : 'green';
 }
@@ -38,7 +38,7 @@ export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] =>
   routeText(entry),
   entry.client_ref_id ?? entry.txn_id ?? '',
   { text: sumText(entry), isRight: true },
-  { text: answerText(entry), colour: answerColour(entry) },
+  { text: answerText(entry), colour: responseColour(entry) },
   { text: reasonText(entry), colour: 'dim' },
 ];
 

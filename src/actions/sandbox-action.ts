@@ -75,7 +75,7 @@ export interface Action {
   readonly perform: (given: unknown, actor: Actor, nameOf: (field: string) => string) => Promise<Performed>;
 }
 
-interface Definition<Input extends z.ZodRawShape, Answer> {
+interface Definition<Input extends z.ZodRawShape, Result> {
   readonly name: string;
   readonly summary: string;
   readonly details?: string;
@@ -84,14 +84,14 @@ interface Definition<Input extends z.ZodRawShape, Answer> {
   /** What it is done to: a world by default. The whole sandbox needs the admin token. */
   readonly scope?: Action['scope'];
   readonly words?: readonly (keyof Input & string)[];
-  readonly run: (input: z.output<z.ZodObject<Input>>, session: Session) => Promise<Answer>;
+  readonly run: (input: z.output<z.ZodObject<Input>>, session: Session) => Promise<Result>;
   /** The response as lines for people. */
   readonly lines: (
-    answer: Answer,
+    result: Result,
     session: Session,
     input: z.output<z.ZodObject<Input>>,
   ) => readonly string[];
-  readonly hasFailed?: (answer: Answer) => boolean;
+  readonly hasFailed?: (result: Result) => boolean;
 }
 
 /** @throws SettingsError with a line for each wrong argument */
@@ -121,7 +121,7 @@ export function sessionOf(
   };
 }
 
-export function action<Input extends z.ZodRawShape, Answer>({
+export function action<Input extends z.ZodRawShape, Result>({
   run,
   lines,
   hasFailed = () => false,
@@ -130,7 +130,7 @@ export function action<Input extends z.ZodRawShape, Answer>({
   words = [],
   scope = 'world',
   ...about
-}: Definition<Input, Answer>): Action {
+}: Definition<Input, Result>): Action {
   const schema = z.strictObject({ ...shape, ...COMMON[scope] });
   return {
     ...about,
@@ -144,13 +144,13 @@ export function action<Input extends z.ZodRawShape, Answer>({
       >;
       const session = sessionOf(actor, { key, time_zone });
       const input = own as z.output<z.ZodObject<Input>>;
-      const answer = await run(input, session);
+      const result = await run(input, session);
       const shown = (): string =>
-        lines(answer, session, input)
+        lines(result, session, input)
           .map((line) => visibleLine(line, true))
           .join('\n');
-      const text = json ? jsonText(answer) : shown();
-      return { text, hasFailed: hasFailed(answer) };
+      const text = json ? jsonText(result) : shown();
+      return { text, hasFailed: hasFailed(result) };
     },
   };
 }

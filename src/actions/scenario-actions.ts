@@ -214,6 +214,6 @@ export const scenarioActions = [
         ...(attempt !== undefined && { attempt }),
       });
     },
-    lines: (answer, { zone }, request) => explanationLines(request, answer, zone),
+    lines: (explanation, { zone }, request) => explanationLines(request, explanation, zone),
   }),
 ];

@@ -90,11 +90,11 @@ async function sent(
   await world.summary(); // distinguishes a sandbox that is not running from a connection that a rule breaks
   const late = AbortSignal.timeout(patience);
   try {
-    const answer = await send({
+    const response = await send({
       headers,
       signal: signal === undefined ? late : AbortSignal.any([late, signal]),
     });
-    return { ...answer, headers: Object.fromEntries(answer.headers) };
+    return { ...response, headers: Object.fromEntries(response.headers) };
   } catch (error) {
     if (signal?.aborted || (error as Error).cause instanceof TypeError) throw error;
     const why = late.aborted

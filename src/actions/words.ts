@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
 import { SettingsError } from '../settings.ts';
 
-/** How answers of a sandbox are written for people: rupees, times, aligned columns, colours. */
+/** How responses of a sandbox are written for people: rupees, times, aligned columns, colours. */
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageFile, packageText } from '../package-files.ts';
 import { SettingsError } from '../settings.ts';
-import { makeFolder, writeText } from './output-files.ts';
+import { makeFolder, writeText } from './named-files.ts';
 import { EXIT_OK, quoted, say } from './output.ts';
 
 /** The folder for everything it writes, so that it never collides with a file of the project. */

@@ -4,7 +4,7 @@ import { dialectText } from '../trials/probe/dialect-text.ts';
 import { dryResponses } from '../trials/probe/dry-responses.ts';
 import { MOST_INR } from '../trials/probe/pay-level.ts';
 import {
-  answerText,
+  responseText,
   requestText,
   type Beneficiary,
   type ProbeResponse,
@@ -13,11 +13,10 @@ import {
 import { LEVELS, probe, type Level, type ProbeResult } from '../trials/probe/probe.ts';
 import { accountProblem, ifscProblem } from '../payout/rails.ts';
 import { SettingsError } from '../settings.ts';
-import { visible } from '../actions/words.ts';
-import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
+import { counted, visible } from '../actions/words.ts';
+import { EXIT_FAILED, EXIT_OK, say } from './output.ts';
 import { checkAddress } from './flag-checks.ts';
-import { checkWritable, writeText } from './output-files.ts';
-import { counted } from '../actions/words.ts';
+import { checkWritable, writeText } from './named-files.ts';
 
 /** The flags of `probe`. */
 export interface ProbeFlags {
@@ -70,7 +69,7 @@ function jsonOf(text: string): ProbeResponse['json'] {
 }
 
 /** What is not the dialect goes to standard error, so that `probe URL > real.yaml` writes a file that can be used. */
-const tell = (line: string): void => void process.stderr.write(`${visible(line, process.stderr.isTTY)}\n`);
+const note = (line: string): void => void process.stderr.write(`${visible(line, process.stderr.isTTY)}\n`);
 
 /** Lists every request that a probe of this level may send. */
 async function listRequests(level: Level, beneficiary: Beneficiary): Promise<number> {
@@ -99,10 +98,10 @@ async function listRequests(level: Level, beneficiary: Beneficiary): Promise<num
 async function isAgreed(url: string, { account, ifsc }: Beneficiary): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await terminal.question(
+    const typed = await terminal.question(
       `Level pay makes real payouts at ${url}: at most ₹${MOST_INR} to account ${account} (${ifsc}). Go on? [y/N] `,
     );
-    return /^y(es)?$/i.test(answer.trim());
+    return /^y(es)?$/i.test(typed.trim());
   } finally {
     terminal.close();
   }
@@ -112,10 +111,58 @@ function show({ findings, payouts, requests, stopped }: ProbeResult): void {
   const { all } = findings;
   const learned = all.filter(([, { value }]) => value !== null).length;
   const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
-  tell('');
-  if (stopped !== null) tell(`stopped: ${stopped}`);
-  tell(`${learned} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
-  for (const { reference, txnId, amount } of payouts) tell(`  ₹${amount} ${reference} ${txnId}`);
+  note('');
+  if (stopped !== null) note(`stopped: ${stopped}`);
+  note(`${learned} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
+  for (const { reference, txnId, amount } of payouts) note(`  ₹${amount} ${reference} ${txnId}`);
+}
+
+/** @throws SettingsError for a flag that cannot be used */
+function orderOf(url: string, flags: ProbeFlags) {
+  const { name, upi, account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
+  const level = LEVELS.find((known) => known === flags.level);
+  if (level === undefined) {
+    throw new SettingsError(`--level must be one of ${LEVELS.join(', ')}, not ${flags.level}`);
+  }
+  const base = url.replace(/\/+$/, '');
+  checkAddress('the address', base);
+  for (const [flag, problem] of [
+    ['--account', accountProblem(account)],
+    ['--ifsc', ifscProblem(ifsc)],
+  ]) {
+    if (problem !== undefined) throw new SettingsError(`${flag} ${problem}`);
+  }
+  return { level, base, beneficiary: { name, account, ifsc, upi } };
+}
+
+/** @throws SettingsError without a key */
+function keyOf({ keyEnv }: ProbeFlags, environment: NodeJS.ProcessEnv): string {
+  if (keyEnv === undefined) throw new SettingsError('--key-env must name the variable that has the API key');
+  const key = environment[keyEnv];
+  if (!key) throw new SettingsError(`--key-env: the variable ${keyEnv} is not set`);
+  return key;
+}
+
+/** Level pay moves money: it needs to know to whom, and that somebody agrees. @throws SettingsError */
+async function checkMayPay(base: string, beneficiary: Beneficiary, flags: ProbeFlags): Promise<void> {
+  if (flags.account === undefined || flags.ifsc === undefined) {
+    throw new SettingsError('--level pay makes payouts: --account and --ifsc must name who gets them');
+  }
+  if (flags.yes) return;
+  if (!process.stdin.isTTY) throw new SettingsError('--level pay makes payouts: confirm with --yes');
+  if (!(await isAgreed(base, beneficiary))) throw new SettingsError('nothing was sent');
+}
+
+/** Prints the dialect, or writes it to a file. */
+function writeDialect(text: string, file: string | undefined): void {
+  if (file === undefined) return say(text.trimEnd());
+  try {
+    writeText('--write', file, text);
+  } catch (error) {
+    say(text.trimEnd()); // it may have cost money to learn
+    throw error;
+  }
+  note(`wrote ${file}: payout-sandbox serve --dialect ${file}`);
 }
 
 /** `payout-sandbox probe`: learns the dialect of a service. @returns the exit code */
@@ -124,54 +171,25 @@ export async function probeCommand(
   flags: ProbeFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const { keyEnv, write, dryRun, yes, name, upi } = flags;
-  const level = LEVELS.find((known) => known === flags.level);
-  if (level === undefined) return complain(`--level must be one of ${LEVELS.join(', ')}, not ${flags.level}`);
-  const base = url.replace(/\/+$/, '');
-  checkAddress('the address', base);
-  const { account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
-  const problems = { '--account': accountProblem(account), '--ifsc': ifscProblem(ifsc) };
-  for (const [flag, problem] of Object.entries(problems)) {
-    if (problem !== undefined) return complain(`${flag} ${problem}`);
-  }
-  const beneficiary = { name, account, ifsc, upi };
-  if (dryRun) return listRequests(level, beneficiary);
-  if (keyEnv === undefined) return complain('--key-env must name the variable that has the API key');
-  const key = environment[keyEnv];
-  if (!key) return complain(`--key-env: the variable ${keyEnv} is not set`);
-  if (level === 'pay' && (flags.account === undefined || flags.ifsc === undefined)) {
-    return complain('--level pay makes payouts: --account and --ifsc must name who gets them');
-  }
-  if (write !== undefined) checkWritable('--write', write);
-  if (level === 'pay' && !yes) {
-    if (!process.stdin.isTTY) return complain('--level pay makes payouts: confirm with --yes');
-    if (!(await isAgreed(base, beneficiary))) return complain('nothing was sent');
-  }
+  const { level, base, beneficiary } = orderOf(url, flags);
+  if (flags.dryRun) return listRequests(level, beneficiary);
+  const key = keyOf(flags, environment);
+  if (flags.write !== undefined) checkWritable('--write', flags.write);
+  if (level === 'pay') await checkMayPay(base, beneficiary, flags);
 
   const clock = systemClock();
-  const runId = clock.nowMs().toString(36);
   const result = await probe({
     level,
     send: overHttp(base, key),
-    runId,
+    runId: clock.nowMs().toString(36),
     beneficiary,
     pause: () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS)),
-    asked: (request, answer) => tell(`${requestText(request)}\n  ${answerText(answer)}`),
+    asked: (request, response) => note(`${requestText(request)}\n  ${responseText(response)}`),
   });
   show(result);
-  const isEmpty = result.findings.all.every(([, { value }]) => value === null);
-  if (isEmpty) return EXIT_FAILED;
+  if (result.findings.all.every(([, { value }]) => value === null)) return EXIT_FAILED;
   const at = new Date(clock.nowMs()).toISOString().slice(0, 10);
-  const text = dialectText(result.findings, `What a probe of level ${level} saw at ${base} on ${at}`);
-  if (write === undefined) say(text.trimEnd());
-  else {
-    try {
-      writeText('--write', write, text);
-    } catch (error) {
-      if (error instanceof SettingsError) say(text.trimEnd()); // it may have cost money to learn
-      throw error;
-    }
-    tell(`wrote ${write}: payout-sandbox serve --dialect ${write}`);
-  }
+  const description = `What a probe of level ${level} saw at ${base} on ${at}`;
+  writeDialect(dialectText(result.findings, description), flags.write);
   return result.stopped === null ? EXIT_OK : EXIT_FAILED;
 }

@@ -45,7 +45,7 @@ const routeOf = ({ method, url }: HarEntry['request']): JournalEntry['route'] =>
 
 function contentOf({ text, encoding, size }: HarEntry['response']['content']): unknown {
   if (text === undefined) {
-    // bodies that were not recorded would look like broken answers, and the client would be blamed
+    // bodies that were not recorded would look like broken responses, and the client would be blamed
     if (size > 0) throw new TrafficError('its responses have no bodies: record it with their content');
     return null;
   }

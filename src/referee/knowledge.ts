@@ -14,7 +14,7 @@ const RANK: Readonly<Record<State, number>> = { PENDING: 1, SUCCESS: 2, FAILED: 
 
 const rankOf = (of: Knowledge['of']): number => RANK[of as State] ?? 0;
 
-/** What the client knows after one more answer about the reference. */
+/** What the client knows after one more response about the reference. */
 function learn(before: Knowledge, call: Call): Knowledge {
   const { seen } = call;
   const { of } = before;

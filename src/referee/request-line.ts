@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 
 const METHODS = { initiate: 'POST initiate', status: 'GET status', balance: 'GET balance' } as const;
 
-function answerOf({ entry, seen, status }: Call): string {
+function responseOf({ entry, seen, status }: Call): string {
   const { fault, outcome } = entry;
   if (fault !== null) return fault;
   if (outcome === 'client_gone') return 'no response';
@@ -15,7 +15,7 @@ function answerOf({ entry, seen, status }: Call): string {
 /** A request in one line, in two columns: `#3 POST initiate order-7  hang, committed; client left after 300 ms` */
 export function requestLine(call: Call): string {
   const { entry, id, route, reference, wasLeft, seen, committed } = call;
-  const facts = [answerOf(call)];
+  const facts = [responseOf(call)];
   if (committed === true) facts.push('committed');
   if (committed === false && seen.kind === 'unknown') facts.push('not committed');
   if (entry.replayed) facts.push('replayed');

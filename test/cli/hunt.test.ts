@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { World } from '../../src/index.ts';
 import { exitCodesOf } from '../../src/cli/hunt/exit-codes.ts';
+import { clientCommand } from '../../src/cli/client-command.ts';
 import { huntedCommand } from '../../src/cli/hunt/hunted-command.ts';
 import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
@@ -142,7 +143,7 @@ test('a command that leaves a daemon with its output open has ended when its pro
   onTestFinished(() => {
     for (const pid of lasting().trim().split('\n').filter(Boolean)) process.kill(Number(pid));
   });
-  const client = huntedCommand(['sh', '-c', daemon], [], process.env);
+  const client = huntedCommand(clientCommand(['sh', '-c', daemon], [], process.env));
   const ending = await client({ url: '', apiKey: '' } as World, new AbortController().signal, {});
   expect(ending).toMatchObject({ kind: 'failure', why: 'exit code 3' });
   await expect.poll(lasting).not.toBe('');

@@ -61,7 +61,7 @@ test('journal shows the response to each request and the reason, with amounts an
   await pay({ amount: 250_000 });
   await pay({ client_ref_id: 'two\u001b[2J' });
   const [headings, first, second] = (await output('journal')).split('\n');
-  expect(headings).toMatch(/^ +at \(IST\) +request +reference +amount +answer +why$/);
+  expect(headings).toMatch(/^ +at \(IST\) +request +reference +amount +response +why$/);
   expect(first).toMatch(
     /^#1 {2}16:00:00\.000 {2}initiate {2}order-1 +₹2,50,000\.00 IMPS {2}500 INTERNAL_ERROR {2}rule world\/lost; payout made/,
   );

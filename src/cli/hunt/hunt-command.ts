@@ -8,7 +8,8 @@ import {
   writeReport,
   type ConductFlags,
 } from '../referee/conduct-options.ts';
-import { makeFolder } from '../output-files.ts';
+import { clientCommand } from '../client-command.ts';
+import { makeFolder } from '../named-files.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say } from '../output.ts';
 import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
@@ -97,7 +98,10 @@ export async function huntCommand(
   const sandboxSettings = huntingSettings(settingFlags, environment);
   try {
     const settings = huntSettingsOf(flags, sandboxSettings);
-    const client = huntedCommand(command, flags.env, environment, exitCodesOf(flags.exitCodes));
+    const client = huntedCommand(
+      clientCommand(command, flags.env, environment),
+      exitCodesOf(flags.exitCodes),
+    );
     const known = flags.known === undefined ? [] : knownFindings(flags.known);
     const reports = flags.report.map((text) => reportOf(text, HUNT_WRITERS));
     if (flags.write !== undefined) makeFolder('--write', flags.write);

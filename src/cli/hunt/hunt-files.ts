@@ -6,7 +6,7 @@ import { failureName } from '../../trials/hunt/failures.ts';
 import { GOALS } from '../../trials/hunt/goals.ts';
 import type { HuntResult, KnownFinding } from '../../trials/hunt/hunt.ts';
 import type { Find } from '../../trials/hunt/story.ts';
-import { textOfFile, unusableFile } from '../input-files.ts';
+import { textOfFile, unusableFile } from '../named-files.ts';
 
 /** What a hunt found, as reports in files, and the findings of an earlier hunt that are accepted. */
 

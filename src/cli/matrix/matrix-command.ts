@@ -14,6 +14,7 @@ import {
   writeReport,
   type ConductFlags,
 } from '../referee/conduct-options.ts';
+import { clientCommand } from '../client-command.ts';
 import { exitCodesOf } from '../hunt/exit-codes.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
 import {
@@ -152,7 +153,7 @@ export async function matrixCommand(
   const workers = workersOf(flags.workers);
   const limitMs = limitOf(flags.limit);
   const settings = isolatedSettings({ settlement: 'instant', ...LONG_JOURNAL }, settingFlags, environment);
-  const client = huntedCommand(command, flags.env, environment, exitCodesOf(flags.exitCodes));
+  const client = huntedCommand(clientCommand(command, flags.env, environment), exitCodesOf(flags.exitCodes));
   const joined = { fixed: givenSettings(settingFlags, environment), said: new Set<string>() };
   return untilStopped(async (stop) => {
     try {

@@ -4,6 +4,7 @@ import { SettingsError } from '../../settings.ts';
 import { intentOf } from '../../actions/journal-actions.ts';
 import { GOALS } from '../../trials/hunt/goals.ts';
 import { huntSettings } from '../../trials/hunt/options.ts';
+import { clientCommand } from '../client-command.ts';
 import { progressText, resultLines } from '../hunt/hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from '../hunt/hunt-sandbox.ts';
 import { huntedCommand } from '../hunt/hunted-command.ts';
@@ -72,7 +73,7 @@ export const huntTool = (mayRunCommands: boolean) =>
       });
       const sandboxSettings = huntingSettings({ scenario }, process.env);
       const result = await huntInOwnSandbox(settings, sandboxSettings, givenSettings({}, process.env), {
-        client: huntedCommand(command, variables, process.env),
+        client: huntedCommand(clientCommand(command, variables, process.env)),
         stop: signal,
         onRun: (at) => progress(progressText(at)),
       });

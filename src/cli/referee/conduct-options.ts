@@ -16,8 +16,7 @@ import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, isColoured, say } from '../output.ts';
-import { textOfFile, unusableFile } from '../input-files.ts';
-import { checkWritable, writeText } from '../output-files.ts';
+import { checkWritable, textOfFile, unusableFile, writeText } from '../named-files.ts';
 import { projectSettings } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */

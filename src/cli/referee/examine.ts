@@ -3,7 +3,7 @@ import { TrafficError } from '../../referee/har.ts';
 import { judge } from '../../referee/judge.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { savedTraffic } from '../../referee/saved-traffic.ts';
-import { textOfFile, unusableFile } from '../input-files.ts';
+import { textOfFile, unusableFile } from '../named-files.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { pino, type Logger } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
@@ -8,12 +7,13 @@ import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import { logOptions } from '../../platform/log-line.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
-import { openJoinPoint } from '../joined/join-point.ts';
+import { openJoinPoint, type JoinPoint } from '../joined/join-point.ts';
 import {
   checkAcceptedKey,
   givenSettings,
@@ -70,14 +70,13 @@ interface Ending {
 
 const NO_COMMAND: Ending = { exitCode: EXIT_OK, isStopped: false };
 
-/** Why a command without a name is refused: Node.js would throw. */
-export const EMPTY_COMMAND = "'' cannot be run: it is no command";
-
 /** Runs the command as a process that shares this terminal. */
-async function run(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<Ending> {
-  const [program, ...args] = command as [string, ...string[]];
-  if (program === '') throw new SettingsError(EMPTY_COMMAND);
-  const child = spawn(program, args, { stdio: 'inherit', env: environment });
+async function runToEnd(
+  command: ClientCommand,
+  { url, key, worlds }: Judged,
+  { variables, counts }: JoinPoint<unknown>,
+): Promise<Ending> {
+  const { child, exit } = command.start({ url, key }, worlds === null ? {} : variables, { stdio: 'inherit' });
   let isStopped = false;
   const forward = (signal: NodeJS.Signals): void => {
     isStopped = true;
@@ -85,40 +84,19 @@ async function run(command: readonly string[], environment: NodeJS.ProcessEnv): 
   };
   process.on('SIGTERM', forward);
   process.on('SIGINT', forward); // a terminal sends it to both processes; this one still has to report once the command has ended
+  const endProgress =
+    worlds !== null && process.stderr.isTTY ? showRequestCount([worlds, counts], complain) : undefined;
   try {
-    const exitCode = await new Promise<number>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
-    });
-    return { exitCode, isStopped };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`${program} cannot be run (${code})`, { cause: error });
+    const [code, signal] = await exit;
+    return { exitCode: code ?? 128 + constants.signals[signal!], isStopped };
   } finally {
+    endProgress?.();
     process.off('SIGTERM', forward);
     process.off('SIGINT', forward);
   }
 }
 
-/** What a command gets: the address of the sandbox, and the key of its world. */
-type Address = Pick<Judged, 'url' | 'key'>;
-
 type Target = Pick<Judged, 'url' | 'key' | 'adminToken'>;
-
-export const filledIn = (text: string, { url, key }: Address): string =>
-  text.replaceAll('{url}', url).replaceAll('{key}', key);
-
-/** `PAYOUT_URL={url}` as a variable. */
-export function variableOf(text: string, target: Address): readonly [string, string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw new SettingsError(`--env must be NAME=VALUE, such as PAYOUT_URL={url}, not ${text}`);
-  const value = text.slice(at + 1);
-  const [unknown] = /\{(?!(url|key)\})\w+\}/.exec(value) ?? [];
-  if (unknown !== undefined) {
-    throw new SettingsError(`--env: ${unknown} in ${text} is not known: the names are {url} and {key}`);
-  }
-  return [text.slice(0, at), filledIn(value, target)];
-}
 
 /** @throws SettingsError for settings, since the sandbox runs elsewhere, and without a world to judge */
 function checkElsewhere(
@@ -161,9 +139,28 @@ async function reportsOn({ url, key, adminToken }: Target, hasRun: boolean): Pro
   return reportsOf(wasAsked ? [report] : []);
 }
 
-async function tell({ url, key, adminToken }: Target, settings: object): Promise<void> {
+async function configure({ url, key, adminToken }: Target, settings: object): Promise<void> {
   if (adminToken !== null) await new ControlClient(url, adminToken).put('/worlds/referee', settings);
   else await new ControlClient(url, key).put('/referee', settings);
+}
+
+/** Reports how the command ended, and what cannot be judged. @param verdict the exit code of the reports */
+function exitCodeOf(
+  { exitCode, isStopped }: Ending,
+  hasRun: boolean,
+  hasReports: boolean,
+  verdict: number,
+  { refused, adminToken }: Judged,
+): number {
+  if (isStopped) {
+    complain('stopped');
+    return exitCode || (hasReports ? verdict : EXIT_STOPPED);
+  }
+  if (exitCode !== 0) complain(`the command ended with exit code ${exitCode}`);
+  if (hasReports) return exitCode || verdict;
+  const ofKey = adminToken === null ? ' with this key' : '';
+  const misuse = complain(hasRun ? noRequestText(refused.text) : `no request reached the sandbox${ofKey}`);
+  return exitCode || misuse;
 }
 
 /**
@@ -173,14 +170,15 @@ async function tell({ url, key, adminToken }: Target, settings: object): Promise
  * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for input that cannot be used and for a command that sent no request
  */
 export async function judgeCommand(
-  command: readonly string[],
+  words: readonly string[],
   flags: JudgeFlags,
   settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const options = conductOptions(flags);
   const { url } = flags;
-  if (command.length === 0 && url === undefined) {
+  const hasCommand = words.length > 0;
+  if (!hasCommand && url === undefined) {
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
   }
   const settings = readSettings(
@@ -188,7 +186,7 @@ export async function judgeCommand(
     { ...environment, PORT: '' }, // a free port, whatever the command itself listens on
   );
   if (url !== undefined) checkElsewhere(url, flags.key, settings, settingFlags);
-  flags.env.forEach((text) => variableOf(text, { url: '', key: '' })); // refused before anything starts
+  const command = clientCommand(words, flags.env, environment);
   const judged = await judgedSandbox(flags, settings);
   const join = await openJoinPoint({
     by: 'referee',
@@ -197,42 +195,18 @@ export async function judgeCommand(
     fixed: [...givenSettings(settingFlags, environment), 'logLevel'],
     said: new Set(),
     log: judged.log,
-    prepare: ({ url: joined, adminToken }) => tell({ url: joined, key: KEY, adminToken }, options.settings),
-    collect: ({ url: joined, adminToken }) => reportsOn({ url: joined, key: KEY, adminToken }, true),
+    prepare: (joined) => configure({ ...joined, key: KEY }, options.settings),
+    collect: (joined) => reportsOn({ ...joined, key: KEY }, true),
   });
   try {
-    const variables = {
-      ...(url === undefined && join.variables),
-      ...Object.fromEntries(flags.env.map((text) => variableOf(text, judged))),
-    };
     // without a command or settings, this only looks: a new verdict must not begin
-    if (command.length > 0 || Object.keys(options.settings).length > 0) await tell(judged, options.settings);
-    const words = command.map((word) => filledIn(word, judged));
-    const endProgress =
-      judged.worlds !== null && process.stderr.isTTY
-        ? showRequestCount([judged.worlds, join.counts], complain)
-        : undefined;
-    const { exitCode, isStopped } =
-      words.length === 0 ? NO_COMMAND : await run(words, { ...environment, ...variables });
-    endProgress?.();
+    if (hasCommand || Object.keys(options.settings).length > 0) await configure(judged, options.settings);
+    const ending = hasCommand ? await runToEnd(command, judged, join) : NO_COMMAND;
     const joined = await join.end();
-    const own = await reportsOn(judged, words.length > 0);
+    const own = await reportsOn(judged, hasCommand);
     const reports = reportsOf([own, ...joined].flatMap(({ worlds }) => worlds));
     const verdict = publish(reports, options, environment);
-    if (isStopped) {
-      complain('stopped');
-      return exitCode || (reports.worlds.length > 0 ? verdict : EXIT_STOPPED);
-    }
-    if (exitCode !== 0) complain(`the command ended with exit code ${exitCode}`);
-    const tested =
-      reports.worlds.length > 0
-        ? verdict
-        : complain(
-            words.length > 0
-              ? noRequestText(judged.refused.text)
-              : `no request reached the sandbox${judged.adminToken === null ? ' with this key' : ''}`,
-          );
-    return exitCode === 0 ? tested : exitCode;
+    return exitCodeOf(ending, hasCommand, reports.worlds.length > 0, verdict, judged);
   } catch (error) {
     if (!(error instanceof SandboxError) && !(error instanceof NoSandboxError)) throw error;
     return complain(error.message);

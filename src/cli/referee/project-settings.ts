@@ -5,7 +5,7 @@ import { intentFault } from '../../referee/intents.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { problemsIn } from '../../actions/scenario-actions.ts';
-import { textOfFile } from '../input-files.ts';
+import { textOfFile } from '../named-files.ts';
 
 /** The file in which a project keeps its settings of the referee. */
 

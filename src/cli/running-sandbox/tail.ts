@@ -89,15 +89,28 @@ interface NamedFinding extends Finding {
   readonly check: CheckId;
 }
 
-/** What the referee finds, each finding once. */
+/** Where the lines go, and the notes about the connection. */
+export interface TailOutput {
+  readonly say: (line: string) => void;
+  readonly note: (line: string) => void;
+}
+
+/** Prints what the referee finds while a client runs, each finding once. */
 class NewFindings {
   readonly #session: Session;
+  readonly #publish: (found: NamedFinding) => void;
+  readonly #signal: AbortSignal;
   readonly #known = new Set<string>();
+  #isReading = false;
+  #isDue = false;
 
-  constructor(session: Session) {
+  constructor(session: Session, publish: (found: NamedFinding) => void, signal: AbortSignal) {
     this.#session = session;
+    this.#publish = publish;
+    this.#signal = signal;
   }
 
+  /** The findings that are not yet known. */
   async next(): Promise<readonly NamedFinding[]> {
     const { checks } = await this.#session.world.referee();
     const all = checks
@@ -109,6 +122,23 @@ class NewFindings {
       this.#known.add(key);
       return isNew;
     });
+  }
+
+  /** Prints new findings, one call to the referee at a time, however many requests there are. */
+  async read(): Promise<void> {
+    this.#isDue = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    while (this.#isDue && !this.#signal.aborted) {
+      this.#isDue = false;
+      try {
+        for (const found of await this.next()) this.#publish(found);
+        await pause(AGAIN_MS, undefined, { signal: this.#signal });
+      } catch {
+        break; // the sandbox is gone or this was stopped: the reader of the events notices it too
+      }
+    }
+    this.#isReading = false;
   }
 
   /** After a reset, the same finding counts as a new one. */
@@ -126,11 +156,18 @@ function findingLines(found: NamedFinding, isJson: boolean, { paint }: Session):
   ];
 }
 
-/** Where the lines go, and the notes about the connection. */
-export interface TailOutput {
-  readonly say: (line: string) => void;
-  readonly note: (line: string) => void;
-}
+/** Whether the sandbox may come back: it is gone, or fails by itself. */
+const isAway = (error: unknown): boolean =>
+  error instanceof SandboxError
+    ? error.status >= 500
+    : error instanceof NoSandboxError || error instanceof TypeError;
+
+const STARTS_AGAIN: ReadonlySet<string> = new Set([
+  'reset',
+  'restore',
+  'missed',
+] satisfies WorldEvent['type'][]);
+const MAY_SHOW_MORE: ReadonlySet<string> = new Set(['request', 'settlement'] satisfies WorldEvent['type'][]);
 
 /**
  * `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. Findings that
@@ -144,60 +181,39 @@ export async function tail(
   { say, note }: TailOutput,
   signal: AbortSignal,
 ): Promise<number> {
-  const { world } = session;
-  const findings = new NewFindings(session);
+  const { world, zone } = session;
+  const findings = new NewFindings(
+    session,
+    (found) => findingLines(found, isJson, session).forEach(say),
+    signal,
+  );
   const { id, name } = await world.summary(); // also fails at once for a wrong address or key
   await findings.next();
-
-  let isLooking = false;
-  let isDue = false;
-  /** Asks the referee for findings after requests, one call at a time, however many requests there are. */
-  const look = async (): Promise<void> => {
-    isDue = true;
-    if (isLooking) return;
-    isLooking = true;
-    while (isDue && !signal.aborted) {
-      isDue = false;
-      try {
-        for (const found of await findings.next()) findingLines(found, isJson, session).forEach(say);
-        await pause(AGAIN_MS, undefined, { signal });
-      } catch {
-        break; // the sandbox is gone or this was stopped: the reader of the events notices it too
-      }
-    }
-    isLooking = false;
+  const following = `following world ${namedText(id, name)} at ${world.url}; times in ${zone.name}; Ctrl-C to stop`;
+  const print = (event: WorldEvent): void => {
+    const text = isJson ? jsonText(event, 0) : eventLine(event, session);
+    if (text !== null) say(text);
+    if (STARTS_AGAIN.has(event.type)) findings.forget();
+    if (MAY_SHOW_MORE.has(event.type)) void findings.read();
   };
 
   let after: string | undefined;
-  let isAway = false;
-  let isFirst = true;
+  let connected: string | null = following;
   while (!signal.aborted) {
     try {
       const events = await world.events({ signal, ...(after !== undefined && { after }) });
-      // only now: whoever reads this may send a request at once
-      if (isFirst)
-        note(
-          `following world ${namedText(id, name)} at ${world.url}; times in ${session.zone.name}; Ctrl-C to stop`,
-        );
-      else if (isAway) note(`${world.url} is back`);
-      isFirst = false;
-      isAway = false;
+      if (connected !== null) note(connected); // only now: whoever reads this may send a request at once
+      connected = null;
       for await (const event of events) {
         after = event.id;
-        const text = isJson ? jsonText(event, 0) : eventLine(event, session);
-        if (text !== null) say(text);
-        if (event.type === 'reset' || event.type === 'restore' || event.type === 'missed') findings.forget();
-        if (event.type === 'request' || event.type === 'settlement') void look();
+        print(event);
       }
     } catch (error) {
-      if (signal.aborted) break;
-      if (error instanceof SandboxError && error.status < 500) throw error;
-      if (!(error instanceof SandboxError || error instanceof NoSandboxError || error instanceof TypeError))
-        throw error;
+      if (!signal.aborted && !isAway(error)) throw error;
     }
     if (signal.aborted) break;
-    if (!isAway) note(`lost the connection to ${world.url}: waiting for it`);
-    isAway = true;
+    if (connected === null) note(`lost the connection to ${world.url}: waiting for it`);
+    connected = `${world.url} is back`;
     await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined);
   }
   return EXIT_OK;

@@ -6,8 +6,7 @@ import { isScenarioFile } from '../../scenario/scenario-file.ts';
 import { readSettings, SettingsError } from '../../settings.ts';
 import { checkAddress } from '../flag-checks.ts';
 import { addressOf } from '../health.ts';
-import { textOfFile } from '../input-files.ts';
-import { checkWritable, writeText } from '../output-files.ts';
+import { checkWritable, textOfFile, writeText } from '../named-files.ts';
 import { complain, EXIT_FAILED, paintFor } from '../output.ts';
 
 /** Where the sandbox is, and who its admin is. */

@@ -12,7 +12,7 @@ import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { explainRequest } from '../../world/explain.ts';
 import { openWorld } from '../../world/state.ts';
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../output.ts';
-import { textOfFile } from '../input-files.ts';
+import { textOfFile } from '../named-files.ts';
 
 type Say = (line: string) => void;
 
@@ -81,10 +81,10 @@ export function explain(file: string, requestFile: string, settings: Settings, s
   const scenario = readScenario(file, scenarioSettings(withoutMagic(settings)));
   const compiler = { scenario: () => scenario, rules: rulesOf };
   const world = openWorld('explained', scenario.source, systemClock().nowMs(), compiler);
-  const answer = explainRequest(world, request, compiler);
+  const explanation = explainRequest(world, request, compiler);
   const { route, body, query } = request;
   const reference = body?.client_ref_id ?? query?.client_ref_id ?? query?.txn_id;
-  const lines = explanationLines({ route, reference }, answer, timeZone());
+  const lines = explanationLines({ route, reference }, explanation, timeZone());
   lines.forEach((line) => say(visibleLine(line)));
   return EXIT_OK;
 }

@@ -1,6 +1,6 @@
 import { isWholePaise } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
-import { isMoneyIn, type Case } from '../case.ts';
+import { groupedBy, isMoneyIn, type Case } from '../case.ts';
 import { GUESSED, type Check, type Found } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
@@ -25,46 +25,56 @@ const isAboutReference = ({ entry: { answer } }: Call): boolean =>
 const fix = (status: number | null): string =>
   `do not repeat what is refused with ${status}: correct the request, or report it`;
 
+/** Whether an initiate is refused for what it is, whenever it is sent. */
+function isRefusedForGood({ byReference }: Case, call: Call): boolean {
+  if (!PERMANENT.has(call.status) || DUPLICATE.has(call.entry.code)) return false;
+  if (call.reference === null) return true;
+  const { of } = knownBefore(byReference.get(call.reference)!, call);
+  return of === 'nothing' || of === 'refused'; // otherwise it may refuse the duplicate
+}
+
+const nameOf = ({ reference }: Call): string => reference ?? 'a request';
+
+/** The same bytes again after a refusal: one finding for each body. */
+const sentUnchanged = ({ initiates }: Case, refused: ReadonlySet<Call>): readonly Found[] =>
+  [...groupedBy(initiates, bodyText).values()].flatMap((calls): Found | [] => {
+    const before = calls.find((call) => refused.has(call));
+    const again = calls.find((call) => before && call.place > before.place && !overlaps(before, call));
+    if (before === undefined || again === undefined) return [];
+    const message = `${nameOf(again)} was sent again unchanged after a ${before.status}`;
+    return { message, fix: fix(before.status), calls: [before, again] };
+  });
+
+/** A refused payout again under another reference. A refusal that is about the reference asks for another one. */
+function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>): readonly Found[] {
+  const { isDeclared } = intents;
+  const findings: Found[] = [];
+  const latest = new Map<string, Call>();
+  for (const call of initiates) {
+    const payout = `${isDeclared ? intents.of(call) : ''} ${withoutReference(call)}`;
+    const before = latest.get(payout);
+    if (before !== undefined && before.reference !== call.reference && !overlaps(before, call)) {
+      latest.delete(payout);
+      findings.push({
+        severity: isDeclared ? 'warning' : 'notice',
+        message: `${nameOf(call)} asks again for what was refused as ${nameOf(before)} with ${before.status}${isDeclared ? '' : GUESSED}`,
+        fix: fix(before.status),
+        calls: [before, call],
+      });
+    }
+    if (refused.has(call) && !isAboutReference(call)) latest.set(payout, call);
+  }
+  return findings;
+}
+
 export const refusalRepeated: Check = {
   id: 'refusal-repeated',
   severity: 'warning',
-  evaluate({ initiates, byReference, intents }) {
-    const findings: Found[] = [];
-    const refused = new Map<string, Call>();
-    /** The refused initiates by their bodies without the reference: each may be a payout of its own. */
-    const refusedPayouts = new Map<string, Call>();
-    const reported = new Set<string>();
-    let isExercised = false;
-    for (const call of initiates) {
-      const body = bodyText(call);
-      const payout = `${intents.isDeclared ? intents.of(call) : ''} ${withoutReference(call)}`;
-      const earlier = refusedPayouts.get(payout);
-      if (earlier !== undefined && earlier.reference !== call.reference && !overlaps(earlier, call)) {
-        refusedPayouts.delete(payout);
-        findings.push({
-          severity: intents.isDeclared ? 'warning' : 'notice',
-          message: `${call.reference ?? 'a request'} asks again for what was refused as ${earlier.reference ?? 'a request'} with ${earlier.status}${intents.isDeclared ? '' : GUESSED}`,
-          fix: fix(earlier.status),
-          calls: [earlier, call],
-        });
-      }
-      const before = refused.get(body);
-      if (before !== undefined && !overlaps(before, call) && !reported.has(body)) {
-        reported.add(body);
-        findings.push({
-          message: `${call.reference ?? 'a request'} was sent again unchanged after a ${before.status}`,
-          fix: fix(before.status),
-          calls: [before, call],
-        });
-      }
-      if (!PERMANENT.has(call.status) || DUPLICATE.has(call.entry.code)) continue;
-      const known = call.reference === null ? null : knownBefore(byReference.get(call.reference)!, call);
-      if (known !== null && known.of !== 'nothing' && known.of !== 'refused') continue; // it may refuse the duplicate
-      isExercised = true;
-      if (!refused.has(body)) refused.set(body, call);
-      if (!isAboutReference(call)) refusedPayouts.set(payout, call);
-    }
-    return { isExercised, findings };
+  evaluate(facts) {
+    const refused = new Set(facts.initiates.filter((call) => isRefusedForGood(facts, call)));
+    const findings = [...sentAsAnother(facts, refused), ...sentUnchanged(facts, refused)];
+    const inOrder = findings.toSorted((a, b) => a.calls[1]!.place - b.calls[1]!.place);
+    return { isExercised: refused.size > 0, findings: inOrder };
   },
 };
 

@@ -5,14 +5,14 @@ import { type Check, type Found } from '../check.ts';
 
 /** Checks of how a client asks and waits. */
 
-const answerKey = ({ seen, status }: Call): string =>
+const responseKey = ({ seen, status }: Call): string =>
   `${status} ${seen.kind} ${seen.kind === 'state' ? seen.state : ''}`;
 
 /** The first run of reads with the same response that is longer than the limit. */
 function stormIn(reads: readonly Call[], limit: number): readonly Call[] | undefined {
   let row: Call[] = [];
   for (const read of reads) {
-    const isSame = row[0] !== undefined && answerKey(row[0]) === answerKey(read);
+    const isSame = row[0] !== undefined && responseKey(row[0]) === responseKey(read);
     if (!isSame && row.length > limit) return row;
     if (isSame) row.push(read);
     else row = [read];

@@ -1,6 +1,6 @@
 import type { ProbeResponse, Send } from './probe-exchange.ts';
 
-const answer = (status: number, json: object): ProbeResponse => ({
+const response = (status: number, json: object): ProbeResponse => ({
   status,
   headers: {},
   text: JSON.stringify(json),
@@ -10,23 +10,24 @@ const answer = (status: number, json: object): ProbeResponse => ({
 /** More than level `pay` sends, and less than level `refused` sends. */
 const ABOVE_BALANCE_INR = 100;
 
-/** Answers like a service that makes a probe send every request, to list what it would send. */
+/** Behaves like a service that makes a probe send every request, to list what it would send. */
 export function dryResponses(): Send {
   const refused = new Set<unknown>();
   const paid = new Map<unknown, unknown>();
   return ({ method, path, body = {}, withKey }) => {
     const { client_ref_id: reference, amount, beneficiary_account: account } = body;
     const replied = (): ProbeResponse => {
-      if (!withKey) return answer(401, { message: 'no key' });
-      if (path.startsWith('/client/')) return answer(200, { data: { balance: ABOVE_BALANCE_INR } });
+      if (!withKey) return response(401, { message: 'no key' });
+      if (path.startsWith('/client/')) return response(200, { data: { balance: ABOVE_BALANCE_INR } });
       const isKnown = [...paid.keys()].some((known) => path.includes(String(known)));
-      if (method === 'GET') return isKnown ? answer(200, { data: { status: 'PENDING' } }) : answer(404, {});
+      if (method === 'GET')
+        return isKnown ? response(200, { data: { status: 'PENDING' } }) : response(404, {});
       if (Number(amount) > ABOVE_BALANCE_INR) refused.add(reference);
-      if (refused.has(reference)) return answer(402, {});
-      if (paid.has(reference) && paid.get(reference) !== amount) return answer(400, {});
-      if (String(account).includes('@')) return answer(400, {});
+      if (refused.has(reference)) return response(402, {});
+      if (paid.has(reference) && paid.get(reference) !== amount) return response(400, {});
+      if (String(account).includes('@')) return response(400, {});
       paid.set(reference, amount);
-      return answer(200, { data: { txn_id: `txn-of-${reference}`, status: 'PENDING' } });
+      return response(200, { data: { txn_id: `txn-of-${reference}`, status: 'PENDING' } });
     };
     return Promise.resolve(replied());
   };

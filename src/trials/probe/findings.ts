@@ -26,7 +26,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'rate_limit.retry_after': NO_RATE_LIMIT,
 };
 
-/** What a probe has learned, row by row. A row with contradictory answers is not known. */
+/** What a probe has learned, row by row. A row with contradictory responses is not known. */
 export class Findings {
   readonly #rows = new Map<string, Finding>();
   readonly #contradicted = new Set<string>();

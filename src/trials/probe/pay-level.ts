@@ -34,16 +34,16 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   const pay = async (fields: PayoutFields, why: string): Promise<Paid> => {
     const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
     if (moved + fields.amount > MOST_INR) return null;
-    const { answer, evidence } = await ask(initiateRequest(beneficiary, fields, why));
-    if (answer.status >= 500) {
+    const { response, evidence } = await ask(initiateRequest(beneficiary, fields, why));
+    if (response.status >= 500) {
       throw new ProbeStopped(
         `it is unknown whether this paid: ${evidence}. Look at the status of ${fields.reference}`,
       );
     }
-    const txnId = textIn(dataOf(answer), 'txn_id');
-    const isNew = answer.status === 200 && !payouts.some((payout) => payout.txnId === txnId);
+    const txnId = textIn(dataOf(response), 'txn_id');
+    const isNew = response.status === 200 && !payouts.some((payout) => payout.txnId === txnId);
     if (isNew) payouts.push({ reference: fields.reference, txnId: txnId ?? '?', amount: fields.amount });
-    return { answer, txnId, isNew, evidence };
+    return { response, txnId, isNew, evidence };
   };
   /** Learns a row by the status of a response. @param accepted what a 200 shows; null when that is not known */
   const learnStatus = (
@@ -52,16 +52,16 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     accepted: (paid: NonNullable<Paid>) => string | null,
   ): void => {
     if (paid === null) return findings.unknown(row, UNSENT);
-    const { answer, evidence } = paid;
-    const value = answer.status === 200 ? accepted(paid) : answer.status;
+    const { response, evidence } = paid;
+    const value = response.status === 200 ? accepted(paid) : response.status;
     if (value === null) findings.unknown(row, `${ALIKE}: ${evidence}`);
     else findings.learn(row, value, evidence);
   };
   /** Learns a row from a response with 200 or 400. */
   const learnRefusal = (row: string, paid: Paid, accepted: string | null): void => {
-    if (paid?.answer.status === 400) findings.learn(row, 'refuse', paid.evidence);
-    else if (paid !== null && paid.answer.status !== 200) findings.unknown(row, paid.evidence);
-    else learnStatus(row, paid, ({ answer }) => accepted ?? (warningOf(answer) === '' ? null : 'warn'));
+    if (paid?.response.status === 400) findings.learn(row, 'refuse', paid.evidence);
+    else if (paid !== null && paid.response.status !== 200) findings.unknown(row, paid.evidence);
+    else learnStatus(row, paid, ({ response }) => accepted ?? (warningOf(response) === '' ? null : 'warn'));
   };
 
   const own = { reference: reference('payout'), amount: AMOUNT_INR, mode: 'IMPS' } as const;
@@ -71,8 +71,8 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   const { txnId } = first;
 
   const readStatus = async (why: string) => {
-    const { answer, evidence } = await ask(statusRequest({ client_ref_id: own.reference }, why));
-    return { data: dataOf(answer), evidence };
+    const { response, evidence } = await ask(statusRequest({ client_ref_id: own.reference }, why));
+    return { data: dataOf(response), evidence };
   };
   const early = await readStatus('completed_at of a PENDING payout');
   if (textIn(early.data, 'status') !== 'PENDING') {
@@ -99,7 +99,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   learnStatus('client_ref_id.same_body', await pay(own, 'the same reference with the same body'), (again) => {
     if (again.txnId === null) return null;
     if (again.isNew) return 'second_payout';
-    const shown = textIn(dataOf(again.answer), 'status');
+    const shown = textIn(dataOf(again.response), 'status');
     if (shown === 'PENDING') return state === 'PENDING' ? null : 'first_answer';
     return shown === null ? null : 'replay';
   });
@@ -115,7 +115,8 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   );
 
   const retried = await pay({ ...own, reference: refusedReference }, 'a reference that was refused with 402');
-  if (retried?.answer.status === 402) findings.learn('client_ref_id.after_402', 'remember', retried.evidence);
+  if (retried?.response.status === 402)
+    findings.learn('client_ref_id.after_402', 'remember', retried.evidence);
   else learnStatus('client_ref_id.after_402', retried, () => 'forget');
 
   if (!known('requests.unknown_fields')) {
@@ -143,15 +144,15 @@ async function learnBoth({ ask, findings, reference }: ProbeRun, own: string, tx
   const readBoth = (clientRefId: string, id: string, why: string): Promise<Asked> =>
     ask(statusRequest({ client_ref_id: clientRefId, txn_id: id }, why));
   const agreeing = await readBoth(own, txnId, 'both parameters, of one payout');
-  if (agreeing.answer.status !== 200) {
-    if (agreeing.answer.status === 400) findings.learn(row, 400, agreeing.evidence);
+  if (agreeing.response.status !== 200) {
+    if (agreeing.response.status === 400) findings.learn(row, 400, agreeing.evidence);
     else findings.unknown(row, agreeing.evidence);
     return;
   }
   const unused = reference('unused');
   const byReference = await readBoth(own, unused, 'both parameters, an unknown txn_id');
   const byTxnId = await readBoth(unused, txnId, 'both parameters, an unknown client_ref_id');
-  const [one, other] = [byReference.answer, byTxnId.answer];
+  const [one, other] = [byReference.response, byTxnId.response];
   if (one.status === 200 && isNotFound(other, findings))
     findings.learn(row, 'client_ref_id', byReference.evidence);
   else if (other.status === 200 && isNotFound(one, findings)) findings.learn(row, 'txn_id', byTxnId.evidence);
@@ -173,7 +174,7 @@ async function learnUpi(
     'is a UPI ID refused',
   );
   if (upiId === null) return findings.unknown(row, UNSENT);
-  if (upiId.answer.status === 200) {
+  if (upiId.response.status === 200) {
     if (findings.valueOf('requests.formats') === 'refuse')
       findings.learn(row, 'account_or_upi_id', upiId.evidence);
     else findings.unknown(row, `accepted, as formats may be that are unusual: ${upiId.evidence}`);
@@ -183,7 +184,7 @@ async function learnUpi(
     { ...byUpi, reference: reference('paid-upi-account') },
     'UPI to an account number',
   );
-  if (upiId.answer.status === 400 && account?.answer.status === 200)
+  if (upiId.response.status === 400 && account?.response.status === 200)
     findings.learn(row, 'account', upiId.evidence);
   else findings.unknown(row, account === null ? UNSENT : `${upiId.evidence}; ${account.evidence}`);
 }

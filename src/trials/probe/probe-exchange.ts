@@ -22,7 +22,7 @@ export interface ProbeResponse {
 
 /** A response, and a line for people with the request and the response. */
 export interface Asked {
-  readonly answer: ProbeResponse;
+  readonly response: ProbeResponse;
   readonly evidence: string;
 }
 
@@ -50,9 +50,9 @@ const isFields = (value: unknown): value is Fields =>
 export const fieldsOf = ({ json }: ProbeResponse): Fields => (isFields(json) ? json : {});
 
 /** The field `data` of a success; empty when there is none. */
-export function dataOf(answer: ProbeResponse): Fields {
-  const { data } = fieldsOf(answer);
-  return answer.status === 200 && isFields(data) ? data : {};
+export function dataOf(response: ProbeResponse): Fields {
+  const { data } = fieldsOf(response);
+  return response.status === 200 && isFields(data) ? data : {};
 }
 
 export const textIn = (fields: Fields, name: string): string | null => {
@@ -65,10 +65,10 @@ export const isRefused = ({ status }: ProbeResponse): boolean => status >= 400 &
 const SHOWN = 90;
 
 /** A response in a few words, as evidence. Amounts of a success are left out, since the evidence is kept in a file. */
-export function answerText(answer: ProbeResponse): string {
-  const { status, text } = answer;
+export function responseText(response: ProbeResponse): string {
+  const { status, text } = response;
   if (status === 200) {
-    const data = dataOf(answer);
+    const data = dataOf(response);
     return [status, textIn(data, 'txn_id'), textIn(data, 'status')].filter((part) => part !== null).join(' ');
   }
   const line = text.replaceAll(/\s+/g, ' ').trim();

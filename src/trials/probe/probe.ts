@@ -2,7 +2,7 @@ import { learnShape } from './response-shape.ts';
 import { Findings } from './findings.ts';
 import { payLevel } from './pay-level.ts';
 import {
-  answerText,
+  responseText,
   ProbeStopped,
   requestText,
   type Asked,
@@ -26,7 +26,7 @@ export interface ProbeOptions {
   readonly beneficiary: Beneficiary;
   readonly pause: () => Promise<void>;
   /** Called with each request and its response. */
-  readonly asked: (request: ProbeRequest, answer: ProbeResponse) => void;
+  readonly asked: (request: ProbeRequest, response: ProbeResponse) => void;
 }
 
 export interface ProbeResult {
@@ -53,9 +53,9 @@ export async function probe({
   let requests = 0;
   const ask = async (request: ProbeRequest): Promise<Asked> => {
     requests += 1;
-    let answer: ProbeResponse;
+    let response: ProbeResponse;
     try {
-      answer = await send(request);
+      response = await send(request);
     } catch (error) {
       const { message, cause } = error as Error;
       const inner = (cause ?? {}) as { readonly code?: string; readonly message?: string }; // where fetch puts the reason
@@ -63,11 +63,12 @@ export async function probe({
       const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
       throw new ProbeStopped(`no response to ${requestText(request)} (${why})${doubt}`, { cause: error });
     }
-    asked(request, answer);
-    const evidence = `${requestText(request)}: ${answerText(answer)}`;
-    learnShape(answer, findings, evidence);
-    if (answer.status === TOO_MANY_REQUESTS) throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
-    return { answer, evidence };
+    asked(request, response);
+    const evidence = `${requestText(request)}: ${responseText(response)}`;
+    learnShape(response, findings, evidence);
+    if (response.status === TOO_MANY_REQUESTS)
+      throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
+    return { response, evidence };
   };
   const run = {
     ask,

@@ -1,4 +1,4 @@
-import { answerText, dataOf, ProbeStopped, statusRequest } from './probe-exchange.ts';
+import { responseText, dataOf, ProbeStopped, statusRequest } from './probe-exchange.ts';
 import type { ProbeRun } from './probe-run.ts';
 
 /** Whether a status means that the key is not accepted. */
@@ -11,7 +11,7 @@ const isKeyRefused = (status: number): boolean => status === 401 || status === 4
  * @returns the balance in INR
  */
 export async function readLevel({ ask, findings, reference }: ProbeRun): Promise<number> {
-  const { answer: balance } = await ask({
+  const { response: balance } = await ask({
     method: 'GET',
     path: '/client/fetchbalance',
     withKey: true,
@@ -24,19 +24,19 @@ export async function readLevel({ ask, findings, reference }: ProbeRun): Promise
   }
   const { balance: amount } = dataOf(balance);
   if (typeof amount !== 'number' || !(amount >= 0)) {
-    throw new ProbeStopped(`the balance cannot be read: ${answerText(balance)}`);
+    throw new ProbeStopped(`the balance cannot be read: ${responseText(balance)}`);
   }
 
   const unused = { client_ref_id: reference('unused') };
   const unknown = await ask(statusRequest(unused, 'what is said of an unknown reference'));
-  const { status } = unknown.answer;
+  const { status } = unknown.response;
   if (status === 200) findings.unknown('status.unknown', unknown.evidence);
   else if (status < 500) findings.learn('status.unknown', status, unknown.evidence);
 
   const withoutKey = { ...statusRequest(unused, 'does status need a key'), withKey: false };
-  const { answer, evidence } = await ask(withoutKey);
-  if (answer.status === 401) findings.learn('status.without_key', 401, evidence);
-  else if (answer.status === status) findings.learn('status.without_key', 'answered', evidence);
+  const { response, evidence } = await ask(withoutKey);
+  if (response.status === 401) findings.learn('status.without_key', 401, evidence);
+  else if (response.status === status) findings.learn('status.without_key', 'answered', evidence);
   else findings.unknown('status.without_key', evidence);
   return amount;
 }

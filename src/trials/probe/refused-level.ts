@@ -28,7 +28,7 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
   const amount = Math.max(ABOVE_LIMITS_INR, Math.ceil(balance) + ABOVE_BALANCE_INR);
   const post = async (change: Omit<PayoutFields, 'amount'>, why: string): Promise<Asked> => {
     const asked = await ask(initiateRequest(beneficiary, { ...change, amount }, why));
-    if (asked.answer.status !== 200) return asked;
+    if (asked.response.status !== 200) return asked;
     throw new ProbeStopped(
       `a payout above the balance was accepted, so this service is not safe to probe: ${asked.evidence}`,
     );
@@ -36,19 +36,19 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
   const first = reference('first');
   const baseline = await post(
     { reference: first, mode: 'NEFT' },
-    'is a payout above the balance answered 402',
+    'does a payout above the balance get a 402',
   );
-  if (baseline.answer.status !== 402) {
+  if (baseline.response.status !== 402) {
     throw new ProbeStopped(`a payout above the balance must get a 402: ${baseline.evidence}`);
   }
-  const NEEDS_PAY = 'answered 402, which a service may do before it looks at the request: needs --level pay';
+  const NEEDS_PAY = 'it got a 402, which a service may send before it checks the request: needs --level pay';
 
   /** Learns a row whose choices are warn, refuse and ignore. */
-  const learnSeverity = (row: string, { answer, evidence }: Asked): void => {
-    if (answer.status === 400) findings.learn(row, 'refuse', evidence);
-    else if (answer.status !== 402) findings.unknown(row, evidence);
-    else if (warningOf(answer) !== warningOf(baseline.answer))
-      findings.learn(row, 'warn', `${evidence}, ${warningOf(answer)}`);
+  const learnSeverity = (row: string, { response, evidence }: Asked): void => {
+    if (response.status === 400) findings.learn(row, 'refuse', evidence);
+    else if (response.status !== 402) findings.unknown(row, evidence);
+    else if (warningOf(response) !== warningOf(baseline.response))
+      findings.learn(row, 'warn', `${evidence}, ${warningOf(response)}`);
     else if (sendsSandboxHeaders(findings)) findings.learn(row, 'ignore', evidence);
     else findings.unknown(row, NEEDS_PAY);
   };
@@ -65,11 +65,14 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
     { reference: reference('field'), mode: 'NEFT', more: { probe_field: 'probe' } },
     'is an unknown field refused',
   );
-  if (unknown.answer.status === 400) findings.learn('requests.unknown_fields', 'refuse', unknown.evidence);
-  else if (unknown.answer.status === 402 && sendsSandboxHeaders(findings))
+  if (unknown.response.status === 400) findings.learn('requests.unknown_fields', 'refuse', unknown.evidence);
+  else if (unknown.response.status === 402 && sendsSandboxHeaders(findings))
     findings.learn('requests.unknown_fields', 'ignore', unknown.evidence);
   else
-    findings.unknown('requests.unknown_fields', unknown.answer.status === 402 ? NEEDS_PAY : unknown.evidence);
+    findings.unknown(
+      'requests.unknown_fields',
+      unknown.response.status === 402 ? NEEDS_PAY : unknown.evidence,
+    );
 
   learnSeverity(
     'requests.mode_limits',
@@ -87,14 +90,14 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
   );
   const row = 'requests.upi_beneficiary';
   const formats = findings.valueOf('requests.formats');
-  if (account.answer.status !== 402) {
+  if (account.response.status !== 402) {
     findings.unknown(row, `${account.evidence}: needs --level pay`);
-  } else if (upiId.answer.status === 400) {
+  } else if (upiId.response.status === 400) {
     findings.learn(row, 'account', upiId.evidence);
-  } else if (upiId.answer.status !== 402 || !sendsSandboxHeaders(findings)) {
-    findings.unknown(row, upiId.answer.status === 402 ? NEEDS_PAY : upiId.evidence);
-  } else if (warningOf(upiId.answer) !== warningOf(account.answer)) {
-    findings.learn(row, 'account', `${upiId.evidence}, ${warningOf(upiId.answer)}`);
+  } else if (upiId.response.status !== 402 || !sendsSandboxHeaders(findings)) {
+    findings.unknown(row, upiId.response.status === 402 ? NEEDS_PAY : upiId.evidence);
+  } else if (warningOf(upiId.response) !== warningOf(account.response)) {
+    findings.learn(row, 'account', `${upiId.evidence}, ${warningOf(upiId.response)}`);
   } else if (formats === 'warn' || formats === 'refuse') {
     findings.learn(row, 'account_or_upi_id', upiId.evidence);
   } else {

@@ -6,11 +6,11 @@ import type { Findings } from './findings.ts';
 const PROBLEM_TYPE = /^application\/problem\+json/;
 
 /** The choice of `errors.body`, or a description of a body that fits none. */
-function errorBody(answer: ProbeResponse): string {
-  const fields = fieldsOf(answer);
+function errorBody(response: ProbeResponse): string {
+  const fields = fieldsOf(response);
   const names = Object.keys(fields);
-  if (answer.text === '') return 'empty';
-  if (PROBLEM_TYPE.test(answer.headers['content-type'] ?? '')) return 'problem';
+  if (response.text === '') return 'empty';
+  if (PROBLEM_TYPE.test(response.headers['content-type'] ?? '')) return 'problem';
   if (textIn(fields, 'message') === null) return 'another body';
   if (textIn(fields, 'status') !== null) return 'envelope';
   return names.length === 1 ? 'message' : 'another body';
@@ -18,19 +18,19 @@ function errorBody(answer: ProbeResponse): string {
 
 const isSandboxHeader = (name: string): boolean => name.startsWith('x-sandbox-');
 
-/** Whether answers have the headers of a payout sandbox, so that a missing warning is significant. */
+/** Whether responses have the headers of a payout sandbox, so that a missing warning is significant. */
 export const sendsSandboxHeaders = (findings: Findings): boolean =>
   findings.valueOf('answers.sandbox_headers') === 'sent';
 
 /** @param evidence the request and its response */
-function learnFromRefusal(answer: ProbeResponse, findings: Findings, evidence: string): void {
-  const body = errorBody(answer);
+function learnFromRefusal(response: ProbeResponse, findings: Findings, evidence: string): void {
+  const body = errorBody(response);
   findings.learn('errors.body', body, evidence);
   if (body === 'envelope')
-    findings.learn('errors.status_word', textIn(fieldsOf(answer), 'status')!, evidence);
+    findings.learn('errors.status_word', textIn(fieldsOf(response), 'status')!, evidence);
   else findings.unknown('errors.status_word', `an error has no field status: ${evidence}`);
   // a sandbox sends the id of the request with each refusal
-  const isSent = Object.keys(answer.headers).some((name) => isSandboxHeader(name));
+  const isSent = Object.keys(response.headers).some((name) => isSandboxHeader(name));
   findings.learn('answers.sandbox_headers', isSent ? 'sent' : 'not_sent', evidence);
 }
 
@@ -46,13 +46,13 @@ function learnTimestamp(text: string, findings: Findings, evidence: string): voi
 const TIMES = ['last_updated', 'created_at', 'completed_at'];
 
 /** Learns what a response shows about errors, headers and timestamps. */
-export function learnShape(answer: ProbeResponse, findings: Findings, evidence: string): void {
-  if (answer.status === 429) {
-    const isSaid = answer.headers['retry-after'] !== undefined;
+export function learnShape(response: ProbeResponse, findings: Findings, evidence: string): void {
+  if (response.status === 429) {
+    const isSaid = response.headers['retry-after'] !== undefined;
     findings.learn('rate_limit.retry_after', isSaid ? 'seconds' : 'absent', evidence);
   }
-  if (isRefused(answer)) learnFromRefusal(answer, findings, evidence);
-  const { data } = fieldsOf(answer);
+  if (isRefused(response)) learnFromRefusal(response, findings, evidence);
+  const { data } = fieldsOf(response);
   for (const name of TIMES) {
     const text = textIn((data ?? {}) as Readonly<Record<string, unknown>>, name);
     if (text !== null) learnTimestamp(text, findings, `${evidence}, ${name} ${text}`);

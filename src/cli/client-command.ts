@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { SettingsError } from '../settings.ts';
+
+/** The command of a client under test, which `referee`, `hunt` and `matrix` run. */
+
+/** What a command gets: the address of its sandbox, and the key of its world. */
+interface Address {
+  readonly url: string;
+  readonly key: string;
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/** How a command ended: with an exit code, or by a signal. */
+type Exit = readonly [code: number | null, signal: NodeJS.Signals | null];
+
+export interface ClientCommand {
+  readonly words: readonly string[];
+  /**
+   * Starts it, with its variables and these.
+   *
+   * @returns the process, and its end, which is a SettingsError for a program that cannot be run
+   */
+  readonly start: (
+    address: Address,
+    variables: Variables,
+    options: SpawnOptions,
+  ) => { readonly child: ChildProcess; readonly exit: Promise<Exit> };
+}
+
+const filledIn = (text: string, { url, key }: Address): string =>
+  text.replaceAll('{url}', url).replaceAll('{key}', key);
+
+/** `PAYOUT_URL={url}` as a variable. */
+function variableOf(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new SettingsError(`--env must be NAME=VALUE, such as PAYOUT_URL={url}, not ${text}`);
+  const [unknown] = /\{(?!(url|key)\})\w+\}/.exec(text.slice(at)) ?? [];
+  if (unknown !== undefined) {
+    throw new SettingsError(`--env: ${unknown} in ${text} is not known: the names are {url} and {key}`);
+  }
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+async function exitOf(child: ChildProcess, program: string): Promise<Exit> {
+  try {
+    return (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`${program} cannot be run (${code})`, { cause: error });
+  }
+}
+
+/**
+ * @param words the program and its arguments, in which {url} and {key} are filled in
+ * @param env NAME=VALUE, the same
+ * @throws SettingsError for what can never be run
+ */
+export function clientCommand(
+  words: readonly string[],
+  env: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): ClientCommand {
+  if (words[0] === '') throw new SettingsError("'' cannot be run: it is no command"); // Node.js would throw
+  const own = env.map(variableOf);
+  return {
+    words,
+    start(address, variables, options) {
+      const [program, ...args] = words.map((word) => filledIn(word, address)) as [string, ...string[]];
+      const filled = Object.fromEntries(own.map(([name, value]) => [name, filledIn(value, address)]));
+      const child = spawn(program, args, { ...options, env: { ...environment, ...variables, ...filled } });
+      return { child, exit: exitOf(child, program) };
+    },
+  };
+}
