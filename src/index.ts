@@ -58,7 +58,7 @@ export interface HuntOptions extends HuntSettingsInput {
 
 /**
  * Searches for the fewest failures of the service under which a client pays twice, loses a payout, gets stuck or
- * misbehaves: `const { finds } = await hunt({ run: (world) => payAll(world.url, world.apiKey) })`. Its worlds are its own, also in a
+ * misbehaves: `const { findings } = await hunt({ run: (world) => payAll(world.url, world.apiKey) })`. Its worlds are its own, also in a
  * command of `referee`.
  *
  * @throws HuntError when the client fails without any failure, sends nothing, or does not do the same in two runs
@@ -107,7 +107,7 @@ export async function hunt({
 
 export { HuntError } from './trials/hunt/options.ts';
 export type { HuntResult, Progress as HuntProgress } from './trials/hunt/hunt.ts';
-export type { Find as HuntFind } from './trials/hunt/story.ts';
+export type { HuntFinding } from './trials/hunt/story.ts';
 export { SandboxError, type SandboxFieldError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent } from './client/event-stream.ts';
 export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';

@@ -107,13 +107,13 @@ async function isAgreed(url: string, { account, ifsc }: Beneficiary): Promise<bo
   }
 }
 
-function show({ findings, payouts, requests, stopped }: ProbeResult): void {
-  const { all } = findings;
-  const learned = all.filter(([, { value }]) => value !== null).length;
+function show({ learned, payouts, requests, stopped }: ProbeResult): void {
+  const { all } = learned;
+  const known = all.filter(([, { value }]) => value !== null).length;
   const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
   note('');
   if (stopped !== null) note(`stopped: ${stopped}`);
-  note(`${learned} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
+  note(`${known} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
   for (const { reference, txnId, amount } of payouts) note(`  ₹${amount} ${reference} ${txnId}`);
 }
 
@@ -187,9 +187,9 @@ export async function probeCommand(
     asked: (request, response) => note(`${requestText(request)}\n  ${responseText(response)}`),
   });
   show(result);
-  if (result.findings.all.every(([, { value }]) => value === null)) return EXIT_FAILED;
+  if (result.learned.all.every(([, { value }]) => value === null)) return EXIT_FAILED;
   const at = new Date(clock.nowMs()).toISOString().slice(0, 10);
   const description = `What a probe of level ${level} saw at ${base} on ${at}`;
-  writeDialect(dialectText(result.findings, description), flags.write);
+  writeDialect(dialectText(result.learned, description), flags.write);
   return result.stopped === null ? EXIT_OK : EXIT_FAILED;
 }

@@ -130,12 +130,12 @@ function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
   });
 }
 
-type Found = Pick<WorldReport['counts'], Severity>;
+type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
 function reportOf(
   name: string,
   checks: readonly CheckReport[],
-  found: Found,
+  found: SeverityCounts,
   duration_ms: number,
 ): WorldReport {
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
@@ -164,7 +164,7 @@ export function judge(name: string, evidence: Evidence, settings: RefereeSetting
   const checks = oncePerCause(
     CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], evidence.evicted)),
   );
-  const found: Found = { error: 0, warning: 0, notice: 0 };
+  const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   return reportOf(
     settings.name ?? evidence.name ?? name,

@@ -12,8 +12,12 @@ import {
   type Difference,
   type Table,
 } from '../referee/payments.ts';
+import type { Run } from './run.ts';
 
 /** How the money of a run differs from what is to be paid. */
+
+/** What a client knows of a payout that it need not make. */
+type NotPaid = readonly Knowledge['of'][];
 
 /** What a run is to pay. */
 export interface ToBePaid {
@@ -30,7 +34,7 @@ const casesOf = (worlds: readonly Evidence[], settings: RefereeSettings = {}): r
   worlds.map((evidence) => caseOf(evidence, settings));
 
 /** What ended up paid in all worlds together. */
-export const paidIn = (worlds: readonly Evidence[]): Table => paidTable(casesOf(worlds).flatMap(paidOut));
+export const paidIn = ({ worlds }: Pick<Run, 'worlds'>): Table => paidTable(casesOf(worlds).flatMap(paidOut));
 
 /** How many times each account is paid, in any amounts. */
 export function timesByAccount(table: Table): ReadonlyMap<string, number> {
@@ -92,7 +96,7 @@ function accountsAbove(mostTimes: ReadonlyMap<string, number>, paid: Table) {
  * For how many missing payouts of an account and amount the client's knowledge at the end is one of these. The references that it
  * sent last decide, since a later one takes the place of one that failed.
  */
-function knownAs(cases: readonly Case[], difference: Difference, known: readonly Knowledge['of'][]): number {
+function knownAs(cases: readonly Case[], difference: Difference, known: NotPaid): number {
   const { account, amountPaise, expected, paid } = difference;
   const unpaid = cases.flatMap(({ sends, byReference, payouts }) =>
     [...sends].flatMap(([reference, [sent]]) => {
@@ -109,12 +113,12 @@ function knownAs(cases: readonly Case[], difference: Difference, known: readonly
 /**
  * How the money differs from what is to be paid, as sentences.
  *
- * @param notPaid what the client knows of a payout that is not missing: it was told that it was not paid
+ * @param notPaid what the client knows of a payout that is not missing: it knows that it was not paid
  */
 export function moneyDifferences(
-  worlds: readonly Evidence[],
+  { worlds }: Pick<Run, 'worlds'>,
   { expected, mostTimes }: ToBePaid,
-  notPaid: readonly Knowledge['of'][],
+  notPaid: NotPaid,
 ) {
   const cases = casesOf(worlds);
   const paid = paidTable(cases.flatMap(paidOut));
@@ -132,11 +136,11 @@ export function moneyDifferences(
 export type Reported = 'paid' | 'failed' | 'in-doubt';
 
 /**
- * The payouts that were made although their client reports a failure and has never been told that they were; null for none. A client that
+ * The payouts that were made although their client reports a failure and never learned of them; null for none. A client that
  * says that it is in doubt is right.
  */
-export function misreportedIn(worlds: readonly Evidence[], reported: Reported): string | null {
-  if (reported !== 'failed') return null;
+export function misreportedIn({ ending, worlds }: Run): string | null {
+  if (ending.kind !== 'failure' || ending.isInDoubt) return null;
   const unknown = casesOf(worlds).flatMap((facts) =>
     paidOut(facts).filter(({ reference }) => {
       const { of } = knownAtEnd(facts.byReference.get(reference) ?? []);
@@ -152,8 +156,15 @@ export function misreportedIn(worlds: readonly Evidence[], reported: Reported): 
 /** The most differences from a table that a message has. */
 const MOST_DIFFERENCES = 5;
 
-/** Why a table cannot be used to judge. @param name its name in messages */
-export function tableFault(name: string, differences: readonly string[]): string {
+/**
+ * Why a table of what is to be paid cannot be used to judge; null when a run without failures pays what it says.
+ *
+ * @param name its name in messages
+ */
+export function tableFault(run: Run, table: Table, name: string, notPaid: NotPaid): string | null {
+  const { tooMuch, tooLittle } = moneyDifferences(run, { expected: table, mostTimes: null }, notPaid);
+  const differences = [...tooMuch, ...tooLittle];
+  if (differences.length === 0) return null;
   const left = differences.length - MOST_DIFFERENCES;
   const shown = [...differences.slice(0, MOST_DIFFERENCES), ...(left > 0 ? [`and ${left} more`] : [])];
   return `without any failure, what is paid differs from ${name}: ${shown.join('; ')}. Correct the table, or the client`;

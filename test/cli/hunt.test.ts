@@ -129,7 +129,7 @@ test('a hunt without a terminal prints its progress every half minute', () => {
     [61, 31_000],
     [120, 60_000],
   ] as const) {
-    say({ runs, elapsedMs, round, finds: [] });
+    say({ runs, elapsedMs, round, findings: [] });
   }
   expect(lines).toEqual([
     '60 runs, 2 a second; 26 of 118 sequences of 2 failures',

@@ -154,7 +154,7 @@ test.each([
   [['/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
   [
     ['sh', '-c', 'echo no key; exit 3'],
-    'fails before any dialect or scenario is tried: exit code 3, and it wrote: no key',
+    'without any failure the client must succeed in time, but it failed: exit code 3, and it wrote: no key',
   ],
 ])('matrix ends with 2 when its command fails anyway: %j', async (command, message) => {
   const { code, stdout, stderr } = await runInProcess(['matrix', '--', ...command]);

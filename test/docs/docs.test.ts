@@ -215,8 +215,8 @@ test('the run of docs/hunt.md finds what the page shows, and nothing after its c
     return leave.signal;
   });
   onTestFinished(() => timeout.mockRestore());
-  const { finds } = await huntExample(await exampleIn(fileOf('examples/pay-once.mjs')), 60);
-  const { story, yaml, expected } = finds[0]!;
+  const { findings } = await huntExample(await exampleIn(fileOf('examples/pay-once.mjs')), 60);
+  const { story, yaml, expected } = findings[0]!;
   expect(blockOf('').split('\n\n')[0]).toBe(story.trimEnd());
   const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -231,7 +231,7 @@ test('the run of docs/hunt.md finds what the page shows, and nothing after its c
   await payIn(world, cured);
   expect((await world.requests()).length).toBeGreaterThan(2); // what was found happened again
   expect((await world.referee({ expect: [...expected] })).passed).toBe(true);
-  expect((await huntExample(cured, sized(10, 60))).finds).toEqual([]);
+  expect((await huntExample(cured, sized(10, 60))).findings).toEqual([]);
 });
 
 const withoutNumbers = (text: string): string => text.replaceAll(/[\d.]+/g, 'N');

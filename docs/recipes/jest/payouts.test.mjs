@@ -54,6 +54,6 @@ test(
 );
 
 test('no single failure of the service makes the client pay twice', async () => {
-  const { finds } = await hunt({ run: (world) => pay(world, salary), goals: ['paid-twice'], depth: 1 });
-  expect(finds).toEqual([]);
+  const { findings } = await hunt({ run: (world) => pay(world, salary), goals: ['paid-twice'], depth: 1 });
+  expect(findings).toEqual([]);
 }, 60_000);

@@ -13,7 +13,7 @@ import { makeFolder } from '../named-files.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say } from '../output.ts';
 import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { clearProgress, progressLines, resultLines, showFind, showProgress } from './hunt-report.ts';
+import { clearProgress, progressLines, resultLines, showFinding, showProgress } from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
 import { exitCodesOf } from './exit-codes.ts';
 import { HUNT_WRITERS, knownFindings } from './hunt-files.ts';
@@ -112,7 +112,7 @@ export async function huntCommand(
         for (const { write, file } of reports) writeReport(write(result), file, environment);
       },
       tableName: tableName(flags),
-      onFind: (find) => showFind(find, flags.write, rerunWords(command, flags, settingFlags)),
+      onFinding: (finding) => showFinding(finding, flags.write, rerunWords(command, flags, settingFlags)),
     });
   } catch (error) {
     if (error instanceof HuntError) return complain(error.message);
@@ -126,26 +126,26 @@ const hunt = (
   sandboxSettings: Settings,
   given: readonly SettingName[],
   {
-    onFind,
+    onFinding,
     onResult,
     ...parts
   }: Pick<HuntParts, 'client' | 'tableName' | 'known'> &
-    Required<Pick<HuntParts, 'onFind'>> & { readonly onResult: (result: HuntResult) => void },
+    Required<Pick<HuntParts, 'onFinding'>> & { readonly onResult: (result: HuntResult) => void },
 ): Promise<number> =>
   untilStopped(async (stop) => {
     const isTerminal = process.stderr.isTTY;
     const result = await huntInOwnSandbox(settings, sandboxSettings, given, {
       ...parts,
       stop,
-      onFind(find) {
+      onFinding(finding) {
         if (isTerminal) clearProgress();
-        onFind(find);
+        onFinding(finding);
       },
       onRun: isTerminal ? showProgress : progressLines((line) => void process.stderr.write(`${line}\n`)),
     });
     if (isTerminal) clearProgress();
     resultLines(result, stop.aborted).forEach(say);
     onResult(result);
-    if (result.finds.length > 0) return EXIT_FAILED;
+    if (result.findings.length > 0) return EXIT_FAILED;
     return stop.aborted ? EXIT_STOPPED : EXIT_OK;
   });

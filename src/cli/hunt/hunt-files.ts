@@ -5,32 +5,32 @@ import { fenced, literal } from '../../referee/reports/markdown.ts';
 import { failureName } from '../../trials/hunt/failures.ts';
 import { GOALS } from '../../trials/hunt/goals.ts';
 import type { HuntResult, KnownFinding } from '../../trials/hunt/hunt.ts';
-import type { Find } from '../../trials/hunt/story.ts';
+import type { HuntFinding } from '../../trials/hunt/story.ts';
 import { textOfFile, unusableFile } from '../named-files.ts';
 
 /** What a hunt found, as reports in files, and the findings of an earlier hunt that are accepted. */
 
 /** A finding in a report, and in a file of known ones. */
-const findingOf = ({ goal, message, failures, words }: Find) => ({
+const findingOf = ({ goal, message, failures, words }: HuntFinding) => ({
   goal,
   message,
   failures: failures.map(failureName),
   what_fails: words,
 });
 
-const huntJson = ({ finds, known, unsteady, rounds, runs, elapsedMs }: HuntResult): string =>
-  `${JSON.stringify({ findings: finds.map(findingOf), known: known.map(findingOf), unsteady, rounds, runs, elapsed_ms: elapsedMs }, null, 2)}\n`;
+const huntJson = ({ findings, known, flaky, rounds, runs, elapsedMs }: HuntResult): string =>
+  `${JSON.stringify({ findings: findings.map(findingOf), known: known.map(findingOf), flaky, rounds, runs, elapsed_ms: elapsedMs }, null, 2)}\n`;
 
-const countText = ({ finds, known, runs }: HuntResult): string =>
-  `${finds.length} found, ${known.length} known, ${runs} runs`;
+const countText = ({ findings, known, runs }: HuntResult): string =>
+  `${findings.length} found, ${known.length} known, ${runs} runs`;
 
 const huntMarkdown = (result: HuntResult): string =>
   [
-    `## Payout hunt: ${result.finds.length === 0 ? 'nothing found' : 'failed'}`,
+    `## Payout hunt: ${result.findings.length === 0 ? 'nothing found' : 'failed'}`,
     '',
     countText(result),
     '',
-    ...result.finds.flatMap(({ goal, message, story }) => [
+    ...result.findings.flatMap(({ goal, message, story }) => [
       `### ${goal}: ${literal(message)}`,
       '',
       fenced(story.trimEnd().split('\n')),
@@ -40,13 +40,13 @@ const huntMarkdown = (result: HuntResult): string =>
 
 /** A case for each goal. */
 function huntJunit(result: HuntResult): string {
-  const { finds, elapsedMs } = result;
-  const counts = `tests="${GOALS.length}" failures="${finds.length}" errors="0" time="${junitTime(elapsedMs)}"`;
+  const { findings, elapsedMs } = result;
+  const counts = `tests="${GOALS.length}" failures="${findings.length}" errors="0" time="${junitTime(elapsedMs)}"`;
   const cases = GOALS.map((goal) => {
     const open = `    <testcase classname="payout hunt" name="${goal}" time="0"`;
-    const find = finds.find((one) => one.goal === goal);
-    if (find === undefined) return `${open} />`;
-    return `${open}>\n      <failure type="${goal}" message="${xml(find.message)}">${xml(find.story)}</failure>\n    </testcase>`;
+    const finding = findings.find((one) => one.goal === goal);
+    if (finding === undefined) return `${open} />`;
+    return `${open}>\n      <failure type="${goal}" message="${xml(finding.message)}">${xml(finding.story)}</failure>\n    </testcase>`;
   });
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -58,8 +58,8 @@ function huntJunit(result: HuntResult): string {
   ].join('\n');
 }
 
-const huntGithub = ({ finds }: HuntResult): string =>
-  finds
+const huntGithub = ({ findings }: HuntResult): string =>
+  findings
     .map(({ goal, story }) => `::error title=payout hunt, ${goal}::${escaped(story.trimEnd())}\n`)
     .join('');
 

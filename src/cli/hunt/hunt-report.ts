@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HuntResult, Progress } from '../../trials/hunt/hunt.ts';
-import type { Find } from '../../trials/hunt/story.ts';
+import type { HuntFinding } from '../../trials/hunt/story.ts';
 import { CLEAR_LINE, quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes. */
@@ -16,8 +16,8 @@ const roundText = ({ depth, tried, of }: HuntResult['rounds'][number]): string =
   return tried === of ? `all ${of} ${what}` : `${tried} of ${of} ${what}`;
 };
 
-export function progressText({ runs, elapsedMs, round, finds }: Progress): string {
-  const found = finds.length === 0 ? '' : `; found ${finds.map(({ goal }) => goal).join(', ')}`;
+export function progressText({ runs, elapsedMs, round, findings }: Progress): string {
+  const found = findings.length === 0 ? '' : `; found ${findings.map(({ goal }) => goal).join(', ')}`;
   return `${runs} runs, ${perSecond(runs, elapsedMs)} a second; ${roundText(round)}${found}`;
 }
 
@@ -37,8 +37,8 @@ export function progressLines(write: (line: string) => void): (progress: Progres
 
 export const clearProgress = (): void => void process.stderr.write(CLEAR_LINE);
 
-/** Writes a find as a scenario, with what should have been paid. @returns the flags of `referee` that read both */
-function writeFind({ goal, yaml, expected }: Find, folder: string): readonly string[] {
+/** Writes a finding as a scenario, with what should have been paid. @returns the flags of `referee` that read both */
+function writeFinding({ goal, yaml, expected }: HuntFinding, folder: string): readonly string[] {
   const scenario = join(folder, `${goal}.yaml`);
   const table = join(folder, 'expected.json');
   writeFileSync(scenario, yaml);
@@ -47,21 +47,21 @@ function writeFind({ goal, yaml, expected }: Find, folder: string): readonly str
 }
 
 /** @param rest the flags and the command with which `referee` repeats the run */
-export function showFind(find: Find, folder: string | undefined, rest: readonly string[]): void {
-  say(find.story);
+export function showFinding(finding: HuntFinding, folder: string | undefined, rest: readonly string[]): void {
+  say(finding.story);
   if (folder === undefined) return;
-  const flags = writeFind(find, folder);
-  const severity = find.goal === 'stuck' ? ['--fail-on', 'warning'] : [];
+  const flags = writeFinding(finding, folder);
+  const severity = finding.goal === 'stuck' ? ['--fail-on', 'warning'] : [];
   const words = ['payout-sandbox', 'referee', ...flags, ...severity, ...rest];
   say(`Run it again:\n  ${words.map(quoted).join(' ')}\n`);
 }
 
 /** The last lines: what was found, and how much of the search was done. */
 export function resultLines(
-  { finds, known, paidSeveralTimes, unsteady, rounds, runs, elapsedMs }: HuntResult,
+  { findings, known, paidSeveralTimes, flaky, rounds, runs, elapsedMs }: HuntResult,
   wasStopped: boolean,
 ): readonly string[] {
-  const found = finds.length === 0 ? 'nothing' : finds.map(({ goal }) => goal).join(', ');
+  const found = findings.length === 0 ? 'nothing' : findings.map(({ goal }) => goal).join(', ');
   const tried = rounds.map((round) => `; ${roundText(round)}`).join('');
   const seconds = (elapsedMs / 1000).toFixed(1);
   return [
@@ -69,7 +69,7 @@ export function resultLines(
       (what) => `without any failure, ${what}: if that is not meant, declare --intent or --expect`,
     ),
     ...known.map(({ goal, message }) => `known: ${goal}: ${message}`),
-    ...unsteady.map(
+    ...flaky.map(
       ({ goal, message }) =>
         `not counted, since it did not happen again under the same failures: ${goal}: ${message}`,
     ),

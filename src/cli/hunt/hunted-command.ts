@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Client } from '../../trials/hunt/world-runs.ts';
+import type { Client } from '../../trials/run.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
 import type { ClientCommand } from '../client-command.ts';
 import { DEFAULT_EXIT_CODES, type ExitCodes } from './exit-codes.ts';

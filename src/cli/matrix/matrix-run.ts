@@ -1,7 +1,7 @@
 import { ControlClient } from '../../client/control-client.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
-import { runClient, type Client } from '../../trials/hunt/world-runs.ts';
+import { runClient, type Client } from '../../trials/run.ts';
 import type { CommandRun } from '../../trials/matrix/cells.ts';
 import { clockOf } from '../../log/wall-clock.ts';
 import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';

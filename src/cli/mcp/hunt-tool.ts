@@ -77,8 +77,10 @@ export const huntTool = (mayRunCommands: boolean) =>
         stop: signal,
         onRun: (at) => progress(progressText(at)),
       });
-      const finds = result.finds.map(({ story, yaml }) => `${story}\nA scenario that repeats it:\n\n${yaml}`);
-      return [...finds, ...resultLines(result, signal.aborted)];
+      const findings = result.findings.map(
+        ({ story, yaml }) => `${story}\nA scenario that repeats it:\n\n${yaml}`,
+      );
+      return [...findings, ...resultLines(result, signal.aborted)];
     },
     lines: (texts) => texts.flatMap((text) => text.split('\n')),
   });

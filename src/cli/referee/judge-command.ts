@@ -5,6 +5,7 @@ import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
+import { noRequestText } from '../../trials/run.ts';
 import { logOptions } from '../../platform/log-line.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
@@ -61,21 +62,21 @@ async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings
 }
 
 /** How a command ended. */
-interface Ending {
+interface CommandEnd {
   /** For a signal, the code that a shell reports for it. */
   readonly exitCode: number;
   /** Whether Ctrl-C or SIGTERM came while it ran. */
   readonly isStopped: boolean;
 }
 
-const NO_COMMAND: Ending = { exitCode: EXIT_OK, isStopped: false };
+const NO_COMMAND: CommandEnd = { exitCode: EXIT_OK, isStopped: false };
 
 /** Runs the command as a process that shares this terminal. */
 async function runToEnd(
   command: ClientCommand,
   { url, key, worlds }: Judged,
   { variables, counts }: JoinPoint<unknown>,
-): Promise<Ending> {
+): Promise<CommandEnd> {
   const { child, exit } = command.start({ url, key }, worlds === null ? {} : variables, { stdio: 'inherit' });
   let isStopped = false;
   const forward = (signal: NodeJS.Signals): void => {
@@ -112,12 +113,6 @@ function checkElsewhere(
   }
 }
 
-/** Why nothing can be judged. @param refused what came without reaching a world; empty for nothing */
-function noRequestText(refused: string): string {
-  const what = refused === '' ? '' : ` (${refused})`;
-  return `no request with a valid key reached the sandbox${what}: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}, or start its sandbox with startSandbox()`;
-}
-
 /** Whether a report rests on requests: what is expected is missed also by a client that sent none. */
 const hasRequests = ({ checks }: WorldReport): boolean =>
   checks.some(
@@ -146,7 +141,7 @@ async function configure({ url, key, adminToken }: Target, settings: object): Pr
 
 /** Reports how the command ended, and what cannot be judged. @param verdict the exit code of the reports */
 function exitCodeOf(
-  { exitCode, isStopped }: Ending,
+  { exitCode, isStopped }: CommandEnd,
   hasRun: boolean,
   hasReports: boolean,
   verdict: number,

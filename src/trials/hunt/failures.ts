@@ -93,7 +93,7 @@ export const positionText = ({ of, payout, attempt }: Position): string =>
 export const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
 
 /** The failures that can be ordered, and what each does. */
-export class Alphabet {
+export class FailureCatalogue {
   readonly #requests: ReturnType<typeof requestKinds>;
 
   /** @param patienceMs how long a client may wait for a response */

@@ -3,31 +3,16 @@ import { timeText } from '../../contract/duration.ts';
 import { caseOf, type Case, type Evidence } from '../../referee/case.ts';
 import { judge } from '../../referee/judge.ts';
 import { HANG } from './failures.ts';
-import { misreportedIn, moneyDifferences, type Reported, type ToBePaid } from '../run-money.ts';
+import { misreportedIn, moneyDifferences, type ToBePaid } from '../run-money.ts';
+import type { Run } from '../run.ts';
 
 /** What a hunt looks for, the most severe first. */
 export const GOALS = ['paid-twice', 'lost', 'misreported', 'stuck', 'conduct'] as const;
 export type Goal = (typeof GOALS)[number];
 
-/** How a run of the client ended. */
-export type Ending =
-  | { readonly kind: 'success' }
-  /** The client says that it failed, or that it does not know. `output` is the end of what it wrote. */
-  | { readonly kind: 'failure'; readonly why: string; readonly output?: string; readonly isInDoubt?: boolean }
-  /** It was still running after this time, and was ended. */
-  | { readonly kind: 'stuck'; readonly afterMs: number };
-
-export const failureText = ({ why, output }: Extract<Ending, { kind: 'failure' }>): string =>
-  output ? `${why}, and it wrote: ${output}` : why;
-
-export const reportedBy = (ending: Ending): Reported =>
-  ending.kind === 'success' ? 'paid' : ending.kind === 'failure' && !ending.isInDoubt ? 'failed' : 'in-doubt';
-
-/** One run of the client. */
-export interface Run {
-  readonly ending: Ending;
-  readonly evidence: Evidence;
-  readonly durationMs: number;
+/** A run of a hunt is about one world. */
+export interface HuntRun extends Run {
+  readonly worlds: readonly [Evidence];
 }
 
 /** A goal that a run reached. */
@@ -37,7 +22,7 @@ export interface Hit {
   readonly message: string;
 }
 
-/** The standard by which every run is judged. */
+/** What every run is judged by. */
 export interface RunRules extends Pick<ToBePaid, 'mostTimes'> {
   readonly goals: readonly Goal[];
   /** For the referee; `expect` says what is to be paid. */
@@ -50,17 +35,13 @@ const PAYING_TWICE: ReadonlySet<CheckId> = new Set(['paid-twice', 'same-payout-a
 const NOT_CONDUCT: ReadonlySet<CheckId> = new Set([...PAYING_TWICE, 'expectation-missed']);
 
 /** What a client may know of a payout that is missing through no fault of its own. */
-const NOT_PAID = ['FAILED', 'REVERSED'] as const;
-
-/** How the money of a run differs from what is to be paid. A payout that the client knows to have failed is not missing. */
-export const differencesIn = ({ evidence }: Run, { settings, mostTimes }: RunRules) =>
-  moneyDifferences([evidence], { expected: settings.expect, mostTimes }, NOT_PAID);
+export const NOT_PAID = ['FAILED', 'REVERSED'] as const;
 
 /** Whether the client waited for a response that never came until the sandbox gave up. */
 export const waitedForEver = ({ calls }: Case, patienceMs: number): boolean =>
   calls.some(({ entry }) => entry.fault === HANG && (entry.duration_ms ?? 0) > patienceMs);
 
-function stuckIn(facts: Case, { ending }: Run, { patienceMs }: RunRules): string | null {
+function stuckIn(facts: Case, { ending }: HuntRun, { patienceMs }: RunRules): string | null {
   if (waitedForEver(facts, patienceMs)) {
     return `the client waits for a response that never comes, and had not given up after ${timeText(patienceMs)}`;
   }
@@ -70,23 +51,24 @@ function stuckIn(facts: Case, { ending }: Run, { patienceMs }: RunRules): string
 }
 
 /** The goals that a run reached, the most severe first. */
-export function hitsIn(run: Run, standard: RunRules): readonly Hit[] {
-  const { goals, settings } = standard;
-  const facts = caseOf(run.evidence, settings);
-  const { checks } = judge('run', run.evidence, settings);
+export function hitsIn(run: HuntRun, rules: RunRules): readonly Hit[] {
+  const { goals, settings, mostTimes } = rules;
+  const [evidence] = run.worlds;
+  const facts = caseOf(evidence, settings);
+  const { checks } = judge('run', evidence, settings);
   const firstError = (isMeant: (id: CheckId) => boolean): string | null => {
     const errors = checks.filter(({ id }) => isMeant(id)).flatMap(({ findings }) => findings);
     return errors.find(({ severity }) => severity === 'error')?.message ?? null;
   };
-  const { tooMuch, tooLittle } = differencesIn(run, standard);
+  const { tooMuch, tooLittle } = moneyDifferences(run, { expected: settings.expect, mostTimes }, NOT_PAID);
   /** The check compares amounts, so it misses an account that was paid again in another amount. */
   const otherAmounts = settings.off?.['paid-twice'] === undefined ? (tooMuch[0] ?? null) : null;
   const [missing] = run.ending.kind === 'success' ? tooLittle : [];
   const messages: Readonly<Record<Goal, () => string | null>> = {
     'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)) ?? otherAmounts,
     lost: () => (missing === undefined ? null : `the client ends with success, but ${missing}`),
-    misreported: () => misreportedIn([run.evidence], reportedBy(run.ending)),
-    stuck: () => stuckIn(facts, run, standard),
+    misreported: () => misreportedIn(run),
+    stuck: () => stuckIn(facts, run, rules),
     conduct: () => firstError((id) => !NOT_CONDUCT.has(id)),
   };
   return GOALS.filter((goal) => goals.includes(goal)).flatMap((goal) => {

@@ -4,46 +4,46 @@ import type { ScenarioInput } from '../../contract/control.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import { caseOf } from '../../referee/case.ts';
 import { requestLine } from '../../referee/request-line.ts';
-import { Alphabet, failureName, type Failure } from './failures.ts';
+import { FailureCatalogue, failureName, type Failure } from './failures.ts';
 import {
-  differencesIn,
-  failureText,
   hitsIn,
-  type Goal,
+  NOT_PAID,
   waitedForEver,
+  type Goal,
   type Hit,
-  type Run,
+  type HuntRun,
   type RunRules,
 } from './goals.ts';
 import { HuntError, type HuntSettings } from './options.ts';
-import { search, type Found, type Looked, type Round } from './search.ts';
-import { findOf, type Find } from './story.ts';
+import { search, type Reproduction, type Observation, type Round } from './search.ts';
+import { findingOf, type HuntFinding } from './story.ts';
 import { toPaise } from '../../payout/money.ts';
 import { often, rupees, summed } from '../../referee/payments.ts';
 import { paidIn, tableFault, timesByAccount } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
-import { WorldRuns, type Client, type OpenJoinedRun } from './world-runs.ts';
+import { baselineFault, type Client } from '../run.ts';
+import { WorldRuns, type OpenJoinedRun } from './world-runs.ts';
 
 /** The progress of a hunt. */
 export interface Progress {
   readonly runs: number;
   readonly elapsedMs: number;
   readonly round: Round;
-  readonly finds: readonly Find[];
+  readonly findings: readonly HuntFinding[];
 }
 
 export interface HuntResult {
   /** At most one for each goal, in the order in which they were found. */
-  readonly finds: readonly Find[];
+  readonly findings: readonly HuntFinding[];
   /** What was found, and is among the known findings. */
-  readonly known: readonly Find[];
+  readonly known: readonly HuntFinding[];
   /** Accounts that the client pays the same amount several times without any failure, as sentences. */
   readonly paidSeveralTimes: readonly string[];
   /** Goals that were reached once, but not again under the same failures. */
-  readonly unsteady: readonly Hit[];
+  readonly flaky: readonly Hit[];
   /** How much of the search was done, for each number of failures. */
   readonly rounds: readonly Round[];
-  /** All runs, including the calm ones and those that repeated a find. */
+  /** All runs, including the baselines and those that repeated a finding. */
   readonly runs: number;
   readonly elapsedMs: number;
 }
@@ -62,7 +62,7 @@ export interface HuntParts {
   readonly wallClock: WallClock;
   /** Ends the hunt early. */
   readonly stop?: AbortSignal;
-  readonly onFind?: (find: Find) => void;
+  readonly onFinding?: (finding: HuntFinding) => void;
   readonly onRun?: (progress: Progress) => void;
 }
 
@@ -72,32 +72,24 @@ export interface KnownFinding {
   readonly failures: readonly string[];
 }
 
-/** How long a run may take, given how long the calm runs took: enough for a client that waits out every failure. */
-const limitMs = (calmMs: number, failures: number, patienceMs: number): number =>
-  3 * calmMs + (failures + 1) * patienceMs;
+/** How long a run may take, given how long the baselines took: enough for a client that waits out every failure. */
+const limitMs = (baselineMs: number, failures: number, patienceMs: number): number =>
+  3 * baselineMs + (failures + 1) * patienceMs;
 
 const NO_REQUEST = 'no request came with the key of the run: does the client use its url and its key?';
 
 /** @throws HuntError for a client that cannot be hunted */
-function checkCalm({ ending, evidence: { requests, evicted } }: Run): void {
-  const isSilent = requests.length === 0;
-  if (ending.kind === 'failure') {
-    const why = `${failureText(ending)}${isSilent ? `; ${NO_REQUEST}` : ''}`;
-    throw new HuntError(`without any failure the client must succeed, but it failed: ${why}`);
+function checkBaseline(run: HuntRun): void {
+  const fault = baselineFault(run, NO_REQUEST);
+  if (fault !== null) throw new HuntError(fault);
+  if (run.worlds[0].evicted > 0) {
+    throw new HuntError('the client sends more requests in one run than the journal holds');
   }
-  if (ending.kind === 'stuck') {
-    throw new HuntError('without any failure the client must end in time, and it did not');
-  }
-  if (isSilent) throw new HuntError(NO_REQUEST);
-  if (evicted > 0) throw new HuntError('the client sends more requests in one run than the journal holds');
 }
 
-/** The standard for every run. Without a table of expected payouts, the calm run sets what is to be paid. */
-function standardOf(
-  { goals, intent, off, expect: table, patience }: HuntSettings,
-  { evidence }: Run,
-): RunRules {
-  const expect = [...(table === undefined ? paidIn([evidence]) : summed(table))];
+/** What every run is judged by. Without a table of expected payouts, the baseline says what is to be paid. */
+function rulesOf({ goals, intent, off, expect: table, patience }: HuntSettings, baseline: HuntRun): RunRules {
+  const expect = [...(table === undefined ? paidIn(baseline) : summed(table))];
   return {
     goals,
     patienceMs: patience,
@@ -111,13 +103,13 @@ function standardOf(
   };
 }
 
-function lookAt(run: Run, standard: RunRules): Looked {
-  const facts = caseOf(run.evidence, standard.settings);
+function observationOf(run: HuntRun, rules: RunRules): Observation {
+  const facts = caseOf(run.worlds[0], rules.settings);
   return {
     trace: traceOf(facts),
     requests: facts.calls.map(requestLine),
-    hits: hitsIn(run, standard),
-    waitedForEver: waitedForEver(facts, standard.patienceMs),
+    hits: hitsIn(run, rules),
+    waitedForEver: waitedForEver(facts, rules.patienceMs),
   };
 }
 
@@ -139,89 +131,86 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
     tableName = 'expect',
     wallClock,
     stop = new AbortController().signal,
-    onFind,
+    onFinding,
     onRun,
   } = parts;
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
   const worlds = new WorldRuns(sandbox, client, wallClock, stop, openJoined);
-  const alphabet = new Alphabet(patienceMs);
+  const catalogue = new FailureCatalogue(patienceMs);
   const base = await worlds.baseScenario(settlement, seed);
-  const finds: Find[] = [];
-  const knownFinds = new Map<KnownFinding, Find>();
-  const unsteady: Hit[] = [];
+  const findings: HuntFinding[] = [];
+  const knownFindings = new Map<KnownFinding, HuntFinding>();
+  const flaky: Hit[] = [];
   const rounds: Round[] = [];
   const result = () => ({
-    finds,
-    known: [...knownFinds.values()],
-    unsteady,
+    findings,
+    known: [...knownFindings.values()],
+    flaky,
     rounds,
     runs: worlds.count,
     elapsedMs: elapsedMs(),
   });
 
-  const [calm, again] = [await worlds.run(base, timeMs), await worlds.run(base, timeMs)];
+  const [baseline, again] = [await worlds.run(base, timeMs), await worlds.run(base, timeMs)];
   if (stop.aborted) return { ...result(), paidSeveralTimes: [] };
-  for (const run of [calm, again]) checkCalm(run);
-  const standard = standardOf(settings, calm);
-  const calmLooked = lookAt(calm, standard);
-  const difference = firstDifference(calmLooked.trace, lookAt(again, standard).trace);
+  for (const run of [baseline, again]) checkBaseline(run);
+  const rules = rulesOf(settings, baseline);
+  const baselineObserved = observationOf(baseline, rules);
+  const difference = firstDifference(baselineObserved.trace, observationOf(again, rules).trace);
   if (difference !== null) {
     throw new HuntError(
       `the client is not deterministic enough: of two runs without failures, ${difference}`,
     );
   }
-  const { tooMuch, tooLittle } = differencesIn(calm, standard);
-  const differences = [...tooMuch, ...tooLittle];
-  if (settings.expect !== undefined && differences.length > 0) {
-    throw new HuntError(tableFault(tableName, differences));
-  }
-  const calmMs = Math.max(calm.durationMs, again.durationMs);
+  const { expect } = rules.settings;
+  const fault = settings.expect === undefined ? null : tableFault(baseline, expect, tableName, NOT_PAID);
+  if (fault !== null) throw new HuntError(fault);
+  const baselineMs = Math.max(baseline.durationMs, again.durationMs);
 
   const acceptedAs = (goal: Goal, failures: readonly Failure[]): KnownFinding | undefined => {
     const names = new Set(failures.map(failureName));
     return accepted.find((one) => one.goal === goal && one.failures.every((name) => names.has(name)));
   };
-  const onFound = (found: Found): void => {
-    const find = findOf(found, standard.settings.expect, alphabet, base);
+  const onFound = (found: Reproduction): void => {
+    const finding = findingOf(found, expect, catalogue, base);
     const known = acceptedAs(found.goal, found.failures);
     if (known !== undefined) {
-      if (!knownFinds.has(known)) knownFinds.set(known, find);
+      if (!knownFindings.has(known)) knownFindings.set(known, finding);
       return;
     }
-    finds.push(find);
-    onFind?.(find);
+    findings.push(finding);
+    onFinding?.(finding);
   };
-  const look = async (failures: readonly Failure[]): Promise<Looked> => {
+  const observe = async (failures: readonly Failure[]): Promise<Observation> => {
     stop.throwIfAborted();
-    const limit = limitMs(calmMs, failures.length, patienceMs);
-    const run = await worlds.run(alphabet.scenario(base, failures), limit);
+    const limit = limitMs(baselineMs, failures.length, patienceMs);
+    const run = await worlds.run(catalogue.scenario(base, failures), limit);
     stop.throwIfAborted(); // it was ended because the hunt was stopped
-    onRun?.({ runs: worlds.count, elapsedMs: elapsedMs(), round: rounds.at(-1)!, finds });
-    return lookAt(run, standard);
+    onRun?.({ runs: worlds.count, elapsedMs: elapsedMs(), round: rounds.at(-1)!, findings });
+    return observationOf(run, rules);
   };
-  for (const hit of calmLooked.hits) {
-    onFound({ ...hit, failures: [], requests: calmLooked.requests });
+  for (const hit of baselineObserved.hits) {
+    onFound({ ...hit, failures: [], requests: baselineObserved.requests });
   }
   try {
-    await search(calmLooked, {
-      alphabet,
-      goals: goals.filter((goal) => !finds.some((find) => find.goal === goal)),
+    await search(baselineObserved, {
+      catalogue,
+      goals: goals.filter((goal) => !findings.some((finding) => finding.goal === goal)),
       depth,
       seed,
       workers,
-      look,
+      observe,
       mayGoOn: () => worlds.count < settings.runs && elapsedMs() < timeMs,
       onFound,
-      onUnsteady: (hit) => void unsteady.push(hit),
+      onFlaky: (hit) => void flaky.push(hit),
       isKnown: (goal, failures) => acceptedAs(goal, failures) !== undefined,
       rounds,
     });
   } catch (error) {
     if (!stop.aborted) throw error;
   }
-  const several =
-    settings.expect === undefined && settings.intent === undefined ? standard.settings.expect : [];
+  const several = settings.expect === undefined && settings.intent === undefined ? expect : [];
   const paidSeveralTimes = several
     .filter(({ times }) => times > 1)
     .map(({ account, amount, times }) => `${account} is paid ${rupees(toPaise(amount))} ${often(times)}`);

@@ -39,7 +39,7 @@ const HuntSettings = z.strictObject({
     .describe('Orders the runs when there is no time for all, and is the seed of every world'),
   runs: wholeNumber(1, 1_000_000)
     .default(500)
-    .describe('The most runs that search; those that repeat a find come on top'),
+    .describe('The most runs that search; those that repeat a finding come on top'),
   depth: wholeNumber(1, 10).default(3).describe('The most failures in one run'),
   time: Time.default(300_000).describe('How long to search, in wall time'),
   workers: wholeNumber(1, 64).default(1).describe('How many runs to do at once'),

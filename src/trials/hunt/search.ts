@@ -1,10 +1,10 @@
 import { digest } from '../../payout/identity.ts';
-import { failureName, HANG, type Alphabet, type Failure } from './failures.ts';
+import { failureName, HANG, type FailureCatalogue, type Failure } from './failures.ts';
 import type { Goal, Hit } from './goals.ts';
-import { positionsAfter, sequelOf, type Trace } from './trace.ts';
+import { positionsAfter, continuationOf, type Trace } from './trace.ts';
 
 /** What the search knows about one run. */
-export interface Looked {
+export interface Observation {
   readonly trace: Trace;
   /** Its requests, one line each. */
   readonly requests: readonly string[];
@@ -14,14 +14,14 @@ export interface Looked {
 }
 
 /** Failures that make the client reach a goal every time, and none of which can be left out. */
-export interface Found extends Hit {
+export interface Reproduction extends Hit {
   readonly failures: readonly Failure[];
   /** The requests of a run under these failures, one line each. */
   readonly requests: readonly string[];
 }
 
 export interface SearchOptions {
-  readonly alphabet: Alphabet;
+  readonly catalogue: FailureCatalogue;
   readonly goals: readonly Goal[];
   /** The most failures in one run. */
   readonly depth: number;
@@ -29,12 +29,12 @@ export interface SearchOptions {
   /** How many runs to do at once. */
   readonly workers: number;
   /** Runs the client once under these failures. */
-  readonly look: (failures: readonly Failure[]) => Promise<Looked>;
+  readonly observe: (failures: readonly Failure[]) => Promise<Observation>;
   /** Whether there is time for another run, and one is left. */
   readonly mayGoOn: () => boolean;
-  readonly onFound: (found: Found) => void;
+  readonly onFound: (found: Reproduction) => void;
   /** Called with a hit that did not repeat. */
-  readonly onUnsteady: (hit: Hit) => void;
+  readonly onFlaky: (hit: Hit) => void;
   /** Whether somebody has accepted these failures, or fewer of them, for this goal. */
   readonly isKnown: (goal: Goal, failures: readonly Failure[]) => boolean;
   /** Gets each round when it begins, and is kept up to date. */
@@ -65,21 +65,23 @@ interface Candidate {
 
 /**
  * Searches breadth first for the fewest failures that make the client reach each goal: every single failure at every
- * position that the calm run reached; then every pair, of which the second is at a position that a run with the first
+ * position that the baseline run reached; then every pair, of which the second is at a position that a run with the first
  * reached; and so on.
  *
- * @param calm a run without failures
+ * @param baseline a run without failures
  */
-export async function search(calm: Looked, options: SearchOptions): Promise<void> {
-  const { alphabet, depth, seed, rounds, mayGoOn } = options;
+export async function search(baseline: Observation, options: SearchOptions): Promise<void> {
+  const { catalogue, depth, seed, rounds, mayGoOn } = options;
   const open = new Set(options.goals);
-  const sequels = new Set<string>();
+  const continuations = new Set<string>();
   let isHangTried = false;
-  const nextOf = ({ trace }: Looked, failures: readonly Failure[], isLikeAnother: boolean) =>
+  const nextOf = ({ trace }: Observation, failures: readonly Failure[], isLikeAnother: boolean) =>
     positionsAfter(trace, failures).flatMap((position, distance) =>
-      alphabet.at(position).map((failure) => ({ failures: [...failures, failure], isLikeAnother, distance })),
+      catalogue
+        .at(position)
+        .map((failure) => ({ failures: [...failures, failure], isLikeAnother, distance })),
     );
-  let candidates: readonly Candidate[] = nextOf(calm, [], false);
+  let candidates: readonly Candidate[] = nextOf(baseline, [], false);
   for (let size = 1; size <= depth && candidates.length > 0 && open.size > 0; size += 1) {
     const next: Candidate[] = [];
     const queue = inOrder(candidates, seed);
@@ -88,18 +90,18 @@ export async function search(calm: Looked, options: SearchOptions): Promise<void
     while (queue.length > 0 && open.size > 0 && mayGoOn()) {
       const isUseless = ({ failures }: Candidate): boolean =>
         isHangTried && failures.some(({ kind }) => kind === HANG);
-      for (const { failures, looked } of await lookAtMany(queue, isUseless, open, round, options)) {
-        if (looked.waitedForEver) isHangTried = true;
-        const hits = looked.hits.filter(({ goal }) => open.has(goal));
+      for (const { failures, observed } of await observeMany(queue, isUseless, open, round, options)) {
+        if (observed.waitedForEver) isHangTried = true;
+        const hits = observed.hits.filter(({ goal }) => open.has(goal));
         for (const known of hits.filter(({ goal }) => options.isKnown(goal, failures))) {
-          options.onFound({ ...known, failures, requests: looked.requests });
+          options.onFound({ ...known, failures, requests: observed.requests });
         }
         const hit = hits.find(({ goal }) => !options.isKnown(goal, failures));
         if (hit !== undefined && (await settle(hit, failures, options))) open.delete(hit.goal);
-        const sequel = sequelOf(looked.trace, failures);
+        const continuation = continuationOf(observed.trace, failures);
         // after a run that reached a goal, more failures rarely show anything new
-        next.push(...nextOf(looked, failures, looked.hits.length > 0 || sequels.has(sequel)));
-        sequels.add(sequel);
+        next.push(...nextOf(observed, failures, observed.hits.length > 0 || continuations.has(continuation)));
+        continuations.add(continuation);
       }
     }
     candidates = next;
@@ -120,14 +122,14 @@ function inOrder(round: readonly Candidate[], seed: string): Candidate[] {
 }
 
 /** Runs candidates in the order of the queue, several at a time, until one reaches a goal. */
-async function lookAtMany(
+async function observeMany(
   queue: Candidate[],
   isUseless: (candidate: Candidate) => boolean,
   open: ReadonlySet<Goal>,
   round: Round,
-  { workers, look, mayGoOn, isKnown }: SearchOptions,
-): Promise<readonly { readonly failures: readonly Failure[]; readonly looked: Looked }[]> {
-  const results: { failures: readonly Failure[]; looked: Looked }[] = [];
+  { workers, observe, mayGoOn, isKnown }: SearchOptions,
+): Promise<readonly { readonly failures: readonly Failure[]; readonly observed: Observation }[]> {
+  const results: { failures: readonly Failure[]; observed: Observation }[] = [];
   let taken = 0;
   let isOver = false;
   const work = async (): Promise<void> => {
@@ -137,11 +139,12 @@ async function lookAtMany(
       if (isUseless(candidate)) continue;
       const { failures } = candidate;
       const place = taken++;
-      const looked = await look(failures);
+      const observed = await observe(failures);
       round.tried += 1;
-      results[place] = { failures, looked };
+      results[place] = { failures, observed };
       isOver ||=
-        looked.waitedForEver || looked.hits.some(({ goal }) => open.has(goal) && !isKnown(goal, failures));
+        observed.waitedForEver ||
+        observed.hits.some(({ goal }) => open.has(goal) && !isKnown(goal, failures));
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
@@ -152,7 +155,7 @@ async function lookAtMany(
 async function settle(hit: Hit, failures: readonly Failure[], options: SearchOptions): Promise<boolean> {
   let found = await repeatedly(hit.goal, failures, options);
   if (found === null) {
-    options.onUnsteady(hit);
+    options.onFlaky(hit);
     return false;
   }
   for (const failure of failures) {
@@ -163,15 +166,15 @@ async function settle(hit: Hit, failures: readonly Failure[], options: SearchOpt
   return !options.isKnown(found.goal, found.failures);
 }
 
-/** The failures as a find, if the client reaches the goal every time. */
+/** The failures as a finding, if the client reaches the goal every time. */
 async function repeatedly(
   goal: Goal,
   failures: readonly Failure[],
-  { look }: SearchOptions,
-): Promise<Found | null> {
-  let found: Found | null = null;
+  { observe }: SearchOptions,
+): Promise<Reproduction | null> {
+  let found: Reproduction | null = null;
   for (let time = 1; time <= REPEATS; time += 1) {
-    const { hits, requests } = await look(failures);
+    const { hits, requests } = await observe(failures);
     const hit = hits.find((one) => one.goal === goal);
     if (hit === undefined) return null;
     found = { ...hit, failures, requests };

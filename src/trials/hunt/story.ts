@@ -1,11 +1,11 @@
 import { stringify } from 'yaml';
 import type { ExpectedPayout } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import type { Alphabet } from './failures.ts';
-import type { Found } from './search.ts';
+import type { FailureCatalogue } from './failures.ts';
+import type { Reproduction } from './search.ts';
 
 /** Something that a hunt found, in words and as a scenario. */
-export interface Find extends Found {
+export interface HuntFinding extends Reproduction {
   /** What fails, one sentence for each failure. */
   readonly words: readonly string[];
   /** All of it as text for people. */
@@ -21,20 +21,20 @@ export interface Find extends Found {
 /** The most requests that a story lists. */
 const MOST_LINES = 30;
 
-/** A find in words, and as a scenario. @param base how the service behaves without the failures */
-export function findOf(
-  found: Found,
+/** A finding in words, and as a scenario. @param base how the service behaves without the failures */
+export function findingOf(
+  found: Reproduction,
   expected: readonly ExpectedPayout[],
-  alphabet: Alphabet,
+  catalogue: FailureCatalogue,
   base: ScenarioInput,
-): Find {
-  const words = found.failures.map((failure) => alphabet.words(failure));
+): HuntFinding {
+  const words = found.failures.map((failure) => catalogue.words(failure));
   const story = storyOf(found, words);
-  const scenario = alphabet.scenario({ ...base, description: story }, found.failures);
+  const scenario = catalogue.scenario({ ...base, description: story }, found.failures);
   return { ...found, words, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
 }
 
-function storyOf({ goal, message, requests }: Found, words: readonly string[]): string {
+function storyOf({ goal, message, requests }: Reproduction, words: readonly string[]): string {
   const left = requests.length - MOST_LINES;
   return [
     `${goal}: ${message}`,

@@ -66,7 +66,7 @@ function stepText({ call, position }: Step): string {
 }
 
 /** What followed the failures of a run: the same text when the client did the same. */
-export function sequelOf(trace: Trace, failures: readonly Failure[]): string {
+export function continuationOf(trace: Trace, failures: readonly Failure[]): string {
   const failed = new Set(failures.map(({ position }) => positionKey(position)));
   const last = trace.findLastIndex(({ position }) => position !== null && failed.has(positionKey(position)));
   return trace

@@ -1,24 +1,10 @@
 import type { Sandbox } from '../../client/sandbox.ts';
-import type { TestWorld } from '../../client/test-world.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Evidence } from '../../referee/case.ts';
-import type { Ending, Run } from './goals.ts';
+import { runClient, type Client, type Ending } from '../run.ts';
+import type { HuntRun } from './goals.ts';
 import { HuntError } from './options.ts';
-
-type Variables = Readonly<Record<string, string>>;
-
-/**
- * Runs the client once against a world, and resolves however it ends.
- *
- * @param signal aborted when it has to end: it took too long, or nobody waits for it any more
- * @param variables what a command needs so that a sandbox that it starts itself is seen
- */
-export type Client = (
-  world: TestWorld,
-  signal: AbortSignal,
-  variables: Variables,
-) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
 
 /** A world of a sandbox that the client started itself. */
 export interface JoinedWorld {
@@ -29,36 +15,13 @@ export interface JoinedWorld {
 
 /** Where the sandboxes that a client starts itself are seen. */
 interface JoinedRun {
-  readonly variables: Variables;
+  readonly variables: Readonly<Record<string, string>>;
   /** @returns the worlds of each of its sandboxes */
   readonly end: () => Promise<readonly (readonly JoinedWorld[])[]>;
 }
 
 /** Opens one for a run with this scenario. */
 export type OpenJoinedRun = (scenario: ScenarioInput) => Promise<JoinedRun>;
-
-/** @param limitMs a client that runs longer is ended, as by `stop`, and counts as stuck */
-export async function runClient(
-  client: Client,
-  world: TestWorld,
-  limitMs: number,
-  stop: AbortSignal,
-  wallClock: WallClock,
-  variables: Variables,
-): Promise<Ending> {
-  if (stop.aborted) return { kind: 'stuck', afterMs: 0 };
-  const tooLong = new AbortController();
-  const cancel = wallClock.schedule(wallClock.nowMs() + limitMs, () => tooLong.abort());
-  const signal = AbortSignal.any([tooLong.signal, stop]);
-  const aborted = new Promise<Ending>((resolve) => {
-    signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
-  });
-  try {
-    return await Promise.race([client(world, signal, variables), aborted]);
-  } finally {
-    cancel(); // a run that has ended is not aborted later
-  }
-}
 
 const KEY = 'sk_test_hunt';
 
@@ -127,7 +90,7 @@ export class WorldRuns {
   }
 
   /** @param limitMs a client that runs longer is ended, and counts as stuck */
-  async run(scenario: ScenarioInput, limitMs: number): Promise<Run> {
+  async run(scenario: ScenarioInput, limitMs: number): Promise<HuntRun> {
     this.#count += 1;
     await using world = this.#sandbox.world(`${KEY}_${this.#count}`); // the same keys in every hunt
     await world.use(scenario);
@@ -148,12 +111,8 @@ export class WorldRuns {
       world.entries(),
     ]);
     const own = ownWorld(sandboxes, requests.length > 0);
-    if (own !== null) return { ending, durationMs, evidence: own };
     const evicted = (requests[0]?.id ?? 1) - 1;
-    return {
-      ending,
-      durationMs,
-      evidence: { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true },
-    };
+    const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true };
+    return { ending, durationMs, worlds: [own ?? given] };
   }
 }

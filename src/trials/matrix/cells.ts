@@ -1,18 +1,13 @@
 import type { CheckReport, ConductReports } from '../../contract/conduct.ts';
 import { timeText } from '../../contract/duration.ts';
-import { reportedBy, type Ending } from '../hunt/goals.ts';
-import type { Evidence } from '../../referee/case.ts';
 import { foundChecks, isFailure, type FailOn } from '../../referee/reports/summary.ts';
 import { misreportedIn, moneyDifferences, type ToBePaid } from '../run-money.ts';
+import type { Run } from '../run.ts';
 
 /** One run of the command against a sandbox of its own. */
-export interface CommandRun {
-  readonly ending: Ending;
-  readonly durationMs: number;
+export interface CommandRun extends Run {
   /** The reports of the referee on every world. */
   readonly conduct: ConductReports;
-  /** The evidence of every world. */
-  readonly worlds: readonly Evidence[];
 }
 
 /** The dialect or scenario of a run. */
@@ -33,7 +28,7 @@ export const VERDICTS = [
   'money',
   'hangs',
 ] as const;
-export type Verdict = (typeof VERDICTS)[number];
+export type CellVerdict = (typeof VERDICTS)[number];
 
 /** Whether a result is a failure. What was not exercised has neither failed nor passed. */
 export const hasFailed = ({ verdict }: Pick<Cell, 'verdict'>): boolean =>
@@ -41,7 +36,7 @@ export const hasFailed = ({ verdict }: Pick<Cell, 'verdict'>): boolean =>
 
 /** A row with its result. */
 export interface Cell extends Row {
-  readonly verdict: Verdict;
+  readonly verdict: CellVerdict;
   /** Why it failed, line by line; for a cell that survives, remarks. */
   readonly why: readonly string[];
   readonly durationMs: number;
@@ -49,11 +44,6 @@ export interface Cell extends Row {
   readonly met: number;
   /** The command that runs this cell again. */
   readonly again: string;
-}
-
-/** The standard by which money and conduct are judged. */
-export interface RunRules extends ToBePaid {
-  readonly failOn: FailOn;
 }
 
 /** What a client may know of a payout that is missing through no fault of its own. */
@@ -88,9 +78,10 @@ export function verdictOn(
   { kind }: Pick<Row, 'kind'>,
   run: CommandRun,
   met: number,
-  { failOn, ...toBePaid }: RunRules,
+  toBePaid: ToBePaid,
+  failOn: FailOn,
 ): Pick<Cell, 'verdict' | 'why'> {
-  const { ending, conduct, worlds } = run;
+  const { ending, conduct } = run;
   if (ending.kind === 'stuck') {
     return {
       verdict: 'hangs',
@@ -99,10 +90,10 @@ export function verdictOn(
   }
   const isDialect = kind === 'dialect';
   if (isDialect && ending.kind === 'failure') return { verdict: 'tests fail', why: failureLines(run) };
-  const { tooMuch, tooLittle } = moneyDifferences(worlds, toBePaid, NOT_PAID);
+  const { tooMuch, tooLittle } = moneyDifferences(run, toBePaid, NOT_PAID);
   const lost = ending.kind === 'success' && !isDialect ? tooLittle : [];
   const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
-  const misreported = isDialect ? null : misreportedIn(worlds, reportedBy(ending));
+  const misreported = isDialect ? null : misreportedIn(run);
   const findings = isDialect ? [] : conductLines(conduct, failOn);
   if (faults.length > 0) return { verdict: 'money', why: [...faults, ...findings] };
   if (findings.length > 0) return { verdict: 'conduct', why: findings };

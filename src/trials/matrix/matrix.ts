@@ -1,12 +1,11 @@
 import type { ExpectedPayout } from '../../contract/conduct.ts';
-import { timeText } from '../../contract/duration.ts';
-import { failureText } from '../hunt/goals.ts';
 import { summed } from '../../referee/payments.ts';
 import type { FailOn } from '../../referee/reports/summary.ts';
 import { newResponses, responsesIn } from '../exercised.ts';
 import { NOT_PAID, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
 import { MatrixError } from './dialect-rows.ts';
-import { moneyDifferences, paidIn, paidInBoth, tableFault, type ToBePaid } from '../run-money.ts';
+import { paidIn, paidInBoth, tableFault, type ToBePaid } from '../run-money.ts';
+import { baselineFault, noRequestText, requestsIn } from '../run.ts';
 
 /** A table of everything that is to be paid. */
 interface GivenTable {
@@ -42,7 +41,7 @@ export interface Baseline extends ToBePaid {
   /** What the client sees without any failure. */
   readonly responses: ReadonlySet<string>;
   /** Whether two runs paid differently, so that only what both paid can be compared. */
-  readonly isUnsteady: boolean;
+  readonly isFlaky: boolean;
 }
 
 const BASELINE_LIMIT_MS = 600_000;
@@ -50,29 +49,9 @@ const BASELINE_LIMIT_MS = 600_000;
 const TIMES_AS_LONG = 5;
 const LONGER_BY_MS = 60_000;
 
-const requestsIn = ({ worlds }: CommandRun): number =>
-  worlds.reduce((sum, { requests, evicted }) => sum + requests.length + evicted, 0);
-
-const NO_REQUEST =
-  'no request with a valid key reached the sandbox: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}, or start its sandbox with startSandbox()';
-
-/** @throws MatrixError for a command whose run cannot be a baseline */
-function checkBaseline(run: CommandRun): void {
-  const { ending } = run;
-  const isSilent = requestsIn(run) === 0;
-  if (ending.kind !== 'success') {
-    const why =
-      ending.kind === 'failure' ? failureText(ending) : `it had not ended after ${timeText(ending.afterMs)}`;
-    throw new MatrixError(
-      `the command fails before any dialect or scenario is tried: ${why}${isSilent ? `; ${NO_REQUEST}` : ''}`,
-    );
-  }
-  if (isSilent) throw new MatrixError(NO_REQUEST);
-}
-
 /** @throws MatrixError for a command that pays nothing: no failure could make it lose money */
-function checkPays({ worlds }: CommandRun): void {
-  if (paidIn(worlds).length > 0) return;
+function checkPays(run: CommandRun): void {
+  if (paidIn(run).length > 0) return;
   throw new MatrixError(
     'without any failure, the command makes no payout, so nothing could be paid twice or lost: give it something to pay',
   );
@@ -80,30 +59,30 @@ function checkPays({ worlds }: CommandRun): void {
 
 /** Runs the command without failures: twice if there is no table of what is to be paid. */
 async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R>): Promise<Baseline> {
-  const calm = async (): Promise<CommandRun> => {
+  const runOnce = async (): Promise<CommandRun> => {
     const done = await run(null, limitMs ?? BASELINE_LIMIT_MS);
-    checkBaseline(done);
+    const fault = baselineFault(done, noRequestText(''));
+    if (fault !== null) throw new MatrixError(fault);
     return done;
   };
-  const first = await calm();
+  const first = await runOnce();
   const base = {
     durationMs: first.durationMs,
     requests: requestsIn(first),
     responses: responsesIn(first.worlds),
-    isUnsteady: false,
+    isFlaky: false,
   };
   if (expect !== null) {
-    const toBePaid: ToBePaid = { expected: summed(expect.payouts), mostTimes: null };
-    const { tooMuch, tooLittle } = moneyDifferences(first.worlds, toBePaid, NOT_PAID);
-    const differences = [...tooMuch, ...tooLittle];
-    if (differences.length > 0) throw new MatrixError(tableFault(expect.name, differences));
+    const expected = summed(expect.payouts);
+    const fault = tableFault(first, expected, expect.name, NOT_PAID);
+    if (fault !== null) throw new MatrixError(fault);
     checkPays(first);
-    return { ...base, ...toBePaid };
+    return { ...base, expected, mostTimes: null };
   }
   checkPays(first);
-  const paid = paidIn(first.worlds);
-  const second = await calm();
-  const again = paidIn(second.worlds);
+  const paid = paidIn(first);
+  const second = await runOnce();
+  const again = paidIn(second);
   const both = paidInBoth(paid, again);
   const count = (table: readonly ExpectedPayout[]): number =>
     table.reduce((sum, { times }) => sum + times, 0);
@@ -112,7 +91,7 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
     ...base,
     responses,
     ...both,
-    isUnsteady: count(both.expected) < Math.max(count(paid), count(again)),
+    isFlaky: count(both.expected) < Math.max(count(paid), count(again)),
   };
 }
 
@@ -138,7 +117,7 @@ export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<r
       const done = await run(row, limitMs);
       if (stop.aborted) return;
       const met = newResponses(done.worlds, responses);
-      const verdict = verdictOn(row, done, met, { expected, mostTimes, failOn });
+      const verdict = verdictOn(row, done, met, { expected, mostTimes }, failOn);
       const { kind, name, choices } = row;
       cells.set(index, {
         kind,

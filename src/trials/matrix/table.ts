@@ -1,6 +1,6 @@
 import { timeText } from '../../contract/duration.ts';
 import { counted } from '../../referee/reports/summary.ts';
-import { hasFailed, VERDICTS, type Cell, type Row, type Verdict } from './cells.ts';
+import { hasFailed, VERDICTS, type Cell, type Row, type CellVerdict } from './cells.ts';
 import { often } from '../../referee/payments.ts';
 import type { Baseline } from './matrix.ts';
 
@@ -12,10 +12,10 @@ const YELLOW = 33;
 const VERDICT_WIDTH = Math.max(...VERDICTS.map(({ length }) => length));
 const INDENT = ' '.repeat(4);
 
-export function baselineLines({ durationMs, requests, expected, isUnsteady }: Baseline): readonly string[] {
+export function baselineLines({ durationMs, requests, expected, isFlaky }: Baseline): readonly string[] {
   const payouts = expected.reduce((sum, { times }) => sum + times, 0);
   const first = `baseline: ${counted(requests, 'request')}, ${counted(payouts, 'payout')} expected, ${timeText(durationMs)}`;
-  if (!isUnsteady) return [first];
+  if (!isFlaky) return [first];
   return [first, 'two baseline runs did not pay the same: only what both paid is compared'];
 }
 
@@ -37,7 +37,7 @@ export function cellLines(cell: Cell, rows: readonly Row[], isColoured: boolean)
   return [line, ...why.map((text) => (INDENT + text).trimEnd()), `${INDENT}run again: ${again}`];
 }
 
-const COUNTED: Readonly<Record<Verdict, string>> = {
+const COUNTED: Readonly<Record<CellVerdict, string>> = {
   survives: 'survive',
   'not exercised': 'not exercised',
   'tests fail': 'with failing tests',

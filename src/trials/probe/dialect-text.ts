@@ -1,4 +1,4 @@
-import type { Findings } from './findings.ts';
+import type { LearnedDialect } from './learned-dialect.ts';
 
 const LINE = 130;
 
@@ -12,7 +12,7 @@ function comment(text: string): string {
 const valueText = (value: string | number): string => (value === 'null' ? "'null'" : String(value));
 
 /** What a probe has learned, as a file for `serve --dialect FILE`: each row with its evidence, or why it is not known. */
-export function dialectText(findings: Findings, description: string): string {
+export function dialectText(learned: LearnedDialect, description: string): string {
   const lines = [`description: ${JSON.stringify(description)}`];
   let part = '';
   let pending: string[] = [];
@@ -21,14 +21,14 @@ export function dialectText(findings: Findings, description: string): string {
     if (part !== '') lines.push(isEmpty ? `${part}: {}` : `${part}:`, ...pending);
     pending = [];
   };
-  for (const [row, finding] of findings.all) {
+  for (const [row, learnedRow] of learned.all) {
     const [section = '', name = ''] = row.split('.');
     if (section !== part) endPart();
     part = section;
     pending.push(
-      finding.value === null
-        ? `  # ${name} not learned: ${comment(finding.why)}`
-        : `  ${name}: ${valueText(finding.value)} # ${comment(finding.evidence)}`,
+      learnedRow.value === null
+        ? `  # ${name} not learned: ${comment(learnedRow.why)}`
+        : `  ${name}: ${valueText(learnedRow.value)} # ${comment(learnedRow.evidence)}`,
     );
   }
   endPart();

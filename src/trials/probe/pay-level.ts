@@ -26,10 +26,10 @@ const ALIKE = 'accepted; warn and ignore look the same without the headers of a 
 
 /** Level `pay`: at most nine POSTs of ₹1 and ₹2, which move at most ₹6. */
 export async function payLevel(run: ProbeRun, balance: number, refusedReference: string): Promise<void> {
-  const { ask, findings, reference, beneficiary, payouts } = run;
+  const { ask, learned, reference, beneficiary, payouts } = run;
   if (balance < MOST_INR)
     throw new ProbeStopped(`level pay needs ₹${MOST_INR} in the wallet, and there is ₹${balance}`);
-  const known = (row: string): boolean => findings.valueOf(row) !== null;
+  const known = (row: string): boolean => learned.valueOf(row) !== null;
 
   const pay = async (fields: PayoutFields, why: string): Promise<Paid> => {
     const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
@@ -51,16 +51,16 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     paid: Paid,
     accepted: (paid: NonNullable<Paid>) => string | null,
   ): void => {
-    if (paid === null) return findings.unknown(row, UNSENT);
+    if (paid === null) return learned.unknown(row, UNSENT);
     const { response, evidence } = paid;
     const value = response.status === 200 ? accepted(paid) : response.status;
-    if (value === null) findings.unknown(row, `${ALIKE}: ${evidence}`);
-    else findings.learn(row, value, evidence);
+    if (value === null) learned.unknown(row, `${ALIKE}: ${evidence}`);
+    else learned.learn(row, value, evidence);
   };
   /** Learns a row from a response with 200 or 400. */
   const learnRefusal = (row: string, paid: Paid, accepted: string | null): void => {
-    if (paid?.response.status === 400) findings.learn(row, 'refuse', paid.evidence);
-    else if (paid !== null && paid.response.status !== 200) findings.unknown(row, paid.evidence);
+    if (paid?.response.status === 400) learned.learn(row, 'refuse', paid.evidence);
+    else if (paid !== null && paid.response.status !== 200) learned.unknown(row, paid.evidence);
     else learnStatus(row, paid, ({ response }) => accepted ?? (warningOf(response) === '' ? null : 'warn'));
   };
 
@@ -76,11 +76,11 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   };
   const early = await readStatus('completed_at of a PENDING payout');
   if (textIn(early.data, 'status') !== 'PENDING') {
-    findings.unknown('status.completed_at_while_pending', 'the payout was not seen PENDING');
+    learned.unknown('status.completed_at_while_pending', 'the payout was not seen PENDING');
   } else if (!('completed_at' in early.data)) {
-    findings.learn('status.completed_at_while_pending', 'absent', early.evidence);
+    learned.learn('status.completed_at_while_pending', 'absent', early.evidence);
   } else if (early.data['completed_at'] === null) {
-    findings.learn('status.completed_at_while_pending', 'null', early.evidence);
+    learned.learn('status.completed_at_while_pending', 'null', early.evidence);
   }
 
   await learnBoth(run, own.reference, txnId);
@@ -93,7 +93,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     );
     state = textIn(data, 'status');
     if (state === 'FAILED')
-      findings.learn('status.utr_of_failed', data['utr'] === null ? 'null' : 'set', evidence);
+      learned.learn('status.utr_of_failed', data['utr'] === null ? 'null' : 'set', evidence);
   }
 
   learnStatus('client_ref_id.same_body', await pay(own, 'the same reference with the same body'), (again) => {
@@ -104,7 +104,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     return shown === null ? null : 'replay';
   });
   if (state === 'PENDING') {
-    findings.unknown(
+    learned.unknown(
       'client_ref_id.same_body',
       'no second payout; replay and first_answer look the same while it is PENDING',
     );
@@ -116,7 +116,7 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
 
   const retried = await pay({ ...own, reference: refusedReference }, 'a reference that was refused with 402');
   if (retried?.response.status === 402)
-    findings.learn('client_ref_id.after_402', 'remember', retried.evidence);
+    learned.learn('client_ref_id.after_402', 'remember', retried.evidence);
   else learnStatus('client_ref_id.after_402', retried, () => 'forget');
 
   if (!known('requests.unknown_fields')) {
@@ -139,31 +139,31 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
 }
 
 /** Which parameter of status counts, found by combining it with one that was never used. */
-async function learnBoth({ ask, findings, reference }: ProbeRun, own: string, txnId: string): Promise<void> {
+async function learnBoth({ ask, learned, reference }: ProbeRun, own: string, txnId: string): Promise<void> {
   const row = 'status.both';
   const readBoth = (clientRefId: string, id: string, why: string): Promise<Asked> =>
     ask(statusRequest({ client_ref_id: clientRefId, txn_id: id }, why));
   const agreeing = await readBoth(own, txnId, 'both parameters, of one payout');
   if (agreeing.response.status !== 200) {
-    if (agreeing.response.status === 400) findings.learn(row, 400, agreeing.evidence);
-    else findings.unknown(row, agreeing.evidence);
+    if (agreeing.response.status === 400) learned.learn(row, 400, agreeing.evidence);
+    else learned.unknown(row, agreeing.evidence);
     return;
   }
   const unused = reference('unused');
   const byReference = await readBoth(own, unused, 'both parameters, an unknown txn_id');
   const byTxnId = await readBoth(unused, txnId, 'both parameters, an unknown client_ref_id');
   const [one, other] = [byReference.response, byTxnId.response];
-  if (one.status === 200 && isNotFound(other, findings))
-    findings.learn(row, 'client_ref_id', byReference.evidence);
-  else if (other.status === 200 && isNotFound(one, findings)) findings.learn(row, 'txn_id', byTxnId.evidence);
-  else if (isNotFound(one, findings) && isNotFound(other, findings))
-    findings.learn(row, 'same', byReference.evidence);
-  else findings.unknown(row, `${byReference.evidence}; ${byTxnId.evidence}`);
+  if (one.status === 200 && isNotFound(other, learned))
+    learned.learn(row, 'client_ref_id', byReference.evidence);
+  else if (other.status === 200 && isNotFound(one, learned)) learned.learn(row, 'txn_id', byTxnId.evidence);
+  else if (isNotFound(one, learned) && isNotFound(other, learned))
+    learned.learn(row, 'same', byReference.evidence);
+  else learned.unknown(row, `${byReference.evidence}; ${byTxnId.evidence}`);
 }
 
 /** Whether a UPI ID is accepted in place of an account number. */
 async function learnUpi(
-  { findings, reference, beneficiary }: ProbeRun,
+  { learned, reference, beneficiary }: ProbeRun,
   pay: (fields: PayoutFields, why: string) => Promise<Paid>,
   own: PayoutFields,
 ): Promise<void> {
@@ -173,11 +173,11 @@ async function learnUpi(
     { ...byUpi, reference: reference('paid-upi-id'), account: beneficiary.upi },
     'is a UPI ID refused',
   );
-  if (upiId === null) return findings.unknown(row, UNSENT);
+  if (upiId === null) return learned.unknown(row, UNSENT);
   if (upiId.response.status === 200) {
-    if (findings.valueOf('requests.formats') === 'refuse')
-      findings.learn(row, 'account_or_upi_id', upiId.evidence);
-    else findings.unknown(row, `accepted, as formats may be that are unusual: ${upiId.evidence}`);
+    if (learned.valueOf('requests.formats') === 'refuse')
+      learned.learn(row, 'account_or_upi_id', upiId.evidence);
+    else learned.unknown(row, `accepted, as formats may be that are unusual: ${upiId.evidence}`);
     return;
   }
   const account = await pay(
@@ -185,6 +185,6 @@ async function learnUpi(
     'UPI to an account number',
   );
   if (upiId.response.status === 400 && account?.response.status === 200)
-    findings.learn(row, 'account', upiId.evidence);
-  else findings.unknown(row, account === null ? UNSENT : `${upiId.evidence}; ${account.evidence}`);
+    learned.learn(row, 'account', upiId.evidence);
+  else learned.unknown(row, account === null ? UNSENT : `${upiId.evidence}; ${account.evidence}`);
 }

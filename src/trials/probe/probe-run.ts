@@ -1,4 +1,4 @@
-import type { Findings } from './findings.ts';
+import type { LearnedDialect } from './learned-dialect.ts';
 import type { Asked, Beneficiary, ProbeRequest } from './probe-exchange.ts';
 
 /** A payout that a probe has made. */
@@ -12,7 +12,7 @@ export interface ProbePayout {
 export interface ProbeRun {
   /** Sends a request, and learns what every response shows. @throws ProbeStopped without a response, and at a rate limit */
   readonly ask: (request: ProbeRequest) => Promise<Asked>;
-  readonly findings: Findings;
+  readonly learned: LearnedDialect;
   /** A reference of this probe that no other uses. */
   readonly reference: (kind: string) => string;
   readonly beneficiary: Beneficiary;

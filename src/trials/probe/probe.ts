@@ -1,5 +1,5 @@
 import { learnShape } from './response-shape.ts';
-import { Findings } from './findings.ts';
+import { LearnedDialect } from './learned-dialect.ts';
 import { payLevel } from './pay-level.ts';
 import {
   responseText,
@@ -30,7 +30,7 @@ export interface ProbeOptions {
 }
 
 export interface ProbeResult {
-  readonly findings: Findings;
+  readonly learned: LearnedDialect;
   readonly payouts: readonly ProbePayout[];
   readonly requests: number;
   /** Why it ended before its level was done; null when it was done. */
@@ -48,7 +48,7 @@ export async function probe({
   pause,
   asked,
 }: ProbeOptions): Promise<ProbeResult> {
-  const findings = new Findings();
+  const learned = new LearnedDialect();
   const payouts: ProbePayout[] = [];
   let requests = 0;
   const ask = async (request: ProbeRequest): Promise<Asked> => {
@@ -65,20 +65,20 @@ export async function probe({
     }
     asked(request, response);
     const evidence = `${requestText(request)}: ${responseText(response)}`;
-    learnShape(response, findings, evidence);
+    learnShape(response, learned, evidence);
     if (response.status === TOO_MANY_REQUESTS)
       throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
     return { response, evidence };
   };
   const run = {
     ask,
-    findings,
+    learned,
     reference: (kind: string) => `probe-${runId}-${kind}`,
     beneficiary,
     pause,
     payouts,
   };
-  const ended = (stopped: string | null): ProbeResult => ({ findings, payouts, requests, stopped });
+  const ended = (stopped: string | null): ProbeResult => ({ learned, payouts, requests, stopped });
   try {
     const balance = await readLevel(run);
     if (level === 'read') return ended(null);

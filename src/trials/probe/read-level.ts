@@ -10,7 +10,7 @@ const isKeyRefused = (status: number): boolean => status === 401 || status === 4
  *
  * @returns the balance in INR
  */
-export async function readLevel({ ask, findings, reference }: ProbeRun): Promise<number> {
+export async function readLevel({ ask, learned, reference }: ProbeRun): Promise<number> {
   const { response: balance } = await ask({
     method: 'GET',
     path: '/client/fetchbalance',
@@ -30,13 +30,13 @@ export async function readLevel({ ask, findings, reference }: ProbeRun): Promise
   const unused = { client_ref_id: reference('unused') };
   const unknown = await ask(statusRequest(unused, 'what is said of an unknown reference'));
   const { status } = unknown.response;
-  if (status === 200) findings.unknown('status.unknown', unknown.evidence);
-  else if (status < 500) findings.learn('status.unknown', status, unknown.evidence);
+  if (status === 200) learned.unknown('status.unknown', unknown.evidence);
+  else if (status < 500) learned.learn('status.unknown', status, unknown.evidence);
 
   const withoutKey = { ...statusRequest(unused, 'does status need a key'), withKey: false };
   const { response, evidence } = await ask(withoutKey);
-  if (response.status === 401) findings.learn('status.without_key', 401, evidence);
-  else if (response.status === status) findings.learn('status.without_key', 'answered', evidence);
-  else findings.unknown('status.without_key', evidence);
+  if (response.status === 401) learned.learn('status.without_key', 401, evidence);
+  else if (response.status === status) learned.learn('status.without_key', 'answered', evidence);
+  else learned.unknown('status.without_key', evidence);
   return amount;
 }

@@ -24,7 +24,7 @@ export const warningOf = ({ headers }: ProbeResponse): string => headers['x-sand
  * @returns the reference that was refused with 402
  */
 export async function refusedLevel(run: ProbeRun, balance: number): Promise<string> {
-  const { ask, findings, reference, beneficiary } = run;
+  const { ask, learned, reference, beneficiary } = run;
   const amount = Math.max(ABOVE_LIMITS_INR, Math.ceil(balance) + ABOVE_BALANCE_INR);
   const post = async (change: Omit<PayoutFields, 'amount'>, why: string): Promise<Asked> => {
     const asked = await ask(initiateRequest(beneficiary, { ...change, amount }, why));
@@ -45,12 +45,12 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
 
   /** Learns a row whose choices are warn, refuse and ignore. */
   const learnSeverity = (row: string, { response, evidence }: Asked): void => {
-    if (response.status === 400) findings.learn(row, 'refuse', evidence);
-    else if (response.status !== 402) findings.unknown(row, evidence);
+    if (response.status === 400) learned.learn(row, 'refuse', evidence);
+    else if (response.status !== 402) learned.unknown(row, evidence);
     else if (warningOf(response) !== warningOf(baseline.response))
-      findings.learn(row, 'warn', `${evidence}, ${warningOf(response)}`);
-    else if (sendsSandboxHeaders(findings)) findings.learn(row, 'ignore', evidence);
-    else findings.unknown(row, NEEDS_PAY);
+      learned.learn(row, 'warn', `${evidence}, ${warningOf(response)}`);
+    else if (sendsSandboxHeaders(learned)) learned.learn(row, 'ignore', evidence);
+    else learned.unknown(row, NEEDS_PAY);
   };
 
   learnSeverity(
@@ -65,11 +65,11 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
     { reference: reference('field'), mode: 'NEFT', more: { probe_field: 'probe' } },
     'is an unknown field refused',
   );
-  if (unknown.response.status === 400) findings.learn('requests.unknown_fields', 'refuse', unknown.evidence);
-  else if (unknown.response.status === 402 && sendsSandboxHeaders(findings))
-    findings.learn('requests.unknown_fields', 'ignore', unknown.evidence);
+  if (unknown.response.status === 400) learned.learn('requests.unknown_fields', 'refuse', unknown.evidence);
+  else if (unknown.response.status === 402 && sendsSandboxHeaders(learned))
+    learned.learn('requests.unknown_fields', 'ignore', unknown.evidence);
   else
-    findings.unknown(
+    learned.unknown(
       'requests.unknown_fields',
       unknown.response.status === 402 ? NEEDS_PAY : unknown.evidence,
     );
@@ -89,19 +89,19 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
     'is a UPI ID refused, where an account number is not',
   );
   const row = 'requests.upi_beneficiary';
-  const formats = findings.valueOf('requests.formats');
+  const formats = learned.valueOf('requests.formats');
   if (account.response.status !== 402) {
-    findings.unknown(row, `${account.evidence}: needs --level pay`);
+    learned.unknown(row, `${account.evidence}: needs --level pay`);
   } else if (upiId.response.status === 400) {
-    findings.learn(row, 'account', upiId.evidence);
-  } else if (upiId.response.status !== 402 || !sendsSandboxHeaders(findings)) {
-    findings.unknown(row, upiId.response.status === 402 ? NEEDS_PAY : upiId.evidence);
+    learned.learn(row, 'account', upiId.evidence);
+  } else if (upiId.response.status !== 402 || !sendsSandboxHeaders(learned)) {
+    learned.unknown(row, upiId.response.status === 402 ? NEEDS_PAY : upiId.evidence);
   } else if (warningOf(upiId.response) !== warningOf(account.response)) {
-    findings.learn(row, 'account', `${upiId.evidence}, ${warningOf(upiId.response)}`);
+    learned.learn(row, 'account', `${upiId.evidence}, ${warningOf(upiId.response)}`);
   } else if (formats === 'warn' || formats === 'refuse') {
-    findings.learn(row, 'account_or_upi_id', upiId.evidence);
+    learned.learn(row, 'account_or_upi_id', upiId.evidence);
   } else {
-    findings.unknown(row, 'a service that ignores formats shows no difference');
+    learned.unknown(row, 'a service that ignores formats shows no difference');
   }
   return first;
 }

@@ -1,5 +1,5 @@
 import { fieldsOf, isRefused, textIn, type ProbeResponse } from './probe-exchange.ts';
-import type { Findings } from './findings.ts';
+import type { LearnedDialect } from './learned-dialect.ts';
 
 /** What every response shows, whatever the request was. */
 
@@ -19,46 +19,46 @@ function errorBody(response: ProbeResponse): string {
 const isSandboxHeader = (name: string): boolean => name.startsWith('x-sandbox-');
 
 /** Whether responses have the headers of a payout sandbox, so that a missing warning is significant. */
-export const sendsSandboxHeaders = (findings: Findings): boolean =>
-  findings.valueOf('answers.sandbox_headers') === 'sent';
+export const sendsSandboxHeaders = (learned: LearnedDialect): boolean =>
+  learned.valueOf('answers.sandbox_headers') === 'sent';
 
 /** @param evidence the request and its response */
-function learnFromRefusal(response: ProbeResponse, findings: Findings, evidence: string): void {
+function learnFromRefusal(response: ProbeResponse, learned: LearnedDialect, evidence: string): void {
   const body = errorBody(response);
-  findings.learn('errors.body', body, evidence);
+  learned.learn('errors.body', body, evidence);
   if (body === 'envelope')
-    findings.learn('errors.status_word', textIn(fieldsOf(response), 'status')!, evidence);
-  else findings.unknown('errors.status_word', `an error has no field status: ${evidence}`);
+    learned.learn('errors.status_word', textIn(fieldsOf(response), 'status')!, evidence);
+  else learned.unknown('errors.status_word', `an error has no field status: ${evidence}`);
   // a sandbox sends the id of the request with each refusal
   const isSent = Object.keys(response.headers).some((name) => isSandboxHeader(name));
-  findings.learn('answers.sandbox_headers', isSent ? 'sent' : 'not_sent', evidence);
+  learned.learn('answers.sandbox_headers', isSent ? 'sent' : 'not_sent', evidence);
 }
 
 const WITH_MILLISECONDS = /T\d\d:\d\d:\d\d\.\d{3}Z$/;
 const WITH_SECONDS = /T\d\d:\d\d:\d\dZ$/;
 
-function learnTimestamp(text: string, findings: Findings, evidence: string): void {
-  if (WITH_MILLISECONDS.test(text)) findings.learn('answers.timestamps', 'milliseconds', evidence);
-  else if (WITH_SECONDS.test(text)) findings.learn('answers.timestamps', 'seconds', evidence);
-  else findings.learn('answers.timestamps', 'another form', evidence);
+function learnTimestamp(text: string, learned: LearnedDialect, evidence: string): void {
+  if (WITH_MILLISECONDS.test(text)) learned.learn('answers.timestamps', 'milliseconds', evidence);
+  else if (WITH_SECONDS.test(text)) learned.learn('answers.timestamps', 'seconds', evidence);
+  else learned.learn('answers.timestamps', 'another form', evidence);
 }
 
 const TIMES = ['last_updated', 'created_at', 'completed_at'];
 
 /** Learns what a response shows about errors, headers and timestamps. */
-export function learnShape(response: ProbeResponse, findings: Findings, evidence: string): void {
+export function learnShape(response: ProbeResponse, learned: LearnedDialect, evidence: string): void {
   if (response.status === 429) {
     const isSaid = response.headers['retry-after'] !== undefined;
-    findings.learn('rate_limit.retry_after', isSaid ? 'seconds' : 'absent', evidence);
+    learned.learn('rate_limit.retry_after', isSaid ? 'seconds' : 'absent', evidence);
   }
-  if (isRefused(response)) learnFromRefusal(response, findings, evidence);
+  if (isRefused(response)) learnFromRefusal(response, learned, evidence);
   const { data } = fieldsOf(response);
   for (const name of TIMES) {
     const text = textIn((data ?? {}) as Readonly<Record<string, unknown>>, name);
-    if (text !== null) learnTimestamp(text, findings, `${evidence}, ${name} ${text}`);
+    if (text !== null) learnTimestamp(text, learned, `${evidence}, ${name} ${text}`);
   }
 }
 
 /** Whether the response about a reference that was never used is "not found". */
-export const isNotFound = ({ status }: ProbeResponse, findings: Findings): boolean =>
-  status === findings.valueOf('status.unknown');
+export const isNotFound = ({ status }: ProbeResponse, learned: LearnedDialect): boolean =>
+  status === learned.valueOf('status.unknown');

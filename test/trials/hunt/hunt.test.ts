@@ -8,7 +8,7 @@ import { CORRECT } from '../../referee/clients/correct.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong, sized } from '../../support/size.ts';
 import { failureName } from '../../../src/trials/hunt/failures.ts';
-import { runClient } from '../../../src/trials/hunt/world-runs.ts';
+import { runClient } from '../../../src/trials/run.ts';
 import { FOUND_WITHIN, PLANTED } from './planted.ts';
 
 type Options = Partial<Omit<HuntOptions, 'run'>>;
@@ -32,11 +32,11 @@ function scenarioFile(yaml: string): string {
 test.each(isLong ? PLANTED : PLANTED.slice(0, 3))(
   'a client that $name: $goal is found with $failures failures, and its scenario shows it every time',
   async ({ failures, goal, story, run }) => {
-    const { finds, runs, unsteady } = await huntFor(run, { goals: [goal] });
-    expect(finds).toMatchObject([{ goal, failures: { length: failures }, ...(story && { story }) }]);
+    const { findings, runs, flaky } = await huntFor(run, { goals: [goal] });
+    expect(findings).toMatchObject([{ goal, failures: { length: failures }, ...(story && { story }) }]);
     expect(runs).toBeLessThanOrEqual(FOUND_WITHIN[failures]!);
-    expect(unsteady).toEqual([]);
-    const { yaml, expected } = finds[0]!;
+    expect(flaky).toEqual([]);
+    const { yaml, expected } = findings[0]!;
     await using sandbox = await startSandbox({ scenario: scenarioFile(yaml) });
     for (let time = 1; time <= sized(2, 10); time += 1) {
       const world = sandbox.world();
@@ -57,19 +57,19 @@ test.each(CORRECT.filter(({ name }) => HUNTED.has(name)))(
   'nothing is found in a client that $name',
   async ({ run }) => {
     const result = await huntFor(run, { runs: sized(4, 500), intent: { client_ref_id: '^(order-\\d+)' } });
-    expect(result).toMatchObject({ finds: [], unsteady: [], runs: sized(4, 500) });
+    expect(result).toMatchObject({ findings: [], flaky: [], runs: sized(4, 500) });
   },
 );
 
 test('a client that pays again in another amount pays twice, by the shortest failure', async () => {
-  const { finds } = await huntFor(
+  const { findings } = await huntFor(
     async (api) => {
       const { http } = await api.initiate(order(1));
       if (http === 0) await api.initiate(order(1, { client_ref_id: 'without-fee', amount: 100 }));
     },
     { goals: ['paid-twice'] },
   );
-  expect(finds).toMatchObject([
+  expect(findings).toMatchObject([
     {
       failures: [{ kind: expect.stringMatching(/^(?:hang|reset)/) }],
       message: '000123451001: paid twice, expected once: ₹101.00, ₹100.00',
@@ -83,22 +83,22 @@ test('a client that pays one account two amounts, each once, does not pay twice'
     for (const payout of [order(1), bonus])
       if ((await api.initiate(payout)).http !== 200) await api.initiate(payout);
   };
-  const { finds } = await huntFor(run, { goals: ['paid-twice'], depth: 1 });
-  expect(finds).toEqual([]);
+  const { findings } = await huntFor(run, { goals: ['paid-twice'], depth: 1 });
+  expect(findings).toEqual([]);
 });
 
 test('a client without a timeout is stuck when no response comes', async () => {
-  const { finds } = await huntFor((api) => api.initiate(order(1), true), {
+  const { findings } = await huntFor((api) => api.initiate(order(1), true), {
     goals: ['stuck'],
     patience: '200ms',
   });
-  expect(finds).toMatchObject([
+  expect(findings).toMatchObject([
     { goal: 'stuck', failures: [{ kind: 'hang' }], message: expect.stringContaining('never comes') },
   ]);
 });
 
 test('a client that never ends is stuck', async () => {
-  const { finds } = await huntFor(
+  const { findings } = await huntFor(
     async (api, signal) => {
       await api.initiate(order(1));
       let state: string | null = null;
@@ -107,31 +107,31 @@ test('a client that never ends is stuck', async () => {
     },
     { goals: ['stuck'], patience: '200ms', depth: 1 },
   );
-  expect(finds).toMatchObject([
+  expect(findings).toMatchObject([
     { goal: 'stuck', failures: [{ kind: 'failed' }], message: expect.stringContaining('did not finish') },
   ]);
 });
 
 test('an error of the referee is found as bad conduct', async () => {
-  const { finds } = await huntFor(
+  const { findings } = await huntFor(
     async (api) => {
       const { http } = await api.initiate(order(1));
       if (http === 500) await api.initiate(order(1, { amount: 250 }));
     },
     { goals: ['conduct'], depth: 1 },
   );
-  expect(finds).toMatchObject([{ goal: 'conduct', failures: [{ kind: 'error-500' }] }]);
+  expect(findings).toMatchObject([{ goal: 'conduct', failures: [{ kind: 'error-500' }] }]);
 });
 
 test('a payout that is never made is lost only for a client that ends with success', async () => {
   const send = (api: PayoutApi) => api.initiate(order(1));
-  expect((await huntFor(send, { goals: ['lost'], depth: 1 })).finds).toMatchObject([{ goal: 'lost' }]);
+  expect((await huntFor(send, { goals: ['lost'], depth: 1 })).findings).toMatchObject([{ goal: 'lost' }]);
   const careful = async (api: PayoutApi): Promise<void> => {
     if ((await send(api)).http !== 200) throw new Error('not paid');
     const { state } = await api.status({ client_ref_id: 'order-1' });
     if (state !== 'SUCCESS' && state !== 'FAILED') throw new Error('unknown');
   };
-  expect((await huntFor(careful, { goals: ['lost'], depth: 1 })).finds).toEqual([]);
+  expect((await huntFor(careful, { goals: ['lost'], depth: 1 })).findings).toEqual([]);
 });
 
 test('a payout that takes the place of one that FAILED is lost too', async () => {
@@ -139,7 +139,7 @@ test('a payout that takes the place of one that FAILED is lost too', async () =>
     await api.initiate(order(1, { client_ref_id }));
     return (await api.status({ client_ref_id })).state;
   };
-  const { finds } = await huntFor(
+  const { findings } = await huntFor(
     async (api) => {
       const state = await paid(api, 'order-1');
       if (state === 'FAILED') await paid(api, 'order-1-again');
@@ -147,7 +147,7 @@ test('a payout that takes the place of one that FAILED is lost too', async () =>
     },
     { goals: ['lost'], depth: 2, runs: 60 },
   );
-  expect(finds).toMatchObject([{ goal: 'lost', failures: { length: 2 } }]);
+  expect(findings).toMatchObject([{ goal: 'lost', failures: { length: 2 } }]);
 });
 
 test('a fault that needs no failure is found in the first two runs', async () => {
@@ -155,8 +155,8 @@ test('a fault that needs no failure is found in the first two runs', async () =>
     await api.initiate(order(1));
     await api.initiate(order(1, { amount: 250 }));
   };
-  const { finds, runs } = await huntFor(reuse, { goals: ['conduct'] });
-  expect(finds).toMatchObject([
+  const { findings, runs } = await huntFor(reuse, { goals: ['conduct'] });
+  expect(findings).toMatchObject([
     { goal: 'conduct', failures: [], story: expect.stringContaining('Nothing has to fail') },
   ]);
   expect(runs).toBe(2);
@@ -164,7 +164,7 @@ test('a fault that needs no failure is found in the first two runs', async () =>
 
 test('a payout that is not in the table of expected payouts is one too many, to any account', async () => {
   const account = order(1).beneficiary_account;
-  const { finds } = await huntFor(
+  const { findings } = await huntFor(
     async (api) => {
       await api.initiate(order(1));
       const { http } = await api.initiate(order(1, { client_ref_id: 'order-1-second-half' }));
@@ -172,14 +172,14 @@ test('a payout that is not in the table of expected payouts is one too many, to 
     },
     { goals: ['paid-twice'], depth: 1, expect: [1, 2].map(() => ({ account, amount: 101 })) },
   );
-  expect(finds).toMatchObject([
+  expect(findings).toMatchObject([
     { failures: [{ kind: 'error-500' }], message: '000123451002: paid ₹102.00, not expected' },
   ]);
 });
 
-test('a goal that is reached only once is reported as unsteady, not as a find', async () => {
+test('a goal that is reached only once is reported as flaky, not as a find', async () => {
   let isFirst = true;
-  const { finds, unsteady } = await huntFor(
+  const { findings, flaky } = await huntFor(
     async (api) => {
       const { http } = await api.initiate(order(1));
       if (http !== 500 || !isFirst) return;
@@ -188,14 +188,14 @@ test('a goal that is reached only once is reported as unsteady, not as a find', 
     },
     { goals: ['paid-twice'], depth: 1 },
   );
-  expect({ finds, unsteady }).toMatchObject({ finds: [], unsteady: [{ goal: 'paid-twice' }] });
+  expect({ findings, flaky }).toMatchObject({ findings: [], flaky: [{ goal: 'paid-twice' }] });
 });
 
 test('four workers find the same as one', async () => {
   const { run } = PLANTED[0]!;
   const huntWith = (workers: number) => huntFor(run, { goals: ['paid-twice'], workers });
   const [one, many] = [await huntWith(1), await huntWith(4)];
-  expect(many.finds.map(({ words }) => words)).toEqual(one.finds.map(({ words }) => words));
+  expect(many.findings.map(({ words }) => words)).toEqual(one.findings.map(({ words }) => words));
 });
 
 test('a hunt ends after the given number of runs, and reports how much of the search is done', async () => {
@@ -224,7 +224,12 @@ test.each<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     { expect: [{ account: order(1).beneficiary_account, amount: 500 }] },
     'without any failure, what is paid differs from expect: 000123451001: paid ₹101.00, not expected; 000123451001: not paid ₹500.00, expected once. Correct the table, or the client',
   ],
-  ['never ends', () => new Promise(() => undefined), { time: '20ms' }, 'must end in time'],
+  [
+    'never ends',
+    () => new Promise(() => undefined),
+    { time: '20ms' },
+    'must succeed in time, but it had not ended after',
+  ],
   ['has no goal', () => Promise.resolve(), { goals: ['riches' as never] }, 'goals must be one of paid-twice'],
   ['may not run', () => Promise.resolve(), { runs: 0 }, 'runs must be a whole number from 1'],
   [
@@ -245,12 +250,12 @@ const givesUp = async (api: PayoutApi): Promise<void> => {
 
 test('a client that reports a failure for a payout that was made has misreported it; one in doubt has not', async () => {
   const options = { goals: ['misreported'], depth: 1 } as const;
-  const { finds } = await hunt({
+  const { findings } = await hunt({
     ...options,
     goals: ['misreported'],
     run: (world) => PayoutApi.run(world, givesUp),
   });
-  expect(finds).toMatchObject([
+  expect(findings).toMatchObject([
     { goal: 'misreported', message: 'order-1 was paid (₹101.00), but the client reports a failure' },
   ]);
   const doubts = await hunt({
@@ -262,20 +267,20 @@ test('a client that reports a failure for a payout that was made has misreported
         () => 'in-doubt',
       ),
   });
-  expect(doubts.finds).toEqual([]);
+  expect(doubts.findings).toEqual([]);
 });
 
 test('a finding that is known does not count, and the hunt looks for others', async () => {
   const search = { goals: ['misreported'], depth: 1, seed: '1' } as const;
   const run: HuntOptions['run'] = (world) => PayoutApi.run(world, givesUp);
   const first = await hunt({ ...search, goals: ['misreported'], run });
-  const known = first.finds.map(({ goal, failures }) => ({ goal, failures: failures.map(failureName) }));
+  const known = first.findings.map(({ goal, failures }) => ({ goal, failures: failures.map(failureName) }));
   const second = await hunt({ ...search, goals: ['misreported'], run, known });
   expect(second.known.map(({ goal }) => goal)).toEqual(['misreported']);
-  expect(second.finds.map(({ failures }) => failures.map(failureName))).not.toEqual(
+  expect(second.findings.map(({ failures }) => failures.map(failureName))).not.toEqual(
     known.map(({ failures }) => failures),
   );
-  expect(second.finds).toHaveLength(1); // another failure with the same result
+  expect(second.findings).toHaveLength(1); // another failure with the same result
 });
 
 test('a hunt says which account the client pays several times even without any failure', async () => {

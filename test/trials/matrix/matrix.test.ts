@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RefereeSettings } from '../../../src/contract/conduct.ts';
 import { DEFAULT_DIALECT } from '../../../src/contract/dialect.ts';
-import type { Ending } from '../../../src/trials/hunt/goals.ts';
+import type { Ending } from '../../../src/trials/run.ts';
 import { startSandbox, type ScenarioInput, type World } from '../../../src/index.ts';
 import { hasFailed, type Cell, type CommandRun, type Row } from '../../../src/trials/matrix/cells.ts';
 import { dialectRows, MatrixError } from '../../../src/trials/matrix/dialect-rows.ts';
@@ -291,7 +291,7 @@ test('accounts that differ from run to run are not compared, and the baseline sa
     await api.initiate(order(100 + runs));
   };
   const { cells, baseline } = await matrixOf([scenario('happy-fast')], client);
-  expect(baseline).toMatchObject({ requests: 2, isUnsteady: true, expected: [{ account: '000123451001' }] });
+  expect(baseline).toMatchObject({ requests: 2, isFlaky: true, expected: [{ account: '000123451001' }] });
   expect(cells).toMatchObject([{ verdict: 'not exercised' }]);
 });
 

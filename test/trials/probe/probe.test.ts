@@ -21,9 +21,9 @@ const probed = (url: string, key: string, level: Level): Promise<ProbeResult> =>
   });
 
 /** What it has learned: `{ 'errors.body': 'envelope' }`. */
-const learned = ({ findings }: ProbeResult): Record<string, unknown> =>
+const learned = ({ learned: known }: ProbeResult): Record<string, unknown> =>
   Object.fromEntries(
-    findings.all.filter(([, { value }]) => value !== null).map(([row, { value }]) => [row, value]),
+    known.all.filter(([, { value }]) => value !== null).map(([row, { value }]) => [row, value]),
   );
 
 const rowsOf = (dialect: Dialect): Record<string, unknown> =>
@@ -176,14 +176,14 @@ test('a row that no response shows is unknown, with what it needs or what was se
   const errorBody = () => JSON.stringify({ error: 'no' });
   const service = await otherService({ ...WAYS, errorBody, same: 422, looksAtBalanceFirst: true });
   const refused = await probed(service.url, service.key, 'refused');
-  expect(Object.fromEntries(refused.findings.all)).toMatchObject({
+  expect(Object.fromEntries(refused.learned.all)).toMatchObject({
     'errors.body': { value: null, why: expect.stringContaining('{"error":"no"}') },
     'requests.formats': { value: null, why: expect.stringContaining('needs --level pay') },
     'client_ref_id.same_body': { value: null, why: 'needs --level pay' },
     'rate_limit.routes': { value: null, why: 'the probe does not provoke a rate limit' },
   });
   const paid = await probed(service.url, service.key, 'pay');
-  expect(Object.fromEntries(paid.findings.all)['client_ref_id.same_body']).toMatchObject({
+  expect(Object.fromEntries(paid.learned.all)['client_ref_id.same_body']).toMatchObject({
     value: null,
     why: expect.stringContaining('422'),
   });

@@ -41,6 +41,6 @@ test('a payout settles when the clock is advanced', async () => {
 });
 
 test('no single failure of the service makes the client pay twice', async () => {
-  const { finds } = await hunt({ run: (world) => pay(world, order), goals: ['paid-twice'], depth: 1 });
-  expect(finds).toEqual([]);
+  const { findings } = await hunt({ run: (world) => pay(world, order), goals: ['paid-twice'], depth: 1 });
+  expect(findings).toEqual([]);
 }, 60_000);

@@ -3,7 +3,7 @@ import { SWITCHES } from '../../contract/dialect.ts';
 type Choice = string | number;
 
 /** What is known about one row of the dialect: its value with the evidence, or why it is not known. */
-export type Finding =
+export type LearnedRow =
   { readonly value: Choice; readonly evidence: string } | { readonly value: null; readonly why: string };
 
 const NEEDS_REFUSED = 'needs --level refused';
@@ -27,8 +27,8 @@ const NEEDS: Readonly<Record<string, string>> = {
 };
 
 /** What a probe has learned, row by row. A row with contradictory responses is not known. */
-export class Findings {
-  readonly #rows = new Map<string, Finding>();
+export class LearnedDialect {
+  readonly #rows = new Map<string, LearnedRow>();
   readonly #contradicted = new Set<string>();
 
   /** Records the value that a response shows. A value that is not a choice of the dialect makes the row unknown. */
@@ -59,7 +59,7 @@ export class Findings {
   }
 
   /** Every row of the dialect. */
-  get all(): readonly (readonly [row: string, finding: Finding])[] {
+  get all(): readonly (readonly [row: string, learnedRow: LearnedRow])[] {
     return [...SWITCHES.keys()].map((row) => [
       row,
       this.#rows.get(row) ?? { value: null, why: NEEDS[row] ?? 'no response showed it' },

@@ -1,0 +1,86 @@
+import type { TestWorld } from '../client/test-world.ts';
+import { timeText } from '../contract/duration.ts';
+import type { WallClock } from '../log/wall-clock.ts';
+import type { Evidence } from '../referee/case.ts';
+
+/** One run of a client, under `hunt` and `matrix`. */
+
+/** How a run of the client ended. */
+export type Ending =
+  | { readonly kind: 'success' }
+  /** The client says that it failed, or that it does not know. `output` is the end of what it wrote. */
+  | { readonly kind: 'failure'; readonly why: string; readonly output?: string; readonly isInDoubt?: boolean }
+  /** It was still running after this time, and was ended. */
+  | { readonly kind: 'stuck'; readonly afterMs: number };
+
+export interface Run {
+  readonly ending: Ending;
+  readonly durationMs: number;
+  /** The evidence of every world that the client used. */
+  readonly worlds: readonly Evidence[];
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/**
+ * Runs the client once against a world, and resolves however it ends.
+ *
+ * @param signal aborted when it has to end: it took too long, or nobody waits for it any more
+ * @param variables what a command needs so that a sandbox that it starts itself is seen
+ */
+export type Client = (
+  world: TestWorld,
+  signal: AbortSignal,
+  variables: Variables,
+) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
+
+/** @param limitMs a client that runs longer is ended, as by `stop`, and counts as stuck */
+export async function runClient(
+  client: Client,
+  world: TestWorld,
+  limitMs: number,
+  stop: AbortSignal,
+  wallClock: WallClock,
+  variables: Variables,
+): Promise<Ending> {
+  if (stop.aborted) return { kind: 'stuck', afterMs: 0 };
+  const tooLong = new AbortController();
+  const cancel = wallClock.schedule(wallClock.nowMs() + limitMs, () => tooLong.abort());
+  const signal = AbortSignal.any([tooLong.signal, stop]);
+  const aborted = new Promise<Ending>((resolve) => {
+    signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
+  });
+  try {
+    return await Promise.race([client(world, signal, variables), aborted]);
+  } finally {
+    cancel(); // a run that has ended is not aborted later
+  }
+}
+
+/** Why there is nothing to judge. @param refused what came without reaching a world; empty for nothing */
+export function noRequestText(refused: string): string {
+  const what = refused === '' ? '' : ` (${refused})`;
+  return `no request with a valid key reached the sandbox${what}: give the command its address and a key, such as --env PAYOUT_URL={url} --env PAYOUT_KEY={key}, or start its sandbox with startSandbox()`;
+}
+
+/** How many requests of a run are known. */
+export const requestsIn = ({ worlds }: Pick<Run, 'worlds'>): number =>
+  worlds.reduce((sum, { requests, evicted }) => sum + requests.length + evicted, 0);
+
+const whyEnded = (ending: Exclude<Ending, { kind: 'success' }>): string => {
+  if (ending.kind === 'stuck') return `it had not ended after ${timeText(ending.afterMs)}`;
+  const { why, output } = ending;
+  return `it failed: ${output ? `${why}, and it wrote: ${output}` : why}`;
+};
+
+/**
+ * Why other runs cannot be compared with one without failures; null when they can.
+ *
+ * @param noRequest what to say about a client that sent nothing
+ */
+export function baselineFault(run: Run, noRequest: string): string | null {
+  const isSilent = requestsIn(run) === 0;
+  if (run.ending.kind === 'success') return isSilent ? noRequest : null;
+  const why = `${whyEnded(run.ending)}${isSilent ? `; ${noRequest}` : ''}`;
+  return `without any failure the client must succeed in time, but ${why}`;
+}
