@@ -2,10 +2,10 @@
 // again, which cannot pay twice; when that does not help, it asks.
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** For every request: one that hangs would hang for ever. */
+/** For every request: one that hangs would hang forever. */
 const TIMEOUT_MS = Number(process.env.PAYOUT_TIMEOUT_MS ?? 300);
 
-/** @returns the HTTP status and the body; http is 0 when nobody knows what became of the request */
+/** @returns the HTTP status and the body; http is 0 when nobody knows what happened to the request */
 async function send({ url, apiKey }, path, payout) {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const method = payout === undefined ? 'GET' : 'POST';
@@ -29,7 +29,7 @@ export async function pay(world, payout, tries = 3) {
   }
   const data = await statusOf(world, payout.client_ref_id);
   if (data === undefined)
-    throw new Error(`what became of ${payout.client_ref_id} is unknown: ask again later`);
+    throw new Error(`what happened to ${payout.client_ref_id} is unknown: ask again later`);
   return { http: 200, data };
 }
 

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-TIMEOUT = float(os.environ.get("PAYOUT_TIMEOUT_MS", "300")) / 1000  # for every request: one that hangs would hang for ever
+TIMEOUT = float(os.environ.get("PAYOUT_TIMEOUT_MS", "300")) / 1000  # for every request: one that hangs would hang forever
 
 
 class PayoutClient:

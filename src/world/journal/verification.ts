@@ -20,7 +20,7 @@ interface Witness extends RequestFacts {
   readonly exchange: Exchange;
 }
 
-/** One condition of a match: of those of rules, or on what became of the request. */
+/** One condition of a match: of those of rules, or on what happened to the request. */
 type Condition = Pick<RuleCondition, 'field' | 'wanted'> & {
   readonly seen: (witness: Witness) => unknown;
   readonly holds: (witness: Witness) => boolean;

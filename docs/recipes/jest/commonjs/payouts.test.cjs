@@ -19,7 +19,7 @@ async function pay({ url, apiKey }, payout) {
     method: 'POST',
     headers,
     body: JSON.stringify(payout),
-    signal: AbortSignal.timeout(2000), // a request that hangs would hang for ever
+    signal: AbortSignal.timeout(2000), // a request that hangs would hang forever
   });
   return response.json();
 }
