@@ -4,6 +4,7 @@ import { useAction, useLive } from '../store/current-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { counted, duration, istMoment, istShortDay, istTime, plural, rupees } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
+import { useSize } from '../ui/size.ts';
 import { Preview } from './preview.ts';
 import {
   barsOf,
@@ -95,25 +96,29 @@ function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly no
   );
 }
 
+/** The look ahead, which is closed when it ends; null while nobody looks. */
+function usePreview() {
+  const [preview, setPreview] = useState<Preview | null>(null);
+  useEffect(() => () => preview?.close(), [preview]);
+  return [preview, setPreview] as const;
+}
+
 /** World time with what was made, settled and came back, what is scheduled, and what is at risk. Dragging “now” to the right previews the future. */
 export function Ribbon() {
   const live = useLive();
   const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  const [preview, setPreview] = useState<Preview | null>(null);
+  const width = Math.max(0, useSize(box).width - LEFT - RIGHT);
+  const [preview, setPreview] = usePreview();
   const isDragged = useRef(false);
   const { isBusy, refusal, run } = useAction();
   const nowMs = worldNowMs(live) ?? 0;
   const rows = live.payouts.rows.value;
-  useEffect(() => {
-    const element = box.current!;
-    const resized = new ResizeObserver(() => setWidth(Math.max(0, element.clientWidth - LEFT - RIGHT)));
-    resized.observe(element);
-    return () => resized.disconnect();
-  }, []);
-  useEffect(() => () => preview?.close(), [preview]);
 
-  const ticks = useMemo(() => ticksOf(rows.slice(0, MOST_PAYOUTS)), [rows]);
+  const { ticks, ahead } = useMemo(() => {
+    const all = ticksOf(rows.slice(0, MOST_PAYOUTS));
+    const scheduled = all.filter(({ isAhead }) => isAhead).map(({ atMs }) => atMs);
+    return { ticks: all, ahead: scheduled.toSorted((a, b) => a - b) };
+  }, [rows]);
   const minute = preview === null ? Math.floor(nowMs / 5000) : null; // it stands still while somebody looks ahead
   const { scale, bars } = useMemo(() => {
     const lastMs = ticks.reduce((last, { atMs }) => Math.max(last, atMs), nowMs);
@@ -123,10 +128,6 @@ export function Ribbon() {
   }, [ticks, width, minute]);
   const nowX = xOf(scale, nowMs);
   const lookX = preview === null ? nowX : xOf(scale, preview.atMs.value);
-  const ahead = ticks
-    .filter(({ isAhead }) => isAhead)
-    .map(({ atMs }) => atMs)
-    .toSorted((a, b) => a - b);
 
   const look = (atMs: number): void => {
     const one = preview ?? new Preview(live);

@@ -2,16 +2,10 @@ import type { TransactionResponse } from '../../contract/control-responses.ts';
 
 /** The geometry of the time ribbon: world time from left to right, with idle gaps compressed. Pure functions. */
 
-/** A part of the ribbon with something in it, or the gap between two. */
-interface Stretch {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly x: number;
-  readonly width: number;
-}
-
+/** Moments, and their places from 0 to the width, both ascending. */
 export interface TimeScale {
-  readonly stretches: readonly Stretch[];
+  readonly atMs: Float64Array;
+  readonly x: Float64Array;
   readonly width: number;
 }
 
@@ -25,47 +19,35 @@ const weight = (ms: number, usualMs: number): number =>
 
 /** A scale on which these moments lie; the first at 0, the last at its width. */
 export function timeScale(momentsMs: readonly number[], width: number): TimeScale {
-  const sorted = [...new Set(momentsMs)].toSorted((a, b) => a - b);
-  const gaps = sorted.slice(1).map((ms, index) => ms - sorted[index]!);
-  const busy = gaps.toSorted((a, b) => a - b);
-  const usualMs = Math.max(LEAST_MS, busy[Math.floor(busy.length * 0.75)] ?? LEAST_MS);
+  const atMs = Float64Array.from(new Set(momentsMs)).toSorted();
+  const gaps = atMs.slice(1).map((ms, index) => ms - atMs[index]!);
+  const usualMs = Math.max(LEAST_MS, gaps.toSorted()[Math.floor(gaps.length * 0.75)] ?? LEAST_MS);
   const weights = gaps.map((ms) => weight(ms, usualMs));
   const sum = weights.reduce((total, one) => total + one, 0) || 1;
-  let x = 0;
-  const stretches = weights.map((one, index) => {
-    const stretch = { fromMs: sorted[index]!, toMs: sorted[index + 1]!, x, width: (one / sum) * width };
-    x += stretch.width;
-    return stretch;
-  });
-  return { stretches, width };
+  const x = new Float64Array(atMs.length);
+  for (const [index, one] of weights.entries()) x[index + 1] = x[index]! + (one / sum) * width;
+  return { atMs, x, width };
 }
 
-/** The stretch that a predicate finds first; the last one if none does. */
-function stretchWhere({ stretches }: TimeScale, isPast: (stretch: Stretch) => boolean): Stretch | undefined {
-  let [low, high] = [0, stretches.length - 1];
+/** What a value of one scale is on the other, in proportion between its neighbours. */
+function translated(value: number, from: Float64Array, to: Float64Array): number {
+  let [low, high] = [1, from.length - 1];
+  if (high < low) return to[0] ?? 0;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isPast(stretches[middle]!)) high = middle;
+    if (from[middle]! >= value) high = middle;
     else low = middle + 1;
   }
-  return stretches[low];
+  const [before, after] = [from[low - 1]!, from[low]!];
+  const share = after === before ? 1 : Math.min(1, Math.max(0, (value - before) / (after - before)));
+  return to[low - 1]! + share * (to[low]! - to[low - 1]!);
 }
 
 /** Where a moment lies. */
-export function xOf(scale: TimeScale, atMs: number): number {
-  const stretch = stretchWhere(scale, ({ toMs }) => toMs >= atMs);
-  if (stretch === undefined) return 0;
-  const share = (atMs - stretch.fromMs) / (stretch.toMs - stretch.fromMs);
-  return stretch.x + stretch.width * Math.min(1, Math.max(0, share));
-}
+export const xOf = ({ atMs, x }: TimeScale, momentMs: number): number => translated(momentMs, atMs, x);
 
 /** The moment at a place. */
-export function msAt(scale: TimeScale, x: number): number {
-  const stretch = stretchWhere(scale, (one) => one.x + one.width >= x);
-  if (stretch === undefined) return 0;
-  const share = stretch.width === 0 ? 1 : Math.min(1, Math.max(0, (x - stretch.x) / stretch.width));
-  return stretch.fromMs + share * (stretch.toMs - stretch.fromMs);
-}
+export const msAt = ({ atMs, x }: TimeScale, place: number): number => translated(place, x, atMs);
 
 export const LANES = ['made', 'settled', 'back'] as const;
 export type Lane = (typeof LANES)[number];
@@ -78,30 +60,34 @@ export interface Tick {
   readonly isRisk: boolean;
 }
 
-/** What happened to payouts, and what is scheduled. */
-export function ticksOf(payouts: readonly TransactionResponse[]): readonly Tick[] {
-  const ticks: Tick[] = [];
-  for (const { created_at: createdAt, at_risk: isRisk, timeline } of payouts) {
-    ticks.push({ atMs: Date.parse(createdAt), lane: 'made', isAhead: false, isRisk });
-    for (const { to, at, done } of timeline) {
-      if (at === null || to === null || to === 'PENDING') continue;
-      ticks.push({
-        atMs: Date.parse(at),
-        lane: to === 'SUCCESS' ? 'settled' : 'back',
-        isAhead: !done,
-        isRisk: false,
-      });
-    }
+/** The ticks of payouts that were seen before: a payout that has not changed is the same object. */
+const known = new WeakMap<TransactionResponse, readonly Tick[]>();
+
+function ticksOfOne({
+  created_at: createdAt,
+  at_risk: isRisk,
+  timeline,
+}: TransactionResponse): readonly Tick[] {
+  const ticks: Tick[] = [{ atMs: Date.parse(createdAt), lane: 'made', isAhead: false, isRisk }];
+  for (const { to, at, done } of timeline) {
+    if (at === null || to === null || to === 'PENDING') continue;
+    const lane = to === 'SUCCESS' ? 'settled' : 'back';
+    ticks.push({ atMs: Date.parse(at), lane, isAhead: !done, isRisk: false });
   }
   return ticks;
 }
 
+/** What happened to payouts, and what is scheduled. */
+export const ticksOf = (payouts: readonly TransactionResponse[]): readonly Tick[] =>
+  payouts.flatMap((payout) => {
+    const ticks = known.get(payout) ?? ticksOfOne(payout);
+    known.set(payout, ticks);
+    return ticks;
+  });
+
 /** Ticks at the same place, drawn as one. */
-export interface Bar {
+export interface Bar extends Omit<Tick, 'atMs'> {
   readonly x: number;
-  readonly lane: Lane;
-  readonly isAhead: boolean;
-  readonly isRisk: boolean;
   readonly count: number;
 }
 
@@ -109,10 +95,10 @@ const COLUMN = 4;
 
 /** Ticks as bars in columns of a few pixels. Those at risk are never hidden by others. */
 export function barsOf(ticks: readonly Tick[], scale: TimeScale): readonly Bar[] {
-  const bars = new Map<string, { x: number; lane: Lane; isAhead: boolean; isRisk: boolean; count: number }>();
+  const bars = new Map<number, Bar & { count: number }>();
   for (const { atMs, lane, isAhead, isRisk } of ticks) {
     const column = Math.round(xOf(scale, atMs) / COLUMN);
-    const key = `${column} ${lane} ${isAhead} ${isRisk}`;
+    const key = ((column * LANES.length + LANES.indexOf(lane)) * 2 + Number(isAhead)) * 2 + Number(isRisk);
     const bar = bars.get(key);
     if (bar === undefined) bars.set(key, { x: column * COLUMN, lane, isAhead, isRisk, count: 1 });
     else bar.count += 1;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useSize } from './size.ts';
 import css from './table.module.css';
 
 interface Column<T> {
@@ -36,6 +37,10 @@ const BEYOND = 8;
 const focusActive = (element: HTMLElement): void =>
   element.querySelector<HTMLElement>('[data-active] button')?.focus({ preventScroll: true });
 
+/** The place of each row by its key. */
+const useIndex = <T,>(rows: readonly T[], keyOf: (row: T) => string): ReadonlyMap<string, number> =>
+  useMemo(() => new Map(rows.map((row, index) => [keyOf(row), index])), [rows]);
+
 /** A table of any length that renders only its visible rows. It is one tab stop; the arrow keys move between rows. */
 export function VirtualTable<T>({
   label,
@@ -49,34 +54,28 @@ export function VirtualTable<T>({
   onOpen,
 }: Props<T>) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState({ top: 0, height: 400, width: 1000 });
+  const size = useSize(scroller);
+  const [top, setTop] = useState(0);
   const [active, setActive] = useState<string | null>(null);
   const topRow = useRef<string | null>(null);
   const isFocusWanted = useRef(false);
-  const isNarrow = seen.width < NARROW;
+  const isNarrow = size.width < NARROW;
   const height = isNarrow ? NARROW_ROW : isTouched.matches ? TOUCH_ROW : ROW;
+  // functions below read the rows here: one that is kept for long would keep its rows, too
+  const list = useRef(rows);
+  list.current = rows;
 
   const look = (): void => {
-    const { scrollTop, clientHeight, clientWidth } = scroller.current!;
-    const top = rows[Math.floor(scrollTop / height)];
-    topRow.current = top === undefined ? null : keyOf(top);
-    setSeen((was) =>
-      was.top === scrollTop && was.height === clientHeight && was.width === clientWidth
-        ? was
-        : { top: scrollTop, height: clientHeight, width: clientWidth },
-    );
+    const { scrollTop } = scroller.current!;
+    const first = list.current[Math.floor(scrollTop / height)];
+    topRow.current = first === undefined ? null : keyOf(first);
+    setTop(scrollTop);
   };
 
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(look);
-    observer.observe(scroller.current!);
-    return () => observer.disconnect();
-  }, []);
-
-  const indexOf = useMemo(() => new Map(rows.map((row, index) => [keyOf(row), index])), [rows]);
-  const first = Math.max(0, Math.min(Math.floor(seen.top / height), rows.length - 1));
+  const indexOf = useIndex(rows, keyOf);
+  const first = Math.max(0, Math.min(Math.floor(top / height), rows.length - 1));
   const from = Math.max(0, first - BEYOND);
-  const shown = rows.slice(from, first + Math.ceil(seen.height / height) + BEYOND);
+  const shown = rows.slice(from, first + Math.ceil(size.height / height) + BEYOND);
 
   // New rows above do not move the rows that are being read, unless the list is scrolled to the top.
   useLayoutEffect(() => {
@@ -109,7 +108,7 @@ export function VirtualTable<T>({
       return;
     element.scrollTop = top - element.clientHeight / 2;
     look();
-  }, [opened, indexOf.size > 0, seen.height]);
+  }, [opened, indexOf.size > 0, size.height]);
   // Closing the details removed the focused element, so the focus returns to the row.
   const wasOpened = useRef(opened);
   useEffect(() => {
@@ -120,7 +119,7 @@ export function VirtualTable<T>({
   }, [opened]);
 
   const focus = (index: number): void => {
-    const row = rows[Math.max(0, Math.min(index, rows.length - 1))];
+    const row = list.current.at(Math.max(0, Math.min(index, list.current.length - 1)));
     if (row === undefined) return;
     const key = keyOf(row);
     const element = scroller.current!;
@@ -139,7 +138,7 @@ export function VirtualTable<T>({
   const stop = isActiveShown ? activeIndex : first;
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const page = Math.max(1, Math.floor(seen.height / height) - 1);
+    const page = Math.max(1, Math.floor(size.height / height) - 1);
     const to = {
       ArrowDown: stop + 1,
       j: stop + 1,
@@ -148,7 +147,7 @@ export function VirtualTable<T>({
       PageDown: stop + page,
       PageUp: stop - page,
       Home: 0,
-      End: rows.length - 1,
+      End: list.current.length - 1,
     }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
