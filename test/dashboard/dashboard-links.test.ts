@@ -160,4 +160,21 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await inSight('order-1', 'Open order-1');
     expect(page.url()).toContain(`#payouts?world=${world}&payout=${first}`); // and nothing has amended it
   });
+
+  test('the address no longer names a payout that a reset removed', async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    const seen = await open(url, { apiKey: payer.apiKey });
+    const { page } = seen;
+    await loaded(seen);
+    const list = await holdBack(seen, '**/_sandbox/transactions?*');
+    await payer.pay();
+    const { txn_id: id } = await payer.world.payout('order-1');
+    await page.evaluate(`location.hash = '#payouts?payout=${id}'`); // read by itself, before the list has it
+    await page.getByRole('region', { name: 'order-1' }).waitFor();
+    list();
+    await page.getByRole('button', { name: 'Open order-1' }).waitFor();
+    await payer.world.reset();
+    await expect.poll(() => page.url()).not.toContain('payout=');
+  });
 });

@@ -3,6 +3,7 @@ import type { ExplainResponse, ExplainInput, RuleVerdict } from '../../contract/
 import type { InitiateRequest } from '../../contract/service.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
+import { Choice } from '../ui/choice.tsx';
 import { Refusal } from '../ui/marks.tsx';
 
 const ROUTES = {
@@ -89,13 +90,7 @@ export function ExplainPanel({ payout }: { readonly payout: InitiateRequest }) {
       <div class="row-form">
         <label class="field">
           <span>What would happen to</span>
-          <select value={route} onChange={(event) => setRoute(event.currentTarget.value as Route)}>
-            {Object.entries(ROUTES).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
+          <Choice value={route} options={Object.entries(ROUTES) as [Route, string][]} onChoose={setRoute} />
         </label>
         <Button isBusy={isBusy} act={explain}>
           Explain

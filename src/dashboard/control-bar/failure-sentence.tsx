@@ -3,6 +3,7 @@ import type { RouteName } from '../../contract/match.ts';
 import { useLive } from '../store/current-world.ts';
 import { isBreak } from '../conduct/scorecard.ts';
 import { Button } from '../ui/button.tsx';
+import { Choice, named } from '../ui/choice.tsx';
 import { counted } from '../ui/formats.ts';
 import {
   FAILURES,
@@ -13,34 +14,11 @@ import {
   TIMES,
   type Times,
 } from './failure-kinds.ts';
-import { failureText, orderedFailure } from './ordered-failure.ts';
 import { backToNormal, orderRule, removeRule } from './rule-orders.ts';
 import css from './control-bar.module.css';
 
 const ROUTES = ['initiate', 'status', 'balance'] as const satisfies readonly RouteName[];
 const MAGIC = 'magic:';
-
-interface ChoiceProps<T extends string> {
-  readonly label: string;
-  readonly value: T;
-  readonly options: readonly (readonly [value: T, label: string])[];
-  readonly onChoose: (value: T) => void;
-}
-
-/** A choice within a sentence. */
-const Choice = <T extends string>({ label, value, options, onChoose }: ChoiceProps<T>) => (
-  <select
-    aria-label={label}
-    value={value}
-    onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
-  >
-    {options.map(([name, text]) => (
-      <option key={name} value={name}>
-        {text}
-      </option>
-    ))}
-  </select>
-);
 
 /** Orders a failure in a sentence: The [next] [initiate] [gets a 500 after the payout]. */
 export function FailureSentence() {
@@ -79,31 +57,22 @@ export function FailureSentence() {
       <Choice
         label="How many"
         value={times}
-        options={Object.keys(TIMES).map((name) => [name as Times, name])}
+        options={named(Object.keys(TIMES) as Times[])}
         onChoose={setTimes}
       />
-      <Choice
-        label="Request"
-        value={route}
-        options={ROUTES.map((name) => [name, name])}
-        onChoose={setRoute}
-      />
+      <Choice label="Request" value={route} options={named(ROUTES)} onChoose={setRoute} />
       <Choice label="What happens" value={value} options={options} onChoose={setChosen} />
       <Button isSubmit>Order</Button>
     </form>
   );
 }
 
-/** What is ordered, in the order in which it is tried, and a failure of the scenario that meets every payout. */
+/** What is ordered, in the order in which it is tried. */
 export function OrderQueue() {
   const live = useLive();
-  const scenario = live.scenario.value;
-  if (scenario === null) return null;
-  const top = scenario.rules.filter(({ from }) => from === 'world');
+  const top = (live.scenario.value?.rules ?? []).filter(({ from }) => from === 'world');
   const breaks = top.filter(isBreak);
-  const failure = orderedFailure(scenario.rules);
-  const ofScenario = failure?.rule.from === 'scenario' ? failure : null;
-  if (top.length === 0 && ofScenario === null) return null;
+  if (top.length === 0) return null;
   return (
     <div class={css.queue} data-testid="ordered">
       <ul aria-label="Ordered failures">
@@ -128,11 +97,6 @@ export function OrderQueue() {
               </Button>
             </li>
           ))}
-        {ofScenario !== null && (
-          <li>
-            <strong>{failureText(ofScenario)}.</strong> <span class="dim">{ofScenario.rule.id}</span>
-          </li>
-        )}
       </ul>
       <Button kind="small" act={() => void backToNormal(live)}>
         Back to normal

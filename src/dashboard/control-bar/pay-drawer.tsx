@@ -4,6 +4,7 @@ import { hide } from '../shell/overlay.ts';
 import { useLive } from '../store/current-world.ts';
 import { noAmountText, parseAmount } from '../ui/amounts.ts';
 import { Button, CopyButton } from '../ui/button.tsx';
+import { Choice, named } from '../ui/choice.tsx';
 import { readable, rupees } from '../ui/formats.ts';
 import { ExplainPanel } from './explain-panel.tsx';
 import { MAGIC_KINDS, magicBeneficiaries } from './failure-kinds.ts';
@@ -139,16 +140,11 @@ export function PayDrawer() {
         {text('amount')}
         <label class="field">
           <span>Mode</span>
-          <select
+          <Choice
             value={form.transfer_mode}
-            onChange={(event) =>
-              change({ transfer_mode: event.currentTarget.value as (typeof MODES)[number] })
-            }
-          >
-            {MODES.map((mode) => (
-              <option key={mode}>{mode}</option>
-            ))}
-          </select>
+            options={named(MODES)}
+            onChoose={(mode) => change({ transfer_mode: mode })}
+          />
         </label>
         {text('beneficiary_account')}
         {text('beneficiary_name')}

@@ -63,6 +63,7 @@ function timeOfDay(found: RegExpExecArray): number {
 /** `2:00`, `14:30:05`, `2 pm`: a number alone is not a time. */
 const TIME = /(?:^|\s)(\d{1,2})(?=:|\s*[ap]m)(?::(\d\d)(?::(\d\d))?)?\s*(am|pm)?(?=\s|,|$)/;
 const DAY_NAME = /\b(today|tomorrow|(sun|mon|tue|wed|thu|fri|sat)[a-z]*)\b/;
+const NOON = /\b(noon|midnight)\b/;
 const ISO_DATE = /\b(\d{4})-(\d\d)-(\d\d)\b/;
 const DATE = /\b(\d{1,2})\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:\s+(\d{4}))?\b/;
 const FILLERS = /\b(?:to|at|on|the|ist|next)\b|,/g;
@@ -106,38 +107,44 @@ function momentMove(atMs: number, nowMs: number): Move {
   return { request: { to: new Date(atMs).toISOString() }, atMs };
 }
 
+/** The day that a text names; null if it names none. @param today midnight, as if the zone were UTC */
+function namedDay(
+  [iso, date, name]: readonly (RegExpExecArray | null)[],
+  today: number,
+  isPast: (day: number) => boolean,
+): number | null {
+  if (iso) return dateMs(Number(iso[1]), Number(iso[2]) - 1, Number(iso[3]));
+  if (date) {
+    const [, day, month, year] = date;
+    const inYear = (which: number): number => dateMs(which, MONTHS.indexOf(month!), Number(day));
+    if (year !== undefined) return inYear(Number(year));
+    const thisYear = new Date(today).getUTCFullYear();
+    return inYear(isPast(inYear(thisYear)) ? thisYear + 1 : thisYear);
+  }
+  if (!name) return null;
+  if (name[2] === undefined) return name[1] === 'tomorrow' ? today + DAY_MS : today;
+  const ahead = (WEEKDAYS.indexOf(name[2]) - new Date(today).getUTCDay() + 7) % 7;
+  const day = today + ahead * DAY_MS;
+  return isPast(day) ? day + 7 * DAY_MS : day;
+}
+
 /** A day, a time of day, or both, in IST unless the text says UTC. */
 function momentOf(words: string, nowMs: number): number {
   const [utc, text] = taken(words.replace(/(\d)t(\d)/, '$1 $2'), /\butc\b/);
   const offsetMs = utc === null ? IST_MS : 0;
   const today = Math.floor((nowMs + offsetMs) / DAY_MS) * DAY_MS;
-  const [isoDate, withoutIso] = taken(text, ISO_DATE);
-  const [date, withoutDate] = taken(withoutIso, DATE);
-  const [name, withoutName] = taken(withoutDate, DAY_NAME);
-  const [noon, withoutNoon] = taken(withoutName, /\b(noon|midnight)\b/);
-  const [time, rest] = taken(withoutNoon, TIME);
-  const hasTime = time !== null || noon !== null;
-  const days = [isoDate, date, name].filter((one) => one !== null).length;
-  if (rest.replaceAll(FILLERS, '').trim() !== '' || days > 1 || (days === 0 && !hasTime))
+  let rest = text;
+  const [iso, date, name, noon, time] = [ISO_DATE, DATE, DAY_NAME, NOON, TIME].map((form) => {
+    const [found, others] = taken(rest, form);
+    rest = others;
+    return found;
+  }) as [RegExpExecArray | null, ...(RegExpExecArray | null)[]];
+  const days = [iso, date, name].map((one) => one ?? null);
+  const named = days.filter((one) => one !== null).length;
+  if (rest.replaceAll(FILLERS, '').trim() !== '' || named > 1 || (named === 0 && !time && !noon))
     throw new Error(FORMS);
-  const timeMs = time !== null ? timeOfDay(time) : noon?.[1] === 'noon' ? 12 * HOUR_MS : 0;
+  const timeMs = time ? timeOfDay(time) : noon?.[1] === 'noon' ? 12 * HOUR_MS : 0;
   const at = (day: number): number => day + timeMs - offsetMs;
   const isPast = (day: number): boolean => at(day) < nowMs;
-
-  if (isoDate !== null) return at(dateMs(Number(isoDate[1]), Number(isoDate[2]) - 1, Number(isoDate[3])));
-  if (date !== null) {
-    const [, day, month, year] = date;
-    const inYear = (which: number): number => dateMs(which, MONTHS.indexOf(month!), Number(day));
-    if (year !== undefined) return at(inYear(Number(year)));
-    const thisYear = new Date(today).getUTCFullYear();
-    return at(isPast(inYear(thisYear)) ? inYear(thisYear + 1) : inYear(thisYear));
-  }
-  if (name?.[1] === 'tomorrow') return at(today + DAY_MS);
-  if (name?.[1] === 'today') return at(today);
-  if (name !== null) {
-    const ahead = (WEEKDAYS.indexOf(name[2]!) - new Date(today).getUTCDay() + 7) % 7;
-    const day = today + ahead * DAY_MS;
-    return at(isPast(day) ? day + 7 * DAY_MS : day);
-  }
-  return at(isPast(today) ? today + DAY_MS : today);
+  return at(namedDay(days, today, isPast) ?? (isPast(today) ? today + DAY_MS : today));
 }

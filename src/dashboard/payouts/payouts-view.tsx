@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import type { State, TransferMode } from '../../contract/service.ts';
+import type { State } from '../../contract/service.ts';
 import { curlOfPayout, MODES, SAMPLE_PAYOUT } from '../control-bar/sending.ts';
 import { address, openPayout, useFilter } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
+import { isUnreachable } from '../store/event-feed.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
 import { Button, CopyButton } from '../ui/button.tsx';
+import { Choice, named } from '../ui/choice.tsx';
 import { counted, countedOf } from '../ui/formats.ts';
 import { Amount, Foreign, Moment } from '../ui/marks.tsx';
 import { Panel } from '../ui/panel.tsx';
@@ -70,7 +72,7 @@ function NoPayouts() {
   );
 }
 
-/** The open payout, also if it is too old to be in the list. */
+/** The open payout, also if it is too old to be in the list. One that does not exist, as after a reset, is closed. */
 function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse | undefined {
   const [old, setOld] = useState<TransactionResponse | null>(null);
   const listed = live.payouts.rows.value && txnId !== null ? live.payouts.get(txnId) : undefined;
@@ -78,7 +80,9 @@ function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse |
   const changed = live.summary.value; // read again with every change of the world
   useEffect(() => {
     if (!isOld) return;
-    live.world.transaction(txnId).then(setOld, () => setOld(null)); // after a reset it no longer exists
+    live.world.transaction(txnId).then(setOld, (error: unknown) => {
+      if (!isUnreachable(error) && address.value.payout === txnId) openPayout(null);
+    });
   }, [live, txnId, isOld, changed]);
   return listed ?? (isOld && old?.txn_id === txnId ? old : undefined);
 }
@@ -95,6 +99,9 @@ function useRows(live: LiveWorld, { state }: PayoutFilter): readonly Transaction
   return isRisk ? atRisk : rows;
 }
 
+const useWanted = (rows: readonly TransactionResponse[], filter: PayoutFilter): typeof rows =>
+  useMemo(() => wantedPayouts(rows, filter), [rows, filter]);
+
 /** All payouts of the world, live. */
 export function PayoutsView() {
   const live = useLive();
@@ -103,15 +110,10 @@ export function PayoutsView() {
   const opened = address.value.payout;
   const rows = useRows(live, filter);
   const before = live.payouts.before.value;
-  const shown = useMemo(() => wantedPayouts(rows, filter), [rows, filter]);
+  const shown = useWanted(rows, filter);
   const payout = useOpened(live, opened);
   const isLoaded = live.isLoaded.value;
   const change = (part: Partial<typeof NO_FILTER>): void => setFilter({ ...filter, ...part });
-  useEffect(() => {
-    if (isLoaded && opened !== null && payout === undefined) {
-      live.world.transaction(opened).catch(() => openPayout(null)); // the address names nothing that exists
-    }
-  }, [live.readings.value]);
 
   const limit = (name: 'atLeast' | 'atMost', label: string, placeholder: string) => (
     <input
@@ -144,27 +146,18 @@ export function PayoutsView() {
             value={filter.text}
             onInput={(event) => change({ text: event.currentTarget.value })}
           />
-          <select
-            aria-label="State"
+          <Choice
+            label="State"
             value={filter.state}
-            onChange={(event) => change({ state: event.currentTarget.value as PayoutFilter['state'] })}
-          >
-            <option value="">Any state</option>
-            <option value="at-risk">At risk</option>
-            {STATES.map((state) => (
-              <option key={state}>{state}</option>
-            ))}
-          </select>
-          <select
-            aria-label="Mode"
+            options={[['', 'Any state'], ['at-risk', 'At risk'], ...named(STATES)]}
+            onChoose={(state) => change({ state })}
+          />
+          <Choice
+            label="Mode"
             value={filter.mode}
-            onChange={(event) => change({ mode: event.currentTarget.value as TransferMode | '' })}
-          >
-            <option value="">Any mode</option>
-            {MODES.map((mode) => (
-              <option key={mode}>{mode}</option>
-            ))}
-          </select>
+            options={[['', 'Any mode'], ...named(MODES)]}
+            onChoose={(mode) => change({ mode })}
+          />
           {limit('atLeast', 'Amount from, rupees', '₹ from')}
           {limit('atMost', 'Amount to, rupees', '₹ to')}
         </div>

@@ -14,7 +14,7 @@ interface Moment {
   /** The request that the client's side is about. */
   readonly request: number | null;
   readonly isAhead: boolean;
-  /** The state of the payout, and what the client knows of it, from here on; null before the payout. */
+  /** The state of the payout, and what the client knows of it, from here on; null before the payout, and where a moment changes nothing. */
   readonly state: Known;
   readonly known: Known;
 }
@@ -85,6 +85,57 @@ function bankMoments(payout: TransactionResponse, entries: readonly EntryRespons
 const gapKind = ({ state, known }: Moment): Gap['kind'] | null =>
   state === null || state === known ? null : known === null ? 'untold' : 'stale';
 
+/** What the client did: its requests, and what their responses told it. */
+const clientMoments = (requests: readonly JournalEntry[]): readonly Moment[] =>
+  requests
+    .filter(({ route }) => route !== 'balance')
+    .map((entry) => ({
+      atMs: Date.parse(entry.at),
+      bank: null,
+      client: clientText(entry),
+      request: entry.id,
+      isAhead: false,
+      state: null,
+      known: toldBy(entry),
+    }));
+
+/** The moments in order, each with the state and what the client knows from then on. @param making the request that made the payout */
+function inOrder(all: readonly Moment[], making: number | undefined): readonly Moment[] {
+  // at the same moment: a request that makes the payout comes first, then what the bank does, then what the client asks
+  const rank = ({ bank, request }: Moment): number => (request === making ? 0 : bank === null ? 2 : 1);
+  const sorted = all.toSorted(
+    (a, b) => a.atMs - b.atMs || rank(a) - rank(b) || (a.request ?? 0) - (b.request ?? 0),
+  );
+  let [state, known]: [Known, Known] = [null, null];
+  const moments: Moment[] = [];
+  for (const one of sorted) {
+    state = one.state ?? (one.request === making ? (state ?? 'PENDING') : state);
+    known = one.known ?? known;
+    const last = moments.at(-1);
+    const isMaking = last !== undefined && last.request === making && last.bank === null;
+    const isOne = isMaking && one.bank !== null && last.atMs === one.atMs; // what it made belongs into its line
+    if (isOne) moments[moments.length - 1] = { ...last, bank: one.bank, state, known };
+    else moments.push({ ...one, state, known });
+  }
+  return moments;
+}
+
+/** Each moment with how the two sides agree until the next one, or until now. */
+function withGaps(moments: readonly Moment[], nowMs: number): readonly StoryLine[] {
+  const kindOf = (one: Moment): Gap['kind'] | null => (one.isAhead ? null : gapKind(one));
+  const isSame = (one: Moment, other: Moment | undefined): boolean =>
+    other !== undefined && kindOf(other) === kindOf(one) && other.known === one.known;
+  let sinceMs = 0;
+  return moments.map((one, index) => {
+    const [before, next] = [moments[index - 1], moments[index + 1]];
+    const kind = kindOf(one);
+    if (!isSame(one, before)) sinceMs = one.atMs;
+    const untilMs = next === undefined || next.isAhead ? nowMs : next.atMs;
+    const ms = isSame(one, next) ? null : Math.max(0, untilMs - sinceMs);
+    return { ...one, gap: kind && { kind, ms } };
+  });
+}
+
 /**
  * The moments of a payout in order, each with how the two sides agree until the next one, or until now.
  *
@@ -97,46 +148,8 @@ export function storyOf(
   requests: readonly JournalEntry[],
   nowMs: number,
 ): readonly StoryLine[] {
-  const asked = requests
-    .filter(({ route }) => route !== 'balance')
-    .map((entry): Moment & { readonly told: Known } => ({
-      atMs: Date.parse(entry.at),
-      bank: null,
-      client: clientText(entry),
-      request: entry.id,
-      isAhead: false,
-      state: null,
-      known: null,
-      told: toldBy(entry),
-    }));
   const making = requests.find(({ committed }) => committed === true)?.id;
-  // at the same moment: a request that makes the payout comes first, then what the bank does, then what the client asks
-  const rank = ({ bank, request }: Moment): number => (request === making ? 0 : bank === null ? 2 : 1);
-  const all = [...bankMoments(payout, entries), ...asked].toSorted(
-    (a, b) => a.atMs - b.atMs || rank(a) - rank(b) || (a.request ?? 0) - (b.request ?? 0),
-  );
-  let [state, known]: [Known, Known] = [null, null];
-  const moments: Moment[] = [];
-  for (const one of all) {
-    state = one.state ?? (one.request === making && state === null ? 'PENDING' : state);
-    known = ('told' in one ? (one.told as Known) : null) ?? known;
-    const last = moments.at(-1);
-    const isOne =
-      last?.request === making && last?.bank === null && one.bank !== null && last.atMs === one.atMs;
-    if (isOne) moments[moments.length - 1] = { ...last, bank: one.bank, state, known };
-    else moments.push({ ...one, state, known });
-  }
-  let sinceMs = 0;
-  const story: StoryLine[] = [];
-  for (const [index, one] of moments.entries()) {
-    const [before, next] = [moments[index - 1], moments[index + 1]];
-    const kind = one.isAhead ? null : gapKind(one);
-    if (before === undefined || gapKind(before) !== kind || before.known !== one.known) sinceMs = one.atMs;
-    const goesOn = next !== undefined && !next.isAhead && gapKind(next) === kind && next.known === one.known;
-    const untilMs = next === undefined || next.isAhead ? nowMs : next.atMs;
-    story.push({ ...one, gap: kind && { kind, ms: goesOn ? null : Math.max(0, untilMs - sinceMs) } });
-  }
-  return story;
+  return withGaps(inOrder([...bankMoments(payout, entries), ...clientMoments(requests)], making), nowMs);
 }
 
 /** A gap in words: `the client did not know for 3 s`. */

@@ -3,6 +3,7 @@ import type { HeldRequest, ReleaseOrder } from '../../client/orders.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { useTogether } from '../store/together.ts';
 import { Button } from '../ui/button.tsx';
+import { Choice, named } from '../ui/choice.tsx';
 import { istTime } from '../ui/formats.ts';
 import { Foreign, Refusal } from '../ui/marks.tsx';
 import css from './held.module.css';
@@ -10,27 +11,28 @@ import css from './held.module.css';
 const READ_EVERY_MS = 300;
 
 /** What the client of a released request can see. */
-const RESPONSES: readonly (readonly [string, ReleaseOrder | undefined])[] = [
-  ['the response that its rule orders', undefined],
-  ['500', { respond: { status: 500 } }],
-  ['503', { respond: { status: 503 } }],
-  ['a connection reset', { fault: 'connection-reset' }],
-  ['an empty response', { fault: 'empty-response' }],
-  ['a body that is cut off', { fault: 'truncated-body' }],
-];
+const RESPONSES = {
+  'the response that its rule orders': undefined,
+  '500': { respond: { status: 500 } },
+  '503': { respond: { status: 503 } },
+  'a connection reset': { fault: 'connection-reset' },
+  'an empty response': { fault: 'empty-response' },
+  'a body that is cut off': { fault: 'truncated-body' },
+} as const satisfies Record<string, ReleaseOrder | undefined>;
+type Response = keyof typeof RESPONSES;
 
 /** The requests that rules hold, each with a button that releases it. Renders nothing while there are none. */
 export function HeldList() {
   const live = useLive();
   const [held, setHeld] = useState<readonly HeldRequest[]>([]);
-  const [nth, setNth] = useState(0);
+  const [chosen, setChosen] = useState<Response>('the response that its rule orders');
   const { isBusy, refusal, run } = useAction();
   const read = async (): Promise<void> => setHeld((await live.feed.answerTo(live.world.held())) ?? []);
   // a held request sends events when its wait begins and when it ends
   const reading = useTogether(read, READ_EVERY_MS, [live.requests.rows.value, live.feed.connection.value]);
   const release = (request: HeldRequest) => (): void =>
     run(async () => {
-      await request.release(RESPONSES[nth]![1]);
+      await request.release(RESPONSES[chosen]);
       reading.order();
       return `${request.route} ${request.client_ref_id ?? ''} is released.`;
     });
@@ -39,13 +41,7 @@ export function HeldList() {
     <div class={css.held}>
       <label class="field inline">
         <span>Held. Release with</span>
-        <select value={nth} onChange={(event) => setNth(Number(event.currentTarget.value))}>
-          {RESPONSES.map(([label], index) => (
-            <option key={label} value={index}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <Choice value={chosen} options={named(Object.keys(RESPONSES) as Response[])} onChoose={setChosen} />
       </label>
       <ul aria-label="Held requests">
         {held.map((request) => (

@@ -6,6 +6,7 @@ import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { PaidMark, ResponseMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
+import { Choice } from '../ui/choice.tsx';
 import { counted, countedOf, plural } from '../ui/formats.ts';
 import { Foreign, Moment } from '../ui/marks.tsx';
 import { Panel } from '../ui/panel.tsx';
@@ -14,6 +15,10 @@ import { VirtualTable } from '../ui/virtual-table.tsx';
 import { HeldList } from './held-list.tsx';
 import { REQUEST_KINDS, wantedRequests, type RequestKind } from './request-filter.ts';
 import { RequestPanel } from './request-panel.tsx';
+
+const KIND_OPTIONS = Object.entries(REQUEST_KINDS).map(
+  ([kind, { name }]) => [kind as RequestKind, name] as const,
+);
 
 const moneyWord = ({ committed, replayed }: JournalEntry): string => {
   if (replayed) return 'replayed';
@@ -110,17 +115,12 @@ export function RequestsView() {
             value={text}
             onInput={(event) => setFilter({ kind, text: event.currentTarget.value })}
           />
-          <select
-            aria-label="What went wrong"
+          <Choice
+            label="What went wrong"
             value={kind}
-            onChange={(event) => setFilter({ kind: event.currentTarget.value, text })}
-          >
-            {Object.entries(REQUEST_KINDS).map(([name, { name: label }]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-          </select>
+            options={KIND_OPTIONS}
+            onChoose={(wrong) => setFilter({ kind: wrong, text })}
+          />
         </div>
       </header>
       <HeldList />

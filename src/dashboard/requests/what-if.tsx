@@ -7,6 +7,7 @@ import { sendAgain } from '../control-bar/sending.ts';
 import { chooseKey } from '../shell/session.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
+import { Choice } from '../ui/choice.tsx';
 import { rupees } from '../ui/formats.ts';
 import { Fact, Refusal } from '../ui/marks.tsx';
 import css from './held.module.css';
@@ -104,13 +105,11 @@ export function WhatIf({ entry, route }: { readonly entry: JournalEntry; readonl
       <div class="row-form">
         <label class="field">
           <span>What if this {route} …</span>
-          <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-            {failures.map(({ name, text }) => (
-              <option key={name} value={name}>
-                {text}
-              </option>
-            ))}
-          </select>
+          <Choice
+            value={chosen}
+            options={failures.map(({ name, text }) => [name, text])}
+            onChoose={setChosen}
+          />
         </label>
         <Button isBusy={isBusy} act={compare}>
           Compare

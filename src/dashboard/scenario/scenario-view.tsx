@@ -5,6 +5,7 @@ import { magicBeneficiaries } from '../control-bar/failure-kinds.ts';
 import { backToNormal, changeRules, orderRule, removeRule } from '../control-bar/rule-orders.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
+import { Choice, named } from '../ui/choice.tsx';
 import { counted } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { EditorDialog } from './editor-dialog.tsx';
@@ -30,81 +31,93 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
   </li>
 );
 
-/** How the world behaves: its scenario, and the overrides. */
-export function ScenarioView() {
+/** Chooses the scenario: one of the server, or what was put in its place. */
+function ScenarioChoice() {
   const live = useLive();
-  const { world } = live;
   const scenario = live.scenario.value;
-  const scenarios = live.scenarios.value;
-  const { isBusy, refusal, run } = useAction();
-  const [edited, setEdited] = useState<{ readonly what: 'scenario' | 'rules'; readonly text: string } | null>(
-    null,
-  );
-  const rules = scenario?.rules ?? [];
-  const top = rules.filter(({ from }) => from === 'world');
-  const own = rules.filter(({ from }) => from === 'scenario');
-  const magic = magicBeneficiaries(scenario);
-  const isNormal = top.length === 0 && scenario?.chosen === false;
-  const notRead = scenario === null ? 'Loading' : null;
+  const { scenarios = [], in_force: active = '…' } = live.scenarios.value ?? {};
+  const own = scenario?.chosen === true ? scenario.name : '';
+  const names = [...new Set([own, ...scenarios.map(({ name }) => name)])].filter((name) => name !== '');
   const choose = (name: string): void =>
     void changeRules(
       live,
-      () => world.use(name === '' ? null : name),
+      () => live.world.use(name === '' ? null : name),
       name === '' ? 'The active scenario of the server is used.' : `The scenario is ${name}.`,
     );
-  const edit = (what: 'scenario' | 'rules') => (): void =>
+  return (
+    <label class="field">
+      <span>How this world behaves</span>
+      <Choice
+        value={own}
+        options={[['', `Active on the server: ${active}`], ...named(names)]}
+        onChoose={choose}
+      />
+    </label>
+  );
+}
+
+/** The magic beneficiaries, each of which can be switched on for every payout. */
+function MagicList() {
+  const live = useLive();
+  const magic = magicBeneficiaries(live.scenario.value);
+  if (magic.length === 0) return null;
+  return (
+    <details>
+      <summary>Magic beneficiaries ({magic.length})</summary>
+      <ul class={css.rules}>
+        {magic.map(({ id, account, description, forEveryPayout, name }) => (
+          <li key={id}>
+            <span>
+              <code>{account}</code>
+              <span class="note">{description}</span>
+            </span>
+            <Button
+              kind="small"
+              title="For every payout, whatever its account"
+              act={() => void orderRule(live, forEveryPayout, `${name} for every payout`)}
+            >
+              On<span class="unseen"> for every payout: {name}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Opens the scenario or the overrides as YAML. */
+function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
+  const live = useLive();
+  const { world } = live;
+  const scenario = live.scenario.value;
+  const { isBusy, refusal, run } = useAction();
+  const [edited, setEdited] = useState<{ readonly isRules: boolean; readonly text: string } | null>(null);
+  const off = scenario === null ? 'Loading' : null;
+  const edit = (isRules: boolean): void =>
     run(async () => {
-      const shown = what === 'scenario' ? scenario?.document : rulesDocument(top);
-      setEdited({ what, text: (await checkScenario(live, { document: shown })).text });
+      const document = isRules ? rulesDocument(top) : scenario?.document;
+      setEdited({ isRules, text: (await checkScenario(live, { document })).text });
     });
   const use = (document: unknown): Promise<string | null> =>
     changeRules(
       live,
-      () => (edited?.what === 'rules' ? putRules(world, document) : world.use(document as ScenarioInput)),
+      () => (edited?.isRules === true ? putRules(world, document) : world.use(document as ScenarioInput)),
       'The world behaves as written.',
     );
-
   return (
-    <section class="view scrolling" aria-labelledby="scenario-title">
-      <header class="view-head">
-        <h2 id="scenario-title">Scenario</h2>
-        <Button off={isNormal ? 'Everything is normal' : notRead} act={() => void backToNormal(live)}>
-          Back to normal
-        </Button>
-      </header>
-      <div class={css.choice}>
-        <label class="field">
-          <span>How this world behaves</span>
-          <select
-            value={scenario?.chosen === true ? scenario.name : ''}
-            onChange={(event) => choose(event.currentTarget.value)}
-          >
-            <option value="">Active on the server: {scenarios?.in_force ?? '…'}</option>
-            {scenario?.chosen === true &&
-              !scenarios?.scenarios.some(({ name }) => name === scenario.name) && (
-                <option value={scenario.name}>{scenario.name}</option>
-              )}
-            {scenarios?.scenarios.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <Button isBusy={isBusy} off={notRead} act={edit('scenario')}>
-          Edit as YAML
-        </Button>
-        <Button isBusy={isBusy} off={notRead} act={edit('rules')}>
-          {top.length === 0 ? 'Add a rule' : 'Edit overrides'}
-        </Button>
-      </div>
-      {scenario !== null && scenario.description !== '' && <p class="note">{scenario.description}</p>}
+    <>
+      <Button isBusy={isBusy} off={off} act={() => edit(false)}>
+        Edit as YAML
+      </Button>
+      <Button isBusy={isBusy} off={off} act={() => edit(true)}>
+        {top.length === 0 ? 'Add a rule' : 'Edit overrides'}
+      </Button>
       <Refusal text={refusal} />
       {edited !== null && (
         <EditorDialog
-          title={edited.what === 'rules' ? 'Overrides of this world' : `Scenario ${scenario?.name ?? ''}`}
+          title={edited.isRules ? 'Overrides of this world' : `Scenario ${scenario?.name ?? ''}`}
           note={
-            edited.what === 'rules'
+            edited.isRules
               ? 'They are tried before those of the scenario.'
               : 'Its rules and outcomes, for this world only. No file changes.'
           }
@@ -113,7 +126,31 @@ export function ScenarioView() {
           onClose={() => setEdited(null)}
         />
       )}
+    </>
+  );
+}
 
+/** How the world behaves: its scenario, and the overrides. */
+export function ScenarioView() {
+  const live = useLive();
+  const scenario = live.scenario.value;
+  const { rules = [], name = '…', description = '', chosen: isChosen = false } = scenario ?? {};
+  const top = rules.filter(({ from }) => from === 'world');
+  const own = rules.filter(({ from }) => from === 'scenario');
+  const isNormal = top.length === 0 && !isChosen;
+  return (
+    <section class="view scrolling" aria-labelledby="scenario-title">
+      <header class="view-head">
+        <h2 id="scenario-title">Scenario</h2>
+        <Button off={isNormal ? 'Everything is normal' : null} act={() => void backToNormal(live)}>
+          Back to normal
+        </Button>
+      </header>
+      <div class={css.choice}>
+        <ScenarioChoice />
+        <YamlButtons top={top} />
+      </div>
+      {description !== '' && <p class="note">{description}</p>}
       {top.length > 0 && (
         <>
           <h3>Overrides</h3>
@@ -128,7 +165,7 @@ export function ScenarioView() {
           </ul>
         </>
       )}
-      <h3>Rules of {scenario?.name ?? '…'}</h3>
+      <h3>Rules of {name}</h3>
       {scenario !== null && own.length === 0 && (
         <p class="note">None: every payout settles as usual for its mode.</p>
       )}
@@ -137,28 +174,7 @@ export function ScenarioView() {
           <RuleLine key={rule.id} rule={rule} />
         ))}
       </ul>
-      {magic.length > 0 && (
-        <details>
-          <summary>Magic beneficiaries ({magic.length})</summary>
-          <ul class={css.rules}>
-            {magic.map(({ id, account, description, forEveryPayout, name }) => (
-              <li key={id}>
-                <span>
-                  <code>{account}</code>
-                  <span class="note">{description}</span>
-                </span>
-                <Button
-                  kind="small"
-                  title="For every payout, whatever its account"
-                  act={() => void orderRule(live, forEveryPayout, `${name} for every payout`)}
-                >
-                  On<span class="unseen"> for every payout: {name}</span>
-                </Button>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <MagicList />
     </section>
   );
 }

@@ -67,28 +67,31 @@ class Reader {
 
   /** Reads the text after a key, which may be a mapping in braces or a list in brackets. */
   #flow(text: string): void {
-    for (let rest = text.trimStart(); rest !== ''; rest = rest.trimStart()) {
-      if (rest.startsWith('#')) return;
+    for (let rest = text.trimStart(); rest !== '' && !rest.startsWith('#'); rest = rest.trimStart()) {
       const quoted = /^(?:"(?:[^"\\]|\\.)*"|'[^']*')(?!\s*:)/.exec(rest);
       const key = this.#depth > 0 && quoted === null ? KEY.exec(rest) : null;
-      if (key !== null) {
+      if (key === null) this.#sign(rest[0]!);
+      else {
         this.#push(-1, key[1] ?? key[2] ?? key[3]!);
         this.isValue = true;
-      } else if (rest.startsWith('{') || rest.startsWith('[')) {
-        this.#depth += 1;
-        this.levels.push({ indent: -1, part: rest.startsWith('[') ? 0 : null, keys: new Set() });
-        this.isValue = false;
-      } else if (this.#depth > 0 && (rest.startsWith('}') || rest.startsWith(']'))) {
-        this.#leaveKey();
-        this.levels.pop();
-        this.#depth -= 1;
-        this.isValue = true;
-      } else if (this.#depth > 0 && rest.startsWith(',')) {
-        this.#leaveKey();
-        this.isValue = false;
       }
       const length = key?.[0].length ?? quoted?.[0].length ?? /^[\w.$-]+/.exec(rest)?.[0].length;
       rest = rest.slice(length ?? 1);
+    }
+  }
+
+  /** Takes a brace, a bracket or a comma. Any other character is a part of a value. */
+  #sign(sign: string): void {
+    if (sign === '{' || sign === '[') {
+      this.#depth += 1;
+      this.levels.push({ indent: -1, part: sign === '[' ? 0 : null, keys: new Set() });
+      this.isValue = false;
+    } else if (this.#depth > 0 && '}],'.includes(sign)) {
+      this.#leaveKey();
+      this.isValue = sign !== ',';
+      if (sign === ',') return;
+      this.levels.pop();
+      this.#depth -= 1;
     }
   }
 

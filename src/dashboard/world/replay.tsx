@@ -3,10 +3,12 @@ import { clientFindings } from '../conduct/client-findings.ts';
 import { FindingList } from '../conduct/finding-list.tsx';
 import { openRequest } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
+import { Choice } from '../ui/choice.tsx';
 import { counted, istMoment, plural } from '../ui/formats.ts';
 import { Foreign, Moment } from '../ui/marks.tsx';
-import { beatsOf } from './replay-beats.ts';
+import { beatsOf, type Beat } from './replay-beats.ts';
 import css from './replay.module.css';
 
 const SPEEDS = [1, 10, 100, 1000] as const;
@@ -15,20 +17,24 @@ const LEAST_MS = 40;
 const MOST_MS = 4000;
 const SHOWN = 12;
 
+function useBeats(live: LiveWorld): readonly Beat[] {
+  const requests = live.requests.rows.value;
+  const payouts = live.payouts.rows.value;
+  const report = live.report.value;
+  return useMemo(() => {
+    const found = clientFindings(report, requests).all;
+    const serious = found.filter(({ finding }) => finding.severity !== 'notice');
+    return beatsOf(requests, payouts, serious);
+  }, [requests, payouts, report]);
+}
+
 /** Plays what happened in this world, in its own time or faster, and stops at each error and warning of the referee. */
 export function Replay() {
   const live = useLive();
   const [place, setPlace] = useState(0);
   const [isPlaying, setPlaying] = useState(false);
   const [speed, setSpeed] = useState<number>(100);
-  const requests = live.requests.rows.value;
-  const payouts = live.payouts.rows.value;
-  const report = live.report.value;
-  const beats = useMemo(() => {
-    const found = clientFindings(report, requests).all;
-    const serious = found.filter(({ finding }) => finding.severity !== 'notice');
-    return beatsOf(requests, payouts, serious);
-  }, [requests, payouts, report]);
+  const beats = useBeats(live);
   const last = beats[place - 1];
   const next = beats[place];
   const found = last?.findings ?? [];
@@ -62,13 +68,11 @@ export function Replay() {
         </Button>
         <label class="field inline">
           <span>Speed</span>
-          <select value={speed} onChange={(event) => setSpeed(Number(event.currentTarget.value))}>
-            {SPEEDS.map((one) => (
-              <option key={one} value={one}>
-                {one}×
-              </option>
-            ))}
-          </select>
+          <Choice
+            value={String(speed)}
+            options={SPEEDS.map((one) => [String(one), `${one}×`])}
+            onChoose={(one) => setSpeed(Number(one))}
+          />
         </label>
         <input
           type="range"

@@ -1,5 +1,5 @@
 import type { News } from '../store/news.ts';
-import { Button } from './button.tsx';
+import { Button } from '../ui/button.tsx';
 
 /** What was done, for some seconds, with what can be done about it. */
 export const Toasts = ({ news }: { readonly news: News }) => (
