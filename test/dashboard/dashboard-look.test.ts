@@ -11,6 +11,13 @@ const REVERSED_LATER = '9999200004';
 const FINGER_PX = 44;
 const VIEWS = ['Overview', 'Payouts', 'Requests', 'Conduct', 'Scenario', 'World'] as const;
 
+/** How many rows of lists have texts on top of each other. */
+const OVERLAPPING = `[...document.querySelectorAll('[role=row]')].filter((row) => {
+  const boxes = [...row.children].map((cell) => cell.getBoundingClientRect()).filter(({ width }) => width > 0);
+  return boxes.some((a, nth) => boxes.slice(nth + 1).some((b) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
+}).length`;
+
 describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeout: 60_000 }, () => {
   const open = useBrowser();
 
@@ -87,6 +94,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
           .map(([element, { width, height }]) => [element.textContent, element.className, width, height])`)),
         );
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await page.evaluate(OVERLAPPING)).toBe(0);
       }
       expect(small).toEqual([]);
       for (const held of await payer.world.held()) await held.release();
@@ -148,6 +156,14 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
     expect(panel.x).toBeGreaterThan(700);
     expect(panel.y + panel.height).toBeLessThanOrEqual(900);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900); // nothing scrolls but the list
+  });
+
+  test('1280 px wide, the control bar is one row with the next step in it', async () => {
+    const { controls } = await (await badDay(1280)).show();
+    const next = (await controls.getByRole('button', { name: 'To the next step' }).boundingBox())!;
+    const order = (await controls.getByRole('form', { name: 'Order a failure' }).boundingBox())!;
+    expect(next.x + next.width).toBeLessThanOrEqual(order.x);
+    expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
   });
 
   test('without a match a list says what to do, and times in IST show UTC on hover', async () => {

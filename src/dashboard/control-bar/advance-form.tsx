@@ -5,7 +5,14 @@ import { duration, istMoment, messageOf } from '../ui/formats.ts';
 import { moveOf, type Move } from './time-words.ts';
 import css from './control-bar.module.css';
 
-const SUGGESTIONS = ['02:00 IST tomorrow', '2h 30m', 'next step', 'Monday 09:00', 'end of month'];
+const SUGGESTIONS = [
+  '02:00 IST tomorrow',
+  '2h 30m',
+  'next step',
+  'until idle',
+  'Monday 09:00',
+  'end of month',
+];
 /** A longer advance is asked for twice: it settles everything that is scheduled. */
 const FAR_MS = 400 * 86_400_000;
 
@@ -54,7 +61,7 @@ export function AdvanceForm({ nowMs, nextDue, isBusy, advance }: Props) {
         aria-label="Advance to"
         list="advance-times"
         autoComplete="off"
-        placeholder="Advance to …"
+        placeholder="Advance to"
         value={text}
         aria-invalid={isRefused}
         aria-describedby="advance-meaning"

@@ -18,6 +18,8 @@ const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
   ['+3 days', { by: '3d' }],
 ];
 const FEW = 3;
+/** Where the year of `15 Jan 2026` begins: a narrow bar has no room for it. */
+const YEAR = -5;
 
 /** Advances the clock, and says what happened by then. */
 export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<string> {
@@ -54,13 +56,17 @@ function NextStep({
       <span class="dim">next</span>{' '}
       {whose !== undefined && (
         <>
-          <Button kind="link" isLocal act={() => openPayout(whose.payout.txn_id)}>
+          <Button
+            kind="link"
+            isLocal
+            title={`${whose.payout.client_ref_id}: ${whose.step.to ?? 'UTR'} at ${istMoment(due)}`}
+            act={() => openPayout(whose.payout.txn_id)}
+          >
             <Foreign text={whose.payout.client_ref_id} />
           </Button>{' '}
-          {whose.step.to ?? 'UTR'}{' '}
         </>
       )}
-      <span title={istMoment(due)}>in {duration(Math.max(0, Date.parse(due) - nowMs))}</span>{' '}
+      <span>in {duration(Math.max(0, Date.parse(due) - nowMs))}</span>{' '}
       <Button kind="small" label="To the next step" act={() => advanceTo(due)}>
         Go
       </Button>
@@ -75,40 +81,45 @@ export function ClockControls() {
   const { isBusy, refusal, run } = useAction();
   const reading = live.clock.value;
   const isFrozen = reading?.frozen === true;
-  const isAway = live.away.value !== null && live.isLoaded.value;
+  const state = live.away.value !== null ? 'last known' : isFrozen ? 'frozen' : 'running';
   const move = (to: AdvanceRequest): void => run(() => advance(live, to), { causes: ['clock'], undo: true });
   if (nowMs === null) return <Skeleton width={24} />;
+  const day = istDay(nowMs);
   return (
-    <div class={css.clock} role="group" aria-label="Clock">
-      <Button
-        isBusy={isBusy}
-        label={isFrozen ? 'Resume' : 'Freeze'}
-        title={isFrozen ? 'Resume the clock (f)' : 'Freeze the clock (f)'}
-        act={() => run(() => toggleClock(live), { causes: ['clock'], undo: true })}
-      >
-        <span aria-hidden="true">{isFrozen ? '▶' : '❚❚'}</span>
-      </Button>
-      <span class={css.now} role="timer" aria-label="World time" title={utcMoment(nowMs)}>
-        {istTime(nowMs)} <span class="dim">IST</span> <span class="dim">{istDay(nowMs)}</span>{' '}
-        <span class="dim">{isAway ? 'last known' : isFrozen ? 'frozen' : 'running'}</span>
-      </span>
-      <span class={css.moves}>
-        {MOVES.map(([name, to]) => (
-          <Button key={name} isBusy={isBusy} act={() => move(to)}>
-            {name}
-          </Button>
-        ))}
+    <>
+      <div class={css.clock} role="group" aria-label="Clock">
         <Button
           isBusy={isBusy}
-          title="Advance until nothing is scheduled"
-          act={() => move({ until: 'idle' })}
+          label={isFrozen ? 'Resume' : 'Freeze'}
+          title={isFrozen ? 'Resume the clock (f)' : 'Freeze the clock (f)'}
+          act={() => run(() => toggleClock(live), { causes: ['clock'], undo: true })}
         >
-          Until idle
+          <span aria-hidden="true">{isFrozen ? '▶' : '❚❚'}</span>
         </Button>
-        <AdvanceForm nowMs={nowMs} nextDue={reading?.next_due ?? null} isBusy={isBusy} advance={move} />
-      </span>
-      <NextStep nowMs={nowMs} advanceTo={(to) => move({ to })} />
+        <span
+          class={css.now}
+          role="timer"
+          aria-label="World time"
+          title={`${istMoment(nowMs)}; ${utcMoment(nowMs)}`}
+        >
+          {istTime(nowMs)} <span class="dim">IST</span>{' '}
+          <span class="dim">
+            {day.slice(0, YEAR)}
+            <span class={css.year}>{day.slice(YEAR)}</span>
+          </span>{' '}
+          <span class={state === 'running' ? 'unseen' : 'dim'}>{state}</span>
+        </span>
+        <span class={css.moves}>
+          {MOVES.map(([name, to]) => (
+            <Button key={name} isBusy={isBusy} act={() => move(to)}>
+              {name}
+            </Button>
+          ))}
+          <AdvanceForm nowMs={nowMs} nextDue={reading?.next_due ?? null} isBusy={isBusy} advance={move} />
+        </span>
+        <NextStep nowMs={nowMs} advanceTo={(to) => move({ to })} />
+      </div>
       <Refusal text={refusal} />
-    </div>
+    </>
   );
 }

@@ -128,7 +128,8 @@ export function EditorDialog({ title, note, start, use, onClose }: Props) {
         ) : (
           <>
             <p class="note" role="status">
-              {status} · Ctrl+Space completes, Escape and Tab leave the text
+              {status}
+              <span class={css.keys}> · Ctrl+Space completes, Escape and Tab leave the text</span>
             </p>
             <Button isLocal act={() => download('scenario.yaml', text, 'text/yaml')}>
               Download

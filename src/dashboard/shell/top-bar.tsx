@@ -75,10 +75,12 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
       <Button isLocal title="Every command, in words (Ctrl+K)" act={() => show('palette')}>
         Commands <kbd aria-hidden="true">Ctrl K</kbd>
       </Button>
-      <Button isLocal title={`Theme: ${theme.value}`} act={() => chooseTheme(nextTheme)}>
-        <span aria-hidden="true">◐</span>
-        <span class="unseen">Theme: {theme.value}</span>
-      </Button>
+      <span class={css.theme}>
+        <Button isLocal title={`Theme: ${theme.value}`} act={() => chooseTheme(nextTheme)}>
+          <span aria-hidden="true">◐</span>
+          <span class="unseen">Theme: {theme.value}</span>
+        </Button>
+      </span>
     </div>
   );
 }
