@@ -17,20 +17,30 @@ export const plain: Paint = (text) => text;
 // oxlint-disable-next-line no-control-regex -- they are what it looks for
 const HIDDEN = /\u001B\[(?:1|2|22|3[1236]|39)m|(?![\n\t\u200C\u200D])\p{C}/gu;
 
-/** A text that a terminal shows as it is: a file, a client or a server may have put anything into it. */
+/** What makes a line a command for GitHub, which ignores spaces before it: `::error::`, `##[error]`. */
+const COMMAND = /(?<=^[ \t]*):(?=:)|#(?=#\[)/gm;
+
+/**
+ * A text that a terminal shows as it is, and a CI log does not obey: a file, a client or a server may have put anything into
+ * it.
+ */
 export const visible = (text: string, isColoured = false): string =>
-  text.replaceAll(HIDDEN, (found) => (isColoured && found.length > 3 ? found : '\ufffd'));
+  text
+    .replaceAll(HIDDEN, (found) => (isColoured && found.length > 3 ? found : '\ufffd'))
+    .replaceAll(COMMAND, '\ufffd');
 
 /** The same on one line. */
 export const visibleLine = (text: string, isColoured = false): string =>
-  visible(text, isColoured).replaceAll('\n', '\ufffd');
+  visible(text.replaceAll('\n', '\ufffd'), isColoured);
 
 const escaped = (text: string): string =>
   text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** JSON in which nothing is lost, and nothing controls a terminal. */
 export const jsonText = (value: unknown, indent = 2): string =>
-  JSON.stringify(value, null, indent).replaceAll(HIDDEN, escaped);
+  JSON.stringify(value, null, indent)
+    .replaceAll(HIDDEN, escaped)
+    .replaceAll(/#(?=#\[)/g, escaped);
 
 /** ₹10,00,000.00 */
 export const rupees = (inr: number): string =>

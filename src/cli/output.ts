@@ -1,4 +1,4 @@
-import { inColour, plain, visible, type Paint } from '../actions/words.ts';
+import { inColour, jsonText, plain, visible, type Paint } from '../actions/words.ts';
 
 // Exit codes.
 
@@ -25,6 +25,9 @@ export function say(text: string): void {
   process.stdout.write(visible(text, process.stdout.isTTY));
   process.stdout.write('\n'); // a separate write: if a full disk took only part of the line without an error, this one fails
 }
+
+/** Writes JSON to standard output, in which control characters are escaped. */
+export const sayJson = (value: unknown): void => say(jsonText(value));
 
 /** Writes one line for each message to standard error. @returns the exit code for wrong usage */
 export function complain(...messages: readonly string[]): number {

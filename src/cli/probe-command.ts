@@ -13,7 +13,8 @@ import {
 import { LEVELS, probe, type Level, type ProbeResult } from '../trials/probe/probe.ts';
 import { accountProblem, ifscProblem } from '../payout/rails.ts';
 import { SettingsError } from '../settings.ts';
-import { counted, visible } from '../actions/words.ts';
+import { counted, timeZone, visible } from '../actions/words.ts';
+import { iso } from '../contract/instant.ts';
 import { EXIT_FAILED, EXIT_OK, say } from './output.ts';
 import { checkAddress } from './flag-checks.ts';
 import { checkWritable, writeText } from './named-files.ts';
@@ -188,8 +189,9 @@ export async function probeCommand(
   });
   show(result);
   if (result.learned.all.every(([, { value }]) => value === null)) return EXIT_FAILED;
-  const at = new Date(clock.nowMs()).toISOString().slice(0, 10);
-  const description = `What a probe of level ${level} saw at ${base} on ${at}`;
+  const zone = timeZone();
+  const at = zone.second(iso(clock.nowMs()));
+  const description = `What a probe of level ${level} saw at ${base}, ${at} ${zone.name}`;
   writeDialect(dialectText(result.learned, description), flags.write);
   return result.stopped === null ? EXIT_OK : EXIT_FAILED;
 }

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
-import { counted } from '../actions/words.ts';
+import { counted, jsonText } from '../actions/words.ts';
+import { say } from './output.ts';
 
 const READY = 'payout sandbox ready';
 
@@ -67,7 +68,7 @@ export function welcome(
       dashboard: `${url}/_sandbox/`,
     };
     if (log.isLevelEnabled('info')) log.info(facts, READY);
-    else if (port === 0) process.stdout.write(`${JSON.stringify({ ...facts, msg: READY })}\n`);
+    else if (port === 0) say(jsonText({ ...facts, msg: READY }, 0));
     return;
   }
   const authorization = `-H "Authorization: Bearer ${key}"`;
@@ -76,7 +77,7 @@ export function welcome(
     restored === null
       ? ''
       : `  Restored: ${counted(restored.worlds, 'world')} with ${counted(restored.payouts, 'payout')}, written ${ago(restored.ageMs)}, from ${state}\n`;
-  process.stdout.write(
+  say(
     `
   Payout sandbox ready on ${url}
   Key: ${key} (${note}; each is a world of its own)
@@ -87,7 +88,6 @@ ${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\
   Wallet: curl ${url}/client/fetchbalance ${authorization}
   World:  curl ${url}/_sandbox/world ${authorization}
   Watch:  ${url}/_sandbox/
-${madeToken === undefined ? '' : `  Admin:  ${madeToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)\n`}
-`,
+${madeToken === undefined ? '' : `  Admin:  ${madeToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)\n`}`,
   );
 }

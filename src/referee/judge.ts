@@ -19,6 +19,7 @@ import { amountNotPaise, balanceRace, refusalRepeated, unfundedRetry } from './c
 import { endlessRetry, noBackoff, resentByTransport, retryAfterIgnored } from './checks/retries.ts';
 import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
+import { withoutControls } from '../world/journal/journal-text.ts';
 
 /** In the order of the report: checks about money first. */
 const CHECKS: readonly Check[] = [
@@ -58,7 +59,7 @@ const without = ({ id, severity }: Check, verdict: Verdict, reason: string | nul
   id,
   verdict,
   severity,
-  reason,
+  reason: reason === null ? null : withoutControls(reason),
   findings: [],
   more: 0,
 });
@@ -140,7 +141,7 @@ function reportOf(
 ): WorldReport {
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
   return {
-    name,
+    name: withoutControls(name),
     passed: found.error === 0,
     duration_ms,
     counts: {

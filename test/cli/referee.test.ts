@@ -70,6 +70,19 @@ test.skipIf(!hasCurl)('referee ends as the command did when that failed', async 
   });
 });
 
+test('with --json, standard output has nothing but the reports', async () => {
+  const { code, stdout, stderr } = await runProgram([
+    'referee',
+    '--json',
+    '--',
+    'sh',
+    '-c',
+    'echo the command',
+  ]);
+  expect({ code, reports: JSON.parse(stdout) }).toEqual({ code: 2, reports: { passed: true, worlds: [] } });
+  expect(stderr).toMatch(/^the command\npayout-sandbox: no request with a valid key/);
+});
+
 test('Ctrl-C stops the referee, which says only that, and exits with 130', async () => {
   const waits = "console.log('the command runs'); process.stdin.resume()";
   const program = new Program(process.execPath, [MAIN, 'referee', '--', process.execPath, '-e', waits], {});

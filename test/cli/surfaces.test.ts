@@ -7,6 +7,8 @@ import { agentActor } from '../../src/cli/mcp/agent-actor.ts';
 import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { connectSandbox } from '../../src/index.ts';
+import { journalOf } from '../referee/journal-of.ts';
+import { otherService, WAYS } from '../support/http/other-service.ts';
 import { runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { stateFolder } from '../support/state-folder.ts';
@@ -61,9 +63,9 @@ test('neither the command line nor an agent can do less than the other', async (
 const ADMIN = 'admin-of-the-terminal';
 
 /** Clears a terminal, in two ways; reverses what follows; begins a line that GitHub would obey. */
-const HOSTILE = 'a\u001b[2J\u009b2J\u202eb\n::error::c';
-/** Everything that moves a cursor or reorders text. */
-const CONTROLS = /(?![\n\t])\p{C}|^::/mu;
+const HOSTILE = 'a\u001b[2J\u009b2J\u202eb\n  ::error::c##[error]d';
+/** Everything that moves a cursor, reorders text, or is a command for GitHub. */
+const CONTROLS = /(?![\n\t])\p{C}|^[ \t]*::|##\[/mu;
 
 test('no output contains what controls a terminal, whatever a client, a file or a server put into it', async () => {
   const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN });
@@ -105,9 +107,63 @@ test('no output contains what controls a terminal, whatever a client, a file or 
   ]) {
     const { stdout, stderr } = await runInProcess(args, environment);
     expect({ args, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ args, found: undefined });
-    isShown ||= stdout.includes('a\ufffd[2J\ufffd2J\ufffdb\ufffd::error::c');
+    isShown ||= stdout.includes('a\ufffd[2J\ufffd2J\ufffdb\ufffd  ::error::c\ufffd#[error]d');
   }
   expect(isShown).toBe(true);
   const { stdout } = await runInProcess(['payouts', '--json'], environment);
   expect(JSON.parse(stdout)).toMatchObject({ transactions: [{ client_ref_id: HOSTILE }] });
+});
+
+/** Pays with a hostile reference, and fails with hostile words if a status that nobody knows gets a 400. */
+const HOSTILE_CLIENT = `
+const [url, key, hostile] = process.argv.slice(1);
+const headers = { authorization: 'Bearer ' + key, 'content-type': 'application/json' };
+const body = { client_ref_id: hostile, beneficiary_name: hostile, beneficiary_account: '000123456789',
+  beneficiary_ifsc: 'SBIN0000001', amount: 1, transfer_mode: 'IMPS' };
+for (let sent = 1; sent <= 2; sent += 1)
+  await fetch(url + '/payout/initiate', { method: 'POST', headers, body: JSON.stringify({ ...body, amount: sent }) });
+const { status } = await fetch(url + '/payout/status?client_ref_id=none', { headers });
+if (status === 400) { console.error(hostile); process.exit(1); }
+`;
+
+test('no command that runs a client or reads its traffic prints what controls a terminal', async () => {
+  const folder = stateFolder();
+  const journal = `${folder}/${HOSTILE}.json`;
+  const requests = journalOf([{ reference: HOSTILE, http: 500 }, { reference: `${HOSTILE}2` }]);
+  writeFileSync(journal, JSON.stringify({ requests }));
+  const scenario = `${folder}/scenario.yaml`;
+  writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1 }));
+  const errorBody: typeof WAYS.errorBody = () => HOSTILE;
+  const { url, key } = await otherService({ ...WAYS, errorBody });
+  const client = [
+    '--',
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    HOSTILE_CLIENT,
+    '{url}',
+    '{key}',
+    HOSTILE,
+  ];
+  const off = ['--off', `no-backoff=${HOSTILE}`];
+  const commands = [
+    ['examine', ...off, journal],
+    ['examine', ...off, '--json', journal],
+    ['referee', ...off, ...client],
+    ['referee', '--json', ...client],
+    ['hunt', '--depth', '1', '--runs', '3', ...client],
+    ['hunt', '--depth', '1', '--runs', '3', '--json', ...client],
+    ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', ...client],
+    ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', '--json', ...client],
+    ['probe', url, '--key-env', 'KEY'],
+    ['health', '--url', `http://127.0.0.1:9/${HOSTILE}`],
+    ['validate', '--json', scenario],
+  ];
+  for (const args of commands) {
+    const { stdout, stderr } = await runInProcess(args, { KEY: key });
+    const [command] = args;
+    expect({ command, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ command, found: undefined });
+    expect({ command, text: stdout + stderr }).toEqual({ command, text: expect.stringContaining('[2J') });
+    if (args.includes('--json')) expect(JSON.parse(stdout)).toBeInstanceOf(Object);
+  }
 });

@@ -87,6 +87,7 @@ test('tail names its world, and shows what is at risk until the client has seen 
   const output = { say: (line: string) => lines.push(line), note: (line: string) => notes.push(line) };
   const ended = tail(session(url, apiKey), false, output, stop.signal);
   await expect.poll(() => notes.join()).toContain(' (refunds) at ');
+  await pay({ client_ref_id: '\u001b[2J\u202e\n::error::', amount: 1 });
   await pay({ client_ref_id: 'lost', amount: 1500, beneficiary_account: '9999100500' });
   await expect
     .poll(() => lines)
@@ -95,6 +96,7 @@ test('tail names its world, and shows what is at risk until the client has seen 
     );
   await status({ client_ref_id: 'lost' });
   await expect.poll(() => lines).toContainEqual(expect.stringMatching(/^ +at risk {3}none$/));
+  expect(lines.find((line) => line.includes('[2J'))).toMatch(/initiate +\ufffd\[2J\ufffd\ufffd::error::/);
   stop.abort();
   expect(await ended).toBe(0);
 });

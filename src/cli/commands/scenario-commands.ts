@@ -15,14 +15,21 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       '--explain <request>',
       'say which outcome and rule the request in this JSON file would take, and why no other',
     )
+    .option('--json', 'print the problems and warnings of each file as JSON')
     .action(
-      async (files: string[], { explain: request, ...flags }: Flags & { readonly explain?: string }) => {
+      async (
+        files: string[],
+        { explain: request, json, ...flags }: Flags & { readonly explain?: string },
+      ) => {
         const { explain, validate } = await import('../scenario-files/validate.ts');
         const unused = ['clock', 'seed'].find((name) => flags[name] !== undefined);
         if (request === undefined && unused !== undefined) {
           return builder.ended(complain(`--${unused} does nothing without --explain`));
         }
-        const exitCode = validate(files, say, (line) => void complain(line));
+        if (request !== undefined && json === true) {
+          return builder.ended(complain('--json does nothing with --explain'));
+        }
+        const exitCode = validate(files, say, (line) => void complain(line), json === true);
         if (request === undefined || exitCode !== EXIT_OK) return builder.ended(exitCode);
         if (files.length > 1) return builder.ended(complain('--explain takes one scenario file'));
         builder.ended(explain(files[0]!, request, builder.settingsOf(flags), say));

@@ -56,7 +56,8 @@ export function addTestCommands(builder: CommandBuilder): void {
       .addOption(list('--report <format=file>', 'junit, markdown, json, text or github, to a file'))
       .option('--junit-checks', 'in a JUnit report, a case for each check instead of one for each world')
       .option('--fail-on <severity>', FAIL_ON, 'error')
-      .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'));
+      .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'))
+      .option('--json', 'print the reports as JSON');
   judging(
     builder.command(
       'referee [command...]',
@@ -94,6 +95,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--exit-codes <map>', EXIT_CODES)
     .option('--known <file>', 'findings that are accepted: the JSON report of an earlier hunt')
     .addOption(list('--report <format=file>', 'junit, markdown, json or github, to a file'))
+    .option('--json', 'print the result as JSON')
     .passThroughOptions()
     .action(async (words: string[], flags: HuntFlags & Flags) => {
       const { huntCommand } = await import('../hunt/hunt-command.ts');
@@ -126,6 +128,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--fail-on <severity>', FAIL_ON, 'error')
     .option('--exit-codes <map>', EXIT_CODES)
     .option('--require-exercised', 'fail if the client saw nothing of a dialect or scenario')
+    .option('--json', 'print the result as JSON')
     .passThroughOptions()
     .action(async (words: string[], flags: MatrixFlags & Flags) => {
       const { matrixCommand } = await import('../matrix/matrix-command.ts');

@@ -10,13 +10,20 @@ import {
 } from '../referee/conduct-options.ts';
 import { clientCommand } from '../client-command.ts';
 import { makeFolder } from '../named-files.ts';
-import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say, sayJson } from '../output.ts';
 import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { clearProgress, progressLines, resultLines, showFinding, showProgress } from './hunt-report.ts';
+import {
+  clearProgress,
+  progressLines,
+  resultLines,
+  showFinding,
+  showProgress,
+  writeFinding,
+} from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
 import { exitCodesOf } from './exit-codes.ts';
-import { HUNT_WRITERS, knownFindings } from './hunt-files.ts';
+import { HUNT_WRITERS, huntReport, knownFindings } from './hunt-files.ts';
 import { huntedCommand } from './hunted-command.ts';
 
 export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience'> {
@@ -31,6 +38,7 @@ export interface HuntFlags extends Pick<ConductFlags, 'intent' | 'expect' | 'set
   readonly exitCodes?: string;
   readonly known?: string;
   readonly report: readonly string[];
+  readonly json?: true;
 }
 
 /** The settings of the sandbox that a scenario cannot hold. */
@@ -103,16 +111,21 @@ export async function huntCommand(
       exitCodesOf(flags.exitCodes),
     );
     const known = flags.known === undefined ? [] : knownFindings(flags.known);
-    const reports = flags.report.map((text) => reportOf(text, HUNT_WRITERS));
+    const reports = flags.report.map((text) => reportOf(text, HUNT_WRITERS, flags.json));
     if (flags.write !== undefined) makeFolder('--write', flags.write);
     return await hunt(settings, sandboxSettings, givenSettings(settingFlags, environment), {
       client,
       known,
-      onResult(result) {
+      onResult(result, wasStopped) {
+        if (flags.json) sayJson(huntReport(result));
+        else resultLines(result, wasStopped).forEach(say);
         for (const { write, file } of reports) writeReport(write(result), file, environment);
       },
       tableName: tableName(flags),
-      onFinding: (finding) => showFinding(finding, flags.write, rerunWords(command, flags, settingFlags)),
+      onFinding(finding) {
+        if (flags.write !== undefined) writeFinding(finding, flags.write);
+        if (!flags.json) showFinding(finding, flags.write, rerunWords(command, flags, settingFlags));
+      },
     });
   } catch (error) {
     if (error instanceof HuntError) return complain(error.message);
@@ -130,7 +143,9 @@ const hunt = (
     onResult,
     ...parts
   }: Pick<HuntParts, 'client' | 'tableName' | 'known'> &
-    Required<Pick<HuntParts, 'onFinding'>> & { readonly onResult: (result: HuntResult) => void },
+    Required<Pick<HuntParts, 'onFinding'>> & {
+      readonly onResult: (result: HuntResult, wasStopped: boolean) => void;
+    },
 ): Promise<number> =>
   untilStopped(async (stop) => {
     const isTerminal = process.stderr.isTTY;
@@ -144,8 +159,7 @@ const hunt = (
       onRun: isTerminal ? showProgress : progressLines((line) => void process.stderr.write(`${line}\n`)),
     });
     if (isTerminal) clearProgress();
-    resultLines(result, stop.aborted).forEach(say);
-    onResult(result);
+    onResult(result, stop.aborted);
     if (result.findings.length > 0) return EXIT_FAILED;
     return stop.aborted ? EXIT_STOPPED : EXIT_OK;
   });

@@ -18,8 +18,16 @@ const findingOf = ({ goal, message, failures, words }: HuntFinding) => ({
   what_fails: words,
 });
 
-const huntJson = ({ findings, known, flaky, rounds, runs, elapsedMs }: HuntResult): string =>
-  `${JSON.stringify({ findings: findings.map(findingOf), known: known.map(findingOf), flaky, rounds, runs, elapsed_ms: elapsedMs }, null, 2)}\n`;
+export const huntReport = ({ findings, known, flaky, rounds, runs, elapsedMs }: HuntResult) => ({
+  findings: findings.map(findingOf),
+  known: known.map(findingOf),
+  flaky,
+  rounds,
+  runs,
+  elapsed_ms: elapsedMs,
+});
+
+const huntJson = (result: HuntResult): string => `${JSON.stringify(huntReport(result), null, 2)}\n`;
 
 const countText = ({ findings, known, runs }: HuntResult): string =>
   `${findings.length} found, ${known.length} known, ${runs} runs`;

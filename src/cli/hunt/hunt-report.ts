@@ -37,22 +37,34 @@ export function progressLines(write: (line: string) => void): (progress: Progres
 
 export const clearProgress = (): void => void process.stderr.write(CLEAR_LINE);
 
-/** Writes a finding as a scenario, with what should have been paid. @returns the flags of `referee` that read both */
-function writeFinding({ goal, yaml, expected }: HuntFinding, folder: string): readonly string[] {
-  const scenario = join(folder, `${goal}.yaml`);
-  const table = join(folder, 'expected.json');
-  writeFileSync(scenario, yaml);
-  writeFileSync(table, `${JSON.stringify(expected, null, 2)}\n`);
-  return ['--scenario', scenario, '--expect', table];
+/** The files for a finding: its scenario, and what should have been paid. */
+const filesOf = ({ goal }: HuntFinding, folder: string) => ({
+  scenario: join(folder, `${goal}.yaml`),
+  table: join(folder, 'expected.json'),
+});
+
+export function writeFinding(finding: HuntFinding, folder: string): void {
+  const { scenario, table } = filesOf(finding, folder);
+  writeFileSync(scenario, finding.yaml);
+  writeFileSync(table, `${JSON.stringify(finding.expected, null, 2)}\n`);
 }
 
 /** @param rest the flags and the command with which `referee` repeats the run */
 export function showFinding(finding: HuntFinding, folder: string | undefined, rest: readonly string[]): void {
   say(finding.story);
   if (folder === undefined) return;
-  const flags = writeFinding(finding, folder);
+  const { scenario, table } = filesOf(finding, folder);
   const severity = finding.goal === 'stuck' ? ['--fail-on', 'warning'] : [];
-  const words = ['payout-sandbox', 'referee', ...flags, ...severity, ...rest];
+  const words = [
+    'payout-sandbox',
+    'referee',
+    '--scenario',
+    scenario,
+    '--expect',
+    table,
+    ...severity,
+    ...rest,
+  ];
   say(`Run it again:\n  ${words.map(quoted).join(' ')}\n`);
 }
 

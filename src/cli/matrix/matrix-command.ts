@@ -26,6 +26,7 @@ import {
   isColoured,
   quoted,
   say,
+  sayJson,
 } from '../output.ts';
 import {
   givenSettings,
@@ -101,14 +102,15 @@ function rerunWords(
     .join(' ');
 }
 
-/** Shows cells as they come, and on a terminal how many are left. */
-function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
-  const isTerminal = process.stdout.isTTY;
+/** Shows cells as they come, and on a terminal how many are left; as JSON, all of them in the end. */
+function display(rows: readonly Row[], environment: NodeJS.ProcessEnv, isJson: boolean) {
+  const isTerminal = process.stdout.isTTY && !isJson;
   let shown = 0;
   const progress = (): void => {
     if (isTerminal) process.stdout.write(`${shown} of ${rows.length} cells`);
   };
   const show = (lines: readonly string[]): void => {
+    if (isJson) return;
     if (isTerminal) process.stdout.write(CLEAR_LINE);
     for (const line of lines) say(line);
   };
@@ -123,8 +125,9 @@ function display(rows: readonly Row[], environment: NodeJS.ProcessEnv) {
       show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, isColoured(environment))]);
       progress();
     },
-    end(lines: readonly string[]): void {
-      show(['', ...lines]);
+    end(lines: readonly string[], cells: readonly Cell[]): void {
+      if (isJson) sayJson({ cells });
+      else show(['', ...lines]);
     },
   };
 }
@@ -158,7 +161,7 @@ export async function matrixCommand(
   return untilStopped(async (stop) => {
     try {
       const rows = sandboxRows(namesIn(flags.dialects), namesIn(flags.scenarios), settings);
-      const shown = display(rows, environment);
+      const shown = display(rows, environment, flags.json === true);
       const cells = await runMatrix({
         rows,
         workers,
@@ -178,7 +181,7 @@ export async function matrixCommand(
         onCell: (cell) => shown.cell(cell),
       });
       const left = stop.aborted ? `; stopped before the other ${rows.length - cells.length}` : '';
-      shown.end([...suspectLines(cells), countLine(cells) + left]);
+      shown.end([...suspectLines(cells), countLine(cells) + left], cells);
       for (const { write, file } of reports) writeReport(write(cells), file, environment);
       const missed = cells.filter(({ verdict }) => verdict === 'not exercised').map(({ name }) => name);
       if (flags.requireExercised && missed.length > 0) {

@@ -15,7 +15,7 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
-import { complain, EXIT_FAILED, EXIT_OK, isColoured, say } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, isColoured, say, sayJson } from '../output.ts';
 import { checkWritable, textOfFile, unusableFile, writeText } from '../named-files.ts';
 import { projectSettings } from './project-settings.ts';
 
@@ -31,6 +31,8 @@ export interface ConductFlags {
   readonly require: readonly string[];
   /** In JUnit, a case for each check. */
   readonly junitChecks?: true;
+  /** Print the reports as JSON. */
+  readonly json?: true;
 }
 
 /** The flags, parsed. */
@@ -39,6 +41,7 @@ export interface ConductOptions {
   readonly failOn: FailOn;
   readonly required: readonly CheckId[];
   readonly reports: readonly ReportFile<Writer>[];
+  readonly isJson: boolean;
 }
 
 type Writer = (reports: ConductReports, failOn: FailOn) => string;
@@ -87,8 +90,12 @@ export interface ReportFile<W> {
   readonly file: string | null;
 }
 
-/** `junit=referee.xml`, or `github`, which is written to standard output. */
-export function reportOf<W>(text: string, writers: Readonly<Record<string, W>>): ReportFile<W> {
+/** `junit=referee.xml`, or `github`, which is written to standard output unless that has JSON. */
+export function reportOf<W>(
+  text: string,
+  writers: Readonly<Record<string, W>>,
+  isJson = false,
+): ReportFile<W> {
   const [format = '', ...rest] = text.split('=');
   const file = rest.join('=');
   const write = writers[format];
@@ -99,7 +106,7 @@ export function reportOf<W>(text: string, writers: Readonly<Record<string, W>>):
     checkWritable('--report', file);
     return { write, file };
   }
-  if (format === 'github') return { write, file: null };
+  if (format === 'github' && !isJson) return { write, file: null };
   throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
 }
 
@@ -112,7 +119,7 @@ export function writeReport(text: string, file: string | null, environment: Node
 
 /** @throws SettingsError for a flag that cannot be used */
 export function conductOptions(flags: ConductFlags): ConductOptions {
-  const { intent, expect, settings: file, patience, off, failOn, junitChecks } = flags;
+  const { intent, expect, settings: file, patience, off, failOn, junitChecks, json = false } = flags;
   const base = projectSettings(file);
   const given = {
     ...base,
@@ -136,8 +143,9 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
     failOn: failOn as FailOn,
     required: flags.require.flatMap((names) => names.split(',')).map((name) => checkOf('--require', name)),
     reports: flags.report.map((text) =>
-      reportOf(text, junitChecks ? { ...WRITERS, junit: junitChecksXml } : WRITERS),
+      reportOf(text, junitChecks ? { ...WRITERS, junit: junitChecksXml } : WRITERS, json),
     ),
+    isJson: json,
   };
 }
 
@@ -148,10 +156,11 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
  */
 export function publish(
   reports: ConductReports,
-  { failOn, required, reports: files }: ConductOptions,
+  { failOn, required, reports: files, isJson }: ConductOptions,
   environment: NodeJS.ProcessEnv,
 ): number {
-  say(terminalText(reports, isColoured(environment)).trimEnd());
+  if (isJson) sayJson(reports);
+  else say(terminalText(reports, isColoured(environment)).trimEnd());
   for (const { write, file } of files) writeReport(write(reports, failOn), file, environment);
   const untested = required.flatMap((id) => whyUntested(reports, id) ?? []);
   for (const why of untested) complain(why);

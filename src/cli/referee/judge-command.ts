@@ -76,8 +76,12 @@ async function runToEnd(
   command: ClientCommand,
   { url, key, worlds }: Judged,
   { variables, counts }: JoinPoint<unknown>,
+  isJson: boolean,
 ): Promise<CommandEnd> {
-  const { child, exit } = command.start({ url, key }, worlds === null ? {} : variables, { stdio: 'inherit' });
+  const output = isJson ? 2 : 'inherit'; // standard output has the JSON alone
+  const { child, exit } = command.start({ url, key }, worlds === null ? {} : variables, {
+    stdio: ['inherit', output, 'inherit'],
+  });
   let isStopped = false;
   const forward = (signal: NodeJS.Signals): void => {
     isStopped = true;
@@ -196,7 +200,7 @@ export async function judgeCommand(
   try {
     // without a command or settings, this only looks: a new verdict must not begin
     if (hasCommand || Object.keys(options.settings).length > 0) await configure(judged, options.settings);
-    const ending = hasCommand ? await runToEnd(command, judged, join) : NO_COMMAND;
+    const ending = hasCommand ? await runToEnd(command, judged, join, options.isJson) : NO_COMMAND;
     const joined = await join.end();
     const own = await reportsOn(judged, hasCommand);
     const reports = reportsOf([own, ...joined].flatMap(({ worlds }) => worlds));

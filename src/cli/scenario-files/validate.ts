@@ -1,12 +1,14 @@
 import { explanationLines } from '../../actions/explanation-words.ts';
 import { problemsIn } from '../../actions/scenario-actions.ts';
-import { counted, timeZone, visibleLine } from '../../actions/words.ts';
+import { counted, jsonText, timeZone, visibleLine } from '../../actions/words.ts';
 import { ExplainRequest } from '../../contract/control/explain-call.ts';
 import { InitiateRequest } from '../../contract/service.ts';
+import { reported } from '../../contract/shape-issues.ts';
+import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { readScenario, rulesOf, ScenarioError, scenarioText } from '../../scenario/scenario-file.ts';
 import { checkScenario } from '../../scenario/warnings/scenario-check.ts';
-import { checkedShape, readText } from '../../scenario/scenario-text.ts';
+import { checkedShape, readText, type Problem } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { explainRequest } from '../../world/explain.ts';
@@ -21,11 +23,47 @@ const withoutMagic = (settings: Settings): Settings => ({ ...settings, magic: 'o
 
 const checkingSettings = () => scenarioSettings(withoutMagic(readSettings({}, {})));
 
+type Checked = ReturnType<typeof checkScenario>;
+
 /** The report on a scenario that can be used. */
-function okLines(file: string, { scenario, warnings }: ReturnType<typeof checkScenario>): readonly string[] {
-  const { rules, outcomes } = scenario;
+function okLines(file: string, { document, warnings }: Checked): readonly string[] {
+  const { rules = [], outcomes = [] } = document;
+  const { shown, more } = reported(warnings);
   const ofOutcomes = outcomes.length > 0 ? `, ${counted(outcomes.length, 'outcome')}` : '';
-  return [...warnings, `${file}: ok, ${counted(rules.length, 'rule')}${ofOutcomes}`];
+  return [
+    ...shown.map(({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`),
+    ...(more > 0 ? [`${file}: and ${more} more warnings`] : []),
+    `${file}: ok, ${counted(rules.length, 'rule')}${ofOutcomes}`,
+  ];
+}
+
+const problemJson = ({ place, path, message }: Problem) => ({
+  line: place?.line ?? null,
+  column: place?.column ?? null,
+  path,
+  message,
+});
+
+/** A scenario file that was read: its lines for people, the same as JSON, and whether it can be used. */
+interface FileReport {
+  readonly lines: readonly string[];
+  readonly json: object;
+  readonly isUsable: boolean;
+}
+
+/** @throws ScenarioError for a file that cannot be read */
+function fileReport(file: string, settings: ScenarioSettings): FileReport {
+  const text = scenarioText(file);
+  try {
+    const checked = checkScenario(readText(text), file, settings);
+    const json = { file, problems: [], more: 0, warnings: checked.warnings.map(problemJson) };
+    return { lines: okLines(file, checked), json, isUsable: true };
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const { lines, problems, more } = error;
+    const json = { file, problems: problems.map(problemJson), more, warnings: [] };
+    return { lines, json, isUsable: false };
+  }
 }
 
 /**
@@ -34,27 +72,34 @@ function okLines(file: string, { scenario, warnings }: ReturnType<typeof checkSc
  * @param sayUnreadable reports which files could not be read
  * @returns the exit code: 1 when there is a problem, 2 when a file cannot be read; warnings do not count
  */
-export function validate(files: readonly string[], say: Say, sayUnreadable: Say = say): number {
+export function validate(
+  files: readonly string[],
+  say: Say,
+  sayUnreadable: Say = say,
+  isJson = false,
+): number {
   const settings = checkingSettings();
+  const reports: FileReport[] = [];
   let exitCode: number = EXIT_OK;
   for (const file of files) {
     try {
-      okLines(file, checkScenario(scenarioText(file), file, settings)).forEach((line) =>
-        say(visibleLine(line)),
-      );
+      const report = fileReport(file, settings);
+      reports.push(report);
+      if (!isJson) report.lines.forEach((line) => say(visibleLine(line)));
+      if (!report.isUsable) exitCode = Math.max(exitCode, EXIT_FAILED);
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
-      const isRead = error.problems.length > 0;
-      error.lines.forEach((line) => (isRead ? say : sayUnreadable)(visibleLine(line)));
-      exitCode = Math.max(exitCode, isRead ? EXIT_FAILED : EXIT_USAGE);
+      error.lines.forEach((line) => sayUnreadable(visibleLine(line)));
+      exitCode = EXIT_USAGE;
     }
   }
+  if (isJson) say(jsonText(reports.map(({ json }) => json)));
   return exitCode;
 }
 
 /** The same for the text of a scenario. @param file its name in messages @throws ScenarioError with every problem */
 export const validateText = (text: string, file: string): string =>
-  okLines(file, checkScenario(text, file, checkingSettings())).join('\n');
+  okLines(file, checkScenario(readText(text), file, checkingSettings())).join('\n');
 
 /** Reads a request to explain; a mapping without a route is the body of an initiate. @throws SettingsError */
 function requestIn(file: string): ExplainRequest {

@@ -3,8 +3,7 @@ import { reported } from '../../contract/shape-issues.ts';
 import { inOrder, ScenarioError, scenarioOf } from '../scenario-file.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
 import { scenarioShape } from '../scenario-shape.ts';
-import { readText, type Problem, type TextRead } from '../scenario-text.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Problem, TextRead } from '../scenario-text.ts';
 import { warnOfScenario } from './scenario-warnings.ts';
 
 /** Each rule is compared with all before it, so the time grows with the square of their number. */
@@ -26,32 +25,32 @@ function warningsOf(read: TextRead): readonly Problem[] {
   return inOrder(found);
 }
 
+/** A scenario that can be used, as it was written, and what is never used in it. */
+interface CheckedScenario {
+  readonly document: ScenarioInput;
+  readonly warnings: readonly Problem[];
+}
+
+/** @param file its name in messages @throws ScenarioError with what is wrong with it */
+export function checkScenario(
+  read: TextRead,
+  file: string,
+  settings: ScenarioSettings,
+  mostCompared = Infinity,
+): CheckedScenario {
+  const document = scenarioOf(read, file, settings).source.document as ScenarioInput;
+  const { rules = [], outcomes = [] } = document;
+  return { document, warnings: rules.length + outcomes.length <= mostCompared ? warningsOf(read) : [] };
+}
+
+/** The same for a text that somebody is writing: its problems are no error. */
 export function checkText(read: TextRead, settings: ScenarioSettings): CheckedText {
   try {
-    const { document } = scenarioOf(read, 'scenario', settings).source;
-    const { rules = [], outcomes = [] } = document as ScenarioInput;
-    const isCompared = rules.length + outcomes.length <= MOST_COMPARED;
-    const warnings = isCompared ? reported(warningsOf(read)).shown : [];
-    return { document, problems: [], more: 0, warnings };
+    const { document, warnings } = checkScenario(read, 'scenario', settings, MOST_COMPARED);
+    return { document, problems: [], more: 0, warnings: reported(warnings).shown };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     const { problems, more } = error;
     return { document: null, problems, more, warnings: [] };
   }
-}
-
-interface CheckedScenario {
-  readonly scenario: Scenario;
-  readonly warnings: readonly string[];
-}
-
-/** Checks the text of a scenario file, and warns of what is never used in it. @throws ScenarioError with what is wrong with it */
-export function checkScenario(text: string, file: string, settings: ScenarioSettings): CheckedScenario {
-  const read = readText(text);
-  const scenario = scenarioOf(read, file, settings);
-  const { shown, more } = reported(warningsOf(read));
-  const warnings = shown.map(
-    ({ place, path, message }) => `${file}:${place!.line}: warning: ${path} ${message}`,
-  );
-  return { scenario, warnings: more > 0 ? [...warnings, `${file}: and ${more} more warnings`] : warnings };
 }

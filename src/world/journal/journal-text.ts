@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
+import { IST_OFFSET_MS } from '../../payout/settlement.ts';
 
 /** References and headers are the client's own texts: their control characters must not reach people. */
 export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');
@@ -54,6 +55,10 @@ export function reasonText({
   return facts.filter((fact) => fact !== false).join('; ');
 }
 
+/** `16:00:00.000` */
+const timeInIst = (at: string): string =>
+  new Date(Date.parse(at) + IST_OFFSET_MS).toISOString().slice(11, 23);
+
 /**
  * The journal as a person reads it, line by line: a title, and a line for each request.
  *
@@ -70,9 +75,9 @@ export function* journalText(
 ): Generator<string> {
   if (count === 0) return yield 'No requests in the journal of this world.\n';
   const part = count < wanted ? `, the ${which} ${count} of ${wanted}` : '';
-  yield `Requests to this world, at world time in UTC${part}:\n`;
+  yield `Requests to this world, at world time in IST${part}:\n`;
   for (const entry of shown) {
-    const line = `  #${entry.id} ${entry.at.slice(11, 23)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
+    const line = `  #${entry.id} ${timeInIst(entry.at)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
     yield `${withoutControls(line)}\n`;
   }
 }
