@@ -17,9 +17,7 @@ import type { Reopened, WorldParts } from './world-parts.ts';
 const ENDS_KEPT = 100;
 const OTHERS_WAIT_MS = 250; // a settlement is announced by the server of the latest command; the others step in after this
 
-/**
- * One world on this server: its log, and what belongs to the connections of this server.
- */
+/** One world on this server: its log, and what belongs to the connections of this server. */
 export class World {
   readonly id: string;
   readonly connections: WorldConnections;
@@ -176,9 +174,10 @@ export class World {
     const reading = this.connections.read(reader); // counts before anything is awaited
     try {
       if (this.isShared) await this.read(() => null);
+      if (this.#log.closed !== null) throw dropped(this.#log.closed);
       reading.skip(); // what other servers had done before
       this.connections.listen();
-      reader.begin?.(reading.stop);
+      reading.begin();
       if (afterId !== undefined) await this.#catchUp(reading, afterId);
       reading.start();
       return reading.stop;

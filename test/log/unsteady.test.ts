@@ -197,6 +197,31 @@ test('readers at every server get each event once, in one order, whatever become
   for (const other of others) expect(other.slice(-20)).toEqual(first!.slice(-20));
 });
 
+test('a reader that the store kept from reading takes no place from others', async () => {
+  const { worlds, calm } = await shared(1, ['lost before']);
+  const [world] = worlds as [World];
+  const watch = () => world.watch(undefined, { take: () => undefined, end: () => undefined });
+  for (let nth = 0; nth < 33; nth += 1) await expect(watch()).rejects.toThrow(/store/i);
+  calm();
+  await watch();
+});
+
+test('a reader that joins at a server far behind begins with what comes, and has missed nothing', async () => {
+  const { worlds } = await shared(2, ['late']);
+  const [ahead, behind] = worlds as [World, World];
+  const credit = () => ahead.submit({ kind: 'credit', amountPaise: 1 });
+  for (let nth = 0; nth < 100; nth += 1) await credit(); // the log no longer has those that the other server knows
+  const seen: string[] = [];
+  await behind.watch(undefined, {
+    begin: () => void seen.push('begin'),
+    take: ({ type }) => void seen.push(type),
+    end: () => void seen.push('end'),
+  });
+  await credit();
+  await turns();
+  expect(seen).toEqual(['begin', 'wallet']);
+});
+
 /** Does something until the store answers. */
 async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {

@@ -47,10 +47,17 @@ export class Reading {
   readonly #reader: EventReader;
   readonly #left: (reading: Reading) => void;
   #waiting: PublishedEvent[] | null = [];
+  /** Whether it was accepted. Before that it has missed nothing, and it is refused instead of ended. */
+  hasBegun = false;
 
   constructor(reader: EventReader, left: (reading: Reading) => void) {
     this.#reader = reader;
     this.#left = left;
+  }
+
+  begin(): void {
+    this.hasBegun = true;
+    this.#reader.begin?.(this.stop);
   }
 
   take(event: PublishedEvent): void {

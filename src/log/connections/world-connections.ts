@@ -120,12 +120,19 @@ export class WorldConnections {
 
   /** Tells all readers that events up to a position are no longer known. */
   miss(epoch: string, position: number): void {
-    for (const reading of this.#readings) reading.miss(epoch, position);
+    for (const reading of this.#begun()) reading.miss(epoch, position);
   }
 
+  /** Ends all readers that have begun. */
   endReaders(): void {
-    for (const reading of this.#readings) reading.end();
-    this.#readings.clear();
+    for (const reading of this.#begun()) {
+      this.#readings.delete(reading);
+      reading.end();
+    }
+  }
+
+  #begun(): readonly Reading[] {
+    return [...this.#readings].filter(({ hasBegun }) => hasBegun);
   }
 
   /** Ends the responses that rules hold back: their requests are over. */

@@ -86,6 +86,19 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     expect(await other.ids()).toEqual([LIVE]);
   });
 
+  test('is forgotten, even if the other server drops another world while it records the uses of both', async () => {
+    const url = await freshStore();
+    const wallClock = new ManualClock(systemClock().nowMs()); // it looks at the list only when it is asked to
+    const { log: one } = await storedLogFor(url, 'one');
+    const { log: other, store } = await storedLogFor(url, 'other', { wallClock });
+    for (const worldId of [LIVE, DROPPED]) await credit(other, worldId);
+    await other.ids();
+    await one.drop(DROPPED);
+    beforeReply(store, 'exchange', () => other.drop(LIVE));
+    await other.ids();
+    expect(other.copies).toBe(0);
+  });
+
   test('frees its room, even if the other server stops right after it recorded its state', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
@@ -177,6 +190,21 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     const judgedBy = { referee, worlds: one, wallClock: systemClock() };
     expect(await keepingVerdict(DROPPED, judgedBy, true, () => one.drop(DROPPED))).toBe(false);
     expect(await kept.all()).toEqual(new Map());
+  });
+
+  test('is heard at the other server from the first command of its next life on', async () => {
+    const url = await freshStore();
+    const wallClock = new ManualClock(systemClock().nowMs()); // it learns of the drop only when a reader comes
+    const { log: one } = await storedLogFor(url, 'one');
+    const { log: other } = await storedLogFor(url, 'other', { wallClock });
+    for (let nth = 0; nth < 3; nth += 1) await credit(other, DROPPED);
+    await one.drop(DROPPED);
+    await one.use(DROPPED);
+    const events: string[] = [];
+    const reader = { take: ({ type }: { type: string }) => void events.push(type), end: () => undefined };
+    await (await other.use(DROPPED)).watch(undefined, reader);
+    await credit(one, DROPPED);
+    await expect.poll(() => events).toEqual(['wallet']);
   });
 
   test('can be opened again by the first server, and the other lists its new state', async () => {
