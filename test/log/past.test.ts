@@ -226,21 +226,30 @@ describe('an undo', () => {
     expect([paise(a), a.latest.requests.list, a.latest.requests.count]).toEqual([1000, [], 12]);
   });
 
-  test('keeps the end of a request that was under way when the action came', async () => {
+  test.each([
+    ['comes after the action', false],
+    ['is recorded with the action', true],
+  ])('keeps the end of a request that %s', async (_what, isWithIt) => {
     const a = logFor({
       document: { rules: [{ name: 'r', match: { route: 'initiate' }, effect: { delay: '1s' } }] },
     }).world('a');
     const { nth } = await a.submit(initiate());
-    await a.submit({ kind: 'credit', amountPaise: 1 });
     const { generation } = a.latest;
-    a.end(
-      { request: nth, generation, outcome: 'answered', durationMs: 5, tick: a.tick(), isSent: true },
-      false,
-    );
+    const end = () =>
+      a.end(
+        { request: nth, generation, outcome: 'answered', durationMs: 5, tick: a.tick(), isSent: true },
+        isWithIt,
+      );
+    if (isWithIt) end();
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    if (!isWithIt) end();
     await a.undo(false);
-    expect(a.latest.requests.list).toMatchObject([
-      { outcome: 'answered', durationMs: 5, response: 'planned' },
+    const kept = a.latest.requests.list.map(({ outcome, durationMs, response }) => [
+      outcome,
+      durationMs,
+      response,
     ]);
+    expect(kept).toEqual([['answered', 5, 'planned']]);
     expect(a.latest.payouts[0]!.told).toMatchObject({ request: 1 });
   });
 });

@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { initiate, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
@@ -37,3 +37,21 @@ test.skipIf(inject('storeUrl') === '')(
     expect((await payoutsOfStates()).at(-1)).toBe(PAYOUTS);
   },
 );
+
+test.skipIf(inject('storeUrl') === '')('a state that could not be stored is stored next time', async () => {
+  const url = await freshStore();
+  const { log, store } = await storedLogFor(url, 'one');
+  const client = new Redis(url);
+  onTestFinished(() => client.disconnect());
+  const world = await log.use(WORLD);
+  const submitMany = () =>
+    Promise.all(Array.from({ length: 1000 }, async () => world.submit({ kind: 'settle' })));
+  const refused = Object.assign(new Error('no'), { name: 'ReplyError' });
+  await submitMany();
+  vi.spyOn(store.connection.client, 'hmget').mockRejectedValueOnce(refused);
+  await expect(world.flush()).rejects.toThrow('no');
+  await submitMany();
+  await world.flush();
+  const bases = JSON.parse((await client.hget(keysOf(WORLD).head, 'bases'))!) as { position: number }[];
+  expect(bases.map(({ position }) => position)).toEqual([0, 2000]);
+});

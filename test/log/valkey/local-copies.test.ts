@@ -22,7 +22,19 @@ describe.skipIf(inject('storeUrl') === '')('a world that a server has just loade
       1500,
     );
     await first;
-    expect(other.recordsHeld).toBeLessThanOrEqual(1); // it keeps no copy
+    expect(other.copies).toBe(0);
+  });
+
+  test('is forgotten also when the last one to look at it fails, and its records stay those of another server', async () => {
+    const url = await freshStore();
+    const { log: one } = await storedLogFor(url, 'one');
+    const { log: other } = await storedLogFor(url, 'other');
+    await credit(one);
+    await one.ids(); // writes down what it holds
+    const look = () => Promise.reject(new Error('failed'));
+    await expect(other.visit(WORLD, look)).rejects.toThrow('failed');
+    await other.ids(); // reads what all hold
+    expect([other.copies, other.recordsHeld]).toEqual([0, 1]);
   });
 
   test('counts once towards the limit over all worlds', async () => {
