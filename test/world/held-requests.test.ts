@@ -55,6 +55,23 @@ test('a held request that has expired cannot be released', () => {
   expect(core.state.held).toMatchObject({ made: 1, waiting: [], expired: [{ clientRefId: 'a' }] });
 });
 
+test('the latest ten held requests that have expired are remembered', () => {
+  const core = new Core({ rules: [HOLD('arrived')] });
+  for (let nth = 1; nth <= 12; nth += 1) {
+    core.pay(`order-${nth}`);
+    core.submit({ kind: 'endHold', id: nth, how: 'expired' });
+  }
+  const remembered = core.state.held.expired.map(({ id }) => id);
+  expect(remembered).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+});
+
+test('a held request whose client has left is not one that has expired', () => {
+  const core = new Core({ rules: [HOLD('arrived')] });
+  core.pay('a');
+  core.submit({ kind: 'endHold', id: 1, how: 'left' });
+  expect(core.state.held).toEqual({ made: 1, waiting: [], expired: [] });
+});
+
 test('the id of a held request is never reused, not even after a reset', () => {
   const core = new Core({ rules: [HOLD('arrived')] });
   core.pay('a');

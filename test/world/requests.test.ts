@@ -43,6 +43,15 @@ describe('the requests that a world remembers', () => {
     expect(world.state.requests).toMatchObject({ count: 4, evicted: 0 });
   });
 
+  test('are all counted as dropped when others need their room, again and again', () => {
+    const world = new Core();
+    for (let time = 1; time <= 2; time += 1) {
+      world.balance();
+      world.submit({ kind: 'forget', as: 'evicted' });
+    }
+    expect(world.state.requests.evicted).toBe(2);
+  });
+
   test('have numbers that are never given again, whatever the world becomes', () => {
     const world = new Core();
     const earlier = save(new Core().state);

@@ -152,6 +152,15 @@ describe('a status read', () => {
     expect(atRisk(world)).toBe(0);
   });
 
+  test('that was lost leaves its client told what it knew before', () => {
+    const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] } });
+    world.pay('a');
+    world.read('a', 2500);
+    expect(world.payout('a').told).toMatchObject({ request: 2, as: 'SUCCESS' });
+    world.end(2, 'client_gone');
+    expect(world.payout('a').told).toMatchObject({ request: 1, as: 'PENDING' });
+  });
+
   test('keeps its client told, though the response before it was lost', () => {
     const world = new Core();
     world.pay('a');
