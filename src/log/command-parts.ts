@@ -118,7 +118,7 @@ export class CommandParts {
     onChanges: OnChanges | undefined,
     onFound: ((result: ResultOf<C>) => void) | undefined,
   ): Promise<ResultOf<C>> {
-    while (this.#unfinished !== null) await this.#unfinished;
+    await this.#unfinished;
     return this.submit(command, onChanges, onFound);
   }
 
