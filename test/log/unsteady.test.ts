@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Refusal } from '../../src/contract/errors.ts';
 import type { PublishedEvent } from '../../src/log/connections/event-reader.ts';
 import type { Store } from '../../src/log/store.ts';
@@ -55,20 +55,19 @@ async function shared(count: number, troubles: readonly Trouble[]) {
     calls += 1;
     return isSteady ? 'late' : (troubles[calls % troubles.length] ?? 'late');
   };
+  const stores: UnsteadyStore[] = [];
   const servers: Worlds[] = [];
   const worlds: World[] = [];
   for (let nth = 0; nth < count; nth += 1) {
-    const all = worldsOn(
-      new UnsteadyStore(`server${nth}`, logs, wallClock, compiler, next),
-      wallClock,
-      failures,
-    );
+    const store = new UnsteadyStore(`server${nth}`, logs, wallClock, compiler, next);
+    const all = worldsOn(store, wallClock, failures);
+    stores.push(store);
     servers.push(all);
     isSteady = true;
     worlds.push(await all.use(ID));
     isSteady = false;
   }
-  return { wallClock, worlds, servers, failures, logs, calm: () => void (isSteady = true) };
+  return { wallClock, worlds, stores, servers, failures, logs, calm: () => void (isSteady = true) };
 }
 
 /** Submits a command. @returns its result, or the code of its refusal */
@@ -160,6 +159,22 @@ test('a server that was refused a command learns later whether it was applied, a
   calm();
   await world.read(() => null);
   expect(found).toEqual([1]);
+});
+
+test('a command that may be in a part of the log that is no longer kept is refused, and not repeated', async () => {
+  const { worlds, stores } = await shared(2, ['late']);
+  const [ahead, behind] = worlds as [World, World];
+  const store = stores[1]!;
+  const credit = async (world: World, amountPaise: number) => world.submit({ kind: 'credit', amountPaise });
+  const append = store.append.bind(store);
+  vi.spyOn(store, 'append').mockImplementationOnce(async (...args) => {
+    await append(...args); // its reply is lost
+    for (let nth = 0; nth < 100; nth += 1) await credit(ahead, 1);
+    return { kind: 'moved', isUnsure: true };
+  });
+  const before = behind.latest.wallet.balancePaise;
+  await expect(credit(behind, 7)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  expect((await behind.read(({ wallet }) => wallet.balancePaise)) - before).toBe(107);
 });
 
 test('what ended while the store was away is recorded with the next command', async () => {

@@ -31,6 +31,7 @@ describe('the requests that a world remembers', () => {
     world.keep = { requests: 1000, characters: 31_000 };
     for (let nth = 1; nth <= 9; nth += 1) world.submit(balance());
     expect(numbers(world)).toEqual([5, 6, 7, 8, 9]);
+    world.end(9, 'client_gone'); // which has no response
     expect(load(save(world.state)).requests.characters).toBe(world.state.requests.characters);
   });
 

@@ -1,5 +1,6 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import type { WallClock } from '../../../src/log/wall-clock.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -62,5 +63,22 @@ test.skipIf(inject('storeUrl') === '')(
     await expect.poll(() => events).toEqual(['wallet']);
     await credit(one);
     await expect.poll(() => events).toEqual(['wallet', 'wallet']);
+  },
+);
+
+test.skipIf(inject('storeUrl') === '')(
+  'a server that listens asks for news again and again, in case none is announced to it',
+  async () => {
+    const clock = systemClock();
+    const isDistant = (atMs: number) => atMs - clock.nowMs() > MINUTE_MS / 4;
+    const wallClock: WallClock = {
+      ...clock,
+      schedule: (atMs, callback) => clock.schedule(isDistant(atMs) ? 0 : atMs, callback), // does not wait for long
+    };
+    const { store } = await storeFor();
+    const { store: ofServer } = await storedLogFor(store.url, 'one', { wallClock });
+    let asked = 0;
+    onTestFinished(ofServer.wake(WORLD, () => void (asked += 1)));
+    await expect.poll(() => asked).toBeGreaterThan(3);
   },
 );

@@ -39,6 +39,28 @@ describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored'
     expect((await stored()).length).toBeLessThanOrEqual(2 * 24);
   });
 
+  test('keeps its stored states as long as its log', async () => {
+    const url = await freshStore();
+    const { log } = await storedLogFor(url, 'one');
+    const world = await log.use(WORLD);
+    const state = (await log.use('d'.repeat(32))).latest as WorldState;
+    await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+    const client = new Redis(url);
+    onTestFinished(() => client.disconnect());
+    const keys = keysOf(WORLD);
+    const stored = () => client.keys(`${keys.state('')}*`);
+    await expect.poll(async () => (await stored()).length).toBe(2); // what was restored, and the state after it
+    const soonMs = 60_000;
+    for (const key of [...(await stored()), keys.log]) await client.pexpire(key, soonMs);
+    await client.hset(keys.head, 'renewed', 0);
+    await world.submit({ kind: 'credit', amountPaise: 1 });
+    const soon = async () => {
+      const left = [...(await stored()), keys.log].map(async (key) => (await client.pttl(key)) <= soonMs);
+      return (await Promise.all(left)).filter(Boolean).length;
+    };
+    await expect.poll(soon).toBe(0);
+  });
+
   test('leaves no key without an expiry when its server dies in the middle of it', async () => {
     const url = await freshStore();
     const { log, store } = await storedLogFor(url, 'one');
