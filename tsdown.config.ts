@@ -1,5 +1,6 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 import { licenses } from './build/licenses.ts';
+import { yamlModules } from './build/yaml-modules.ts';
 
 const { warn } = console;
 /** Leaves out what rolldown-plugin-dts says at each build about `tsgo`: whoever installs the package can do nothing about it. */
@@ -32,7 +33,12 @@ export default defineConfig([
     ...common,
     format: 'cjs', // the program too: Node.js starts CommonJS sooner
     entry: { index: 'src/index.ts', main: 'src/main.ts', matchers: 'src/matchers.ts' },
-    plugins: [licenses(BUNDLED_ELSEWHERE)],
+    plugins: [yamlModules(), licenses(BUNDLED_ELSEWHERE)],
   },
-  { ...common, format: 'esm', entry: { index: 'src/index.ts', matchers: 'src/matchers.ts' } },
+  {
+    ...common,
+    format: 'esm',
+    entry: { index: 'src/index.ts', matchers: 'src/matchers.ts' },
+    plugins: [yamlModules()],
+  },
 ]);

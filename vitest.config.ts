@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { yamlModules } from './build/yaml-modules.ts';
 
 /** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
 const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
@@ -33,6 +34,7 @@ class SlowestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: [yamlModules()],
   test: {
     testTimeout: isLong ? 300_000 : 120_000, // a slow machine is no failure, nor is one that stalls for ten seconds
     hookTimeout: 120_000,

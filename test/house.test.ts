@@ -44,7 +44,7 @@ const files: readonly SourceFile[] = filesBelow('src')
 const names = new Set(files.map(({ name }) => name));
 const isOwn = (specifier: string): boolean => names.has(specifier);
 const isPackage = (specifier: string): boolean =>
-  !isOwn(specifier) && !/\.(css|json|tsx?|svg)$/.test(specifier);
+  !isOwn(specifier) && !/\.(css|json|yaml|tsx?|svg)$/.test(specifier);
 
 const PACKAGE_FILES = 'package-files.ts';
 const BELOW_LOG = ['contract', 'payout', 'scenario', 'world'];

@@ -16,6 +16,7 @@ import { compileScenario, type Scenario } from './scenario.ts';
 import { documentCharacters, type Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
+import magicDocument from '../../fixtures/magic.yaml';
 import { tooManyPatterns } from './pattern.ts';
 import { scenarioShape } from './scenario-shape.ts';
 import {
@@ -157,9 +158,9 @@ export function shippedDialects(): ReadonlyMap<string, Dialect> {
 
 let magic: Scenario | undefined;
 
-/** The rules and outcomes of the magic beneficiaries, read at their first use. They are the same with all settings. */
+/** The rules and outcomes of the magic beneficiaries, compiled at their first use. They are the same with all settings. */
 const shippedMagic = (settings: ScenarioSettings): Scenario =>
-  (magic ??= readScenario(join(SHIPPED, 'magic.yaml'), { ...settings, isMagic: false }));
+  (magic ??= scenarioOf(readValue(magicDocument), 'magic.yaml', { ...settings, isMagic: false }));
 
 /** A scenario is read and compiled while all other requests wait. */
 const MAX_CHARACTERS = 64 * 1024;
