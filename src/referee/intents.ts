@@ -1,4 +1,4 @@
-import type { Intent } from '../contract/conduct.ts';
+import { RefereeSettings, type Intent } from '../contract/conduct.ts';
 import { linearCapture, MAX_PATTERN_TEXT_LENGTH } from '../scenario/pattern.ts';
 import type { Call } from './call.ts';
 
@@ -17,6 +17,14 @@ export function intentFault(intent: Intent): string | null {
   const capture = linearCapture(pattern!);
   return 'error' in capture ? `must be a regular expression with one group: it ${capture.error}` : null;
 }
+
+/** The settings of the referee, with a pattern of the intent that can be used. */
+export const CheckedSettings = RefereeSettings.extend({
+  intent: RefereeSettings.shape.intent.superRefine((intent, context) => {
+    const fault = intent === undefined ? null : intentFault(intent);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault, input: intent });
+  }),
+});
 
 function fieldReader(intent: Intent): (call: Call) => string | null {
   const textOf = ({ body }: Call, field: string): string | null => {

@@ -10,21 +10,16 @@ export const DEFAULT_EXIT_CODES: ExitCodes = new Map([
   [75, 'in-doubt'], // for a temporary failure, as mail programs use it
 ]);
 
-const NAMES: ReadonlySet<string> = new Set(['paid', 'failed', 'in-doubt'] satisfies Reported[]);
-
 /** `paid=0,failed=1,in-doubt=75`: what is not named keeps its default. @throws SettingsError */
 export function exitCodesOf(text: string | undefined): ExitCodes {
-  const codes = new Map(DEFAULT_EXIT_CODES);
-  for (const part of text === undefined ? [] : text.split(',')) {
-    const [name = '', code = ''] = part.split('=');
-    if (!NAMES.has(name) || !/^\d{1,3}$/.test(code)) {
-      throw new SettingsError(`--exit-codes must be like paid=0,failed=1,in-doubt=75, not ${text}`);
-    }
-    for (const [known, reported] of DEFAULT_EXIT_CODES) if (reported === name) codes.delete(known);
-  }
-  for (const part of text === undefined ? [] : text.split(',')) {
-    const [name, code] = part.split('=');
-    codes.set(Number(code), name as Reported);
-  }
-  return codes;
+  if (text === undefined) return DEFAULT_EXIT_CODES;
+  const given = text.split(',').map((part) => part.split('='));
+  const names = [...DEFAULT_EXIT_CODES.values()];
+  const codes = given.map(([name, code = '']) => {
+    const reported = names.find((known) => known === name);
+    if (reported !== undefined && /^\d{1,3}$/.test(code)) return [Number(code), reported] as const;
+    throw new SettingsError(`--exit-codes must be like paid=0,failed=1,in-doubt=75, not ${text}`);
+  });
+  const named = new Set(codes.map(([, reported]) => reported));
+  return new Map([...[...DEFAULT_EXIT_CODES].filter(([, reported]) => !named.has(reported)), ...codes]);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { junitTime, xml } from '../../referee/reports/junit.ts';
+import { junitDocument } from '../../referee/reports/junit.ts';
 import { escaped } from '../../referee/reports/annotations.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
 import { failureName } from '../../trials/hunt/failures.ts';
@@ -9,6 +9,8 @@ import type { HuntFinding } from '../../trials/hunt/story.ts';
 import { textOfFile, unusableFile } from '../named-files.ts';
 
 /** What a hunt found, as reports in files, and the findings of an earlier hunt that are accepted. */
+
+const NAME = 'payout hunt';
 
 /** A finding in a report, and in a file of known ones. */
 const findingOf = ({ goal, message, failures, words }: HuntFinding) => ({
@@ -47,24 +49,18 @@ const huntMarkdown = (result: HuntResult): string =>
   ].join('\n');
 
 /** A case for each goal. */
-function huntJunit(result: HuntResult): string {
-  const { findings, elapsedMs } = result;
-  const counts = `tests="${GOALS.length}" failures="${findings.length}" errors="0" time="${junitTime(elapsedMs)}"`;
-  const cases = GOALS.map((goal) => {
-    const open = `    <testcase classname="payout hunt" name="${goal}" time="0"`;
-    const finding = findings.find((one) => one.goal === goal);
-    if (finding === undefined) return `${open} />`;
-    return `${open}>\n      <failure type="${goal}" message="${xml(finding.message)}">${xml(finding.story)}</failure>\n    </testcase>`;
-  });
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="payout hunt" ${counts}>`,
-    `  <testsuite name="payout hunt" ${counts}>`,
-    ...cases,
-    '  </testsuite>',
-    '</testsuites>\n',
-  ].join('\n');
-}
+const huntJunit = ({ findings, elapsedMs }: HuntResult): string =>
+  junitDocument(NAME, [
+    {
+      name: NAME,
+      ms: elapsedMs,
+      cases: GOALS.map((goal) => {
+        const found = findings.find((finding) => finding.goal === goal);
+        const failure = found && { type: goal, message: found.message, text: found.story };
+        return { classname: NAME, name: goal, ms: 0, failure };
+      }),
+    },
+  ]);
 
 const huntGithub = ({ findings }: HuntResult): string =>
   findings

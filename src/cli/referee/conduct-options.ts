@@ -1,14 +1,13 @@
 import { intentOf } from '../../actions/journal-actions.ts';
 import {
   CHECK_IDS,
-  RefereeSettings,
   type CheckId,
   type ConductReports,
   type RefereeSettingsInput,
 } from '../../contract/conduct.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { expectedTable, ExpectedTableError } from '../../referee/expected-table.ts';
-import { intentFault } from '../../referee/intents.ts';
+import { CheckedSettings } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
 import { junitChecksXml, junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
@@ -128,13 +127,11 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
     ...(off.length > 0 && { off: { ...base.off, ...Object.fromEntries(off.map(offOf)) } }),
     ...(patience !== undefined && { limits: { ...base.limits, patience } }),
   };
-  const checked = RefereeSettings.safeParse(given);
+  const checked = CheckedSettings.safeParse(given);
   if (!checked.success) {
     const { path, message } = checked.error.issues[0]!;
     throw new SettingsError(`--${String(path.at(-1))} ${message}`); // the file of the project was checked before
   }
-  const fault = checked.data.intent === undefined ? null : intentFault(checked.data.intent);
-  if (fault !== null) throw new SettingsError(`--intent ${fault}`);
   if (!FAIL_ON.has(failOn)) {
     throw new SettingsError(`--fail-on must be one of ${[...FAIL_ON].join(', ')}, not ${failOn}`);
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { RefereeSettings, type RefereeSettingsInput } from '../../contract/conduct.ts';
-import { intentFault } from '../../referee/intents.ts';
+import type { RefereeSettingsInput } from '../../contract/conduct.ts';
+import { CheckedSettings } from '../../referee/intents.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { problemsIn } from '../../actions/scenario-actions.ts';
@@ -10,7 +10,7 @@ import { textOfFile } from '../named-files.ts';
 /** The file in which a project keeps its settings of the referee. */
 
 const ProjectSettings = z.strictObject({
-  conduct: RefereeSettings.describe('The settings of the referee, as on the command line'),
+  conduct: CheckedSettings.describe('The settings of the referee, as on the command line'),
 });
 
 /** File names to look for in the working folder. */
@@ -33,9 +33,7 @@ export function projectSettings(named: string | undefined): RefereeSettingsInput
   const file = named ?? fileHere();
   if (file === undefined) return {};
   const read = readText(textOfFile('--settings', file));
-  const { value, problems } = checkedShape(read, ProjectSettings);
-  const fault = value?.conduct.intent === undefined ? null : intentFault(value.conduct.intent);
-  const all = fault === null ? problems : [...problems, read.problemAt(['conduct', 'intent'], fault)];
-  if (all.length === 0) return (read.input as z.input<typeof ProjectSettings>).conduct;
-  throw problemsIn(file, all);
+  const { problems } = checkedShape(read, ProjectSettings);
+  if (problems.length === 0) return (read.input as z.input<typeof ProjectSettings>).conduct;
+  throw problemsIn(file, problems);
 }

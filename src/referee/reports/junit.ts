@@ -9,10 +9,84 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Text as XML can hold it. */
-export const xml = (text: string): string =>
+const xml = (text: string): string =>
   text
     .replaceAll(/[&<>"]/g, (character) => ESCAPES[character]!)
     .replaceAll(/[^\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd');
+
+/** One case of a report as JUnit XML. */
+interface JunitCase {
+  readonly classname: string;
+  readonly name: string;
+  /** How long it took; undefined where that is not known. */
+  readonly ms?: number;
+  readonly properties?: readonly Property[];
+  readonly failure?: { readonly type: string; readonly message: string; readonly text: string } | undefined;
+  /** Why it says nothing. */
+  readonly skipped?: string | undefined;
+  readonly output?: string | undefined;
+}
+
+export interface JunitSuite {
+  readonly name: string;
+  /** By default, as long as its cases. */
+  readonly ms?: number;
+  readonly properties?: readonly Property[];
+  readonly cases: readonly JunitCase[];
+}
+
+type Property = readonly [name: string, value: string | number];
+
+/** Seconds, as JUnit has them. */
+const timeOf = (ms: number): string => `time="${(ms / 1000).toFixed(3)}"`;
+
+function propertiesText(properties: readonly Property[], indent: string): readonly string[] {
+  if (properties.length === 0) return [];
+  const lines = properties.map(([name, value]) => `${indent}  <property name="${name}" value="${value}" />`);
+  return [`${indent}<properties>`, ...lines, `${indent}</properties>`];
+}
+
+function caseText({ classname, name, ms, properties = [], failure, skipped, output }: JunitCase): string {
+  const time = ms === undefined ? '' : ` ${timeOf(ms)}`;
+  const open = `    <testcase classname="${xml(classname)}" name="${xml(name)}"${time}`;
+  const inside = [
+    ...propertiesText(properties, '      '),
+    ...(failure === undefined
+      ? []
+      : [
+          `      <failure type="${failure.type}" message="${xml(failure.message)}">${xml(failure.text)}</failure>`,
+        ]),
+    ...(skipped === undefined ? [] : [`      <skipped message="${xml(skipped)}" />`]),
+    ...(output === undefined ? [] : [`      <system-out>${xml(output)}</system-out>`]),
+  ];
+  return inside.length === 0 ? `${open} />` : [`${open}>`, ...inside, '    </testcase>'].join('\n');
+}
+
+function countsText(suites: readonly JunitSuite[]): string {
+  const cases = suites.flatMap((suite) => suite.cases);
+  const failures = cases.filter(({ failure }) => failure !== undefined).length;
+  const skipped = cases.filter((one) => one.skipped !== undefined).length;
+  const sumOf = (all: readonly { readonly ms?: number }[]): number =>
+    all.reduce((sum, { ms = 0 }) => sum + ms, 0);
+  const ms = sumOf(suites.map((suite) => ({ ms: suite.ms ?? sumOf(suite.cases) })));
+  return `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}" ${timeOf(ms)}`;
+}
+
+/** A report as JUnit XML, whatever it is about. */
+export const junitDocument = (name: string, suites: readonly JunitSuite[]): string =>
+  [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="${name}" ${countsText(suites)}>`,
+    ...suites.flatMap((suite) => [
+      `  <testsuite name="${xml(suite.name)}" ${countsText([suite])}>`,
+      ...propertiesText(suite.properties ?? [], '    '),
+      ...suite.cases.map(caseText),
+      '  </testsuite>',
+    ]),
+    '</testsuites>\n',
+  ].join('\n');
+
+const NAME = 'payout referee';
 
 const details = ({ findings, more }: CheckReport): string =>
   [
@@ -20,108 +94,47 @@ const details = ({ findings, more }: CheckReport): string =>
     ...(more === 0 ? [] : [`and ${more} more`]),
   ].join('\n\n');
 
-function testCase(world: string, check: CheckReport, failOn: FailOn): string {
-  const open = `    <testcase classname="${xml(world)}" name="${check.id}"`;
-  const inside = (element: string): string => `${open}>\n      ${element}\n    </testcase>`;
-  switch (check.verdict) {
-    case 'found': {
-      const [first] = check.findings;
-      const text = xml(first === undefined ? String(check.reason) : details(check));
-      return inside(
-        first !== undefined && isFailure(check, failOn)
-          ? `<failure type="${check.severity}" message="${xml(first.message)}">${text}</failure>`
-          : `<system-out>${text}</system-out>`,
-      );
-    }
-    case 'passed':
-      return `${open} />`;
-    case 'not_exercised':
-      return inside('<skipped message="not exercised: the situation never arose" />');
-    default:
-      return inside(`<skipped message="${xml(`${check.verdict}: ${check.reason}`)}" />`);
+function checkCase(classname: string, check: CheckReport, failOn: FailOn): JunitCase {
+  const { id: name, verdict, severity, reason, findings } = check;
+  if (verdict === 'passed') return { classname, name };
+  if (verdict === 'not_exercised') {
+    return { classname, name, skipped: 'not exercised: the situation never arose' };
   }
+  if (verdict !== 'found') return { classname, name, skipped: `${verdict}: ${reason}` };
+  const [first] = findings;
+  const text = first === undefined ? String(reason) : details(check);
+  if (first === undefined || !isFailure(check, failOn)) return { classname, name, output: text };
+  return { classname, name, failure: { type: severity, message: first.message, text } };
 }
 
-const skippedOf = ({ not_exercised, inconclusive, off }: WorldReport['counts']): number =>
-  not_exercised + inconclusive + off;
-
-/** Seconds, as JUnit has them. */
-export const junitTime = (ms: number): string => (ms / 1000).toFixed(3);
-
-function suite(world: WorldReport, failOn: FailOn): string {
-  const { name, counts, checks, duration_ms } = world;
-  const failures = checks.filter((check) => isFailure(check, failOn)).length;
-  const properties = Object.entries(counts).map(
-    ([count, value]) => `      <property name="${count}" value="${value}" />`,
-  );
-  return [
-    `  <testsuite name="${xml(name)}" tests="${checks.length}" failures="${failures}" errors="0" skipped="${skippedOf(counts)}" time="${junitTime(duration_ms)}">`,
-    '    <properties>',
-    ...properties,
-    '    </properties>',
-    ...checks.map((check) => testCase(name, check, failOn)),
-    '  </testsuite>',
-  ].join('\n');
-}
-
-/** The checks that make a world fail, the most severe first. */
-const failuresOf = (world: WorldReport, failOn: FailOn): readonly CheckReport[] =>
-  foundChecks(world).filter((check) => isFailure(check, failOn));
-
-function worldCase(world: WorldReport, failOn: FailOn): string {
-  const { name, checks, duration_ms } = world;
-  const [failure] = failuresOf(world, failOn);
-  const text = foundChecks(world)
-    .map((check) => `${check.id}\n${details(check)}`)
-    .join('\n\n');
+function worldCase(world: WorldReport, failOn: FailOn): JunitCase {
+  const { name, checks, duration_ms: ms } = world;
+  const found = foundChecks(world);
+  const text = found.map((check) => `${check.id}\n${details(check)}`).join('\n\n');
+  const worst = found.find((check) => isFailure(check, failOn));
   const isUntested = checks.every(({ verdict }) => verdict === 'not_exercised' || verdict === 'off');
-  return [
-    `    <testcase classname="payout referee" name="${xml(name)}" time="${junitTime(duration_ms)}">`,
-    '      <properties>',
-    ...checks.map(({ id, verdict }) => `        <property name="${id}" value="${verdict}" />`),
-    '      </properties>',
-    ...(failure === undefined
-      ? []
-      : [
-          `      <failure type="${failure.severity}" message="${xml(`${failure.id}: ${failure.findings[0]!.message}`)}">${xml(text)}</failure>`,
-        ]),
-    ...(isUntested ? ['      <skipped message="not exercised: no check applied to these requests" />'] : []),
-    ...(failure === undefined && text !== '' ? [`      <system-out>${xml(text)}</system-out>`] : []),
-    '    </testcase>',
-  ].join('\n');
+  const properties = checks.map(({ id, verdict }) => [id, verdict] as const);
+  const about = { classname: NAME, name, ms, properties };
+  if (worst !== undefined) {
+    const message = `${worst.id}: ${worst.findings[0]!.message}`;
+    return { ...about, failure: { type: worst.severity, message, text } };
+  }
+  if (isUntested) return { ...about, skipped: 'not exercised: no check applied to these requests' };
+  return { ...about, output: text === '' ? undefined : text };
 }
-
-const countsText = (tests: number, failures: number, skipped: number, ms: number): string =>
-  `tests="${tests}" failures="${failures}" errors="0" skipped="${skipped}" time="${junitTime(ms)}"`;
-
-const totalMs = (worlds: readonly WorldReport[]): number =>
-  worlds.reduce((sum, { duration_ms }) => sum + duration_ms, 0);
 
 /** The report as JUnit XML: a world is a case, with its checks as properties. */
-export function junitXml({ worlds }: ConductReports, failOn: FailOn = 'error'): string {
-  const cases = worlds.map((world) => worldCase(world, failOn));
-  const failures = worlds.filter((world) => failuresOf(world, failOn).length > 0).length;
-  const skipped = cases.filter((text) => text.includes('<skipped ')).length;
-  const counts = countsText(worlds.length, failures, skipped, totalMs(worlds));
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="payout referee" ${counts}>`,
-    `  <testsuite name="payout referee" ${counts}>`,
-    ...cases,
-    '  </testsuite>',
-    '</testsuites>\n',
-  ].join('\n');
-}
+export const junitXml = ({ worlds }: ConductReports, failOn: FailOn = 'error'): string =>
+  junitDocument(NAME, [{ name: NAME, cases: worlds.map((world) => worldCase(world, failOn)) }]);
 
 /** The report as JUnit XML with more detail: a world is a suite, a check is a case, and one that was not exercised is skipped. */
-export function junitChecksXml({ worlds }: ConductReports, failOn: FailOn = 'error'): string {
-  const checks = worlds.flatMap((world) => world.checks);
-  const failures = checks.filter((check) => isFailure(check, failOn)).length;
-  const skipped = worlds.reduce((sum, { counts }) => sum + skippedOf(counts), 0);
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="payout referee" ${countsText(checks.length, failures, skipped, totalMs(worlds))}>`,
-    ...worlds.map((world) => suite(world, failOn)),
-    '</testsuites>\n',
-  ].join('\n');
-}
+export const junitChecksXml = ({ worlds }: ConductReports, failOn: FailOn = 'error'): string =>
+  junitDocument(
+    NAME,
+    worlds.map(({ name, duration_ms: ms, counts, checks }) => ({
+      name,
+      ms,
+      properties: Object.entries(counts),
+      cases: checks.map((check) => checkCase(name, check, failOn)),
+    })),
+  );

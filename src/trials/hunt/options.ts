@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { RefereeSettings } from '../../contract/conduct.ts';
 import { durationLike } from '../../contract/duration.ts';
-import { intentFault } from '../../referee/intents.ts';
+import { CheckedSettings } from '../../referee/intents.ts';
 import { GOALS } from './goals.ts';
 
 /** The options of a hunt, with their defaults. */
@@ -29,9 +28,9 @@ const HuntSettings = z.strictObject({
     .array(z.enum(GOALS, { error: `must be one of ${GOALS.join(', ')}` }))
     .min(1)
     .default([...GOALS]),
-  intent: RefereeSettings.shape.intent,
-  expect: RefereeSettings.shape.expect,
-  off: RefereeSettings.shape.off,
+  intent: CheckedSettings.shape.intent,
+  expect: CheckedSettings.shape.expect,
+  off: CheckedSettings.shape.off,
   seed: z
     .union([z.string().min(1), z.number()])
     .transform(String)
@@ -55,8 +54,5 @@ export function huntSettings(given: unknown, calledBy = (name: string): string =
     const { path, message } = checked.error.issues[0]!;
     throw new HuntError(`${calledBy(String(path[0] ?? 'an option'))} ${message}`);
   }
-  const { intent } = checked.data;
-  const fault = intent === undefined ? null : intentFault(intent);
-  if (fault !== null) throw new HuntError(`${calledBy('intent')} ${fault}`);
   return checked.data;
 }

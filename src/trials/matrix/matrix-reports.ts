@@ -1,4 +1,4 @@
-import { junitTime, xml } from '../../referee/reports/junit.ts';
+import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
 import { timeText } from '../../contract/duration.ts';
 import { hasFailed, type Cell } from './cells.ts';
@@ -45,35 +45,23 @@ export function matrixMarkdown(cells: readonly Cell[]): string {
   ].join('\n');
 }
 
-const secondsIn = (cells: readonly Cell[]): string =>
-  junitTime(cells.reduce((sum, { durationMs }) => sum + durationMs, 0));
-
-function testCase(cell: Cell): string {
-  const { kind, name, verdict, why, again } = cell;
-  const open = `    <testcase classname="${kind}" name="${xml(name)}" time="${secondsIn([cell])}"`;
-  if (verdict === 'not exercised')
-    return `${open}>\n      <skipped message="not exercised: the client saw nothing of it" />\n    </testcase>`;
-  if (!hasFailed(cell)) return `${open} />`;
-  const text = xml([...why, '', again].join('\n'));
-  return `${open}>\n      <failure type="${verdict}" message="${xml(why[0] ?? verdict)}">${text}</failure>\n    </testcase>`;
+function junitCase(cell: Cell) {
+  const { kind: classname, name, verdict, why, again, durationMs: ms } = cell;
+  const failure = { type: verdict, message: why[0] ?? verdict, text: [...why, '', again].join('\n') };
+  return {
+    classname,
+    name,
+    ms,
+    failure: hasFailed(cell) ? failure : undefined,
+    skipped: verdict === 'not exercised' ? 'not exercised: the client saw nothing of it' : undefined,
+  };
 }
-
-const counts = (cells: readonly Cell[]): string =>
-  `tests="${cells.length}" failures="${cells.filter(hasFailed).length}" errors="0" skipped="${cells.filter(({ verdict }) => verdict === 'not exercised').length}" time="${secondsIn(cells)}"`;
-
-const suite = (kind: Cell['kind'], cells: readonly Cell[]): readonly string[] => [
-  `  <testsuite name="${kind}s" ${counts(cells)}>`,
-  ...cells.map(testCase),
-  '  </testsuite>',
-];
 
 /** The matrix as JUnit XML: dialects and scenarios are suites, a cell is a case. */
 export const matrixJunit = (cells: readonly Cell[]): string =>
-  [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="payout matrix" ${counts(cells)}>`,
-    ...groupsOf(cells).flatMap(([kind, own]) => suite(kind, own)),
-    '</testsuites>\n',
-  ].join('\n');
+  junitDocument(
+    'payout matrix',
+    groupsOf(cells).map(([kind, own]) => ({ name: `${kind}s`, cases: own.map(junitCase) })),
+  );
 
 export const matrixJson = (cells: readonly Cell[]): string => `${JSON.stringify({ cells }, null, 2)}\n`;

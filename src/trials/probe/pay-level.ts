@@ -7,8 +7,8 @@ import {
   textIn,
   type Asked,
   type PayoutFields,
+  type ProbeRun,
 } from './probe-exchange.ts';
-import type { ProbeRun } from './probe-run.ts';
 import { warningOf } from './refused-level.ts';
 
 /** The most money that level `pay` may move. */

@@ -10,8 +10,8 @@ import {
   type ProbeResponse,
   type ProbeRequest,
   type Send,
+  type ProbePayout,
 } from './probe-exchange.ts';
-import type { ProbePayout } from './probe-run.ts';
 import { readLevel } from './read-level.ts';
 import { refusedLevel } from './refused-level.ts';
 

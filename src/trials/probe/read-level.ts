@@ -1,5 +1,4 @@
-import { responseText, dataOf, ProbeStopped, statusRequest } from './probe-exchange.ts';
-import type { ProbeRun } from './probe-run.ts';
+import { responseText, dataOf, ProbeStopped, statusRequest, type ProbeRun } from './probe-exchange.ts';
 
 /** Whether a status means that the key is not accepted. */
 const isKeyRefused = (status: number): boolean => status === 401 || status === 403;

@@ -5,8 +5,8 @@ import {
   type Asked,
   type PayoutFields,
   type ProbeResponse,
+  type ProbeRun,
 } from './probe-exchange.ts';
-import type { ProbeRun } from './probe-run.ts';
 
 /** Above the limits of IMPS (₹5,00,000) and UPI (₹1,00,000), and more above the balance than a top-up is likely to add. */
 const ABOVE_LIMITS_INR = 600_000;
