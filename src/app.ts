@@ -100,7 +100,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         })
       : null;
 
-  const observer = observeWorlds(log, metrics?.settled);
+  const observer = observeWorlds(log, metrics ?? undefined);
   const shared =
     settings.store === undefined
       ? null

@@ -13,7 +13,7 @@ export type OnFound = (applied: Applied) => void;
 /** A command of this server on its way through the log. */
 export class OrderedCommand implements NewCommand {
   readonly number: number;
-  readonly command: Command;
+  command: Command;
   readonly stamp: NewCommand['stamp'];
   readonly onChanges: OnChanges | undefined;
   onFound: OnFound | undefined;

@@ -23,6 +23,10 @@ export function dropped(reason: DropReason): Refusal {
   });
 }
 
+/** The refusal of a request that needs a store which is away. */
+export const unavailable = (): Refusal =>
+  new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });
+
 /** A world, as far as its state can be read. */
 interface Readable {
   readThis<T>(look: (state: Readonly<WorldState>) => T): MaybePromise<T>;

@@ -4,10 +4,11 @@ import { apply, type Applied } from '../world/apply.ts';
 import { isUse, type Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state.ts';
-import { dropped } from './dropped.ts';
+import { dropped, unavailable } from './dropped.ts';
 import { OrderedCommand, type OnChanges, type OnFound } from './command-parts.ts';
 import { Past, thawed } from './past.ts';
 import type { Appended, DropReason, Logged, MaybePromise, Opened, Place } from './store.ts';
+import type { UnsentRefusals } from './unsent-refusals.ts';
 import type { LogOwner, LogParts } from './world-parts.ts';
 
 /** A caller that waits until the state is up to date. */
@@ -49,6 +50,8 @@ export class WorldLog {
   readonly #waiting: Waiting[] = [];
   /** Commands whose callers were refused with STORE_UNAVAILABLE, by number: they may be in the log. */
   readonly #lost = new Map<number, OrderedCommand>();
+  /** Set once one of its refusals has waited for the store. */
+  #unsent: UnsentRefusals | null = null;
   /** The last command that has happened: a world that is opened again applies earlier ones once more. */
   #happened: number;
   #comparedFrom = 0;
@@ -68,7 +71,8 @@ export class WorldLog {
 
   /** Whether something is on its way to the store, or waits for the next call. */
   get isBusy(): boolean {
-    return this.#isCalling || this.#queue.length > 0 || this.ends.length > 0;
+    const isWaiting = this.#queue.length > 0 || this.#unsent?.has(this) === true;
+    return this.#isCalling || isWaiting || this.ends.length > 0;
   }
 
   /** Whether a command of this server came last. */
@@ -124,7 +128,7 @@ export class WorldLog {
   /** Sends what waits to the store, and applies what comes back. */
   #call(): void {
     if (this.#isCalling || (this.#queue.length === 0 && this.#waiting.length === 0)) return;
-    const items = this.#queue.splice(0, MOST_AT_ONCE);
+    const items = [...(this.#unsent?.due(this) ?? []), ...this.#queue.splice(0, MOST_AT_ONCE)];
     const appended = this.#append(items);
     if (!(appended instanceof Promise)) return this.#take(appended, items);
     this.#isCalling = true;
@@ -176,6 +180,7 @@ export class WorldLog {
         if (reloads > MOST_RELOADS) throw unavailable();
         await this.#reload(appended.kind === 'gone' ? this.#parts.activeSource() : null);
         const isSkipped = this.past.latest > before;
+        if (isSkipped) this.#parts.unsent.drop(this, isUnsure ? items : []);
         if (isUnsure && isSkipped && items.length > 0) throw unavailable(); // they may be in the part that was skipped
       }
       appended = await this.#append(items.filter(({ isSettled }) => !isSettled));
@@ -183,6 +188,8 @@ export class WorldLog {
   }
 
   #fail(item: OrderedCommand, error: unknown): void {
+    const { unsent } = this.#parts;
+    if (this.closed === null && unsent.keep(this, item, error)) return void (this.#unsent = unsent);
     this.ends = [...item.stamp.ends, ...this.ends].slice(-MOST_ENDS); // they go with a later command
     if (item.onFound !== undefined) this.#lost.set(item.number, item);
     if (this.#lost.size > MOST_LOST) this.#lost.delete(this.#lost.keys().next().value!);
@@ -190,6 +197,7 @@ export class WorldLog {
   }
 
   #failWaiting(reason: DropReason): void {
+    this.#unsent?.drop(this);
     for (const item of this.#queue.splice(0)) item.fail(dropped(reason));
     for (const { reject } of this.#waiting.splice(0)) reject(dropped(reason));
   }
@@ -228,7 +236,8 @@ export class WorldLog {
   #applyOwn(logged: Logged, own: Map<number, OrderedCommand>): void {
     const { number, stamp } = logged;
     if (stamp.server !== this.#parts.store.server) return this.#apply(logged, null);
-    this.#apply(logged, own.get(number) ?? this.#lost.get(number) ?? null);
+    const unsent = this.#unsent?.remove(this, number);
+    this.#apply(logged, own.get(number) ?? this.#lost.get(number) ?? unsent ?? null);
     this.#lost.delete(number);
   }
 
@@ -289,5 +298,3 @@ export class WorldLog {
     await this.#owner.reopened({ isNew: opened.isNew, isSame, isSkipped, isReplaced });
   }
 }
-
-const unavailable = (): Refusal => new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });

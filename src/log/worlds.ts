@@ -11,6 +11,7 @@ import type { Evictions } from './known/evictions.ts';
 import { rowOf } from './known/rows.ts';
 import { KnownWorlds, type Draft, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
 import type { DropReason, MaybePromise, Opened } from './store.ts';
+import { UnsentRefusals } from './unsent-refusals.ts';
 import type { WorldObserver, WorldParts } from './world-parts.ts';
 import { World } from './world.ts';
 
@@ -48,7 +49,7 @@ export class Worlds {
   #isClosed = false;
 
   constructor(options: WorldsOptions) {
-    const { store, compiler, wallClock, observer } = options;
+    const { store, compiler, wallClock, observer, idleMs } = options;
     this.#options = options;
     this.maxWorlds = options.maxWorlds;
     this.#known = new KnownWorlds(options);
@@ -59,6 +60,7 @@ export class Worlds {
       compiler,
       wallClock,
       observer,
+      unsent: new UnsentRefusals(wallClock, (count) => observer.refusalsDropped(count)),
       nextNumber: () => (this.#numbers += 1),
       activeSource: options.activeSource,
       successorOf: (state) => this.#successorOf(state),
@@ -71,7 +73,6 @@ export class Worlds {
       },
       ended: (world, reason) => this.#known.forget(world, reason),
     };
-    const { idleMs } = options;
     void this.#exchange?.regularly(wallClock, idleMs, (worldId) => this.#evict(worldId, 'idle', idleMs));
   }
 

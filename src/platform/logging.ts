@@ -3,7 +3,6 @@ import { logOptions } from './log-line.ts';
 import { readableLine } from './readable-line.ts';
 import type { StoreObserver, WorldObserver } from '../log/world-parts.ts';
 import type { Metrics } from './metrics.ts';
-import type { Change } from '../payout/payout.ts';
 import type { Settings } from '../settings.ts';
 import { changeResponse } from '../world/events.ts';
 
@@ -87,10 +86,10 @@ export const observeStore = (log: Logger, metrics?: Metrics['store']): StoreObse
   ...(metrics && { retried: metrics.retried, calling: metrics.calling }),
 });
 
-/** Writes a line for each settlement, and for events of worlds. @param settled called for each settlement */
-export const observeWorlds = (log: Logger, settled?: (change: Change) => void): WorldObserver => ({
+/** Writes a line for each settlement, and for events of worlds. */
+export const observeWorlds = (log: Logger, metrics?: Pick<Metrics, 'settled' | 'store'>): WorldObserver => ({
   settled: (worldId, change) => {
-    settled?.(change);
+    metrics?.settled(change);
     if (!log.isLevelEnabled('info')) return; // there may be a million of them
     const { utr, ...answer } = changeResponse(change);
     log.info({ world: worldId.slice(0, 8), ...answer, utr: utr ?? undefined }, 'settlement');
@@ -98,4 +97,11 @@ export const observeWorlds = (log: Logger, settled?: (change: Change) => void): 
   failed: (worldId, error) =>
     log.error({ world: worldId.slice(0, 8), err: error }, 'internal error in the sandbox'),
   dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
+  refusalsDropped: (count) => {
+    metrics?.store?.refusalsDropped(count);
+    log.warn(
+      { count },
+      'requests that were refused while the store could not be used were dropped: they are not in the list of requests of their worlds',
+    );
+  },
 });

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { StoreObserver } from '../log/world-parts.ts';
+import type { StoreObserver, WorldObserver } from '../log/world-parts.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Change } from '../payout/payout.ts';
 
@@ -40,7 +40,9 @@ export interface Metrics {
   readonly requested: (exchange: Measured) => void;
   readonly settled: (change: Change) => void;
   /** What happens between this server and its store. */
-  readonly store: Pick<StoreObserver, 'lost' | 'retried' | 'calling'> | undefined;
+  readonly store:
+    | (Pick<StoreObserver, 'lost' | 'retried' | 'calling'> & Pick<WorldObserver, 'refusalsDropped'>)
+    | undefined;
   readonly text: () => Promise<string>;
   readonly close: () => void;
 }
@@ -139,7 +141,7 @@ function storeMetrics(
   gauge: Gauges,
   registers: Registry[],
   { isUp, copies, newer }: NonNullable<Sources['store']>,
-): Metrics['store'] {
+): NonNullable<Metrics['store']> {
   gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(isUp()));
   gauge(
     `${PREFIX}store_newer_worlds`,
@@ -152,6 +154,11 @@ function storeMetrics(
     'Worlds of which the store has lost everything, or what happened last. Each server that had a copy counts them',
     [],
   );
+  const dropped = counter(
+    'store_refusals_dropped_total',
+    'Requests that were refused while the store could not be used, and that found no room to be listed later',
+    [],
+  );
   const retries = counter('store_retries_total', 'Calls of the store that were repeated', []);
   const calls = new Histogram({
     name: `${PREFIX}store_call_seconds`,
@@ -162,6 +169,7 @@ function storeMetrics(
   });
   return {
     lost: () => lost.inc(),
+    refusalsDropped: (count) => dropped.inc(count),
     retried: () => retries.inc(),
     calling(call) {
       const end = calls.startTimer({ call });

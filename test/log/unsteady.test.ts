@@ -30,6 +30,7 @@ function worldsOn(store: Store, wallClock: ManualClock, failures: unknown[] = []
       settled: () => undefined,
       failed: (_worldId, error) => void failures.push(error),
       dropped: () => undefined,
+      refusalsDropped: () => undefined,
     },
     maxWorlds: 10,
     idleMs: DAY_MS,

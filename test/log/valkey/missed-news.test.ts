@@ -118,6 +118,7 @@ test.skipIf(inject('storeUrl') === '')(
         settled: () => undefined,
         failed: (_worldId, error) => void failed.push(error),
         dropped: () => undefined,
+        refusalsDropped: () => undefined,
       },
     });
     await (await log.use(WORLD)).submit(initiate());

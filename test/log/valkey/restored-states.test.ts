@@ -88,6 +88,7 @@ describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored'
       settled: () => undefined,
       failed: (_worldId: string, error: unknown) => void failed.push(error),
       dropped: () => undefined,
+      refusalsDropped: () => undefined,
     };
     const { log, store } = await storedLogFor(await freshStore(), 'one', { observer });
     const world = await log.use(WORLD);

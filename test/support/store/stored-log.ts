@@ -39,6 +39,7 @@ export async function storedLogFor(
       settled: () => undefined,
       failed: (_worldId, error) => expect.unreachable(String(error)),
       dropped: () => undefined,
+      refusalsDropped: () => undefined,
     },
     maxWorlds: 10,
     idleMs,

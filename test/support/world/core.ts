@@ -264,6 +264,7 @@ export function logFor<T extends ManualClock = ManualClock>(
       settled: (_worldId, change) => void settled.push(change),
       failed: (_worldId, error) => void failures.push(error),
       dropped: (worldId, reason) => void drops.push([worldId, reason]),
+      refusalsDropped: () => undefined,
     },
     maxRequests: options.maxRequests ?? 10,
     maxCharacters: options.maxCharacters ?? 10_000_000,

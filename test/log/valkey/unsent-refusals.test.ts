@@ -1,0 +1,103 @@
+import { pino } from 'pino';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
+import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { startServer } from '../../../src/server.ts';
+import { readSettings } from '../../../src/settings.ts';
+import { clientOf } from '../../support/sandbox.ts';
+import { withoutPatience } from '../../support/store/response-time.ts';
+import { RedisServer } from '../../support/store/redis-server.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+
+const MOST_UNSENT = 1000;
+const AT_ONCE = 100;
+
+async function serverFor(input: SettingsInput = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const settings = readSettings(
+    { port: 0, rateLimit: 'off', metrics: 'on', store: await freshStore(), ...input },
+    {},
+  );
+  const server = await startServer(settings, systemClock(), log);
+  onTestFinished(() => server.close());
+  const client = clientOf(connectSandbox({ url: server.url }).world('sk_test_unsent'));
+  const refuse = async (count: number, from = 0): Promise<void> => {
+    for (let nth = from; nth < from + count; nth += 1) {
+      const { status } = await client.pay({ client_ref_id: `refused-${nth}`, amount: -1 });
+      expect(status).toBe(400);
+    }
+  };
+  const dropped = () => lines.filter(({ msg }) => /refused while the store/.test(String(msg)));
+  return { client, refuse, dropped, server };
+}
+
+/** @param runs whether calls take effect although their replies are lost */
+function loseStore(runs: boolean) {
+  const script: StoreConnection['script'] = StoreConnection.prototype.script; // oxlint-disable-line typescript/unbound-method -- called with its connection
+  return vi.spyOn(StoreConnection.prototype, 'script').mockImplementation(async function (
+    this: StoreConnection,
+    ...args
+  ) {
+    if (runs) await script.apply(this, args);
+    throw new Error('the connection broke');
+  });
+}
+
+describe.skipIf(inject('storeUrl') === '')('a request that is refused while the store is away', () => {
+  test.each([
+    ['and its command did not arrive', false],
+    ['and the reply to its command was lost', true],
+  ])('%s: is listed once when the store is back, without another request', async (_what, runs) => {
+    const { client, refuse, server, dropped } = await serverFor();
+    expect((await client.balance()).status).toBe(200);
+    const [world] = await server.worlds.ids();
+    const away = loseStore(runs);
+    await refuse(3);
+    expect((await client.pay({ client_ref_id: 'lost' })).status).toBe(503);
+    const refusedUntilMs = Date.now();
+    away.mockRestore();
+    const known = async () =>
+      server.worlds.visit(world!, async ({ latest }) =>
+        latest.requests.list.map(({ clientRefId }) => clientRefId),
+      );
+    const refused = ['refused-0', 'refused-1', 'refused-2'];
+    await expect.poll(known).toEqual(expect.arrayContaining(refused));
+    const listed = (await client.world.requests()).filter(({ answer }) => answer?.status === 400);
+    expect(listed.map(({ client_ref_id }) => client_ref_id)).toEqual(refused);
+    for (const { wall_at } of listed) expect(Date.parse(wall_at)).toBeLessThanOrEqual(refusedUntilMs);
+    expect(dropped()).toEqual([]);
+  });
+
+  test('finds no room after a thousand others: it is dropped, and the log and the metrics count it', async () => {
+    const store = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
+    onTestFinished(() => store.end());
+    const { client, refuse, dropped } = await serverFor({
+      store: store.url,
+      journalEntries: 2 * MOST_UNSENT,
+    });
+    expect((await client.balance()).status).toBe(200);
+    await store.kill();
+    expect((await withoutPatience(() => client.balance())).status).toBe(503);
+    for (let sent = 0; sent < MOST_UNSENT + 2; sent += AT_ONCE) {
+      const count = Math.min(AT_ONCE, MOST_UNSENT + 2 - sent);
+      await Promise.all(Array.from({ length: count }, (_, nth) => refuse(1, sent + nth)));
+    }
+    await store.start();
+    await expect.poll(dropped).toMatchObject([{ level: 40, count: 2 }]);
+    const references = async () =>
+      (await client.world.requests())
+        .filter(({ answer }) => answer?.status === 400)
+        .map(({ client_ref_id }) => client_ref_id);
+    expect(new Set(await references()).size).toBe(MOST_UNSENT);
+    const metrics = await (await fetch(`${client.url}/_sandbox/metrics`)).text();
+    expect(metrics).toContain('payout_sandbox_store_refusals_dropped_total 2');
+    const away = loseStore(false);
+    await refuse(1, 2 * MOST_UNSENT); // there is room again
+    away.mockRestore();
+    const latest = async () => (await references().catch(() => [])).at(-1);
+    await expect.poll(latest).toBe(`refused-${2 * MOST_UNSENT}`);
+    expect(dropped()).toHaveLength(1);
+  });
+});
