@@ -97,7 +97,7 @@ export class MemoryStore implements Store {
     const { bases, commands } = this.#logs.get(worldId)!;
     const base = bases.findLast((one) => one.position <= position);
     if (base === undefined) return null;
-    return { base, commands: commands.filter((one) => one.position > base.position) };
+    return { base, commands: commands.filter((one) => one.position > base.position), restored: bases };
   }
 
   wake(): () => void {

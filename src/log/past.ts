@@ -6,7 +6,7 @@ import type { StateEvent } from '../world/events.ts';
 import { findRequest } from '../world/requests.ts';
 import type { Action, WorldState } from '../world/state.ts';
 import { placeOf, type Reading } from './connections/event-reader.ts';
-import type { Logged, MaybePromise, Place, Store } from './store.ts';
+import type { Base, Logged, MaybePromise, Place, Store } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** How many actions can be undone at least. */
@@ -27,6 +27,7 @@ interface PastParts {
 interface Earlier {
   readonly state: WorldState;
   readonly later: readonly Logged[];
+  readonly restored: readonly Base[];
 }
 
 /** A state that commands can change, made from a frozen one with turns for other work in between. */
@@ -129,13 +130,13 @@ export class Past {
   async #after(epoch: string, position: number): Promise<Earlier | null> {
     const history = await this.#parts.store.history(this.#worldId, epoch, position);
     if (history === null) return null;
-    const { base, commands } = history;
+    const { base, commands, restored } = history;
     const state = await thawed(base.state(), this.#parts);
     await this.#replay(
       state,
       commands.filter((logged) => logged.position <= position),
     );
-    return { state, later: commands.filter((logged) => logged.position > position) };
+    return { state, later: commands.filter((logged) => logged.position > position), restored };
   }
 
   /** Tells a reader what happened since an event, up to the command `last`; or `missed` where the log does not reach back. */
@@ -147,12 +148,19 @@ export class Past {
     const from = known === null || after === null ? { position: this.#earliest, index: Infinity } : after;
     if (known === null) reading.miss(epoch, from.position);
     const past = known ?? (await this.#after(epoch, from.position));
-    const later = past?.later.filter(({ position }) => position <= last) ?? [];
-    const isReplaced = later.some(({ command }) => command.kind === 'restore');
-    if (past === null || isReplaced) return reading.miss(epoch, last); // what the restored state was before is not known
-    await this.#replay(past.state, later, ({ position }, events) =>
-      position < from.position ? undefined : reading.catchUp(epoch, position, events, from),
-    );
+    if (past === null) return reading.miss(epoch, last);
+    const later = past.later.filter(({ position }) => position <= last);
+    const happened = ({ position }: Logged, events: readonly StateEvent[]): MaybePromise<void> =>
+      position < from.position ? undefined : reading.catchUp(epoch, position, events, from);
+    await this.#replay(past.state, later, happened, past.restored);
+  }
+
+  /** A command that can be applied again: a restore of the state that was there after it has the same outcome. */
+  async #withItsState(logged: Logged, restored: readonly Base[]): Promise<Logged> {
+    const { command, position } = logged;
+    const after = restored.find((base) => base.position === position);
+    if (command.kind !== 'restore' || after === undefined) return logged;
+    return { ...logged, command: { ...command, state: await thawed(after.state(), this.#parts) } };
   }
 
   /** Applies commands again, to a state of their own. */
@@ -160,11 +168,13 @@ export class Past {
     state: WorldState,
     commands: readonly Logged[],
     happened: (logged: Logged, events: readonly StateEvent[]) => MaybePromise<void> = () => undefined,
+    restored: readonly Base[] = [],
   ): Promise<void> {
     const { compiler, wallClock } = this.#parts;
     for (const [nth, logged] of commands.entries()) {
       if (nth % COMMANDS_AT_ONCE === COMMANDS_AT_ONCE - 1) await wallClock.yieldToEventLoop();
-      await happened(logged, eventsOf(state, logged, compiler));
+      const again = logged.command.kind === 'restore' ? await this.#withItsState(logged, restored) : logged;
+      await happened(logged, eventsOf(state, again, compiler));
     }
   }
 }

@@ -13,25 +13,43 @@ async function readFrom(world: World, afterId?: string) {
   return { read, stop: await world.watch(afterId, reader) };
 }
 
-test('a reader that resumes gets each event that it missed once, in order, wherever it was cut off', async () => {
-  await fc.assert(
-    fc.asyncProperty(acts(anyAct, 30), fc.nat(), async (history, cut) => {
-      const { world, wallClock } = logFor({ document: ENTANGLED, compactAfter: 1000, maxRequests: 1000 });
-      const a = world('a');
-      const { read: all } = await readFrom(a);
-      for (const { command, waitMs } of history) {
-        await wallClock.pass(waitMs);
-        await submit(a, command);
-      }
-      if (all.length === 0) return;
-      const seen = cut % all.length;
-      const { read } = await readFrom(a, all[seen]!.id);
-      await a.submit(balance());
-      expect(read).toEqual(all.slice(seen + 1));
-    }),
-    { numRuns: sized(50, 500) },
-  );
+const anyRestore: fc.Arbitrary<Act> = fc.record({
+  name: fc.constant('restore'),
+  waitMs: fc.nat(1000),
+  command: fc.constant(({ state }: Core) => ({
+    kind: 'restore' as const,
+    state: load(save(state)),
+    clock: 'from-snapshot' as const,
+  })),
 });
+const withRestores = fc.oneof({ weight: 5, arbitrary: anyAct }, { weight: 1, arbitrary: anyRestore });
+const UNDONE = 10; // what happened before that many actions may be forgotten
+
+test.each([
+  ['', anyAct, 30],
+  [', also from a restore or across one', withRestores, UNDONE],
+])(
+  'a reader that resumes gets each event that it missed once, in order, wherever it was cut off%s',
+  async (_where, anyOf, maxLength) => {
+    await fc.assert(
+      fc.asyncProperty(acts(anyOf, maxLength), fc.nat(), async (history, cut) => {
+        const { world, wallClock } = logFor({ document: ENTANGLED, compactAfter: 1000, maxRequests: 1000 });
+        const a = world('a');
+        const { read: all } = await readFrom(a);
+        for (const { command, waitMs } of history) {
+          await wallClock.pass(waitMs);
+          await submit(a, command);
+        }
+        if (all.length === 0) return;
+        const seen = cut % all.length;
+        const { read } = await readFrom(a, all[seen]!.id);
+        await a.submit(balance());
+        expect(read).toEqual(all.slice(seen + 1));
+      }),
+      { numRuns: sized(50, 500) },
+    );
+  },
+);
 
 async function submit(world: World, command: Act['command']): Promise<void> {
   const asked = command({ state: world.latest } as Core);
@@ -72,18 +90,11 @@ test('a reader that resumes at the end of the log gets nothing but what comes', 
   expect(late.read).toHaveLength(1);
 });
 
-test.each<[what: string, happen: (world: World) => unknown]>([
-  ['the world has dropped its past', (world) => world.forgetPast()],
-  [
-    'the world was restored',
-    (world) =>
-      world.submit({ kind: 'restore', state: load(save(world.latest as never)), clock: 'from-snapshot' }),
-  ],
-])('a reader learns that it missed events when %s', async (_what, happen) => {
+test('a reader learns that it missed events when the world has dropped its past', async () => {
   const a = logFor().world('a');
   const { read: all } = await readFrom(a);
   for (let nth = 0; nth < 3; nth += 1) await a.submit(balance());
-  await happen(a);
+  a.forgetPast();
   const { read } = await readFrom(a, all[0]!.id);
   expect(read).toMatchObject([{ type: 'missed', id: expect.stringMatching(/^[a-z0-9]+\.\d+$/) }]);
   await a.submit(balance());

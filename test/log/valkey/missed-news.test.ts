@@ -9,7 +9,7 @@ import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { initiate, sourceOf } from '../../support/world/core.ts';
+import { initiate, load, save, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -176,5 +176,30 @@ test.skipIf(inject('storeUrl') === '')(
     const second = await eventsAt(log, first[0]!.id);
     await expect.poll(() => second).toHaveLength(3);
     expect(second).toEqual(first.slice(1));
+  },
+);
+
+test.skipIf(inject('storeUrl') === '')(
+  'a reader who resumes at another server from a reset or a restore, or across one, gets what follows once',
+  async () => {
+    const url = await freshStore();
+    const { log: one } = await storedLogFor(url, 'one');
+    const { log: other } = await storedLogFor(url, 'other');
+    const events = await eventsAt(one);
+    const world = await one.use(WORLD);
+    await credit(one);
+    const state = load(save(world.latest));
+    await credit(one);
+    await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+    await credit(one);
+    await world.submit({ kind: 'reset', source: world.latest.scenario.source });
+    await credit(one);
+    await world.undo(true);
+    await credit(one);
+    const types = ['wallet', 'wallet', 'restore', 'wallet', 'reset', 'wallet', 'restore', 'wallet'];
+    expect(typesOf(events)).toEqual(types);
+    for (const [nth, { id }] of events.entries()) {
+      for (const log of [one, other]) expect(await eventsAt(log, id)).toEqual(events.slice(nth + 1));
+    }
   },
 );
