@@ -6,7 +6,7 @@ import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import { HEARD_AGAIN_MS } from './scripts/log-scripts.ts';
-import { FORMAT, KEY_PREFIX, keysOf, type WorldKeys } from './scripts/scripts.ts';
+import { FORMAT, KEY_PREFIX, keysOf, OLDER_LISTS, type WorldKeys } from './scripts/scripts.ts';
 import type { StoreObserver } from '../world-parts.ts';
 import { StoreConnection, storeUnavailable } from './store-connection.ts';
 import {
@@ -80,6 +80,7 @@ export class ValkeyStore implements Store {
     const store = new ValkeyStore(options);
     await store.connection.start();
     await store.#compareSettings();
+    await store.#reportOlderWorlds();
     return store;
   }
 
@@ -261,6 +262,20 @@ export class ValkeyStore implements Store {
       );
     } catch {
       // the store is unavailable; each world will still bring its own
+    }
+  }
+
+  /** Warns of worlds that an earlier version has written: they would seem to be gone. */
+  async #reportOlderWorlds(): Promise<void> {
+    const { connection } = this;
+    if (connection.isAway) return;
+    for (const list of OLDER_LISTS) {
+      const worlds = await connection.client.zcard(list).catch(() => 0); // the store is unavailable
+      if (worlds === 0) continue;
+      const keys = list.replace('worlds', '*');
+      connection.warn(
+        `it has ${worlds} worlds of an earlier version (keys ${keys}), which this version cannot read: go on with that version, or delete these keys`,
+      );
     }
   }
 

@@ -5,6 +5,7 @@ import { FORMAT, keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
+import { storedLogFor } from '../../support/store/stored-log.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 /** A world as an earlier version left it: its keys, and what the control API said of it. */
@@ -80,3 +81,15 @@ describe.skipIf(inject('storeUrl') === '')('the format of a log', () => {
     expect((await other.balance()).body.data.balance).toBe(999_990);
   });
 });
+
+test.skipIf(inject('storeUrl') === '')(
+  'worlds of an earlier version that cannot be read are named at the start of a server',
+  async () => {
+    const url = await freshStore();
+    expect((await storedLogFor(url, 'one')).warnings).toEqual([]);
+    await storeClient(url).zadd('payout-sandbox:2:worlds', 1, 'a', 2, 'b');
+    expect((await storedLogFor(url, 'other')).warnings).toEqual([
+      'it has 2 worlds of an earlier version (keys payout-sandbox:2:*), which this version cannot read: go on with that version, or delete these keys',
+    ]);
+  },
+);
