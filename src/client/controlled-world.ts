@@ -281,7 +281,7 @@ export class World implements AsyncDisposable {
     return openEvents(this.#control, options);
   }
 
-  /** Resets the world, so that nothing of it stays in memory. */
+  /** Resets the world. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.reset();
   }

@@ -34,7 +34,7 @@ export interface Sandbox extends AsyncDisposable {
 export interface ConnectOptions {
   /** The address of the sandbox: `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Needed for `worlds` and `dropWorld`. */
+  /** Needed for `worlds` and `dropWorld`, and for `await using world`, which otherwise resets the world. */
   readonly adminToken?: string | undefined;
   /** The keys that the sandbox accepts, if it accepts only some. `world()` uses them one after the other. */
   readonly apiKeys?: readonly string[] | undefined;
@@ -73,17 +73,18 @@ export function sandboxAt(
     throw new Error('this key is not in apiKeys, the only keys that are accepted');
   };
   const admin = new ControlClient(url, adminToken || 'none');
+  const dropWorld = async (id: string): Promise<void> =>
+    void (await admin.delete(`/worlds/${encodeURIComponent(id)}`));
   return {
     url: admin.url,
     world(given) {
       const { apiKey, name }: WorldOptions = typeof given === 'object' ? given : { apiKey: given };
       // a world with a key may be older than the test
-      return new TestWorld(url, keyOf(apiKey), name ?? (apiKey === undefined ? runningTest() : undefined));
+      const shown = name ?? (apiKey === undefined ? runningTest() : undefined);
+      return new TestWorld(url, keyOf(apiKey), shown, adminToken ? dropWorld : undefined);
     },
     worlds: async () => (await admin.get<WorldsResponse>('/worlds')).worlds,
-    async dropWorld(id) {
-      await admin.delete(`/worlds/${encodeURIComponent(id)}`);
-    },
+    dropWorld,
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SandboxError, type Sandbox, type World, type WorldEvent } from '../../src/index.ts';
+import { connectSandbox, SandboxError, type Sandbox, type World, type WorldEvent } from '../../src/index.ts';
 import { PAYOUT, seen, type Seen } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 import { START, WAYS_IN } from '../support/world/ways-in.ts';
@@ -303,13 +303,22 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     await again.return();
   });
 
-  test('await using resets the world when it goes out of scope', async () => {
-    const { apiKey } = sandbox.world();
+  test('await using drops the world when it goes out of scope, or resets it without the admin token', async () => {
+    const idOf = async ({ apiKey }: { readonly apiKey: string }) =>
+      (await sandbox.world(apiKey).summary()).id;
+    const ids = async () => (await sandbox.worlds()).map(({ id }) => id);
+    const dropped = sandbox.world();
+    const reset = connectSandbox({ url: sandbox.url }).world(sandbox.world().apiKey);
+    const [droppedId, resetId] = [await idOf(dropped), await idOf(reset)];
     {
-      await using world = sandbox.world(apiKey);
-      await pay(world);
+      await using first = dropped;
+      await using second = reset;
+      await Promise.all([pay(first), pay(second)]);
     }
-    expect(await sandbox.world(apiKey).transactions()).toEqual([]);
+    const left = await ids();
+    expect([left.includes(droppedId), left.includes(resetId)]).toEqual([false, true]);
+    expect(await reset.transactions()).toEqual([]);
+    expect(await dropped.transactions()).toEqual([]);
   });
 
   /** Told once in `npm test`, since it takes longer than all others together. */
