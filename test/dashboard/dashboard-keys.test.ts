@@ -192,6 +192,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     ).setFiles({ name: 'bad.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from(snapshot) });
     const key = page.getByTitle('Show another world').locator('code');
     await expect.poll(() => key.textContent()).toBe(`${payer.apiKey}-replay`);
+    await expect.poll(() => page.evaluate('document.activeElement.localName')).toBe('main'); // its button is gone
     const replay = (await view('World')).getByRole('group', { name: 'Replay' });
     await replay.getByRole('button', { name: 'Play' }).click();
     await replay.getByText('#2 initiate salary-1-again').waitFor();

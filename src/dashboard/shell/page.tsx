@@ -40,6 +40,10 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
   const id = live.summary.value?.id;
   useEffect(() => (id === undefined ? undefined : nameWorld(id)), [id]);
   useShortcuts(live);
+  // what opened this world is gone, such as the sign-in or a button of another world
+  useEffect(() => {
+    if (document.activeElement === document.body) document.querySelector('main')?.focus();
+  }, []);
   const view = address.value.view ?? 'overview';
   const View = VIEW_OF[view];
   const { state } = live.feed.connection.value;
