@@ -81,7 +81,7 @@ const hoursTest = ({ from, to }: Hours): Test<number> =>
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
 
-const DEFAULT_BYTES_PER_SECOND = 50; // a successful answer then takes about four seconds
+const DEFAULT_BYTES_PER_SECOND = 50; // a successful response then takes about four seconds
 
 /** A fault as it is written, with its defaults filled in. */
 export function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {

@@ -51,14 +51,14 @@ test('the Service of docs/kubernetes.md selects its pod, whose file system is re
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + 1);
 });
 
-test('health answers ready while the sandbox serves, and stopping on an open connection while it stops', async () => {
+test('health returns ready while the sandbox serves, and stopping on an open connection while it stops', async () => {
   const log = pino({ level: 'silent' });
   const { app } = await buildApp({ settings: readSettings({}, {}), wallClock: systemClock(), log });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
   const socket = rawSocket(url);
   await once(socket, 'connect');
-  const answers = answersOn(socket);
+  const responses = answersOn(socket);
   const health = String(rawRequest('GET /_sandbox/health', {}));
   socket.write(health); // answered, and the connection is kept alive
   await once(socket, 'data');
@@ -67,7 +67,7 @@ test('health answers ready while the sandbox serves, and stopping on an open con
   const closed = app.close(); // which has as long as it takes: the program ends what is left after 0.8 s
   await nobodyListens(url);
   socket.write(health.slice(20));
-  const text = await answers;
+  const text = await responses;
   expect(text).toMatch(
     /^HTTP\/1\.1 200 OK\r\n[^]*"status":"ready"[^]*HTTP\/1\.1 503 Service Unavailable\r\n/,
   );

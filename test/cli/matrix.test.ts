@@ -74,15 +74,15 @@ test.each(isLong ? AGAIN : [])(
   },
 );
 
-test.each(isLong ? ['docs/matrix.md'] : [])('after the cure of %s, the cell survives', async () => {
-  const cured = folder();
+test.each(isLong ? ['docs/matrix.md'] : [])('after the fix in %s, the cell survives', async () => {
+  const fixed = folder();
   const [before, after] = blockOf('diff')
     .split('\n')
     .map((line) => line.slice(1));
   const source = readFileSync(join(EXAMPLES, 'salary-checks.mjs'), 'utf8');
   expect(source).toContain(before);
-  writeFileSync(join(cured, 'salary-checks.mjs'), source.replace(before!, after!));
-  expect(await paste(AGAIN.at(-1)!, cured)).toMatchObject({
+  writeFileSync(join(fixed, 'salary-checks.mjs'), source.replace(before!, after!));
+  expect(await paste(AGAIN.at(-1)!, fixed)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('1 cell: 1 survive'),
   });

@@ -44,8 +44,8 @@ test('what probe prints is a dialect that serve accepts, and nothing else', asyn
   const file = join(stateFolder(), 'real.yaml');
   writeFileSync(file, stdout);
   const { url } = await serveInProcess({ SANDBOX_DIALECT: file });
-  const answer = await fetch(`${url}/payout/status?client_ref_id=none`);
-  expect(answer.status).toBe(401); // without_key, as the service has it
+  const response = await fetch(`${url}/payout/status?client_ref_id=none`);
+  expect(response.status).toBe(401); // without_key, as the service has it
 });
 
 test('probe prints the dialect when it can no longer write the file', async () => {

@@ -75,7 +75,7 @@ test('journal shows the response to each request and the reason, with amounts an
   });
 });
 
-test('pay says which rule answered, and fails unless the payout is accepted', async () => {
+test('pay says which rule was applied, and fails unless the payout is accepted', async () => {
   const { run } = await companion();
   const lost = await run('pay', '500', '--account', '9999100500');
   expect(lost).toMatchObject({ code: 1, stderr: '' });
@@ -242,7 +242,7 @@ test('snapshot load brings back the world that snapshot save wrote', async () =>
   expect(await world.balance()).toBe(999_000);
 });
 
-/** A server that answers everything with a page. @returns its address */
+/** A server that returns a page for everything. @returns its address */
 async function proxyAt(status: number): Promise<string> {
   const server = createServer((_request, response) => {
     response.writeHead(status, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');

@@ -27,7 +27,7 @@ export interface Line {
   readonly change?: Partial<JournalEntry>;
 }
 
-function answerOf({ http = 200, state, balance, headers = {} }: Line): JournalEntry['answer'] {
+function responseOf({ http = 200, state, balance, headers = {} }: Line): JournalEntry['answer'] {
   if (http === 0) return null;
   const data = { ...(state !== undefined && { status: state }), ...(balance !== undefined && { balance }) };
   return { status: http, headers: { ...headers }, body: http === 200 ? { status: 'success', data } : null };
@@ -55,7 +55,7 @@ export const journalOf = (lines: readonly Line[]): JournalEntry[] =>
         headers: { ...line.sent },
         body: route === 'initiate' ? fields : null,
       },
-      answer: answerOf(line),
+      answer: responseOf(line),
       duration_ms: tookMs,
       ended_after: line.endedAfter ?? id,
       code: null,

@@ -550,7 +550,7 @@ test('a rule without a name is called by its place, also in warnings', async () 
   expect(lines[0]).toContain('rules[1] never applies: rule-1 before it takes every request that it matches');
 });
 
-test('a rule may answer with a status alone', async () => {
+test('a rule may respond with a status alone', async () => {
   const { client } = await sandboxFor({ scenario: { rules: [{ name: 'down', effect: { respond: 503 } }] } });
   const { status, body } = await client().pay();
   expect([status, body.status]).toEqual([503, 'error']);

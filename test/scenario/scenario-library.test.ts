@@ -501,7 +501,7 @@ test('the opening balance of a scenario does not apply to requests that choose i
   expect((await chosen.balance()).body.data.balance).toBe(1_000_000);
 });
 
-test('a request that chooses an unknown scenario is told how many there are, and the nearest', async () => {
+test('a request that chooses an unknown scenario learns how many there are, and the nearest', async () => {
   const { status, body } = await choosing((await sandboxFor()).client(), 'no-such-day').pay();
   expect(status).toBe(400);
   expect(body.errors).toEqual([

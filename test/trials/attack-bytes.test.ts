@@ -37,7 +37,7 @@ async function statusesOf(
 /** What an attack must have met. */
 const STATUSES = [200, 400, 401, 404, 405, 431];
 
-test('any bytes on a connection are answered as HTTP or not at all, and other clients are served meanwhile', async () => {
+test('any bytes on a connection get an HTTP response or none, and other clients are served meanwhile', async () => {
   saySeed();
   const target = await startTarget();
   const calls = await publishedCalls(target.url);

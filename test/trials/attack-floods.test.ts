@@ -147,7 +147,7 @@ test('objects and lists of millions of items are refused without harm', async ()
   expect(peak).toBeLessThan(700);
 });
 
-test('thousands of pipelined requests are answered, also when some clients never read their responses', async () => {
+test('thousands of pipelined requests get their responses, also when some clients never read their responses', async () => {
   const target = await startTarget(QUIET);
   const asked = rawRequest('GET /client/fetchbalance', AUTHORIZATION);
   const peak = await peakOf(target, async () => {
@@ -182,7 +182,7 @@ test('thousands of hanging requests, on many connections and on few, stay within
   expect(peak).toBeLessThan(700);
 });
 
-test('clients that never read long answers are cut off at the bound for unread responses', async () => {
+test('clients that never read long responses are cut off at the limit for unread responses', async () => {
   const target = await startTarget(QUIET);
   const world = connectSandbox({ url: target.url }).world('sk_test_flood');
   const body = 'x'.repeat(50_000);

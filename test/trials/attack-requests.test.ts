@@ -42,7 +42,7 @@ async function statusOf(
   }
 }
 
-test('any request to any route is answered as documented, and other clients are served meanwhile', async () => {
+test('any request to any route gets a documented response, and other clients are served meanwhile', async () => {
   saySeed();
   const target = await startTarget();
   const calls = await publishedCalls(target.url);

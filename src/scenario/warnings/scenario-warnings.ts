@@ -87,9 +87,9 @@ function warnOfNumbers({ amount, attempt, payout }: Match, warn: Report): void {
 /** Why an effect makes no payout; null when it makes one. */
 function whyNoPayout({ commit, respond, fault, limit }: Effect, faultKind: string): string | null {
   if (commit !== undefined) return commit ? null : 'commit: false makes no payout';
-  const answer =
+  const part =
     respond !== undefined ? 'respond' : fault !== undefined ? `the fault ${faultKind}` : limit && 'limit';
-  return answer === undefined ? null : `${answer} makes no payout without commit: true`;
+  return part === undefined ? null : `${part} makes no payout without commit: true`;
 }
 
 /** Warns of parts of an effect that the rest of it makes useless. */

@@ -31,12 +31,12 @@ const isSettled = ({ state }: Answer): boolean => state !== null && state !== 'P
 
 /** Reads with ever longer pauses until the payout is settled. */
 async function watch(api: PayoutApi, query: Parameters<PayoutApi['status']>[0]): Promise<Answer> {
-  let answer = await api.status(query);
-  for (let read = 1; read < 10 && !isSettled(answer); read += 1) {
+  let response = await api.status(query);
+  for (let read = 1; read < 10 && !isSettled(response); read += 1) {
     await api.pause(SECOND * 4 ** read);
-    answer = await api.status(query);
+    response = await api.status(query);
   }
-  return answer;
+  return response;
 }
 
 export const SECOND_CORRECT: readonly CorrectClient[] = [

@@ -67,7 +67,7 @@ function hidden(level: Level, truth: Record<string, unknown>, isSettled: boolean
   return [...never, ...words, ...silent, ...upi, ...pending];
 }
 
-test('a probe of a sandbox in any dialect learns no row wrongly, and every row that answers can show', async () => {
+test('a probe of a sandbox in any dialect learns no row wrongly, and every row that responses can show', async () => {
   await fc.assert(
     fc.asyncProperty(
       anyDialect,
