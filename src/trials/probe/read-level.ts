@@ -29,8 +29,8 @@ export async function readLevel({ ask, learned, reference }: ProbeRun): Promise<
   const unused = { client_ref_id: reference('unused') };
   const unknown = await ask(statusRequest(unused, 'what is said of an unknown reference'));
   const { status } = unknown.response;
-  if (status === 200) learned.unknown('status.unknown', unknown.evidence);
-  else if (status < 500) learned.learn('status.unknown', status, unknown.evidence);
+  if (status === 200 || status >= 500) learned.unknown('status.unknown', unknown.evidence);
+  else learned.learn('status.unknown', status, unknown.evidence);
 
   const withoutKey = { ...statusRequest(unused, 'does status need a key'), withKey: false };
   const { response, evidence } = await ask(withoutKey);

@@ -189,6 +189,16 @@ test('a row that no response shows is unknown, with what it needs or what was se
   });
 });
 
+test.each([
+  [200, '200'],
+  [500, '500 {"status":"failed","message":"unknown","http":500}'],
+])('a %i for an unknown reference teaches nothing, and is shown', async (unknownStatus, shown) => {
+  const service = await otherService({ ...WAYS, unknownStatus });
+  const { learned: rows } = await probed(service.url, service.key, 'read');
+  const row = Object.fromEntries(rows.all)['status.unknown']!;
+  expect(row.value ?? row.why).toBe(`GET /payout/status?client_ref_id=probe-test-unused: ${shown}`);
+});
+
 test('a key that is not accepted ends a probe after one request', async () => {
   const service = await otherService(WAYS);
   const { stopped } = await probed(service.url, 'wrong', 'pay');
