@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { openJoinPoint } from '../../src/cli/joined/join-point.ts';
 import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
 import { hunt, startSandbox } from '../../src/index.ts';
+import { readSettings } from '../../src/settings.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
 
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
@@ -79,4 +81,27 @@ test('the variable of a referee that has ended is named, and a hunt within a tes
   await expect(startSandbox()).rejects.toThrow('but no referee, hunt or matrix answers there');
   const { runs } = await hunt({ runs: 2, run: (world) => world.pay({ client_ref_id: 'order-1' }) });
   expect(runs).toBe(2);
+});
+
+test('a sandbox that a test has closed still counts in what is shown of a long command', async () => {
+  const join = await openJoinPoint({
+    by: 'referee',
+    usual: {},
+    outer: readSettings({}, {}),
+    fixed: [],
+    said: new Set(),
+    collect: async () => null,
+  });
+  onTestFinished(async () => void (await join.end()));
+  const address = join.variables[JOIN_VARIABLE]!;
+  const started = await fetch(address, {
+    method: 'POST',
+    body: JSON.stringify({ options: {}, folder: '.' }),
+  });
+  const { id, url } = (await started.json()) as { id: number; url: string };
+  await fetch(`${url}/client/fetchbalance`, { headers: { authorization: 'Bearer sk_test_1' } });
+  const { uses, size } = join.counts;
+  await fetch(`${address}/${id}`, { method: 'DELETE' });
+  expect([join.counts.uses, join.counts.size]).toEqual([uses, size]);
+  expect(size).toBe(1);
 });

@@ -390,3 +390,10 @@ test.skipIf(!hasCurl).each([
   expect(stderr).toMatch(/^payout-sandbox: no request with a valid key reached the sandbox \(GET /);
   expect(stderr).toContain(why);
 });
+
+test('a command that has ended leaves no listener for signals behind', async () => {
+  const listeners = () => ['SIGINT', 'SIGTERM'].map((signal) => process.listenerCount(signal));
+  const before = listeners();
+  await runInProcess(['referee', '--', process.execPath, '-e', '']);
+  expect(listeners()).toEqual(before);
+});

@@ -64,6 +64,28 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   expect(lines.map(timeless)).toEqual(expect.arrayContaining(expected));
 });
 
+test('tail shows a finding again that the client repeats after a restore', async () => {
+  const { client } = await sandboxFor();
+  const { world, pay, url, apiKey } = client();
+  await pay();
+  const snapshot = await world.snapshot();
+  const lines: string[] = [];
+  const stop = new AbortController();
+  let ended: Promise<number>;
+  await new Promise<void>((following) => {
+    const output = { say: (line: string) => void lines.push(line), note: () => following() };
+    ended = tail(session(url, apiKey), false, output, stop.signal);
+  });
+  const found = () => lines.filter((line) => line.includes('reference-reused')).length;
+  for (const times of [1, 2]) {
+    await pay({ amount: 9 });
+    await expect.poll(found).toBe(times);
+    await world.restore(snapshot);
+  }
+  stop.abort();
+  await ended!;
+});
+
 test('Ctrl-C ends tail with exit code 0', async () => {
   const { url } = await sandboxFor();
   const program = new Program(process.execPath, [MAIN, 'tail', '--url', url], {});

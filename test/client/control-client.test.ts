@@ -47,6 +47,20 @@ test('an event stream whose connection breaks fails, and does not just end', asy
   await expect(events.next()).rejects.toBe(broken);
 });
 
+test('an event stream that makes no sense fails, and gives up its connection', async () => {
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode('event: wallet\ndata: {\n\n')),
+  });
+  let connection: AbortSignal | undefined;
+  const open = (_method: string, _path: string, { signal }: { signal: AbortSignal }) => {
+    connection = signal;
+    return Promise.resolve(new Response(body));
+  };
+  const events = await openEvents({ open } as unknown as ControlClient, {});
+  await expect(events.next()).rejects.toThrow(SyntaxError);
+  expect(connection!.aborted).toBe(true);
+});
+
 test('an error after the sandbox has stopped names its address, also at the end of await using', async () => {
   const sandbox = await startSandbox();
   const world = sandbox.world();

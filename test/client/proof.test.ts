@@ -291,6 +291,19 @@ test('a client may say what became of a payout, and is wrong when the ledger say
   );
 });
 
+test('a payout that was made twice and whose money is back is named by its latest state', async () => {
+  const world = await worldFor({
+    ...FROZEN,
+    scenario: { dialect: { client_ref_id: { same_body: 'second_payout' } } },
+  });
+  for (const to of ['FAILED', 'REVERSED'] as const) {
+    await world.pay({ client_ref_id: 'order-1' });
+    await world.transition('order-1', to);
+  }
+  const error = await errorOf(world.reported('order-1', 'paid'));
+  expect(error.message).toBe('order-1 is REVERSED, but the client reports that it was paid');
+});
+
 test('bad conduct is an ExpectationError that begins with the line of the test', async () => {
   const world = await worldFor(FROZEN);
   await world.pay({ client_ref_id: 'order-1', amount: '1' as never });
@@ -309,7 +322,9 @@ test('waitFor sees a state that was reached before it read the events', async ()
     clock: { read: () => Promise.resolve({ frozen: false }) },
     transactions: () => Promise.resolve([{ ...payout, status: (reads += 1) === 1 ? 'PENDING' : 'SUCCESS' }]),
     events: () =>
-      Promise.resolve({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }),
+      Promise.resolve({
+        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('it waits for an event')) }),
+      }),
   };
   const wait = waitForPayout(world as never, 'order-1', 'SUCCESS', { timeoutMs: 600_000 }, (reason) =>
     expect.fail(reason),

@@ -189,3 +189,14 @@ test('without the admin token, nobody reads the report on all worlds', async () 
   expect((await one.send('GET', '/_sandbox/worlds/referee')).status).toBe(401);
   expect((await put(one, {}, '/_sandbox/worlds/referee')).status).toBe(401);
 });
+
+test('the report on all worlds counts what a world has together with what it lost', async () => {
+  const one = (await sandboxFor({ adminToken: ADMIN, maxWorlds: 98 })).client(); // a sandbox that no other test gets
+  await put(one, BY_REFERENCE, '/_sandbox/worlds/referee', ADMIN);
+  await payTwice(one);
+  await one.world.reset();
+  await payTwice(one);
+  const headers = { authorization: `Bearer ${ADMIN}` };
+  const { worlds } = (await one.send('GET', '/_sandbox/worlds/referee', { headers })).body;
+  expect(worlds.map(({ counts }: { counts: { error: number } }) => counts.error)).toEqual([2]);
+});

@@ -96,7 +96,11 @@ test('past the limit of pipelined requests, the connection with the most of them
   const ended = once(greedy.resume(), 'close');
   greedy.write(Buffer.concat(Array.from({ length: 6 }, () => BALANCE)));
   await ended;
-  expect(modest.destroyed).toBe(false);
+  const before = responses.length;
+  const next = rawSocket(url); // has the places of the one that was closed
+  next.write(Buffer.concat(Array.from({ length: 5 }, () => BALANCE)));
+  await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(before + 5);
+  expect([modest.destroyed, next.destroyed]).toEqual([false, false]);
   expect(limits).toEqual(['requests ahead of their responses']);
 });
 

@@ -91,6 +91,12 @@ test('a hold that nobody releases fails loudly: the response, the journal and th
   expect(await world.transactions()).toEqual([]);
   expect(await world.requests()).toMatchObject([{ code: 'NOT_RELEASED', committed: false }]);
   await expect(world.held(1)).rejects.toThrow('initiate order-1');
+  await world.rule({ name: 'short', effect: { hold: 'arrived' } });
+  const paying = pay({ client_ref_id: 'order-2' });
+  await expect.poll(async () => (await world.held()).length).toBe(1);
+  await expect(world.held(1)).rejects.toThrow('initiate order-1'); // although another one is held
+  await (await world.held())[0]!.release();
+  await paying;
 });
 
 test('a client that has only finished sending gets its response, one that has left does not', async () => {
