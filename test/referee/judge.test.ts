@@ -6,7 +6,7 @@ import {
   type RefereeSettingsInput,
 } from '../../src/contract/conduct.ts';
 import type { Evidence } from '../../src/referee/case.ts';
-import { judge } from '../../src/referee/judge.ts';
+import { judge, mergedReport } from '../../src/referee/judge.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
 import { creditAt, evidenceOf, payoutOf, type Line } from './journal-of.ts';
 import { testRows } from '../support/test-rows.ts';
@@ -417,6 +417,9 @@ test('a report keeps a hundred findings of a check, and counts the others', () =
   const report = verdicts(evidenceOf(lines));
   const check = report.checks.find(({ id }) => id === 'amount-not-paise')!;
   expect([check.findings.length, check.more, report.counts.error]).toEqual([100, 3, 103]);
+  const both = mergedReport(report, report);
+  const ofBoth = both.checks.find(({ id }) => id === 'amount-not-paise')!;
+  expect([ofBoth.findings.length, ofBoth.more, both.counts.error]).toEqual([100, 106, 206]);
 });
 
 test('control characters of a client do not get into the sentences of a report', () => {

@@ -244,6 +244,25 @@ test('Retry-After counts from the end of a slow response', () => {
   expect(saidOf('retry-after-ignored', evidenceOf([slow, { atMs: 5100 }]))).toBe('passed');
 });
 
+test('Retry-After counts for every 429 of a payout, not only for the first', () => {
+  const busy = (atMs: number): Line => ({ http: 429, atMs, headers: { 'retry-after': '1' } });
+  expect(saidOf('retry-after-ignored', evidenceOf([busy(0), busy(2000), { atMs: 2100 }]))).toBe(
+    'found warning: order-1 was sent again after 90 ms, and the 429 asked for 1.0 s',
+  );
+});
+
+test('one reference that is paid twice at once in two amounts costs the second', () => {
+  const atOnce = [100, 70].map((amount, nth): Line => ({
+    atMs: nth * 5,
+    tookMs: 300,
+    endedAfter: 2,
+    body: { amount },
+    change: { committed: true },
+  }));
+  const [found] = checkOf('same-reference-at-once', evidenceOf(atOnce)).findings;
+  expect([found!.severity, found!.amount]).toEqual(['error', 70]);
+});
+
 test('after FAILED, a later SUCCESS is learned', () => {
   const lines: Line[] = [
     { http: 200, state: 'PENDING' },

@@ -79,6 +79,17 @@ test('of many worlds with findings, the most severe come first, and each check i
   expect(markdown.indexOf('### the gravest one')).toBeLessThan(markdown.indexOf('### guessed-0'));
 });
 
+test('a check that found something in several worlds has the severity of the worst', () => {
+  const worlds = [worldOf('guessed', {}), worldOf('declared')];
+  const tallies = [worlds, worlds.toReversed()].map((both) =>
+    /(\w+) +paid-twice +in (\d)/.exec(terminalText(reportsOf(both)))?.slice(1),
+  );
+  expect(tallies).toEqual([
+    ['error', '2'],
+    ['error', '2'],
+  ]);
+});
+
 test('in JUnit a world is a case, with its time and its checks, and the worst finding is its message', () => {
   const text = junitXml(reportsOf([worldOf('pays <once>'), calm('reads')]));
   const counts = 'tests="2" failures="1" errors="0" skipped="1" time="1.010"';

@@ -7,7 +7,10 @@ import { systemClock } from '../../../src/platform/system-clock.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong, sized } from '../../support/size.ts';
-import { failureName } from '../../../src/trials/hunt/failures.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+import { FailureCatalogue, failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
+import { search, type Reproduction } from '../../../src/trials/hunt/search.ts';
+import type { Trace } from '../../../src/trials/hunt/trace.ts';
 import { runClient } from '../../../src/trials/run.ts';
 import { FOUND_WITHIN, PLANTED } from './planted.ts';
 
@@ -191,6 +194,33 @@ test('a goal that is reached only once is reported as flaky, not as a find', asy
   expect({ findings, flaky }).toMatchObject({ findings: [], flaky: [{ goal: 'paid-twice' }] });
 });
 
+test('a finding has only the failures that it needs, however many its first run had', async () => {
+  const call = { route: 'status', seen: { kind: 'unknown' }, status: 500, entry: {}, body: {} };
+  const trace = [1, 2, 3].map((payout) => ({ call, position: { of: 'status', payout, attempt: 1 } }));
+  const found: Reproduction[] = [];
+  let isBroken = false; // for good, by three failures; from then on the last is enough
+  const observe = async (failures: readonly Failure[]) => {
+    isBroken ||= failures.length === 3;
+    const isHit = isBroken && failures.some(({ position }) => position.payout === 3);
+    const hits = isHit ? [{ goal: 'lost' as const, message: '' }] : [];
+    return { trace: trace as unknown as Trace, requests: [], hits, waitedForEver: false };
+  };
+  await search(await observe([]), {
+    catalogue: new FailureCatalogue(1000),
+    goals: ['lost'],
+    depth: 3,
+    seed: '1',
+    workers: 1,
+    observe,
+    mayGoOn: () => true,
+    onFound: (one) => void found.push(one),
+    onFlaky: () => expect.unreachable(),
+    isKnown: () => false,
+    rounds: [],
+  });
+  expect(found.map(({ failures }) => failures.map(({ position }) => position.payout))).toEqual([[3]]);
+});
+
 test('four workers find the same as one', async () => {
   const { run } = PLANTED[0]!;
   const huntWith = (workers: number) => huntFor(run, { goals: ['paid-twice'], workers });
@@ -281,6 +311,12 @@ test('a finding that is known does not count, and the hunt looks for others', as
     known.map(({ failures }) => failures),
   );
   expect(second.findings).toHaveLength(1); // another failure with the same result
+  const larger = known.map(({ goal, failures }) => ({
+    goal,
+    failures: [...failures, 'payout-9-status-1-hang'],
+  }));
+  const third = await hunt({ ...search, goals: ['misreported'], run, known: larger });
+  expect(third.known).toEqual([]); // a finding with more failures says nothing about fewer
 });
 
 test('a hunt says which account the client pays several times even without any failure', async () => {
@@ -309,4 +345,11 @@ test('a hunt that is stopped does not start its client again', async () => {
   const stop = AbortSignal.abort();
   const ending = await runClient(client, {} as World, 60_000, stop, systemClock(), {});
   expect([ending.kind, runs]).toEqual(['stuck', 0]);
+});
+
+test('a run that has ended leaves no timer behind', async () => {
+  const clock = new ManualClock();
+  const { signal } = new AbortController();
+  await runClient(async () => ({ kind: 'success' }), null as never, 1000, signal, clock, {});
+  expect(clock.timers).toBe(0);
 });

@@ -283,6 +283,17 @@ test('a run that takes too long has the verdict hangs', async () => {
   ]);
 });
 
+test('a payout that was made more often in the second run need not be made so often', async () => {
+  let runs = 0;
+  const client: Client = async (api) => {
+    runs += 1;
+    for (let nth = 1; nth <= (runs === 2 ? 2 : 1); nth += 1)
+      await api.initiate(order(1, { client_ref_id: `order-${nth}` }));
+  };
+  const { baseline } = await matrixOf([scenario('happy-fast')], client);
+  expect(baseline.expected.map(({ times }) => times)).toEqual([1]);
+});
+
 test('accounts that differ from run to run are not compared, and the baseline says so', async () => {
   let runs = 0;
   const client: Client = async (api) => {
