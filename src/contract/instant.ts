@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { requiredText } from './shape-issues.ts';
 
 const FORM = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z)|([+ -]\d\d):?(\d\d)?)?$/;
-const IST = '+05:30';
+const IST = '+05:30'; // all year: the time of Indian banks
+export const IST_OFFSET_MS = 5.5 * 3_600_000;
 const CANONICAL = z.iso.datetime({ offset: true }); // knows the days of each month
 
 /**

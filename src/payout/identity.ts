@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { TransferMode } from '../contract/service.ts';
 import { invariant } from './money.ts';
-import { IST_OFFSET_MS, type Draw } from './settlement.ts';
+import { IST_OFFSET_MS } from '../contract/instant.ts';
+import type { Draw } from './settlement.ts';
 
 /** SHA-256 of a list of values. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
 const digestBytes = (parts: readonly (string | number | null)[]): Buffer =>

@@ -1,3 +1,4 @@
+import { IST_OFFSET_MS } from '../contract/instant.ts';
 import type { SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
 import type { Step } from '../contract/snapshot-lines.ts';
@@ -29,8 +30,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NEFT_BATCH = 30 * MINUTE; // IST is UTC+05:30, so its half-hours are those of UTC
-/** +05:30, all year: the time of Indian banks. */
-export const IST_OFFSET_MS = 5.5 * HOUR;
 
 const goTo = (to: State, afterMs: number): readonly PlannedStep[] => [{ to, when: { afterMs }, utr: null }];
 const between = (low: number, high: number, draw: number): number =>

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ScenarioInput } from '../../contract/control.ts';
+import { instantMs } from '../../contract/instant.ts';
 import { SWITCHES, type Dialect } from '../../contract/dialect.ts';
 import { dialectRows, MatrixError } from '../../trials/matrix/dialect-rows.ts';
 import type { Row } from '../../trials/matrix/cells.ts';
@@ -20,7 +21,7 @@ export interface SandboxRow extends Row {
 const START_DAY = '2026-01-15';
 const START_HOUR = '10:30';
 
-const instantAt = (hour: string): number => Date.parse(`${START_DAY}T${hour}:00+05:30`);
+const instantAt = (hour: string): number => instantMs(`${START_DAY}T${hour}`)!;
 
 export const START_MS = instantAt(START_HOUR);
 

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
 
-interface Call {
+interface CurlRequest {
   readonly method: string;
   readonly url: string;
   readonly apiKey: string;
@@ -12,7 +12,7 @@ interface Call {
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A call as a curl command. */
-export function curlOf({ method, url, apiKey, headers = {}, body = null }: Call): string {
+export function curlOf({ method, url, apiKey, headers = {}, body = null }: CurlRequest): string {
   const words = [
     method === 'GET' ? `curl -sS ${quoted(url)}` : `curl -sS -X ${method} ${quoted(url)}`,
     `-H ${quoted(`Authorization: Bearer ${apiKey}`)}`,

@@ -9,15 +9,15 @@ import { useCheck } from './text-check.ts';
 import type { YamlEditor } from './yaml-editor.ts';
 import css from './scenario.module.css';
 
-type Finding = CheckScenarioResponse['problems'][number];
+type ScenarioProblem = CheckScenarioResponse['problems'][number];
 
-interface FindingsProps {
+interface ProblemsProps {
   readonly kind: 'problem' | 'warning';
-  readonly all: readonly Finding[];
-  readonly goTo: (place: Finding) => void;
+  readonly all: readonly ScenarioProblem[];
+  readonly goTo: (place: ScenarioProblem) => void;
 }
 
-const Findings = ({ kind, all, goTo }: FindingsProps) => (
+const Problems = ({ kind, all, goTo }: ProblemsProps) => (
   <>
     {all.map((found, index) => (
       <li key={index} data-kind={kind}>
@@ -108,8 +108,8 @@ export function EditorDialog({ title, note, start, use, onClose }: Props) {
       </header>
       <div class={css.editor} ref={place} />
       <ul class={css.problems} aria-label="Problems">
-        <Findings kind="problem" all={problems} goTo={(found) => editor.current?.goTo(found)} />
-        <Findings kind="warning" all={warnings} goTo={(found) => editor.current?.goTo(found)} />
+        <Problems kind="problem" all={problems} goTo={(found) => editor.current?.goTo(found)} />
+        <Problems kind="warning" all={warnings} goTo={(found) => editor.current?.goTo(found)} />
       </ul>
       <Refusal text={refusal} />
       <footer class="buttons">

@@ -48,7 +48,7 @@ function compiled<T>(compile: () => T): T {
   }
 }
 
-const findingOf = ({ place, path, message }: Problem) => ({ ...(place ?? START), path, message });
+const problemOf = ({ place, path, message }: Problem) => ({ ...(place ?? START), path, message });
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
 
@@ -134,7 +134,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       }
       const found = scenarios.check(await readTextInTurns(text, yieldToEventLoop));
       const { problems, warnings } = found;
-      return { text, ...found, problems: problems.map(findingOf), warnings: warnings.map(findingOf) };
+      return { text, ...found, problems: problems.map(problemOf), warnings: warnings.map(problemOf) };
     },
   );
 

@@ -6,7 +6,7 @@ import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.
 import { isPassing, JoinedCalls, RetriedCalls } from './store-calls.ts';
 import { clientFor, disconnect, subscriberFor, type Client } from './store-client.ts';
 
-interface Options {
+interface ConnectionOptions {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
   readonly url: string;
   /** Distinguishes this server from all others. */
@@ -39,7 +39,7 @@ export class StoreConnection {
   readonly counterPrefix = `${KEY_PREFIX}limit:`;
   /** The calls that are sent together. */
   readonly joined: JoinedCalls;
-  readonly #options: Options;
+  readonly #options: ConnectionOptions;
   readonly #subscriber: Client;
   readonly #calls: Calls;
   readonly #retried: RetriedCalls;
@@ -55,7 +55,7 @@ export class StoreConnection {
   #cancelHeartbeat: () => void = () => undefined;
   #isClosed = false;
 
-  constructor(options: Options) {
+  constructor(options: ConnectionOptions) {
     this.#options = options;
     this.server = options.server;
     this.client = clientFor(options.url);

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
-import { IST_OFFSET_MS } from '../../payout/settlement.ts';
+import { iso, IST_OFFSET_MS } from '../../contract/instant.ts';
 
 /** References and headers are the client's own texts: their control characters must not reach people. */
 export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');
@@ -56,8 +56,7 @@ export function reasonText({
 }
 
 /** `16:00:00.000` */
-const timeInIst = (at: string): string =>
-  new Date(Date.parse(at) + IST_OFFSET_MS).toISOString().slice(11, 23);
+const timeInIst = (at: string): string => iso(Date.parse(at) + IST_OFFSET_MS).slice(11, 23);
 
 /**
  * The journal as a person reads it, line by line: a title, and a line for each request.
