@@ -31,7 +31,12 @@ export function Palette() {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class={css.palette} aria-label="Commands" onClose={() => hide('palette')}>
+    <dialog
+      ref={dialog}
+      class={css.palette}
+      aria-label="Commands"
+      onClose={() => dialog.current && hide('palette')}
+    >
       <input
         role="combobox"
         aria-label="Command"

@@ -79,7 +79,12 @@ export function ShortcutSheet() {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => dialog.current!.showModal(), []);
   return (
-    <dialog ref={dialog} class="sheet" aria-labelledby="keys-title" onClose={() => hide('keys')}>
+    <dialog
+      ref={dialog}
+      class="sheet"
+      aria-labelledby="keys-title"
+      onClose={() => dialog.current && hide('keys')}
+    >
       <h2 id="keys-title">Keys</h2>
       <dl class="facts">
         {KEYS.map(([key, what]) => (
