@@ -31,6 +31,8 @@ export interface Sandbox extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+const LONGEST_PAGE = 1000;
+
 export interface ConnectOptions {
   /** The address of the sandbox: `http://127.0.0.1:3000`. */
   readonly url: string;
@@ -83,7 +85,18 @@ export function sandboxAt(
       const shown = name ?? (apiKey === undefined ? runningTest() : undefined);
       return new TestWorld(url, keyOf(apiKey), shown, adminToken ? dropWorld : undefined);
     },
-    worlds: async () => (await admin.get<WorldsResponse>('/worlds')).worlds,
+    async worlds() {
+      const byId = new Map<string, WorldsResponse['worlds'][number]>(); // one that is used meanwhile may come twice
+      for (let cursor: number | null | undefined; cursor !== null;) {
+        const { worlds, next } = await admin.get<WorldsResponse>('/worlds', { limit: LONGEST_PAGE, cursor });
+        for (const world of worlds) {
+          byId.delete(world.id);
+          byId.set(world.id, world);
+        }
+        cursor = next;
+      }
+      return [...byId.values()];
+    },
     dropWorld,
     close,
     [Symbol.asyncDispose]: close,

@@ -291,5 +291,6 @@ export const WorldsResponse = z.object({
       name: z.string().nullable().describe('The name that the world was given'),
     }),
   ),
+  next: NextCursor,
 });
 export type WorldsResponse = z.infer<typeof WorldsResponse>;

@@ -115,6 +115,8 @@ export const TransactionsQuery = z.strictObject({
 });
 export type TransactionsQuery = z.input<typeof TransactionsQuery>;
 
+export const WorldsQuery = z.strictObject({ limit: Limit, cursor: Cursor });
+
 export const EntriesQuery = z.strictObject({
   txn_id: z.string().min(1).optional().describe('Only entries of this payout'),
   order: Order,

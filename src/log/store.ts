@@ -130,6 +130,12 @@ export interface Use {
   readonly records: number;
 }
 
+/** Some worlds of a list, the one that was idle longest first, and the time of the last one's use; null on the last page. */
+export interface WorldsPage {
+  readonly ids: readonly string[];
+  readonly next: number | null;
+}
+
 /** The list of all worlds of a store that servers share. Its totals are approximate. */
 export interface Directory {
   /** How many worlds there are, and how many records they hold, as of the last exchange. */
@@ -137,6 +143,8 @@ export interface Directory {
   readonly records: number;
   /** The ids of all worlds, the one that was idle longest first. */
   ids(): Promise<readonly string[]>;
+  /** Those that were used after a time: as many as given, and those that were used in the same millisecond as the last of them. */
+  page(afterMs: number, count: number): Promise<WorldsPage>;
   /** When a world was first and last used, in ms of wall time; null for one that is not listed. */
   times(worldId: string): Promise<{ readonly openedAtMs: number; readonly usedAtMs: number } | null>;
   /** Lists a world. @returns the number of all worlds */

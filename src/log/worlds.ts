@@ -8,7 +8,7 @@ import { readUnlessDropped } from './dropped.ts';
 import { thawed } from './past.ts';
 import { DirectoryExchange } from './known/directory-exchange.ts';
 import type { Evictions } from './known/evictions.ts';
-import { rowOf } from './known/rows.ts';
+import { pageOf } from './known/rows.ts';
 import { KnownWorlds, type Draft, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
 import type { DropReason, MaybePromise, Opened } from './store.ts';
 import { UnsentRefusals } from './unsent-refusals.ts';
@@ -105,11 +105,10 @@ export class Worlds {
     return this.#exchange === null ? this.#known.ids() : this.#exchange.once().then(() => directory!.ids());
   }
 
-  /** What a list shows of some worlds, without those that are gone. Not a use. */
-  async rows(worldIds: readonly string[]): Promise<WorldsResponse['worlds']> {
-    const { directory } = this.#options.store;
-    const rows = await Promise.all(worldIds.map((worldId) => rowOf(worldId, this, directory)));
-    return rows.filter((row) => row !== null);
+  /** What a page of the list shows, without worlds that are gone. Not a use. @param afterMs only those used after that time */
+  async page(afterMs: number, count: number): Promise<WorldsResponse> {
+    await this.#exchange?.once();
+    return pageOf(this, this.#known, this.#options, { afterMs, count });
   }
 
   /**

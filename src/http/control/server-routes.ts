@@ -5,11 +5,9 @@ import {
   LiveResponse,
   WorldsResponse,
 } from '../../contract/control-responses.ts';
+import { WorldsQuery } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import type { Worlds } from '../../log/worlds.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
-import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
@@ -76,24 +74,6 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   );
 };
 
-/** How many worlds are read before other requests have their turn. */
-const ROWS_AT_ONCE = 50;
-/** What a list that waits for its reader keeps in memory for each of its worlds. */
-const BYTES_EACH = 100;
-
-async function* rowTexts(
-  worlds: Worlds,
-  worldIds: readonly string[],
-  wallClock: WallClock,
-): AsyncGenerator<string> {
-  for (let from = 0; from < worldIds.length; from += ROWS_AT_ONCE) {
-    if (from > 0) await wallClock.yieldToEventLoop();
-    for (const row of await worlds.rows(worldIds.slice(from, from + ROWS_AT_ONCE))) {
-      yield JSON.stringify(row);
-    }
-  }
-}
-
 /** Routes that concern more than one world, for the admin token only. */
 export const adminRoutes: ControlRoutes = async (app, options) => {
   const { worlds, referee, requireAdmin } = options;
@@ -104,12 +84,13 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/worlds',
-    operation('Server', 'listWorlds', 'All worlds', WorldsResponse, { access: 'admin' }),
-    async (_request, reply) => {
-      const worldIds = await worlds.ids();
-      const texts = listText({ worlds: [] }, rowTexts(worlds, worldIds, options.wallClock));
-      return sendInPieces(reply.type(JSON_TYPE), texts, worldIds.length * BYTES_EACH, options) as never;
-    },
+    operation('Server', 'listWorlds', 'All worlds', WorldsResponse, {
+      description:
+        'The one that was idle longest comes first. A world that is used meanwhile moves to the end: it may come twice, and none is left out.',
+      access: 'admin',
+      querystring: WorldsQuery,
+    }),
+    ({ query: { cursor = 0, limit } }) => worlds.page(cursor, limit),
   );
 
   await allWorldsRefereeRoutes(app, options);

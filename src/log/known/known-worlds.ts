@@ -7,7 +7,7 @@ import {
   type WorldState,
 } from '../../world/state.ts';
 import type { World } from '../world.ts';
-import type { DropReason, Store } from '../store.ts';
+import type { DropReason, Store, WorldsPage } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { Room } from '../world-parts.ts';
 
@@ -99,6 +99,19 @@ export class KnownWorlds {
 
   ids(): string[] {
     return [...this.#byId.keys()];
+  }
+
+  /** See `Directory.page`. */
+  page(afterMs: number, count: number): WorldsPage {
+    const ids: string[] = [];
+    let next: number | null = null;
+    for (const { world } of this.#byId.values()) {
+      if (world.usedAtMs <= afterMs) continue;
+      if (next !== null && world.usedAtMs > next) return { ids, next };
+      ids.push(world.id);
+      if (ids.length >= count) next = world.usedAtMs;
+    }
+    return { ids, next: null };
   }
 
   get(worldId: string): Known | undefined {

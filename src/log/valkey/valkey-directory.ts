@@ -1,4 +1,4 @@
-import type { Directory, Use } from '../store.ts';
+import type { Directory, Use, WorldsPage } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import { keysOf, LIST_KEYS } from './scripts/scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
@@ -26,6 +26,16 @@ export class ValkeyDirectory implements Directory {
 
   ids(): Promise<readonly string[]> {
     return this.#call((client) => client.zrange(USED, 0, -1));
+  }
+
+  async page(afterMs: number, count: number): Promise<WorldsPage> {
+    const read = (from: string, to: string, most: number) =>
+      this.#call((client) => client.zrangebyscore(USED, from, to, 'WITHSCORES', 'LIMIT', 0, most));
+    const first = await read(`(${afterMs}`, '+inf', count);
+    const next = first.length < 2 * count ? null : Number(first.at(-1));
+    const together = next === null ? [] : await read(String(next), String(next), -1);
+    const ids = [...first, ...together].filter((_, nth) => nth % 2 === 0); // the others are their times
+    return { ids: [...new Set(ids)], next };
   }
 
   async times(worldId: string): Promise<{ readonly openedAtMs: number; readonly usedAtMs: number } | null> {

@@ -128,7 +128,7 @@ test('the list of worlds leaves out a world that is dropped while the list waits
   const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
   const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
   await expect.poll(() => moving).toBe(true); // more steps than one command applies
-  const rows = vi.spyOn(server.worlds, 'rows');
+  const rows = vi.spyOn(server.worlds, 'page');
   const listed = sandbox.worlds();
   await expect.poll(() => rows.mock.calls.length).toBe(1); // the list waits for the advance
   await sandbox.dropWorld(id);

@@ -68,6 +68,8 @@ test('numbers in a query are numbers in the OpenAPI document, so that a generate
       .map(({ name, schema }: Json) => [`${operationId} ${name}`, typesOf(schema)]),
   );
   expect(Object.fromEntries(numbers)).toEqual({
+    'listWorlds limit': 'integer',
+    'listWorlds cursor': 'integer',
     'listEntries limit': 'integer',
     'listEntries cursor': 'integer',
     'listTransactions limit': 'integer',

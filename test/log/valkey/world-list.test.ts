@@ -3,10 +3,12 @@ import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ControlClient } from '../../../src/client/control-client.ts';
 import { LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
-import { connectSandbox } from '../../../src/index.ts';
+import type { WorldsResponse } from '../../../src/contract/control-responses.ts';
+import { connectSandbox, startSandbox } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 const WORLDS = 30;
@@ -57,3 +59,30 @@ describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
     expect(await admin.get('/worlds/referee')).toEqual(report);
   });
 });
+
+test.each([['memory'], ...(inject('storeUrl') === '' ? [] : [['a store']])])(
+  'the list of worlds in %s comes in pages, none of which leaves out a world that is used meanwhile',
+  async (where) => {
+    const settings = {
+      adminToken: ADMIN_TOKEN,
+      ...(where === 'memory' ? {} : { store: await freshStore() }),
+    };
+    const sandbox = await startSandbox(settings);
+    onTestFinished(() => sandbox.close());
+    const worlds = Array.from({ length: 7 }, () => sandbox.world());
+    const ids: string[] = [];
+    for (const world of worlds) ids.push((await world.summary()).id);
+    const admin = new ControlClient(sandbox.url, ADMIN_TOKEN);
+    const listed: string[] = [];
+    let cursor: number | null | undefined;
+    for (let pages = 0; cursor !== null; pages += 1) {
+      const page = await admin.get<WorldsResponse>('/worlds', { limit: 3, cursor });
+      listed.push(...page.worlds.map(({ id }) => id));
+      cursor = page.next;
+      if (pages === 0) await worlds[0]!.pay(); // which was on that page
+    }
+    expect(new Set(listed)).toEqual(new Set(ids));
+    expect(listed.at(-1)).toBe(ids[0]);
+    expect((await sandbox.worlds()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+  },
+);

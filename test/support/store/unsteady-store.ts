@@ -184,6 +184,10 @@ export class UnsteadyStore implements Store, Directory {
     return [...this.#logs.listed].toSorted(([, one], [, other]) => one - other).map(([id]) => id);
   }
 
+  async page(): Promise<{ ids: readonly string[]; next: null }> {
+    return { ids: await this.ids(), next: null };
+  }
+
   async times(worldId: string): Promise<{ openedAtMs: number; usedAtMs: number } | null> {
     const usedAtMs = this.#logs.listed.get(worldId);
     const openedAtMs = this.#logs.worlds.get(worldId)?.openedAtMs;
