@@ -244,6 +244,11 @@ test('Retry-After counts from the end of a slow response', () => {
   expect(saidOf('retry-after-ignored', evidenceOf([slow, { atMs: 5100 }]))).toBe('passed');
 });
 
+test('a Retry-After of nothing is obeyed by a client that sends again at once, however times were rounded', () => {
+  const busy: Line = { http: 503, atMs: 0, tookMs: 10.4, headers: { 'retry-after': '0' } };
+  expect(saidOf('retry-after-ignored', evidenceOf([busy, { atMs: 10 }]))).toBe('passed');
+});
+
 test('Retry-After counts for every 429 of a payout, not only for the first', () => {
   const busy = (atMs: number): Line => ({ http: 429, atMs, headers: { 'retry-after': '1' } });
   expect(saidOf('retry-after-ignored', evidenceOf([busy(0), busy(2000), { atMs: 2100 }]))).toBe(

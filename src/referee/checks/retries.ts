@@ -5,8 +5,10 @@ import { listed, type Check, type Found } from '../check.ts';
 
 /** Checks of how often and how fast a payout is sent again. */
 
-/** Timers may fire a little early, and journals round to milliseconds. */
+/** Timers may fire a little early. */
 const TOLERANCE = 0.95;
+/** Timers and journals round to milliseconds. */
+const ROUNDING_MS = 1;
 /** Clocks that differ by less than this run together. */
 const TOGETHER_MS = 50;
 
@@ -44,7 +46,8 @@ export const retryAfterIgnored: Check = {
         if (asked.retryAfterMs === null || asked.wasLeft) continue;
         isExercised = true;
         const again = calls.slice(index + 1).find((call) => !overlaps(asked, call));
-        if (again === undefined || pauseBetween(asked, again) >= asked.retryAfterMs * TOLERANCE) continue;
+        if (again === undefined) continue;
+        if (pauseBetween(asked, again) + ROUNDING_MS >= asked.retryAfterMs * TOLERANCE) continue;
         findings.push({
           message: `${again.reference} was sent again after ${timeText(pauseBetween(asked, again))}, and the ${asked.status} asked for ${timeText(asked.retryAfterMs)}`,
           fix: 'wait as long as Retry-After says before the same payout is sent again',
@@ -59,8 +62,6 @@ export const retryAfterIgnored: Check = {
 
 const FEWEST_PAUSES = 3;
 const GROWTH = 1.5;
-/** Timers and journals round to milliseconds. */
-const ROUNDING_MS = 1;
 /** How much pauses may differ and still count as equal. */
 const EQUAL = 0.03;
 /** From so many pauses on, the longest third does not count: a busy machine makes pauses longer. */
