@@ -165,7 +165,7 @@ export function Ribbon() {
           <svg width="100%" height={HEIGHT} aria-hidden="true">
             {LANES.map((lane, nth) => (
               <g key={lane}>
-                <text class={css.lane} x={0} y={(nth + 1) * LANE - 8}>
+                <text x={0} y={(nth + 1) * LANE - 8}>
                   {NAMES[lane]}
                 </text>
                 <line

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
+import { Button } from '../ui/button.tsx';
 import { chooseKey, DEMO_KEY, forgetWorlds, knownWorlds } from './session.ts';
-import css from './shell.module.css';
-import { KeyField } from './key-field.tsx';
+import { KeyForm } from './key-form.tsx';
 
 /** The worlds that this browser has shown before. */
 function KnownWorlds() {
@@ -17,62 +17,45 @@ function KnownWorlds() {
       <ul class="plain-list" aria-label="Known worlds">
         {worlds.map(([name, key]) => (
           <li key={name}>
-            <button type="button" class="link" onClick={() => chooseKey(key)}>
+            <Button kind="link" act={() => chooseKey(key)}>
               {key}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
       <div class="buttons">
-        <button type="button" class="button small" onClick={forget}>
+        <Button kind="small" act={forget}>
           Forget these keys
-        </button>
+        </Button>
       </div>
     </>
   );
 }
 
-/** Asks for the key of a world. @param refusal why the last key was not accepted */
-export function SignIn({
-  given,
-  refusal,
-}: {
+interface Props {
   readonly given: string | null;
+  /** Why the last key was not accepted. */
   readonly refusal: string | null;
-}) {
-  const [key, setKey] = useState(given ?? DEMO_KEY);
-  return (
-    <main class={css.signIn}>
-      <div class={css.card}>
-        <h1>Payout sandbox</h1>
-        <p>
-          Every API key has its own <strong>world</strong>: a wallet, its transactions and its clock. Which
-          world do you want to see?
-        </p>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            chooseKey(key.trim());
-          }}
-        >
-          <KeyField value={key} refusal={refusal} onInput={setKey} />
-          <div class="buttons">
-            <button type="submit" class="button primary">
-              Show this world
-            </button>
-            {key !== DEMO_KEY && (
-              <button type="button" class="button" onClick={() => chooseKey(DEMO_KEY)}>
-                Use {DEMO_KEY}
-              </button>
-            )}
-          </div>
-        </form>
-        <p class="note">
-          Use the key that your client sends. It stays in this browser. A link can contain it:{' '}
-          <code>#key={DEMO_KEY}</code>
-        </p>
-        <KnownWorlds />
-      </div>
-    </main>
-  );
 }
+
+/** Asks for the key of a world. */
+export const SignIn = ({ given, refusal }: Props) => (
+  <KeyForm
+    start={given ?? DEMO_KEY}
+    refusal={refusal}
+    onKey={chooseKey}
+    other={(key) => key !== DEMO_KEY && <Button act={() => chooseKey(DEMO_KEY)}>Use {DEMO_KEY}</Button>}
+    intro={
+      <>
+        Every API key has its own <strong>world</strong>: a wallet, its transactions and its clock. Which
+        world do you want to see?
+      </>
+    }
+  >
+    <p class="note">
+      Use the key that your client sends. It stays in this browser. A link can contain it:{' '}
+      <code>#key={DEMO_KEY}</code>
+    </p>
+    <KnownWorlds />
+  </KeyForm>
+);

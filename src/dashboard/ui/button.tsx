@@ -12,7 +12,6 @@ interface Props {
   /** Whether it works without the sandbox. */
   readonly isLocal?: boolean;
   readonly kind?: 'primary' | 'plain' | 'link' | 'small';
-  readonly isOn?: boolean;
   readonly isExpanded?: boolean;
   readonly label?: string;
   readonly title?: string;
@@ -27,7 +26,6 @@ export function Button({
   off = null,
   isLocal = false,
   kind = 'plain',
-  isOn,
   isExpanded,
   label,
   title,
@@ -41,7 +39,6 @@ export function Button({
       type={isSubmit ? 'submit' : 'button'}
       class={kind === 'link' ? 'link' : `button ${kind}`}
       aria-disabled={isOff}
-      aria-pressed={isOn}
       aria-expanded={isExpanded}
       aria-label={label}
       title={reason ?? title}
