@@ -188,7 +188,10 @@ export const WorldReport = z
 export type WorldReport = z.infer<typeof WorldReport>;
 
 export const ConductReports = z
-  .object({ passed: z.boolean(), worlds: z.array(WorldReport) })
+  .object({
+    passed: z.boolean().describe('True when worlds were judged, and none has a finding of severity error'),
+    worlds: z.array(WorldReport),
+  })
   .meta({ id: 'ConductReports', description: 'How the clients of several worlds behaved' });
 export type ConductReports = z.infer<typeof ConductReports>;
 

@@ -79,7 +79,7 @@ test('with --json, standard output has nothing but the reports', async () => {
     '-c',
     'echo the command',
   ]);
-  expect({ code, reports: JSON.parse(stdout) }).toEqual({ code: 2, reports: { passed: true, worlds: [] } });
+  expect({ code, reports: JSON.parse(stdout) }).toEqual({ code: 2, reports: { passed: false, worlds: [] } });
   expect(stderr).toMatch(/^the command\npayout-sandbox: no request with a valid key/);
 });
 

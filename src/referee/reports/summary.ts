@@ -16,7 +16,7 @@ export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
-  passed: worlds.every(({ passed }) => passed),
+  passed: worlds.length > 0 && worlds.every(({ passed }) => passed), // where nothing was judged, nothing passed
   worlds: [...worlds],
 });
 
