@@ -47,6 +47,12 @@ test('an event stream whose connection breaks fails, and does not just end', asy
   await expect(events.next()).rejects.toBe(broken);
 });
 
+test('each world of a sandbox with given keys gets the next of them, until all are in use', () => {
+  const sandbox = connectSandbox({ url: 'http://127.0.0.1:1', apiKeys: ['one', 'two'] });
+  expect([sandbox.world().apiKey, sandbox.world().apiKey]).toEqual(['one', 'two']);
+  expect(() => sandbox.world()).toThrow('all 2 keys of apiKeys are in use');
+});
+
 test('an event stream that makes no sense fails, and gives up its connection', async () => {
   const body = new ReadableStream({
     pull: (controller) => controller.enqueue(new TextEncoder().encode('event: wallet\ndata: {\n\n')),

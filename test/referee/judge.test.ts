@@ -420,6 +420,7 @@ test('a report keeps a hundred findings of a check, and counts the others', () =
   const both = mergedReport(report, report);
   const ofBoth = both.checks.find(({ id }) => id === 'amount-not-paise')!;
   expect([ofBoth.findings.length, ofBoth.more, both.counts.error]).toEqual([100, 106, 206]);
+  expect(both.duration_ms).toBe(2 * report.duration_ms);
 });
 
 test('control characters of a client do not get into the sentences of a report', () => {

@@ -280,6 +280,19 @@ test('after FAILED, a later SUCCESS is learned', () => {
   );
 });
 
+test('a payment too many is found once, also where a table expects several to its account', () => {
+  const payouts = ['order-1', 'order-2', 'order-1-b'].map((reference) => payoutOf(reference, []));
+  const lines: Line[] = [
+    lost,
+    { reference: 'order-2', state: 'PENDING' },
+    { reference: 'order-1-b', state: 'PENDING' },
+  ];
+  const expected = { ...ORDERS, expect: [{ account: '000123456789', amount: 100, times: 2 }] };
+  const { findings } = checkOf('paid-twice', evidenceOf(lines, { payouts }), expected);
+  expect(findings).toHaveLength(1);
+  expect(findings[0]!.message).toBe('order-1-b is a second payment of order-1: ₹100.00 too much');
+});
+
 test('the money at stake is what was paid too much, not the first payment', () => {
   const amounts = [100, 70, 50];
   const payouts = amounts.map((amount, nth) => payoutOf(`order-1-${nth}`, [], { amount }));

@@ -82,6 +82,18 @@ describe.skipIf(inject('storeUrl') === '')('what happens while a server cannot u
     await expect.poll(() => [typesOf(events), isReleased]).toEqual([['wallet', 'reset'], true]);
   });
 
+  test('reaches its readers, also if single calls failed and no connection was replaced', async () => {
+    const url = await freshStore();
+    const { log: one } = await storedLogFor(url, 'one');
+    const { log: other, store } = await storedLogFor(url, 'other', mayBeAway);
+    const events = await eventsAt(other);
+    const failing = store.connection.reliably(() => Promise.reject(new Error('no response')));
+    await expect(failing).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await credit(one); // which the other server hears, and cannot read
+    const soon = { timeout: 15_000 }; // before it asks again of itself
+    await expect.poll(() => typesOf(events), soon).toEqual(['wallet']);
+  });
+
   test('and after it, also ends answers that the server began to delay meanwhile', async () => {
     const store = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
     onTestFinished(() => store.end());

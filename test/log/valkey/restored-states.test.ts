@@ -31,11 +31,12 @@ describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored'
         .map(state)
         .toSorted();
     };
-    for (let nth = 0; nth < 30; nth += 1) {
+    for (let nth = 0; nth < 31; nth += 1) {
       await [one, other][nth % 2]!.world.restore(snapshot);
       for (const { balance } of [one, other]) expect((await balance()).body.data.balance).toBe(999_990);
+      if (nth < 29) continue; // from then on each restore makes one needless
+      await expect.poll(async () => isDeepStrictEqual(await stored(), await needed())).toBe(true);
     }
-    await expect.poll(async () => isDeepStrictEqual(await stored(), await needed())).toBe(true);
     expect((await stored()).length).toBeLessThanOrEqual(2 * 24);
   });
 

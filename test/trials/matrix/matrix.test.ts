@@ -16,6 +16,8 @@ import { FAULTY } from '../../referee/clients/faulty.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong } from '../../support/size.ts';
 import { START } from '../../support/world/ways-in.ts';
+import { misreportedIn } from '../../../src/trials/run-money.ts';
+import { evidenceOf, payoutOf } from '../../referee/journal-of.ts';
 
 interface WorldRow extends Row {
   /** Prepares the world of the row. */
@@ -410,4 +412,16 @@ test('a dialect in which a command that succeeds pays less is not wrong money: i
   expect((await matrixOf([{ ...dialect, kind: 'scenario' }], client)).cells).toMatchObject([
     { verdict: 'money' },
   ]);
+});
+
+test('of several payouts that a client misreports, the first is named and the others are counted', () => {
+  const references = ['order-1', 'order-2', 'order-3'];
+  const lines = references.map((reference) => ({ reference, http: 500, change: { committed: true } }));
+  const payouts = references.map((reference) => payoutOf(reference, []));
+  expect(
+    misreportedIn({
+      ending: { kind: 'failure', why: '' },
+      worlds: [evidenceOf(lines, { payouts })],
+    } as never),
+  ).toBe('order-1 was paid (₹100.00), and 2 more, but the client reports a failure');
 });
