@@ -7,10 +7,12 @@ await world.pay({ client_ref_id: 'order-1', amount: 5 });
 const payout: Transaction = await world.waitFor('order-1', 'SUCCESS');
 const refusal = await world.fund(-1).catch((error: unknown) => error);
 await sandbox.close();
-const { finds } = await hunt({ run: ({ url }) => Promise.resolve(url), depth: 1 }).catch((error: Error) => {
-  return { finds: error.message.startsWith('no request came') ? [] : [error] };
-});
+const { findings } = await hunt({ run: ({ url }) => Promise.resolve(url), depth: 1 }).catch(
+  (error: Error) => {
+    return { findings: error.message.startsWith('no request came') ? [] : [error] };
+  },
+);
 const names: readonly (keyof PayoutMatchers)[] = ['toHavePayout', 'toHaveReceived', 'toHaveGoodConduct'];
 const isRight =
   payout.amount === 5 && refusal instanceof SandboxError && names.every((name) => name in matchers);
-console.log(isRight, finds.length);
+console.log(isRight, findings.length);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsdown';
 import { onTestFinished } from 'vitest';
+import { yamlModules } from '../../../build/yaml-modules.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const SCRIPTS = /log\/valkey\/scripts\/scripts\.ts$/;
@@ -25,6 +26,7 @@ export async function buildNewerProgram(): Promise<string> {
     external: ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'],
     dts: false,
     plugins: [
+      yamlModules(),
       {
         name: 'newer-format',
         transform(code: string, id: string) {

@@ -27,9 +27,9 @@ const define = globalThis.test ?? globalThis.it; // jest, mocha
 
 define('a hunt finds the failure that makes a careless client pay twice', async () => {
   const { hunt, SandboxError, startSandbox } = require('payout-sandbox');
-  const { finds } = await hunt({ run: payCarelessly, goals: ['paid-twice'], depth: 1 });
+  const { findings } = await hunt({ run: payCarelessly, goals: ['paid-twice'], depth: 1 });
   assert.deepEqual(
-    finds.map(({ goal }) => goal),
+    findings.map(({ goal }) => goal),
     ['paid-twice'],
   );
   const sandbox = await startSandbox();
