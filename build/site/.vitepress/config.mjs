@@ -27,7 +27,7 @@ export default {
   outDir: '../../site',
   cacheDir: '../../node_modules/.vitepress',
   rewrites: (page) => page.replace(/README\.md$/, 'index.md'),
-  ignoreDeadLinks: [/\.\w+$/, /Jenkinsfile$/, /\.\.\//], // files beside the pages, and those above docs: a test checks them all
+  ignoreDeadLinks: [/\.\w+$/, /\.\.\//], // files beside the pages, and those above docs: a test checks them all
   vite: { publicDir: docs.pathname }, // the files of the recipes
   markdown: { config: showBraces },
   cleanUrls: true,
