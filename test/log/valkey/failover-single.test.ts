@@ -42,7 +42,7 @@ test.skipIf(inject('storeUrl') === '')(
         ),
       )
       .toBe('done');
-    expect(noted).toEqual([expect.stringContaining('READONLY'), 'back']);
+    await expect.poll(() => noted).toEqual([expect.stringContaining('READONLY'), 'back']);
     await expect.poll(() => events).toEqual(['wallet']);
   },
 );
