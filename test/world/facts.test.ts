@@ -183,7 +183,7 @@ testRows<[tooDeep: boolean, text: string]>([
   [false, `${'['.repeat(100)}"["`],
   [false, '"'.repeat(3) + '['.repeat(101)],
   [true, `\\${'['.repeat(101)}`],
-])('what is nested too deep is told from what is not', (tooDeep, text) => {
+])('brackets count as nesting only outside of strings', (tooDeep, text) => {
   expect(isTooNested(text)).toBe(tooDeep);
 });
 

@@ -118,7 +118,7 @@ describe('a status read', () => {
     expect(world.events.at(-1)).toEqual({ type: 'at_risk', count: 0, paise: 0 });
   });
 
-  test('that shows an old state tells that one', () => {
+  test('that shows an old state is recorded with that state', () => {
     const world = new Core({
       settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] },
       rules: [

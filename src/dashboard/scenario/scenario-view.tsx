@@ -31,7 +31,7 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
   </li>
 );
 
-/** Chooses the scenario: one of the server, or what was put in its place. */
+/** Chooses the scenario: one of the server's, or the world's own. */
 function ScenarioChoice() {
   const live = useLive();
   const scenario = live.scenario.value;

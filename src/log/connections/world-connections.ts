@@ -118,7 +118,7 @@ export class WorldConnections {
     }
   }
 
-  /** Tells all readers that events up to a position are no longer known. */
+  /** Sends `missed` to all readers: events up to a position are lost to them. */
   miss(epoch: string, position: number): void {
     for (const reading of this.#begun()) reading.miss(epoch, position);
   }

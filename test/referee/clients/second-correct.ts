@@ -41,7 +41,7 @@ async function watch(api: PayoutApi, query: Parameters<PayoutApi['status']>[0]):
 
 export const SECOND_CORRECT: readonly CorrectClient[] = [
   {
-    name: 'asks after a timeout, is told "not found", and sends the same reference again',
+    name: 'reads the status after a timeout, gets "not found", and sends the same reference again',
     settings: BY_REMARKS,
     setUp: use('timeout-before-commit'),
     async run(api) {
