@@ -47,12 +47,12 @@ export async function thawed(
 export class Past {
   /** The position of the latest state from which the log can be followed. */
   latest: number;
-  /** How many payouts were replaced by restores since the earliest one. */
-  replacedPayouts = 0;
   readonly #worldId: string;
   readonly #parts: PastParts;
   /** The earliest position from which it can be made again. */
   #earliest: number;
+  /** The resets and restores since then, and how many payouts each has replaced. */
+  #replaced: { readonly position: number; readonly payouts: number }[] = [];
 
   constructor(worldId: string, parts: PastParts, position: number) {
     this.#worldId = worldId;
@@ -61,9 +61,15 @@ export class Past {
     this.#earliest = position;
   }
 
-  /** About how many characters it takes: of commands, and of states before restores. */
+  /** Counts the payouts of a state that a reset or a restore has replaced: they are kept with the state before it. */
+  replaced(position: number, payouts: number): void {
+    if (payouts > 0) this.#replaced.push({ position, payouts });
+  }
+
+  /** About how many characters it takes: of commands, and of states before resets and restores. */
   charactersUpTo(position: number): number {
-    return (position - this.#earliest) * CHARACTERS_A_COMMAND + this.replacedPayouts * CHARACTERS_A_PAYOUT;
+    const payouts = this.#replaced.reduce((sum, one) => sum + one.payouts, 0);
+    return (position - this.#earliest) * CHARACTERS_A_COMMAND + payouts * CHARACTERS_A_PAYOUT;
   }
 
   /** Keeps a state as one from which the log can be followed, and what somebody may want to go back to. */
@@ -82,13 +88,15 @@ export class Past {
 
   /** Keeps nothing but the present state. */
   forget(state: WorldState, epoch: string, place: Place): MaybePromise<void> {
-    this.replacedPayouts = 0;
     return this.#keep(state, epoch, place, place.position);
   }
 
   #keep(state: WorldState, epoch: string, place: Place, oldest: number): MaybePromise<void> {
     const frozen = freeze(state);
-    const kept = (earliest: number): void => void (this.#earliest = earliest);
+    const kept = (earliest: number): void => {
+      this.#earliest = earliest;
+      this.#replaced = this.#replaced.filter(({ position }) => position > earliest);
+    };
     this.latest = place.position;
     const base = { ...place, state: () => frozen };
     const earliest = this.#parts.store.compact(this.#worldId, epoch, base, oldest);

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import { apply, type Applied } from '../world/apply.ts';
-import { isUse, type Command } from '../world/commands.ts';
+import { isReplacing, isUse, type Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state.ts';
 import { dropped, unavailable } from './dropped.ts';
@@ -267,8 +267,9 @@ export class WorldLog {
       this.#happened = position;
       this.#owner.happened(logged, outcome, item);
     }
-    const isRestored = command.kind === 'restore' && outcome.kind === 'done';
-    if (isRestored) this.past.replacedPayouts += payouts;
+    const isReplaced = isReplacing(command) && outcome.kind === 'done';
+    if (isReplaced) this.past.replaced(position, payouts);
+    const isRestored = isReplaced && command.kind === 'restore';
     const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
     if ((isRestored && isOwn) || since >= store.compactAfter(this.state.payouts.length)) {
       this.inBackground(() => this.past.keep(this.state, this.epoch, this.place));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
-import { balance, initiate, load, logFor, save, status } from '../support/world/core.ts';
+import { balance, initiate, load, logFor, save, sourceOf, status } from '../support/world/core.ts';
 
 test('a world that had 20,000 requests keeps the newest thousand, and no more than 4,000 commands', async () => {
   const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });
@@ -32,6 +32,35 @@ const ROOM = 100_000;
 async function ask(world: World, requests: number): Promise<void> {
   for (let nth = 0; nth < requests; nth += 1) await world.submit(balance());
 }
+
+test.each([
+  ['restored', 7, ['restore']],
+  ['restored and reset', 6, ['restore', 'reset']],
+] as const)(
+  'a world that is %s counts all payouts that it can go back to, and no others',
+  async (_how, times, kinds) => {
+    const full = logFor().world('full');
+    for (let nth = 0; nth < 100; nth += 1) {
+      await full.submit(initiate({ client_ref_id: `p${nth}`, amount: 0.01 }));
+    }
+    const saved = save(await full.read((state) => state));
+    /** How often a new world is replaced until its past takes too much. */
+    const timesUntilForgotten = async (maxCharacters: number, most: number): Promise<number> => {
+      const { world, store } = logFor({ maxCharacters });
+      const a = world('a');
+      for (let nth = 1; nth <= most; nth += 1) {
+        for (const kind of kinds) {
+          if (kind === 'reset') await a.submit({ kind, source: sourceOf() });
+          else await a.submit({ kind, state: load(saved), clock: 'from-snapshot' });
+          if (store.history(a.id, a.epoch, a.position - 1) === null) return nth;
+        }
+      }
+      return Infinity;
+    };
+    expect(await timesUntilForgotten(280_000, 10)).toBe(times); // 500 for each payout, 1,000 for each command
+    expect(await timesUntilForgotten(2_000_000, 100)).toBe(Infinity);
+  },
+);
 
 /** Which of some worlds can go back before their newest request, and how many requests each remembers. */
 const kept = (worlds: readonly World[]) =>
