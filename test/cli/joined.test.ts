@@ -105,3 +105,25 @@ test('a sandbox that a test has closed still counts in what is shown of a long c
   expect([join.counts.uses, join.counts.size]).toEqual([uses, size]);
   expect(size).toBe(1);
 });
+
+test('a sandbox that a test starts as its command ends is judged and stopped', async () => {
+  const said = new Set<string>();
+  const join = await openJoinPoint({
+    by: 'referee',
+    usual: {},
+    outer: readSettings({}, {}),
+    fixed: [],
+    said,
+    collect: async ({ url }) => url,
+  });
+  let ended: Promise<readonly string[]> | undefined;
+  vi.spyOn(said, 'add').mockImplementation(() => {
+    ended = Promise.resolve().then(() => join.end()); // the start has just begun
+    return said;
+  });
+  const asked = { method: 'POST', body: JSON.stringify({ options: {}, folder: '.' }) };
+  await expect(fetch(join.variables[JOIN_VARIABLE]!, asked)).rejects.toThrow();
+  const [url] = await ended!;
+  await expect(fetch(`${url}/client/fetchbalance`)).rejects.toThrow('fetch failed');
+  expect(url).toMatch(/^http/);
+});

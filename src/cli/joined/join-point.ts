@@ -81,6 +81,7 @@ function settingsFor(
  */
 export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T>> {
   const servers = new Map<number, Server>();
+  const starts: Promise<unknown>[] = [];
   const collected: Promise<T>[] = [];
   const counts = { uses: 0, size: 0 };
   let started = 0;
@@ -90,7 +91,6 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
     const settings = settingsFor(asked, rules);
     const server = await startOwnServer(settings, rules.log, rules.wallClock);
     servers.set(id, server);
-    if (hasEnded) await stop(id);
     await rules.prepare?.(server);
     return { id, url: server.url, adminToken: server.adminToken };
   };
@@ -112,7 +112,13 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   };
   const respond = async (request: IncomingMessage): Promise<object> => {
     if (request.headers.origin !== undefined) throw new Error('a web page cannot start a sandbox');
-    if (request.method === 'POST') return start((await json(request)) as Asked);
+    if (request.method === 'POST') {
+      const asked = (await json(request)) as Asked;
+      if (hasEnded) throw new Error('the command has ended');
+      const starting = start(asked);
+      starts.push(starting);
+      return starting;
+    }
     await stop(Number(request.url!.slice(1)));
     return {};
   };
@@ -141,6 +147,7 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
       hasEnded = true;
       listener.close();
       listener.closeAllConnections();
+      await Promise.allSettled(starts);
       for (const id of servers.keys()) await stop(id);
       return Promise.all(collected);
     },
