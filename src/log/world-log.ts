@@ -267,9 +267,8 @@ export class WorldLog {
       this.#happened = position;
       this.#owner.happened(logged, outcome, item);
     }
-    const isReplaced = isReplacing(command) && outcome.kind === 'done';
-    if (isReplaced) this.past.replaced(position, payouts);
-    const isRestored = isReplaced && command.kind === 'restore';
+    if (outcome.kind === 'done' && isReplacing(command)) this.past.replaced(position, payouts);
+    const isRestored = outcome.kind === 'done' && command.kind === 'restore';
     const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
     if ((isRestored && isOwn) || since >= store.compactAfter(this.state.payouts.length)) {
       this.inBackground(() => this.past.keep(this.state, this.epoch, this.place));

@@ -122,7 +122,7 @@ test('a sandbox that a test starts as its command ends is judged and stopped', a
     return said;
   });
   const asked = { method: 'POST', body: JSON.stringify({ options: {}, folder: '.' }) };
-  await expect(fetch(join.variables[JOIN_VARIABLE]!, asked)).rejects.toThrow();
+  await expect(fetch(join.variables[JOIN_VARIABLE]!, asked)).rejects.toThrow('fetch failed');
   const [url] = await ended!;
   await expect(fetch(`${url}/client/fetchbalance`)).rejects.toThrow('fetch failed');
   expect(url).toMatch(/^http/);

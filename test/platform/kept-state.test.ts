@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { KeptState } from '../../src/platform/state/kept-state.ts';
@@ -19,19 +21,43 @@ class BusyClock extends ManualClock {
   }
 }
 
-test('a payout that arrives while the state is written is in the next file, without another request', async () => {
+/** A world, and the file that keeps it, which is being written when `meanwhile` is called. */
+async function keptWorld() {
   const file = join(stateFolder(), 'sandbox.state');
   const wallClock = new BusyClock();
   const { log: worlds, world } = logFor({}, wallClock);
   const log = pino({ level: 'silent' });
   const kept = new KeptState({ file, everyMs: EVERY_MS, worlds, compiler, wallClock, log });
-  onTestFinished(() => kept.end());
-  const used = world('a');
-  await used.submit(initiate({ client_ref_id: 'before' }));
-  wallClock.meanwhile = async () => used.submit(initiate({ client_ref_id: 'meanwhile' }));
+  const pay = (reference: string) => world('a').submit(initiate({ client_ref_id: reference }));
   const references = () => keptWorlds(file)?.[0]?.payouts.map(({ clientRefId }) => clientRefId);
+  await pay('before');
   kept.start();
+  return { file, wallClock, kept, pay, references };
+}
+
+test('a payout that arrives while the state is written is in the next file, without another request', async () => {
+  const { wallClock, kept, pay, references } = await keptWorld();
+  onTestFinished(() => kept.end());
+  wallClock.meanwhile = async () => pay('meanwhile');
   await wallClock.pass(EVERY_MS);
   await expect.poll(references).toEqual(['before']);
   await expect.poll(() => wallClock.pass(EVERY_MS).then(references)).toEqual(['before', 'meanwhile']);
+});
+
+test('a stop while the state is written waits for that, and then writes what came meanwhile', async () => {
+  const { file, wallClock, kept, pay, references } = await keptWorld();
+  const seen: unknown[] = [];
+  let ended: Promise<unknown> | undefined;
+  wallClock.meanwhile = async () => {
+    await pay('meanwhile');
+    ended = kept.end();
+    // long enough for another write, if one began
+    for (let nth = 0; nth < 50; nth += 1) await stat(dirname(file)).then(() => seen.push(references()));
+  };
+  await wallClock.pass(EVERY_MS);
+  await expect.poll(() => ended !== undefined).toBe(true);
+  await ended;
+  expect(new Set(seen)).toEqual(new Set([undefined]));
+  expect(references()).toEqual(['before', 'meanwhile']);
+  expect(readdirSync(dirname(file))).toEqual(['sandbox.state']);
 });
