@@ -13,12 +13,7 @@ import type { HttpExchange } from './http-exchange.ts';
 import { FIRST_GENERATION } from '../world/state.ts';
 import { requestRecorder, type ExchangeObserver } from './recorder.ts';
 import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
-import {
-  isControlPath,
-  refuseOtherSites,
-  refuseRepeatedHeaders,
-  refuseUnknownRoutes,
-} from './request-checks.ts';
+import { isControlPath, otherSites, refuseRepeatedHeaders, refuseUnknownRoute } from './request-checks.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
@@ -98,16 +93,15 @@ export function httpServer(options: HttpServerOptions) {
     dropBody(request);
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
     refuseRepeatedHeaders(request.raw.rawHeaders);
-    done();
+    if (takeChunks(request)) handleAfterReading(wallClock, done);
+    else done();
   });
-  handleAfterReading(app, wallClock, takeChunks);
-  refuseOtherSites(app, options.allowedHosts);
+  const refuseOtherSites = otherSites(app.server, options.allowedHosts);
   const routes: RouteOptions[] = []; // for the OpenAPI document too
   app.addHook('onRoute', (route) => void routes.push(route));
-  refuseUnknownRoutes(app, routes);
-  // late, since a request may choose the dialect that leaves it out
-  app.addHook('preHandler', ({ id, exchange }, reply, done) => {
-    if (exchange.dialect.answers.sandbox_headers === 'sent') void reply.header('x-sandbox-request-id', id);
+  app.addHook('onRequest', (request, _reply, done) => {
+    refuseOtherSites(request);
+    refuseUnknownRoute(request, routes);
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { WallClock } from '../log/wall-clock.ts';
 
 /**
@@ -7,14 +7,9 @@ import type { WallClock } from '../log/wall-clock.ts';
  * processor's caches cold: with many connections, a request would take up to twice as much processor time.
  */
 
-/** Lets a request that can wait do so until all that arrive in the same turn have been read. Each is then handled as if it came alone. */
-export function handleAfterReading(
-  app: FastifyInstance,
-  wallClock: WallClock,
-  canWait: (request: FastifyRequest) => boolean,
-): void {
-  app.addHook('onRequest', (request, _reply, done) => (canWait(request) ? wallClock.nextTurn(done) : done()));
-}
+/** Lets a request wait until all that arrive in the same turn have been read. Each is then handled as if it came alone. */
+export const handleAfterReading = (wallClock: WallClock, handle: () => void): void =>
+  wallClock.nextTurn(handle);
 
 /** Lets a response wait until all requests of its turn have been handled. */
 export function writeAfterHandling(app: FastifyInstance, wallClock: WallClock): void {

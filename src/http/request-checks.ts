@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
 import { pathOf } from './http-exchange.ts';
 
@@ -41,15 +41,20 @@ function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: strin
  *   a request with neither does not come from a browser.
  *
  * 403 and not 421, since clients may repeat a request on their own after a 421.
+ *
+ * @returns a function that throws the Refusal, HOST_NOT_ALLOWED or ORIGIN_NOT_ALLOWED
  */
-export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly string[] | undefined): void {
+export function otherSites(
+  server: Server,
+  allowedHosts: readonly string[] | undefined,
+): (request: FastifyRequest) => void {
   const allowed = new Set(allowedHosts);
   const isLimited = allowedHosts !== undefined;
   let isLocal = false;
   /** The Host of the latest request that was served: most requests have the same, and parsing it takes a while. */
   let served: string | null = null;
-  app.server.on('listening', () => {
-    const address = app.server.address();
+  server.on('listening', () => {
+    const address = server.address();
     isLocal = typeof address === 'object' && address !== null && isLoopback(address.address);
   });
 
@@ -78,11 +83,10 @@ export function refuseOtherSites(app: FastifyInstance, allowedHosts: readonly st
       `A web page of another origin cannot change anything here: Origin ${origin?.slice(0, 100) ?? 'none'}, Sec-Fetch-Site ${site ?? 'none'}`,
     );
   };
-  app.addHook('onRequest', ({ headers, method }, _reply, done) => {
+  return ({ headers, method }) => {
     if ((isLocal || isLimited) && headers.host !== undefined) refuseHost(headers.host);
     if (!SAFE_METHODS.has(method)) refuseOrigin(headers);
-    done();
-  });
+  };
 }
 
 /** Node keeps the first of these and drops the others, but a proxy may have checked another one. */
@@ -125,24 +129,22 @@ export const CONTROL_PREFIX = '/_sandbox';
 export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
-/** Refuses paths and methods that nothing serves, before their body is read. The control API's routes are listed apart. */
-export function refuseUnknownRoutes(app: FastifyInstance, routes: readonly RouteOptions[]): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
-    }
-    if (!request.is404) return done();
-    const path = pathOf(request);
-    const methods = routes.filter(({ url }) => fits(url, path)).flatMap(({ method }) => method);
-    if (methods.length === 0) {
-      const isControl = path.startsWith(CONTROL_PREFIX);
-      const others = routes.filter(({ url }) => url.startsWith(CONTROL_PREFIX) === isControl);
-      throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(others)}` });
-    }
-    const allow = methods.join(', ');
-    throw new Refusal('METHOD_NOT_ALLOWED', {
-      message: `This route supports only ${allow.replace(', ', ' and ')}`,
-      headers: { allow },
-    });
+/** Refuses a path or a method that nothing serves, before its body is read. The control API's routes are listed apart. */
+export function refuseUnknownRoute(request: FastifyRequest, routes: readonly RouteOptions[]): void {
+  if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+    throw new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
+  }
+  if (!request.is404) return;
+  const path = pathOf(request);
+  const methods = routes.filter(({ url }) => fits(url, path)).flatMap(({ method }) => method);
+  if (methods.length === 0) {
+    const isControl = path.startsWith(CONTROL_PREFIX);
+    const others = routes.filter(({ url }) => url.startsWith(CONTROL_PREFIX) === isControl);
+    throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(others)}` });
+  }
+  const allow = methods.join(', ');
+  throw new Refusal('METHOD_NOT_ALLOWED', {
+    message: `This route supports only ${allow.replace(', ', ' and ')}`,
+    headers: { allow },
   });
 }

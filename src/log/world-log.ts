@@ -128,7 +128,8 @@ export class WorldLog {
   /** Sends what waits to the store, and applies what comes back. */
   #call(): void {
     if (this.#isCalling || (this.#queue.length === 0 && this.#waiting.length === 0)) return;
-    const items = [...(this.#unsent?.due(this) ?? []), ...this.#queue.splice(0, MOST_AT_ONCE)];
+    const queued = this.#queue.splice(0, MOST_AT_ONCE);
+    const items = this.#unsent === null ? queued : [...this.#unsent.due(this), ...queued];
     const appended = this.#append(items);
     if (!(appended instanceof Promise)) return this.#take(appended, items);
     this.#isCalling = true;
@@ -208,18 +209,16 @@ export class WorldLog {
       return this.#owner.ended(appended.reason);
     }
     if (appended.kind !== 'done') return;
-    const own = new Map(items.map((item) => [item.number, item]));
-    for (const logged of appended.commands) this.#applyOwn(logged, own);
+    for (const logged of appended.commands) this.#applyOwn(logged, items);
     this.#applied(items);
   }
 
   /** @returns false when another server had another state before one of the commands */
   async #takeInTurns(commands: readonly Logged[], items: readonly OrderedCommand[]): Promise<boolean> {
-    const own = new Map(items.map((item) => [item.number, item]));
     for (const [nth, logged] of commands.entries()) {
       if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await this.#parts.wallClock.yieldToEventLoop();
       if (this.#differs(logged)) return false;
-      this.#applyOwn(logged, own);
+      this.#applyOwn(logged, items);
     }
     return true;
   }
@@ -233,11 +232,13 @@ export class WorldLog {
     return true;
   }
 
-  #applyOwn(logged: Logged, own: Map<number, OrderedCommand>): void {
+  /** @param sent the commands of the call that returned it, at most a few hundred */
+  #applyOwn(logged: Logged, sent: readonly OrderedCommand[]): void {
     const { number, stamp } = logged;
     if (stamp.server !== this.#parts.store.server) return this.#apply(logged, null);
     const unsent = this.#unsent?.remove(this, number);
-    this.#apply(logged, own.get(number) ?? this.#lost.get(number) ?? unsent ?? null);
+    const item = sent.find((one) => one.number === number);
+    this.#apply(logged, item ?? this.#lost.get(number) ?? unsent ?? null);
     this.#lost.delete(number);
   }
 

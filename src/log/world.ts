@@ -53,6 +53,7 @@ export class World {
     this.connections = new WorldConnections(
       (woken) => store.wake(id, woken),
       () => this.#settleDue(),
+      (error) => parts.observer.failed(id, error),
     );
     const storeClock = clockOf(store, wallClock, () => (this.#log.isOwn ? 0 : OTHERS_WAIT_MS));
     this.#timer = new SettlementTimer(storeClock, () => this.#settleDue());
@@ -276,8 +277,7 @@ export class World {
       changes.push(event.change);
       if (isOwn) observer.settled(this.id, event.change);
     }
-    const place = { epoch: this.#log.epoch, position };
-    this.connections.publish(place, outcome.events, isOwn, (error) => observer.failed(this.id, error));
+    this.connections.publish(this.#log.epoch, position, outcome.events, isOwn);
     this.#commands.tell(changes, item?.onChanges);
   }
 

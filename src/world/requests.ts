@@ -25,8 +25,9 @@ import { nowMs, tally, type WorldState } from './state.ts';
 
 /** The number of the next request. */
 export function countRequest(state: WorldState): number {
-  state.requests = { ...state.requests, count: oneMore(state.requests.count) };
-  return state.requests.count;
+  const { requests } = state;
+  requests.count = oneMore(requests.count);
+  return requests.count;
 }
 
 /** Adds a request that was decided to the list. */
@@ -104,12 +105,15 @@ export function refuseRequest(
   return nth;
 }
 
-function add<E extends Exchange>(state: WorldState, { stamp, events }: Context, exchange: E): E {
+/** An exchange that nobody has seen yet. */
+type New<E extends Exchange> = E & { toldBefore?: Exchange['toldBefore'] };
+
+function add<E extends Exchange>(state: WorldState, { stamp, events }: Context, exchange: New<E>): E {
   const { requests } = state;
   const { list } = requests;
-  const told = exchange.outcome === 'answered' ? tell(state, exchange) : exchange;
-  list.push(told);
-  requests.characters += charactersOf(told);
+  if (exchange.outcome === 'answered') exchange.toldBefore = tell(state, exchange);
+  list.push(exchange);
+  requests.characters += charactersOf(exchange);
   const { keep } = stamp;
   while (list.length > 0 && (list.length > keep.requests || requests.characters > keep.characters)) {
     const next = nextToDrop(list);
@@ -118,10 +122,11 @@ function add<E extends Exchange>(state: WorldState, { stamp, events }: Context, 
     requests.evicted += 1;
   }
   // one that only waits for its turn to be sent, or is broken at once, is announced when it has ended
-  const waits = told.outcome === 'pending' && (told.response === undefined || told.fault === 'slow-body');
-  if (waits) events.push({ type: 'request', request: told, endedAfter: null });
-  else if (told.outcome !== 'pending') events.push({ type: 'request', request: told, endedAfter: told.nth });
-  return told;
+  const { outcome, response, fault, nth } = exchange;
+  const waits = outcome === 'pending' && (response === undefined || fault === 'slow-body');
+  if (waits) events.push({ type: 'request', request: exchange, endedAfter: null });
+  else if (outcome !== 'pending') events.push({ type: 'request', request: exchange, endedAfter: nth });
+  return exchange;
 }
 
 /** The place of the request to drop: the oldest one, but those under way stay as long as they are few, so that their ends are recorded. */
@@ -214,15 +219,15 @@ function shownState(exchange: Exchange): Payout['state'] | undefined {
 const payoutOf = (state: WorldState, { txnId, clientRefId }: Exchange): number | undefined =>
   positionOf(state, txnId === undefined ? { clientRefId } : { txnId });
 
-/** Records what a response has told its client. @returns the exchange, which remembers what the client knew before */
-function tell<E extends Exchange>(state: WorldState, exchange: E): E {
+/** Records what a response has told its client. @returns what the client knew before; undefined when it has learned nothing */
+function tell(state: WorldState, exchange: Exchange): Exchange['toldBefore'] {
   const as = shownState(exchange);
   const position = as === undefined ? undefined : payoutOf(state, exchange);
-  if (as === undefined || position === undefined) return exchange;
+  if (as === undefined || position === undefined) return undefined;
   const { told } = state.payouts[position]!;
-  if (told?.as === as) return exchange;
+  if (told?.as === as) return undefined;
   setTold(state, position, { request: exchange.nth, atMs: nowMs(state), as });
-  return { ...exchange, toldBefore: told };
+  return told;
 }
 
 /** Records what the response to a request of the list has told in the end, which may be less than was planned. */
@@ -233,7 +238,7 @@ function retell(state: WorldState, index: number, exchange: Exchange): Exchange 
     setTold(state, position, toldBefore ?? null);
     tellAgain(state, index, position);
   }
-  return untold.outcome === 'answered' ? tell(state, untold) : untold;
+  return untold.outcome === 'answered' ? { ...untold, toldBefore: tell(state, untold) } : untold;
 }
 
 /** A response that showed what its client knew already was not recorded. It is, once that is taken back. */
@@ -242,7 +247,9 @@ function tellAgain(state: WorldState, index: number, position: number): void {
   for (let later = index + 1; later < list.length; later += 1) {
     const exchange = list[later]!;
     const isAbout = exchange.outcome === 'answered' && payoutOf(state, exchange) === position;
-    if (isAbout) replace(state, later, tell(state, exchange));
+    if (!isAbout) continue;
+    const toldBefore = tell(state, exchange);
+    if (toldBefore !== undefined) replace(state, later, { ...exchange, toldBefore });
   }
 }
 

@@ -16,7 +16,7 @@ import { isStored, sized } from '../support/size.ts';
 function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
   const app = fastify();
   const clock = new ManualClock();
-  handleAfterReading(app, clock, () => true);
+  app.addHook('onRequest', (_request, _reply, done) => handleAfterReading(clock, done));
   writeAfterHandling(app, clock);
   prepare(app);
   onTestFinished(() => app.close());

@@ -53,9 +53,10 @@ export async function controlApi(
   const { worlds, keyOf } = options;
   app.setValidatorCompiler(controlValidatorCompiler);
   takeJsonBodies(app, true);
-  app.addHook('onRequest', (request, reply, done) => {
-    request.exchange.isQuiet = request.method === 'GET' || request.method === 'HEAD';
+  app.addHook('onRequest', ({ id, exchange, method }, reply, done) => {
+    exchange.isQuiet = method === 'GET' || method === 'HEAD';
     void reply.headers(PRIVATE_HEADERS);
+    if (exchange.dialect.answers.sandbox_headers === 'sent') void reply.header('x-sandbox-request-id', id);
     done();
   });
   answerInTurn(app);

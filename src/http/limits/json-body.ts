@@ -33,7 +33,6 @@ export const LONGEST_HEADER = 60;
 
 /** The longest body, except for snapshots. */
 export const MAX_BODY_BYTES = 64 * 1024;
-const FIRST_BYTES = 1024;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
@@ -44,14 +43,14 @@ export const bodyTooLarge = (limit: number): Refusal =>
 export type BodyReader = (done: (refusal: Refusal | null, body: Buffer) => void) => void;
 
 /**
- * Collects a body in one buffer that doubles as it fills: a body that is sent byte by byte takes no more memory than any
- * other, and a Content-Length that is only claimed takes none.
+ * Collects a body: its first chunk, as most have no other, then one buffer that doubles as it fills. A body that is sent byte by
+ * byte takes no more memory than any other, and a Content-Length that is only claimed takes none.
  */
 function collectBody(
   { headers, routeOptions: { bodyLimit } }: FastifyRequest,
   payload: Readable,
 ): BodyReader {
-  let body = Buffer.allocUnsafe(FIRST_BYTES);
+  let body: Buffer = Buffer.alloc(0);
   let length = 0;
   let refused: Refusal | null | undefined;
   let callback: Parameters<BodyReader>[0] | undefined;
@@ -65,12 +64,14 @@ function collectBody(
   const add = (chunk: Buffer): void => {
     const needed = length + chunk.length;
     if (needed > bodyLimit) return finish(bodyTooLarge(bodyLimit));
-    if (needed > body.length) {
+    if (length === 0) body = chunk;
+    else if (needed > body.length) {
       const larger = Buffer.allocUnsafe(Math.min(bodyLimit, Math.max(needed, 2 * body.length)));
       body.copy(larger, 0, 0, length);
       body = larger;
     }
-    length += chunk.copy(body, length);
+    if (length > 0) chunk.copy(body, length);
+    length = needed;
   };
   if (Number(headers['content-length']) > bodyLimit) refused = bodyTooLarge(bodyLimit);
   else payload.on('data', add).once('end', end).once('error', abort);

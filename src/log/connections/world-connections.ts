@@ -64,16 +64,19 @@ export class WorldConnections {
   readonly #readings = new Set<Reading>();
   readonly #wake: (woken: () => void) => () => void;
   readonly #woken: () => void;
+  readonly #failed: (error: unknown) => void;
   #stopWaking: (() => void) | null = null;
   #isClosed = false;
 
   /**
    * @param wake calls back when another server may have changed the world; returns a function that ends this
    * @param woken called then, as long as a connection waits for it
+   * @param failed called when sending to a reader fails: the command itself is applied
    */
-  constructor(wake: (woken: () => void) => () => void, woken: () => void) {
+  constructor(wake: (woken: () => void) => () => void, woken: () => void, failed: (error: unknown) => void) {
     this.#wake = wake;
     this.#woken = woken;
+    this.#failed = failed;
     this.delayed = new DelayedResponses(() => this.listen());
   }
 
@@ -99,21 +102,17 @@ export class WorldConnections {
     return reading;
   }
 
-  /** Sends the events of a command to all readers. @param failed called when sending to a reader fails: the command itself is applied */
-  publish(
-    { epoch, position }: { readonly epoch: string; readonly position: number },
-    events: readonly StateEvent[],
-    isOwn: boolean,
-    failed: (error: unknown) => void,
-  ): void {
-    for (const [index, event] of events.entries()) {
+  /** Sends the events of a command to all readers. */
+  publish(epoch: string, position: number, events: readonly StateEvent[], isOwn: boolean): void {
+    for (let index = 0; index < events.length; index += 1) {
+      const event = events[index]!;
       this.releases.take(event, isOwn);
       if (this.#readings.size === 0) continue; // the text of an event is made once, and only if there is a reader
       try {
         const one = published(epoch, position, index, event);
         for (const reading of this.#readings) reading.take(one);
       } catch (error) {
-        failed(error);
+        this.#failed(error);
       }
     }
   }

@@ -38,7 +38,7 @@ interface Span {
 
 /** The requests that a world had: bounded, the newest are kept. */
 export interface Requests {
-  readonly count: number;
+  count: number;
   /** The newest, the oldest of them first. */
   readonly list: Exchange[];
   /** How many were dropped from the list since it was last cleared. */
