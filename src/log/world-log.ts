@@ -232,7 +232,6 @@ export class WorldLog {
     return true;
   }
 
-  /** @param sent the commands of the call that returned it, at most a few hundred */
   #applyOwn(logged: Logged, sent: readonly OrderedCommand[]): void {
     const { number, stamp } = logged;
     if (stamp.server !== this.#parts.store.server) return this.#apply(logged, null);
