@@ -1,4 +1,5 @@
 import { defineConfig, type UserConfig } from 'tsdown';
+import { asciiOnly } from './build/ascii-only.ts';
 import { licenses } from './build/licenses.ts';
 import { yamlModules } from './build/yaml-modules.ts';
 
@@ -33,12 +34,12 @@ export default defineConfig([
     ...common,
     format: 'cjs', // the program too: Node.js starts CommonJS sooner
     entry: { index: 'src/index.ts', main: 'src/main.ts', matchers: 'src/matchers.ts' },
-    plugins: [yamlModules(), licenses(BUNDLED_ELSEWHERE)],
+    plugins: [yamlModules(), licenses(BUNDLED_ELSEWHERE), asciiOnly()],
   },
   {
     ...common,
     format: 'esm',
     entry: { index: 'src/index.ts', matchers: 'src/matchers.ts' },
-    plugins: [yamlModules()],
+    plugins: [yamlModules(), asciiOnly()],
   },
 ]);
