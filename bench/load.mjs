@@ -1,16 +1,17 @@
 // The load of the benches that measure throughput: a program in a process of its own, and autocannon in this one.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import autocannon from 'autocannon';
 import { payoutOf } from './payout.mjs';
 
 /** How many connections a load has, unless a bench says otherwise. */
-export const CONNECTIONS = 20;
+export const CONNECTIONS = 32;
 const SEEDS = 500;
 const READY_WAIT_MS = 10;
 const READY_TRIES = 60_000 / READY_WAIT_MS;
@@ -31,20 +32,19 @@ const status = (reference) => ({
 
 let runs = 0;
 
-/** What is asked, by the word for it. No initiate is ever a repetition; a status is one of a payout that there is. */
-const REQUESTS = {
-  initiate: [(run, nth) => payout(`order-${run}-${nth}`)],
-  status: [(_, nth) => status(`seed-${nth % SEEDS}`)],
-  balance: [
-    () => ({
-      method: 'GET',
-      path: '/client/fetchbalance',
-      headers: { authorization: headers.authorization },
-    }),
-  ],
+/** What is asked, by the word for it: of a payout with a reference of its own, or of one that there is. */
+const NEW = { ask: payout, isNew: true };
+const KNOWN = { ask: status, isNew: false };
+const NONE = {
+  ask: () => ({
+    method: 'GET',
+    path: '/client/fetchbalance',
+    headers: { authorization: headers.authorization },
+  }),
+  isNew: false,
 };
-/** What a client does that pays and polls. */
-REQUESTS.mixed = [...REQUESTS.initiate, ...REQUESTS.status, ...REQUESTS.status, ...REQUESTS.balance];
+/** `mixed` is what a client does that pays and polls. */
+const REQUESTS = { initiate: [NEW], status: [KNOWN], balance: [NONE], mixed: [NEW, KNOWN, KNOWN, NONE] };
 
 export const KINDS = Object.keys(REQUESTS);
 
@@ -117,22 +117,19 @@ export async function start({ command, environment = {}, created = 200 }, seeds 
   };
 }
 
-/** A program under load. @returns requests a second, and the time of responses and of processors, in µs a request */
-export async function load({ url, pid, created }, kind, seconds, connections = CONNECTIONS) {
-  runs += 1;
-  const run = runs;
+/** Calls from this process. @returns the time of each response in ms, those of a wrong one as Infinity, and the time of processors in µs */
+async function loadFromHere({ url, created }, kind, run, seconds, connections) {
   let nth = 0;
   const times = [];
-  const serverUs = cpuUs(pid);
   const own = process.cpuUsage();
   const going = autocannon({
     url,
     connections,
     duration: seconds,
-    requests: REQUESTS[kind].map((next) => ({
+    requests: REQUESTS[kind].map(({ ask, isNew }) => ({
       setupRequest(request) {
         nth += 1;
-        return Object.assign(request, next(run, nth));
+        return Object.assign(request, ask(isNew ? `order-${run}-${nth}` : `seed-${nth % SEEDS}`));
       },
     })),
   });
@@ -144,12 +141,69 @@ export async function load({ url, pid, created }, kind, seconds, connections = C
   times.sort((a, b) => a - b);
   const at = (share) => times[Math.floor((times.length - 1) * share)] * 1000;
   const wrong = times.filter((ms) => ms === Infinity).length;
+  return { count: times.length, p50Us: at(0.5), p99Us: at(0.99), loadUs: user + system, wrong };
+}
+
+/** The requests of a kind as wrk reads them. */
+const wrkScript = (kind, run) => `
+local asked = { ${REQUESTS[kind]
+  .map(({ ask, isNew }) => {
+    const { method, path, headers: sent, body } = ask('REFERENCE');
+    const fields = Object.entries(sent).map(([name, value]) => `["${name}"] = [[${value}]]`);
+    return `{ "${method}", [[${path}]], { ${fields.join(', ')} }, ${body ? `[[${body}]]` : '""'}, ${isNew} }`;
+  })
+  .join(', ')} }
+local nth = 0
+function request()
+  nth = nth + 1
+  local method, path, headers, body, isNew = unpack(asked[(nth - 1) % #asked + 1])
+  local reference = isNew and "order-${run}-" .. nth or "seed-" .. nth % ${SEEDS}
+  path = path:gsub("REFERENCE", reference)
+  body = body:gsub("REFERENCE", reference)
+  return wrk.format(method, path, headers, body ~= "" and body or nil)
+end`;
+
+const MS = { us: 0.001, ms: 1, s: 1000 };
+
+/** Calls with wrk, which takes a tenth of the processor time of autocannon, so that it limits a fast server less. */
+async function loadFromWrk({ url }, kind, run, seconds, connections) {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  try {
+    const script = join(folder, 'requests.lua');
+    writeFileSync(script, wrkScript(kind, run));
+    const words = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url];
+    const { stdout } = await promisify(execFile)('wrk', words);
+    const numberIn = (pattern) => Number(pattern.exec(stdout)?.[1] ?? 0);
+    const timeIn = (share) => {
+      const [, value, unit] = new RegExp(`${share}%\\s+([\\d.]+)(us|ms|s)`).exec(stdout);
+      return Number(value) * MS[unit] * 1000;
+    };
+    return {
+      count: numberIn(/(\d+) requests in/),
+      p50Us: timeIn(50),
+      p99Us: timeIn(99),
+      loadUs: null,
+      wrong: numberIn(/Non-2xx or 3xx responses: (\d+)/),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/**
+ * A program under load: from autocannon in this process, or from wrk with BENCH_LOAD=wrk.
+ *
+ * @returns requests a second, and the time of responses and of processors, in µs a request
+ */
+export async function load(program, kind, seconds, connections = CONNECTIONS) {
+  runs += 1;
+  const serverUs = cpuUs(program.pid);
+  const from = process.env.BENCH_LOAD === 'wrk' ? loadFromWrk : loadFromHere;
+  const { count, loadUs, ...measured } = await from(program, kind, runs, seconds, connections);
   return {
-    perSecond: times.length / seconds,
-    p50Us: at(0.5),
-    p99Us: at(0.99),
-    serverUs: serverUs === null ? null : (cpuUs(pid) - serverUs) / times.length,
-    loadUs: (user + system) / times.length,
-    wrong,
+    perSecond: count / seconds,
+    serverUs: serverUs === null ? null : (cpuUs(program.pid) - serverUs) / count,
+    loadUs: loadUs === null ? null : loadUs / count,
+    ...measured,
   };
 }
