@@ -3,7 +3,7 @@ import { textField, withoutKeys } from '../contract/service.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
-import type { SentResponse } from '../contract/snapshot-lines.ts';
+import type { ScenarioSource, SentResponse } from '../contract/snapshot-lines.ts';
 import type { MaybePromise } from '../log/store.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { World } from '../log/world.ts';
@@ -76,6 +76,11 @@ export class HttpExchange {
     this.dialect = dialect;
     this.#stopwatchMs = stopwatchMs;
     this.#startedMs = stopwatchMs();
+  }
+
+  /** What the scenario that its header chose was compiled from; null when that of its world applies. */
+  get source(): ScenarioSource | null {
+    return this.chosen?.source ?? null;
   }
 
   get route(): RouteName | undefined {

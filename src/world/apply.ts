@@ -120,7 +120,8 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
     }
     const before = { atMs: nowMs(state), requests: state.requests.count };
     const handle = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
-    const result = handle(state, command, { ...context, budget: MAX_STEPS - steps });
+    context.budget -= steps;
+    const result = handle(state, command, context);
     if (command.kind in ACTIONS) rememberAction(state, command, before, stamp);
     return typeof result === 'object' && 'next' in result
       ? { kind: 'unfinished', next: result.next, events }

@@ -93,6 +93,6 @@ export interface Context {
   readonly recordsFree: number;
   readonly compiler: ScenarioCompiler;
   /** How many due steps may still be applied. */
-  readonly budget: number;
+  budget: number;
   readonly events: StateEvent[];
 }

@@ -40,10 +40,6 @@ interface PayoutRoutesOptions extends AdmissionOptions, SendContext {
   readonly limitStore: LimitStore | undefined;
 }
 
-type Asked = {
-  [Kind in RouteName]: Omit<Extract<RequestCommand, { readonly kind: Kind }>, 'request' | 'scenario'>;
-}[RouteName];
-
 /** In a dialect that refuses unknown fields, refuses them together with all other errors of the body. */
 const refuseUnknownFields: preValidationHookHandler = ({ body, exchange }, _reply, done) => {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
@@ -84,13 +80,11 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
    * @returns a promise only where a store or a rule lets the request wait
    */
   function respond(
-    command: Asked,
+    command: RequestCommand,
     fields: RequestFacts['fields'],
     reply: FastifyReply,
   ): Promise<FastifyReply> | undefined {
-    const { exchange } = reply.request;
-    const request = exchange.received(wallClock);
-    const decided = exchange.submit({ ...command, request, scenario: exchange.chosen?.source ?? null });
+    const decided = reply.request.exchange.submit(command);
     if (decided instanceof Promise || decided.result.effect !== null)
       return respondLater(decided, fields, reply);
     sendText(reply, headFor(decided, fields, reply));
@@ -134,10 +128,10 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
       }),
       preValidation: [refuseUnknownFields],
     },
-    (request, reply) => {
-      const { body } = request;
+    ({ body, exchange }, reply) => {
       checkRails(body, reply);
-      return respond({ kind: 'initiate', body } as const, body, reply) as never;
+      const request = exchange.received(wallClock);
+      return respond({ kind: 'initiate', body, request, scenario: exchange.source }, body, reply) as never;
     },
   );
 
@@ -150,7 +144,10 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
         errors: ['INVALID_REQUEST', 'RATE_LIMITED'],
       }),
     },
-    (_request, reply) => respond({ kind: 'balance' }, {}, reply) as never,
+    ({ exchange }, reply) => {
+      const request = exchange.received(wallClock);
+      return respond({ kind: 'balance', request, scenario: exchange.source }, {}, reply) as never;
+    },
   );
 
   app.get(
@@ -164,6 +161,9 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
         querystring: StatusQuery,
       }),
     },
-    ({ query }, reply) => respond({ kind: 'status', query } as const, query, reply) as never,
+    ({ query, exchange }, reply) => {
+      const request = exchange.received(wallClock);
+      return respond({ kind: 'status', query, request, scenario: exchange.source }, query, reply) as never;
+    },
   );
 };

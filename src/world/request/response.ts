@@ -173,7 +173,7 @@ function templateValues(
 ): TemplateValues {
   return {
     ...(fields as TemplateValues),
-    ...(answer.kind === 'payout' && inBoth(answer.payout)),
+    ...(answer.kind === 'payout' && initiateBody(answer.payout, dialect).data),
     attempt: attempt === 0 ? null : attempt, // 0 where attempts are not counted
     now: timestamp(nowMs, dialect),
     request_id: requestId,
@@ -185,15 +185,6 @@ function timestamp(atMs: number, { answers }: Dialect): string {
   const text = new Date(atMs).toISOString();
   return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
 }
-
-/** What initiate and status both return. */
-const inBoth = (payout: Payout) => ({
-  txn_id: payout.txnId,
-  client_ref_id: payout.clientRefId,
-  status: payout.state,
-  amount: toInr(payout.amountPaise),
-  utr: payout.utr,
-});
 
 /** The body of a 200, in the format of the interface. */
 function normalBody({
@@ -207,7 +198,14 @@ function normalBody({
 }
 
 function initiateBody(payout: Payout, dialect: Dialect): InitiateResponse {
-  const data = { ...inBoth(payout), created_at: timestamp(payout.createdAtMs, dialect) };
+  const data = {
+    txn_id: payout.txnId,
+    client_ref_id: payout.clientRefId,
+    status: payout.state,
+    amount: toInr(payout.amountPaise),
+    utr: payout.utr,
+    created_at: timestamp(payout.createdAtMs, dialect),
+  };
   return { status: 'success', message: 'Payout initiated successfully', data };
 }
 
@@ -222,15 +220,19 @@ function balanceBody(
 }
 
 function statusBody(payout: Payout, dialect: Dialect): StatusResponse {
-  const { beneficiaryName, beneficiaryAccount, createdAtMs, completedAtMs } = payout;
+  const { completedAtMs } = payout;
   const whilePending = dialect.status.completed_at_while_pending === 'absent' ? undefined : null;
   return {
     status: 'success',
     data: {
-      ...inBoth(payout),
-      beneficiary_name: beneficiaryName,
-      beneficiary_account: beneficiaryAccount,
-      created_at: timestamp(createdAtMs, dialect),
+      txn_id: payout.txnId,
+      client_ref_id: payout.clientRefId,
+      status: payout.state,
+      amount: toInr(payout.amountPaise),
+      utr: payout.utr,
+      beneficiary_name: payout.beneficiaryName,
+      beneficiary_account: payout.beneficiaryAccount,
+      created_at: timestamp(payout.createdAtMs, dialect),
       completed_at: completedAtMs === null ? whilePending : timestamp(completedAtMs, dialect),
     },
   };
