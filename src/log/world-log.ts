@@ -85,7 +85,8 @@ export class WorldLog {
     const { store, nextNumber } = this.#parts;
     const { ends } = this;
     this.ends = [];
-    const stamp = { server: store.server, ...this.#owner.roomFor(command), ends };
+    const { maxRecords, records, scenarioCharactersFree, keep } = this.#owner.roomFor(command);
+    const stamp = { server: store.server, maxRecords, records, scenarioCharactersFree, keep, ends };
     const item = new OrderedCommand(nextNumber(), command, stamp, onChanges);
     item.onFound = onFound;
     this.#queue.push(item);
@@ -101,7 +102,6 @@ export class WorldLog {
     });
   }
 
-  /** Ends it: what waits is refused. */
   close(reason: DropReason): void {
     this.closed = reason;
     this.#failWaiting(reason);

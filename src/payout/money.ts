@@ -5,12 +5,14 @@ export function invariant(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(`broken invariant: ${what}`);
 }
 
-/** Whole paise of an amount with at most two decimals, from its shortest text: 4.35 * 100 is 434.99999999999994. */
+/**
+ * Whole paise of an amount with at most two decimals. Rounding is exact: 4.35 * 100 is 434.99999999999994, and the product is off
+ * by less than a hundredth of a paisa up to the largest amount.
+ */
 export function toPaise(amountInr: number): number {
-  const [rupees, decimals = ''] = String(amountInr).split('.');
-  const paise = Number(rupees) * 100 + Number(decimals.padEnd(2, '0'));
+  const paise = Math.round(amountInr * 100);
   invariant(
-    Number.isSafeInteger(paise) && amountInr >= 0 && decimals.length <= 2,
+    Number.isSafeInteger(paise) && paise >= 0 && toInr(paise) === amountInr,
     `${amountInr} INR is whole paise`,
   );
   return paise;

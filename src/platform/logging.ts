@@ -4,7 +4,7 @@ import { readableLine } from './readable-line.ts';
 import type { StoreObserver, WorldObserver } from '../log/world-parts.ts';
 import type { Metrics } from './metrics.ts';
 import type { Settings } from '../settings.ts';
-import { changeResponse } from '../world/events.ts';
+import { iso } from '../contract/instant.ts';
 
 /** The most that the log buffers in memory for a reader that does not read. Lines past it are dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
@@ -91,8 +91,19 @@ export const observeWorlds = (log: Logger, metrics?: Pick<Metrics, 'settled' | '
   settled: (worldId, change) => {
     metrics?.settled(change);
     if (!log.isLevelEnabled('info')) return; // there may be a million of them
-    const { utr, ...answer } = changeResponse(change);
-    log.info({ world: worldId.slice(0, 8), ...answer, utr: utr ?? undefined }, 'settlement');
+    const { txnId, clientRefId, from, to, atMs, utr } = change;
+    log.info(
+      {
+        world: worldId.slice(0, 8),
+        txn_id: txnId,
+        client_ref_id: clientRefId,
+        from,
+        to,
+        at: iso(atMs),
+        utr: utr ?? undefined,
+      },
+      'settlement',
+    );
   },
   failed: (worldId, error) =>
     log.error({ world: worldId.slice(0, 8), err: error }, 'internal error in the sandbox'),

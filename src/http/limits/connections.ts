@@ -1,8 +1,19 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The exchanges of a connection that are not over: each response, with what to call when it is. */
-type Exchanges = Map<ServerResponse, () => void>;
+/** An exchange that is not over: its response, and what to call when it is. */
+interface Exchange {
+  readonly response: ServerResponse;
+  readonly over: () => void;
+}
+
+/** An open connection. */
+interface Connection {
+  /** The exchanges that are not over, the oldest first. */
+  readonly exchanges: Exchange[];
+  /** Increases over all connections: the one with the lowest was idle longest. */
+  touched: number;
+}
 
 /** How often a client that has finished sending is asked whether it is still there. */
 const ASK_EVERY_MS = 100;
@@ -11,8 +22,8 @@ const ASK_EVERY_MS = 100;
  * A client that has finished sending either waits for its responses, or has left. Interim responses, which a client of HTTP/1.1 skips,
  * find that out: they break the connection of one that has left.
  */
-function askWhetherLeft(socket: Socket, exchanges: Exchanges): void {
-  for (const response of exchanges.keys()) {
+function askWhetherLeft(socket: Socket, { exchanges }: Connection): void {
+  for (const { response } of exchanges) {
     if (response.req.httpVersion !== '1.1') return socket.destroySoon();
     response.setTimeout(ASK_EVERY_MS, () => {
       if (!response.headersSent) response.writeProcessing();
@@ -27,12 +38,12 @@ function askWhetherLeft(socket: Socket, exchanges: Exchanges): void {
  * connection instead would hide that its client leaves.
  */
 export class Connections {
-  /** The connection that was idle longest comes first. */
-  readonly #open = new Map<Socket, Exchanges>();
+  readonly #open = new Map<Socket, Connection>();
   readonly #max: number;
   readonly #maxAhead: number;
   readonly #ended: (limit: string) => void;
   #ahead = 0;
+  #touches = 0;
 
   /** @param maxAhead the most requests under way on all connections together, not counting the first of each */
   constructor(max: number, maxAhead: number, ended: (limit: string) => void) {
@@ -44,16 +55,15 @@ export class Connections {
   watch(server: Server): void {
     Object.assign(server, { httpAllowHalfOpen: true }); // else Node.js drops the responses to a client that has finished sending
     server.on('connection', (socket) => {
-      const [quietest] = this.#open.keys();
-      if (this.#open.size >= this.#max && quietest !== undefined)
-        this.#end(quietest, 'SANDBOX_MAX_CONNECTIONS');
-      const exchanges: Exchanges = new Map();
-      this.#open.set(socket, exchanges);
-      socket.once('end', () => askWhetherLeft(socket, exchanges));
+      if (this.#open.size >= this.#max) this.#end(this.#quietest(), 'SANDBOX_MAX_CONNECTIONS');
+      const connection: Connection = { exchanges: [], touched: 0 };
+      this.#open.set(socket, connection);
+      this.#touch(connection);
+      socket.once('end', () => askWhetherLeft(socket, connection));
       socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
       socket.once('close', () => {
         // a response that waits behind another one never emits `close` when its connection breaks
-        for (const response of exchanges.keys()) this.#over(socket, exchanges, response);
+        for (const exchange of [...connection.exchanges]) this.#over(socket, connection, exchange);
         this.#open.delete(socket);
       });
     });
@@ -62,43 +72,48 @@ export class Connections {
   /** Counts a request that has begun, and calls `over` when its response or its connection has closed. */
   began(response: ServerResponse, over: () => void): void {
     const { socket } = response.req;
-    const exchanges = this.#open.get(socket);
-    if (exchanges === undefined) return; // its connection has ended
-    exchanges.set(response, over);
-    if (exchanges.size > 1) this.#ahead += 1;
-    this.#touch(socket, exchanges);
-    response.once('close', () => this.#over(socket, exchanges, response));
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return; // its connection has ended
+    const exchange = { response, over };
+    if (connection.exchanges.push(exchange) > 1) this.#ahead += 1;
+    this.#touch(connection);
+    response.once('close', () => this.#over(socket, connection, exchange));
     if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their responses');
   }
 
   /** The latest unfinished response on a connection whose request came whole, or of which some was sent. */
   owedResponse(socket: Socket): ServerResponse | undefined {
-    const responses = [...(this.#open.get(socket)?.keys() ?? [])];
-    return responses.findLast(({ req, headersSent }) => req.complete || headersSent);
+    const exchanges = this.#open.get(socket)?.exchanges ?? [];
+    return exchanges.findLast(({ response }) => response.req.complete || response.headersSent)?.response;
   }
 
-  #over(socket: Socket, exchanges: Exchanges, response: ServerResponse): void {
-    const over = exchanges.get(response);
-    if (over === undefined) return;
-    exchanges.delete(response);
+  #over(socket: Socket, connection: Connection, exchange: Exchange): void {
+    const { exchanges } = connection;
+    const index = exchanges.indexOf(exchange); // most responses end in the order of their requests
+    if (index === -1) return;
+    exchanges.splice(index, 1);
     if (this.#open.has(socket)) {
-      if (exchanges.size > 0) this.#ahead -= 1;
-      this.#touch(socket, exchanges);
+      if (exchanges.length > 0) this.#ahead -= 1;
+      this.#touch(connection);
     }
-    over();
+    exchange.over();
   }
 
-  #touch(socket: Socket, exchanges: Exchanges): void {
-    this.#open.delete(socket);
-    this.#open.set(socket, exchanges);
+  #touch(connection: Connection): void {
+    this.#touches += 1;
+    connection.touched = this.#touches;
+  }
+
+  #quietest(): Socket {
+    return [...this.#open].reduce((a, b) => (b[1].touched < a[1].touched ? b : a))[0];
   }
 
   #greediest(): Socket {
-    return [...this.#open].reduce((a, b) => (b[1].size > a[1].size ? b : a))[0];
+    return [...this.#open].reduce((a, b) => (b[1].exchanges.length > a[1].exchanges.length ? b : a))[0];
   }
 
   #end(socket: Socket, limit: string): void {
-    this.#ahead -= Math.max(this.#open.get(socket)!.size - 1, 0);
+    this.#ahead -= Math.max(this.#open.get(socket)!.exchanges.length - 1, 0);
     this.#open.delete(socket);
     socket.destroy();
     this.#ended(limit);

@@ -71,6 +71,8 @@ const FORGOTTEN_AFTER_MS = 60_000;
 export class KnownWorlds {
   /** The one that was idle longest first. */
   readonly #byId = new Map<string, Known>();
+  /** The last of them. */
+  #latest: Known | undefined;
   /** Those that were used lately. */
   readonly #recent = new Set<Known>();
   readonly #options: KnownWorldsOptions;
@@ -138,6 +140,7 @@ export class KnownWorlds {
   add(world: World, isVisitOnly: boolean): Known {
     const known = { world, size: NOTHING, listed: 0, notedAtMs: 0, visitors: 0, isVisitOnly };
     this.#byId.set(world.id, known);
+    this.#latest = known;
     this.count(world);
     this.setListed(known, known.size.records);
     return known;
@@ -146,8 +149,11 @@ export class KnownWorlds {
   used(known: Known): void {
     const { world } = known;
     world.usedAtMs = this.#options.wallClock.nowMs();
-    this.#byId.delete(world.id);
-    this.#byId.set(world.id, known);
+    if (known !== this.#latest) {
+      this.#byId.delete(world.id);
+      this.#byId.set(world.id, known);
+      this.#latest = known;
+    }
     known.isVisitOnly = false;
     if (this.#options.store.directory !== null) this.#recent.add(known);
   }
