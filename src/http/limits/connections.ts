@@ -63,7 +63,8 @@ export class Connections {
       socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
       socket.once('close', () => {
         // a response that waits behind another one never emits `close` when its connection breaks
-        for (const exchange of [...connection.exchanges]) this.#over(socket, connection, exchange);
+        for (let first; (first = connection.exchanges[0]) !== undefined;)
+          this.#over(socket, connection, first);
         this.#open.delete(socket);
       });
     });
