@@ -1,6 +1,7 @@
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { freeze, type FrozenState } from '../world/copy.ts';
+import { stampAt } from '../world/commands.ts';
 import { openWorld, type WorldState } from '../world/state.ts';
 import { MemoryNotes, type NoteLimits, type Notes } from './notes.ts';
 import type { Appended, Base, History, Logged, NewCommand, Opened, Place, Store } from './store.ts';
@@ -61,21 +62,17 @@ export class MemoryStore implements Store {
   ): Appended {
     const log = this.#logs.get(worldId)!;
     const wallMs = this.nowMs();
-    const logged = commands.map(({ number, command, stamp: given }): Logged => {
+    const logged = commands.map(({ number, command, stamp }): Logged => {
       log.last += 1;
       const position = log.last;
-      // field by field: V8 would make a new hidden class for each object that begins with a spread
-      const stamp = {
-        server: given.server,
+      return {
         position,
-        wallMs,
-        maxRecords: given.maxRecords,
-        records: given.records,
-        keep: given.keep,
-        ends: given.ends,
-        scenarioCharactersFree: given.scenarioCharactersFree,
+        name: '',
+        number,
+        command,
+        stamp: stampAt(stamp, position, wallMs),
+        fingerprint: '',
       };
-      return { position, name: '', number, command, stamp, fingerprint: '' };
     });
     log.commands.push(...logged);
     return { kind: 'done', commands: logged };

@@ -87,6 +87,16 @@ export const Stamp = z.object({
 });
 export type Stamp = Readonly<z.infer<typeof Stamp>>;
 
+/**
+ * The stamp of a command that has got its place. Field by field: V8 makes a new hidden class for each object that begins with a
+ * spread and goes on with other fields.
+ */
+export const stampAt = (
+  { server, maxRecords, records, keep, ends, scenarioCharactersFree }: Omit<Stamp, 'position' | 'wallMs'>,
+  position: number,
+  wallMs: number,
+): Stamp => ({ server, position, wallMs, maxRecords, records, keep, ends, scenarioCharactersFree });
+
 export interface Context {
   readonly stamp: Stamp;
   /** How many more records the world may hold. */

@@ -48,16 +48,18 @@ const typesOf = (events: readonly PublishedEvent[]) => events.map(({ type }) => 
 async function heard({ connection }: ValkeyStore, url: string): Promise<void> {
   const client = new Redis(url);
   let times = 0;
+  let published: Promise<unknown> | undefined;
   let stop = (): void => undefined;
   await new Promise<void>((resolve) => {
     stop = connection.follow('payout-sandbox:3:mark', () => {
       times += 1;
       if (times === 1)
-        void client.publish('payout-sandbox:3:mark', ''); // the first is that it listens now
+        published = client.publish('payout-sandbox:3:mark', ''); // the first is that it listens now
       else resolve();
     });
   });
   stop();
+  await published; // else its reply is refused as the client disconnects
   client.disconnect();
 }
 

@@ -1,7 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { InitiateRequest } from '../../../contract/service.ts';
-import { Command, Stamp, RestoreCommand } from '../../../world/commands.ts';
+import { Command, Stamp, stampAt, RestoreCommand } from '../../../world/commands.ts';
 import type { WorldState } from '../../../world/state.ts';
 import type { Logged, NewCommand, Place } from '../../store.ts';
 
@@ -33,17 +31,9 @@ export const fingerprintOf = ({
 export function commandText({ command, stamp }: NewCommand, restored: string): string {
   const { server: _server, ...stored } = stamp;
   if (command.kind === 'restore') return JSON.stringify([stored, { ...command, state: restored }]);
-  if (command.kind !== 'initiate' || !isBodyAgain(command)) return JSON.stringify([stored, command]);
-  return JSON.stringify([stored, { ...command, body: undefined }]);
-}
-
-/** Whether the fields of a payout are those of the text that came, so that they need not be stored twice. */
-function isBodyAgain({ body, request }: Extract<Command, { kind: 'initiate' }>): boolean {
-  try {
-    return isDeepStrictEqual(InitiateRequest.parse(JSON.parse(request.body ?? '')), body);
-  } catch {
-    return false;
-  }
+  // the fields of a payout are those of the text that came, which is stored anyway
+  const isBodyAgain = command.kind === 'initiate' && command.request.body !== undefined;
+  return JSON.stringify([stored, isBodyAgain ? { ...command, body: undefined } : command]);
 }
 
 /**
@@ -104,7 +94,7 @@ export function appendedAfter(
       name,
       number,
       command,
-      stamp: { ...stamp, position, wallMs },
+      stamp: stampAt(stamp, position, wallMs),
       fingerprint: '',
     });
   }
