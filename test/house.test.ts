@@ -85,7 +85,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   world: ['zod', 'tinyqueue', 'node:http'], // node:http for the words of HTTP statuses
   log: ['zod', 'node:crypto', 'node:util', 'iovalkey'],
   referee: ['zod'],
-  http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'node:*'],
+  http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'lru-cache', 'node:*'],
   platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],
   'app.ts': ['node:crypto', 'fastify', 'fastify-type-provider-zod', 'pino'],
   'server.ts': ['pino', 'node:net'],

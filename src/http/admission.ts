@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { Refusal } from '../contract/errors.ts';
 import { nearestNames } from '../contract/suggestion.ts';
 import { WorldName } from '../contract/snapshot-lines.ts';
@@ -74,6 +75,9 @@ const needsNoKey = ({ routeOptions, exchange, headers }: FastifyRequest): boolea
 
 const NAME_HEADER = 'x-sandbox-world-name';
 
+/** How many keys' world ids are remembered: each is a digest, and a client sends the same key with every request. */
+const KEYS_REMEMBERED = 1000;
+
 /** The name that a request gives its world; undefined for none. @throws Refusal INVALID_REQUEST */
 export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): string | undefined {
   if (name === undefined || WorldName.safeParse(name).success) return name as string | undefined;
@@ -87,6 +91,7 @@ export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): strin
  */
 export function admission(options: AdmissionOptions): onRequestHookHandler {
   const { worlds, scenarios, keyOf, defaultKey, wallClock } = options;
+  const worldIds = new LRUCache<string, string>({ max: KEYS_REMEMBERED, memoMethod: worldIdOf });
 
   function enter({ exchange, headers }: FastifyRequest, world: World): void {
     const { chosen } = exchange;
@@ -121,7 +126,7 @@ export function admission(options: AdmissionOptions): onRequestHookHandler {
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
     exchange.chosen = chosen;
     if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
-    const world = worlds.use(worldIdOf(needsNoKey(request) ? defaultKey : keyOf(authorization)));
+    const world = worlds.use(worldIds.memo(needsNoKey(request) ? defaultKey : keyOf(authorization)));
     if (world instanceof Promise) return void enterLater(request, world, done);
     enter(request, world);
     done();
