@@ -69,10 +69,10 @@ function headFor({ result }: Decided, fields: RequestFacts['fields'], reply: Fas
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
-  const { rateLimit, worlds, limitStore, wallClock } = options;
+  const { rateLimit, limitStore, wallClock } = options;
   writeAfterHandling(app, wallClock);
   app.addHook('onRequest', admission(options));
-  if (rateLimit !== 'off') await limitRate(app, rateLimit, worlds.maxWorlds, limitStore);
+  if (rateLimit !== 'off') await limitRate(app, rateLimit, wallClock, limitStore);
 
   /**
    * Submits a request to its world, and sends what that decides.

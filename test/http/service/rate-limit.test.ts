@@ -49,6 +49,15 @@ test('the rate limit applies to initiates only, and to each key separately', asy
   }
 });
 
+test('other keys push no count out, however many there are', async () => {
+  const { client } = await sandboxFor({ rateLimit: '1/1h', maxWorlds: 2 });
+  const world = client();
+  expect((await world.pay()).status).toBe(200);
+  const invalid = { headers: { 'content-type': 'application/json' }, body: '{}' }; // so these worlds stay empty
+  for (let nth = 0; nth < 5; nth += 1) await client().send('POST', '/payout/initiate', invalid);
+  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(429);
+});
+
 test('requests that choose another scenario count against the same rate limit', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const world = client();
