@@ -329,7 +329,12 @@ describe('events', () => {
     const readers = await Promise.all(Array.from({ length: 32 }, () => watching(a)));
     await expect(watching(a)).rejects.toMatchObject({ code: 'TOO_MANY_READERS' });
     readers[0]!.stop();
-    await watching(a);
+    const begin = () => {
+      throw new Error('its connection has ended');
+    };
+    const reader = { take: () => undefined, begin, end: () => undefined };
+    await expect(a.watch(undefined, reader)).rejects.toThrow('its connection has ended');
+    await watching(a); // the place of one that never began is free
   });
 });
 

@@ -35,6 +35,20 @@ describe('worlds', () => {
     ]);
   });
 
+  test('are listed in pages, which leave out none that was used in the same millisecond', async () => {
+    const { log, world, wallClock } = logFor();
+    const ids = ['a', 'b', 'c', 'd'].map((name) => world(name).id);
+    await wallClock.pass(1);
+    ids.push(world('e').id);
+    const pages: string[][] = [];
+    for (let after: number | null = 0; after !== null;) {
+      const { worlds, next } = await log.page(after, 2);
+      pages.push(worlds.map(({ id }) => id));
+      after = next;
+    }
+    expect(pages).toEqual([ids.slice(0, 4), ids.slice(4)]);
+  });
+
   test('make room for a new one, the idlest first', async () => {
     const { log, world, drops } = logFor({ maxWorlds: 2 });
     const [a, b] = [world('a'), world('b')];

@@ -10,6 +10,7 @@ import { systemClock } from '../../../src/platform/system-clock.ts';
 import { Referee } from '../../../src/referee/referee.ts';
 import { initiate, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
+import { laterClock } from '../../support/world/later-clock.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { storedLogFor } from '../../support/store/stored-log.ts';
 
@@ -97,6 +98,26 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     beforeReply(store, 'exchange', () => other.drop(LIVE));
     await other.ids();
     expect(other.copies).toBe(0);
+    await credit(one, 'f'.repeat(32));
+    await one.ids();
+    await other.ids();
+    expect(other.recordsHeld).toBe(1);
+  });
+
+  test('is forgotten by a server that knows many others', async () => {
+    const url = await freshStore();
+    const { wallClock, later } = laterClock();
+    const { log: one } = await storedLogFor(url, 'one', { maxWorlds: 1000 });
+    const { log: other } = await storedLogFor(url, 'other', { maxWorlds: 1000, wallClock });
+    const ids = Array.from({ length: 150 }, (_, nth) => String(nth).padStart(32, '0'));
+    for (const worldId of ids) await other.use(worldId);
+    later(61_000); // it looks up those that were used lately anyway
+    await one.drop(ids[120]!);
+    const copies = async (): Promise<number> => {
+      await other.ids();
+      return other.copies;
+    };
+    await expect.poll(copies).toBe(149);
   });
 
   test('frees its room, even if the other server stops right after it recorded its state', async () => {

@@ -1,7 +1,10 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test, vi } from 'vitest';
+import type { World } from '../../../src/log/world.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { storedLogFor } from '../../support/store/stored-log.ts';
+import { balance } from '../../support/world/core.ts';
+import { laterClock } from '../../support/world/later-clock.ts';
 
 const WORLD = 'c'.repeat(32);
 
@@ -35,6 +38,27 @@ describe.skipIf(inject('storeUrl') === '')('a world that a server has just loade
     await expect(other.visit(WORLD, look)).rejects.toThrow('failed');
     await other.ids(); // reads what all hold
     expect([other.copies, other.recordsHeld]).toEqual([0, 1]);
+  });
+
+  test('is forgotten with others when they take too much, unless it is in use', async () => {
+    const { wallClock, later } = laterClock();
+    const limits = { maxWorlds: 100, maxCharacters: 32_000, wallClock }; // a request takes a thousand
+    const { log } = await storedLogFor(await freshStore(), 'one', limits);
+    const ask = async (name: string): Promise<World> => {
+      const world = await log.use(name.padStart(32, '0'));
+      await world.submit(balance());
+      return world;
+    };
+    const read = await ask('a');
+    const end = vi.fn<() => void>();
+    await read.watch(undefined, { take: () => undefined, end });
+    for (let nth = 0; nth < 60; nth += 1) await ask(`b${nth}`);
+    const { copies } = log;
+    later(61_000); // until then, a request may be on its way to them
+    await ask('c');
+    expect(log.copies).toBeLessThan(copies - 5);
+    expect(end).not.toHaveBeenCalled();
+    expect(read.isClosed).toBe(false);
   });
 
   test('counts once towards the limit over all worlds', async () => {

@@ -1,4 +1,6 @@
+import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
@@ -67,5 +69,38 @@ describe.skipIf(inject('storeUrl') === '')('a reply of the store that is lost', 
       expect(await world.summary()).toMatchObject({ balance: 999_990, at_risk: { count: 0, amount: 0 } });
       expect(await world.transactions()).toMatchObject([{ at_risk: false, told: { as: 'PENDING' } }]);
     }
+  });
+
+  test('and whose command is in a part of the log that is skipped is not repeated: the client gets 503', async () => {
+    const { clients, store } = await serversFor(2, { settlement: 'manual' });
+    const [one, other] = clients() as [Client, Client];
+    await one.balance();
+    const { id } = await other.world.summary();
+    const snapshot = await other.world.snapshot();
+    const redis = new Redis(store);
+    onTestFinished(() => redis.disconnect());
+    const bases = async () => JSON.parse((await redis.hget(keysOf(id).head, 'bases'))!) as unknown[];
+    const script: Script = StoreConnection.prototype.script; // oxlint-disable-line typescript/unbound-method -- called with its connection
+    let ofOne: StoreConnection | undefined;
+    let appends = 0;
+    vi.spyOn(StoreConnection.prototype, 'script').mockImplementation(async function (
+      this: StoreConnection,
+      name,
+      ...args
+    ) {
+      if (name !== 'append' || (ofOne !== undefined && ofOne !== this))
+        return script.call(this, name, ...args);
+      ofOne = this; // oxlint-disable-line typescript/no-this-alias, unicorn/no-this-assignment
+      appends += 1;
+      if (appends === 2) return ['behind'];
+      const reply = await script.call(this, name, ...args);
+      if (appends > 1) return reply;
+      await other.world.restore(snapshot);
+      await expect.poll(async () => (await bases()).length).toBe(2);
+      throw new Error('the connection broke');
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect((await one.pay({ amount: 10 })).status).toBe(503);
+    for (const { world } of [one, other]) expect(await world.transactions()).toEqual([]);
   });
 });

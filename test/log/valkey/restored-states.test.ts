@@ -51,15 +51,35 @@ describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored'
     const keys = keysOf(WORLD);
     const stored = () => client.keys(`${keys.state('')}*`);
     await expect.poll(async () => (await stored()).length).toBe(2); // what was restored, and the state after it
-    const soonMs = 60_000;
-    for (const key of [...(await stored()), keys.log]) await client.pexpire(key, soonMs);
+    const soonMs = 3_600_000;
+    const all = [...(await stored()), keys.log];
+    for (const key of all) await client.pexpire(key, soonMs);
     await client.hset(keys.head, 'renewed', 0);
     await world.submit({ kind: 'credit', amountPaise: 1 });
     const soon = async () => {
-      const left = [...(await stored()), keys.log].map(async (key) => (await client.pttl(key)) <= soonMs);
+      const left = all.map(async (key) => (await client.pttl(key)) <= soonMs);
       return (await Promise.all(left)).filter(Boolean).length;
     };
     await expect.poll(soon).toBe(0);
+  });
+
+  test('leaves no state behind when another server was quicker to keep one', async () => {
+    const url = await freshStore();
+    const { log, store } = await storedLogFor(url, 'one');
+    const world = await log.use(WORLD);
+    const state = (await log.use('d'.repeat(32))).latest as WorldState;
+    const { connection } = store;
+    const script = connection.script.bind(connection);
+    const compacted = vi.spyOn(connection, 'script').mockImplementation(async (name, ...args) => {
+      if (name === 'compact') return 0; // the list of states is another one by now
+      return script(name, ...args);
+    });
+    await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+    await expect.poll(() => compacted.mock.calls.some(([name]) => name === 'compact')).toBe(true);
+    const client = new Redis(url);
+    onTestFinished(() => client.disconnect());
+    const stored = () => client.keys(`${keysOf(WORLD).state('')}*`);
+    await expect.poll(async () => (await stored()).length).toBe(1); // what was restored
   });
 
   test('leaves no key without an expiry when its server dies in the middle of it', async () => {

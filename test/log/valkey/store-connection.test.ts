@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
+import { RetriedCalls } from '../../../src/log/valkey/store-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
+import { laterClock } from '../../support/world/later-clock.ts';
 
 test('what waits for a call to a node that does not answer is not sent to it as well, and other worlds are not affected', async () => {
   const observer = {
@@ -28,4 +30,16 @@ test('what waits for a call to a node that does not answer is not sent to it as 
   const again = () => store.reliably(waiting, 'lost').catch(() => 'refused');
   await expect.poll(again).toBe('sent');
   expect(observer.away).not.toHaveBeenCalled();
+});
+
+test('a call is repeated once, however long the process was busy with the first', async () => {
+  const { wallClock, later } = laterClock();
+  const calls = new RetriedCalls(wallClock, () => undefined);
+  const work = vi
+    .fn<() => Promise<string>>(async () => 'there')
+    .mockImplementationOnce(async () => {
+      later(60_000);
+      throw new Error('the connection broke');
+    });
+  expect(await calls.retry(work)).toBe('there');
 });

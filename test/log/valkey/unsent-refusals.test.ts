@@ -1,6 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
+import { Refusal } from '../../../src/contract/errors.ts';
+import { OrderedCommand } from '../../../src/log/command-parts.ts';
+import { UnsentRefusals } from '../../../src/log/unsent-refusals.ts';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
@@ -9,6 +12,8 @@ import { clientOf } from '../../support/sandbox.ts';
 import { withoutPatience } from '../../support/store/response-time.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
+import type { Command } from '../../../src/world/commands.ts';
 
 const MOST_UNSENT = 1000;
 const AT_ONCE = 100;
@@ -100,4 +105,24 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
     await expect.poll(latest).toBe(`refused-${2 * MOST_UNSENT}`);
     expect(dropped()).toHaveLength(1);
   });
+});
+
+test('refusals that were sent make room for as many again', () => {
+  const unsent = new UnsentRefusals(new ManualClock(), () => undefined);
+  const sender = { follow: () => Promise.resolve(), inBackground: () => undefined };
+  const refused = {
+    kind: 'refused',
+    request: { url: 'x'.repeat(1_000_000) },
+    refused: { code: 'INVALID_JSON' },
+  };
+  const stamp = {} as OrderedCommand['stamp'];
+  const keep = (number: number): boolean => {
+    const item = new OrderedCommand(number, refused as unknown as Command, stamp, undefined);
+    return unsent.keep(sender, item, new Refusal('STORE_UNAVAILABLE'));
+  };
+  const all = Array.from({ length: 8 }, (_, number) => number);
+  for (let round = 0; round < 2; round += 1) {
+    expect([...all, 8].map(keep)).toEqual([...all.map(() => true), false]);
+    for (const number of all) unsent.remove(sender, number);
+  }
 });
