@@ -193,6 +193,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   app.addHook('onListen', () => {
     scenarios.watch();
     keptState?.start();
+    wallClock.nextTurn(() => void scenarios.active.rules); // compiles those of the magic beneficiaries before a request needs them
   });
   app.addHook('preClose', (done) => {
     isStopping = true;
