@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ATTACK_SEED, ATTACKS, saySeed } from './support/attack-size.ts';
-import { allThatComes, startTarget, type Target } from '../support/http/attack-target.ts';
-import { hostileBytes, type HostileBytes } from './support/hostile-bytes.ts';
+import { ATTACK_SEED, ATTACKS, saySeed } from './support/attack/attack-size.ts';
+import { allThatComes, startTarget, type Target } from './support/attack/attack-target.ts';
+import { hostileBytes, type HostileBytes } from './support/attack/hostile-bytes.ts';
 import { answersIn } from '../support/http/http-responses.ts';
 import { expectMoneyHolds } from './support/money-of-worlds.ts';
 import { expectAnyShape, publishedCalls, type PublishedCall } from './support/published-shapes.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
-import { allThatComes, MEBIBYTE, startTarget, type Target } from '../support/http/attack-target.ts';
+import { allThatComes, MEBIBYTE, startTarget, type Target } from './support/attack/attack-target.ts';
 import { rawRequest } from '../support/http/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ATTACK_SEED, ATTACKS, saySeed } from './support/attack-size.ts';
-import { ADMIN_TOKEN, allThatComes, startTarget, type Target } from '../support/http/attack-target.ts';
-import { hostileRequests, PLAIN_KEYS, WILD_KEYS, type HostileRequest } from './support/hostile-json.ts';
+import { ATTACK_SEED, ATTACKS, saySeed } from './support/attack/attack-size.ts';
+import { ADMIN_TOKEN, allThatComes, startTarget, type Target } from './support/attack/attack-target.ts';
+import {
+  hostileRequests,
+  PLAIN_KEYS,
+  WILD_KEYS,
+  type HostileRequest,
+} from './support/attack/hostile-json.ts';
 import { answersIn } from '../support/http/http-responses.ts';
 import { expectMoneyHolds } from './support/money-of-worlds.ts';
 import { expectPublished, publishedCalls, type PublishedCall } from './support/published-shapes.ts';

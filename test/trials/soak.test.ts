@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { FastClient } from './support/fast-client.ts';
-import { Random } from '../support/world/random.ts';
+import { Random } from './support/random.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { crowdedWorld, modelledWorld, roughWorld, watchedWorld, type Soak } from './support/soak-worlds.ts';
 import { keptWorlds, stateFolder } from '../support/state-folder.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { startTarget } from '../../support/http/attack-target.ts';
+import { startTarget } from '../../trials/support/attack/attack-target.ts';
 import { rawRequest } from '../../support/http/raw-socket.ts';
 import { sized } from '../../support/size.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
-import { newHistory, violations, type History } from '../../support/store/history.ts';
+import { newHistory, violations, type History } from './history.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { sized } from '../../support/size.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';

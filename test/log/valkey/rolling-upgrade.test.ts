@@ -3,7 +3,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { connectSandbox } from '../../../src/index.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
-import { buildNewerProgram } from '../../support/store/newer-program.ts';
+import { buildNewerProgram } from './newer-program.ts';
 import { logLines, startProgram } from '../../support/program.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';

@@ -7,7 +7,7 @@ import { connectSandbox } from '../../../src/index.ts';
 import { CrashWorld } from './crash-worlds.ts';
 import { FastClient } from './fast-client.ts';
 import type { LogLine } from '../../support/program.ts';
-import { Random } from '../../support/world/random.ts';
+import { Random } from './random.ts';
 import type { SnapshotWorld } from '../../support/world/snapshot-lines.ts';
 import { keptWorlds, stateFolder } from '../../support/state-folder.ts';
 import { WatchedProgram } from './watched-program.ts';

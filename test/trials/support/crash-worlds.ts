@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connectSandbox } from '../../../src/index.ts';
-import type { Random } from '../../support/world/random.ts';
+import type { Random } from './random.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import type { SnapshotWorld } from '../../support/world/snapshot-lines.ts';
 import { fingerprintOfModel, fingerprintOfState } from './world-fingerprint.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { STATES, TRANSFER_MODES } from '../../../src/contract/service.ts';
 import { SandboxError, type ScenarioInput, type WorldSnapshot } from '../../../src/index.ts';
 import { DEMO, MAGIC_ACCOUNTS, Model, type Behaviour, type Override } from '../../support/world/model.ts';
-import type { Random } from '../../support/world/random.ts';
+import type { Random } from './random.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { START } from '../../support/world/ways-in.ts';
 

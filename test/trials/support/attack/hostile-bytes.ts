@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { PAYOUT } from '../../support/sandbox.ts';
+import { PAYOUT } from '../../../support/sandbox.ts';
 
 /** Bytes that are HTTP, or similar to it. */
 export interface HostileBytes {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { PublishedCall } from './published-shapes.ts';
+import type { PublishedCall } from '../published-shapes.ts';
 
 /** A request that an attacker could send. */
 export interface HostileRequest {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import { logLines, startProgram } from '../program.ts';
-import { PAYOUT } from '../sandbox.ts';
+import { logLines, startProgram } from '../../../support/program.ts';
+import { PAYOUT } from '../../../support/sandbox.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-attacked';
 export const MEBIBYTE = 2 ** 20;
