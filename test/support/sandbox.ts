@@ -1,5 +1,5 @@
-import { onTestFinished } from 'vitest';
 import { startSandbox, type Sandbox, type SettingsInput, type World } from '../../src/index.ts';
+import { onRowFinished } from './test-rows.ts';
 
 /** What a client sees of one response. */
 export interface Seen {
@@ -86,11 +86,11 @@ const leavesNothing = ({ scenario, rateLimit = 'off' }: SettingsInput): boolean 
 /** Sandboxes that no test is using, by their settings: starting one takes longer than most tests. */
 const idle = new Map<string, Sandbox[]>();
 
-/** Takes an idle sandbox with these settings, or starts one. After the test it is idle again, without worlds. */
+/** Takes an idle sandbox with these settings, or starts one. After the test, or the row, it is idle again, without worlds. */
 async function lend(settings: SettingsInput): Promise<Sandbox> {
   const key = JSON.stringify({ rateLimit: 'off', ...settings });
   const sandbox = idle.get(key)?.pop() ?? (await startSandbox({ rateLimit: 'off', ...settings }));
-  onTestFinished(async () => {
+  onRowFinished(async () => {
     for (const { id } of await sandbox.worlds()) await sandbox.dropWorld(id);
     idle.set(key, [...(idle.get(key) ?? []), sandbox]);
   });
@@ -101,7 +101,7 @@ async function lend(settings: SettingsInput): Promise<Sandbox> {
 export async function sandboxFor(options: SettingsInput = {}) {
   const isLent = leavesNothing(options) && Object.keys(options).every((name) => OF_WORLDS.has(name));
   const sandbox = isLent ? await lend(options) : await startSandbox({ rateLimit: 'off', ...options });
-  if (!isLent) onTestFinished(() => sandbox.close());
+  if (!isLent) onRowFinished(() => sandbox.close());
   let worldsMade = 0;
   const freshKey = (): string => `sk_test_world_${(worldsMade += 1)}`; // the keys that a new sandbox would use
   return {
