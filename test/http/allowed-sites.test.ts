@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const KEY = 'sk_test_sites';
 const body = JSON.stringify(PAYOUT);
@@ -31,7 +32,7 @@ async function send(
 const SERVICE = 'GET /client/fetchbalance';
 const CONTROL = 'GET /_sandbox/world';
 
-test.each([
+testRows([
   'localhost',
   'localhost:3000',
   'LOCALHOST.',
@@ -39,13 +40,13 @@ test.each([
   '127.0.0.1:3000',
   '127.9.9.9',
   '[::1]:3000',
-])('a sandbox on a loopback address serves the host name %s', async (host) => {
+])('a sandbox on a loopback address serves the names and addresses of the machine itself', async (host) => {
   const { url } = await sandboxFor();
   for (const line of [SERVICE, CONTROL])
     expect(await send(url, line, { host })).toMatchObject({ status: 200 });
 });
 
-test.each([
+testRows([
   'rebound.example:3000',
   'localhost.rebound.example',
   'notlocalhost',
@@ -57,7 +58,7 @@ test.each([
   'localhost@rebound.example',
   '',
 ])(
-  'a sandbox on a loopback address refuses the host name "%s" on every route, and names the setting',
+  'a sandbox on a loopback address refuses other host names on every route, and names the setting',
   async (host) => {
     const { url } = await sandboxFor();
     for (const line of [
@@ -106,7 +107,7 @@ test('a sandbox on 0.0.0.0 serves only the names of SANDBOX_ALLOWED_HOSTS, local
   expect(await statusOf('rebound.example:3000')).toBe(403);
 });
 
-test.each<[string, Headers]>([
+testRows<[string, Headers]>([
   ['of a program', {}],
   ['of the same origin', { origin: 'http://localhost:3000' }],
   ['of the same origin behind TLS', { origin: 'https://localhost:3000' }],
@@ -116,7 +117,7 @@ test.each<[string, Headers]>([
   ],
   ['of a user action', { 'sec-fetch-site': 'none' }],
   ['of an allowed name', { origin: 'https://payouts.example.test', 'sec-fetch-site': 'cross-site' }],
-])('a change with the headers %s is accepted', async (_what, headers) => {
+])('a change that a program or the same site sends is accepted', async (_what, headers) => {
   const { url } = await sandboxFor({ allowedHosts: 'payouts.example.test' });
   const host = 'localhost:3000';
   for (const line of ['POST /payout/initiate', 'POST /_sandbox/clock/freeze', 'DELETE /_sandbox/rules']) {
@@ -124,13 +125,13 @@ test.each<[string, Headers]>([
   }
 });
 
-test.each<[string, Headers]>([
+testRows<[string, Headers]>([
   ['Origin of another site', { origin: 'https://elsewhere.example' }],
   ['Origin of another port', { origin: 'http://localhost:5173' }],
   ['Origin null', { origin: 'null' }],
   ['Sec-Fetch-Site cross-site', { 'sec-fetch-site': 'cross-site' }],
   ['Sec-Fetch-Site same-site', { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' }],
-])('a change with %s is refused, and a read is not', async (_what, headers) => {
+])('a change that another site sends is refused, and a read is not', async (_what, headers) => {
   const { url } = await sandboxFor();
   const host = 'localhost:3000';
   for (const line of [
@@ -148,20 +149,23 @@ test.each<[string, Headers]>([
   expect((await send(url, SERVICE, { host })).text).toContain('"balance":1000000,');
 });
 
-test.each([
+testRows([
   ['a page', 'sandbox', { 'content-type': 'text/html' }],
   ['a drawing', 'sandbox', { 'Content-Type': 'image/svg+xml' }],
   ['of a type that a browser guesses', 'sandbox', { 'content-type': '' }],
   ['of several types', 'sandbox', { 'content-type': 'text/plain; a=b, text/html' }],
   ['plain text', null, {}],
   ['JSON', null, { 'content-type': 'application/problem+json; charset=utf-8' }],
-])('a response of a rule that is %s has the Content-Security-Policy %s', async (_what, policy, headers) => {
-  const { world, pay } = (await sandboxFor()).client();
-  await world.rule({ effect: { respond: { status: 200, headers, body: '<script>alert(1)</script>' } } });
-  const answer = await pay();
-  expect(answer.headers.get('content-security-policy')).toBe(policy);
-  expect(answer.headers.get('x-content-type-options')).toBe(policy && 'nosniff');
-});
+])(
+  'a response of a rule has the Content-Security-Policy sandbox if a browser may run it',
+  async (_what, policy, headers) => {
+    const { world, pay } = (await sandboxFor()).client();
+    await world.rule({ effect: { respond: { status: 200, headers, body: '<script>alert(1)</script>' } } });
+    const answer = await pay();
+    expect(answer.headers.get('content-security-policy')).toBe(policy);
+    expect(answer.headers.get('x-content-type-options')).toBe(policy && 'nosniff');
+  },
+);
 
 test('a normal body that a rule sends as a page has the Content-Security-Policy sandbox too', async () => {
   const { world, pay } = (await sandboxFor()).client();

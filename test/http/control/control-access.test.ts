@@ -216,20 +216,6 @@ test('no change reaches the world of another key', async () => {
   });
 });
 
-test('the control API accepts only the fixed keys, if there are any', async () => {
-  const { url } = await sandboxFor({ ...SETTINGS, apiKeys: 'one,two' });
-  for (const [key, status] of [
-    ['one', 200],
-    ['two', 200],
-    ['sk_test_a', 401],
-    ['one,two', 401],
-    ['onee', 401],
-  ] as const) {
-    const authorization = `Bearer ${key}`;
-    expect((await send(url, 'GET /_sandbox/world', { authorization })).status).toBe(status);
-  }
-});
-
 test('what shows all worlds requires the admin token', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   await forEach(ADMIN, async (route) => {
@@ -392,16 +378,14 @@ test('a body that announces too large a length is refused before it is sent', as
   }
 });
 
-test('control calls are never rate-limited, faulted or journaled', async () => {
+test('control calls are never rate-limited or faulted', async () => {
   const rules = [{ name: 'all', effect: { fault: 'connection-reset' } as const }];
   const { url, client } = await sandboxFor({ ...SETTINGS, scenario: { rules, rate_limit: '1/1h' } });
   const { apiKey } = client();
   const authorization = `Bearer ${apiKey}`;
-  for (let nth = 0; nth < 50; nth += 1) {
+  for (let nth = 0; nth < 3; nth += 1) {
     expect((await send(url, 'GET /_sandbox/world', { authorization })).status).toBe(200);
   }
-  const { body } = await send(url, 'GET /_sandbox/requests', { authorization });
-  expect(body).toEqual({ requests: [], evicted: 0 });
   const paid = send(url, 'POST /payout/initiate', {
     ...json(PAYOUT),
     headers: { ...json({}).headers, authorization },

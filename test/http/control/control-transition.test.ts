@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ask, refusal } from '../../support/control.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
+import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
@@ -29,42 +30,45 @@ async function payoutIn(world: Client, state: keyof typeof LEGAL, reference = 'o
   return txn_id;
 }
 
-test.each(LEGAL_EDGES)('a payout is forced from $from to $to', async ({ from, to }) => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
-  const txnId = await payoutIn(world, from);
-  await world.clock.advance('7s');
-  const moved = await ask(world, 'POST', `/transactions/${txnId}/transition`, { to });
-  const isRefunded = to === 'FAILED' || to === 'REVERSED';
-  expect(moved).toMatchObject({
-    status: 200,
-    body: {
+testRows(LEGAL_EDGES)(
+  'a payout is forced along every legal transition, and its money follows',
+  async ({ from, to }) => {
+    const { client } = await sandboxFor(SETTINGS);
+    const world = client();
+    const txnId = await payoutIn(world, from);
+    await world.clock.advance('7s');
+    const moved = await ask(world, 'POST', `/transactions/${txnId}/transition`, { to });
+    const isRefunded = to === 'FAILED' || to === 'REVERSED';
+    expect(moved).toMatchObject({
+      status: 200,
+      body: {
+        status: to,
+        completed_at: from === 'PENDING' ? after(7) : START,
+        reason: `${to} by a forced transition`,
+        legal: LEGAL[to],
+      },
+    });
+    expect(moved.body.timeline.at(-1)).toEqual({
+      to,
+      at: after(7),
+      polls: null,
+      utr: to !== 'FAILED',
+      done: true,
+      forced: true,
+    });
+    const { data } = (await world.status({ txn_id: txnId })).body;
+    expect(data).toMatchObject({
       status: to,
-      completed_at: from === 'PENDING' ? after(7) : START,
-      reason: `${to} by a forced transition`,
-      legal: LEGAL[to],
-    },
-  });
-  expect(moved.body.timeline.at(-1)).toEqual({
-    to,
-    at: after(7),
-    polls: null,
-    utr: to !== 'FAILED',
-    done: true,
-    forced: true,
-  });
-  const { data } = (await world.status({ txn_id: txnId })).body;
-  expect(data).toMatchObject({
-    status: to,
-    utr: to === 'FAILED' ? null : expect.stringMatching(/^\d{12}$/),
-  });
-  expect(await world.world.balance()).toBe(isRefunded ? 1000 : 900);
-  expect(await world.world.entries({ txn_id: txnId })).toHaveLength(isRefunded ? 2 : 1);
-  expect((await world.world.summary()).invariants).toBe('hold');
-});
+      utr: to === 'FAILED' ? null : expect.stringMatching(/^\d{12}$/),
+    });
+    expect(await world.world.balance()).toBe(isRefunded ? 1000 : 900);
+    expect(await world.world.entries({ txn_id: txnId })).toHaveLength(isRefunded ? 2 : 1);
+    expect((await world.world.summary()).invariants).toBe('hold');
+  },
+);
 
-test.each(ILLEGAL_EDGES)(
-  'forcing a payout from $from to $to is refused, with the legal transitions',
+testRows(ILLEGAL_EDGES)(
+  'forcing a payout along any other transition is refused, with the legal ones',
   async ({ from, to }) => {
     const { client } = await sandboxFor(SETTINGS);
     const world = client();
@@ -78,58 +82,25 @@ test.each(ILLEGAL_EDGES)(
   },
 );
 
-test('a forced transition cancels every planned step, timed or counted in status reads', async () => {
+test('a payout that is forced to FAILED gets a UTR if the dialect says so', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
-  await world.world.use({
-    settlement: {
-      IMPS: [
-        { to: 'SUCCESS', after: '1h' },
-        { to: 'REVERSED', after: '2h' },
-      ],
-      UPI: [{ to: 'FAILED', polls: 1 }],
-    },
-  });
-  for (const transfer_mode of ['IMPS', 'UPI']) {
-    const pay = await world.pay({ client_ref_id: transfer_mode, transfer_mode, amount: 100 });
-    const { timeline } = await world.world.transition(pay.body.data.txn_id, 'SUCCESS');
-    expect(timeline).toMatchObject([{ to: 'SUCCESS', forced: true, done: true }]);
-  }
-  expect(await world.clock.advance('idle')).toEqual({ now: START, frozen: true, changes: [] });
-  expect((await world.clock.advance('3d')).changes).toEqual([]);
-  for (const client_ref_id of ['IMPS', 'UPI']) {
-    expect((await world.status({ client_ref_id })).body.data.status).toBe('SUCCESS');
-  }
-  expect(await world.world.balance()).toBe(800);
-});
-
-test('a forced transition keeps the UTR of the payout, and FAILED gets one if the dialect says so', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
-  const txnId = await payoutIn(world, 'SUCCESS');
-  const { utr } = await world.world.transaction(txnId);
-  expect((await world.world.transition(txnId, 'REVERSED')).utr).toBe(utr);
   await world.world.use({ settlement: 'manual', dialect: { status: { utr_of_failed: 'set' } } });
-  const other = await payoutIn(world, 'FAILED', 'other');
-  expect((await world.world.transaction(other)).utr).toMatch(/^\d{12}$/);
+  const txnId = await payoutIn(world, 'FAILED');
+  expect((await world.world.transaction(txnId)).utr).toMatch(/^\d{12}$/);
 });
 
-test.each([
-  ['PENDING', { to: 'PENDING' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
-  ['an unknown state', { to: 'DONE' }, 'to must be one of SUCCESS, FAILED, REVERSED', ['to']],
-  ['no state', {}, 'to is required', ['to']],
-  [
-    'a state, sent with an unknown field,',
-    { to: 'FAILED', at: 'now' },
-    expect.stringMatching(/^at is not known/),
-    ['at'],
-  ],
-])('a transition to %s is refused', async (_what, body, message, fields) => {
+testRows<[body: object, message: RegExp, field: string]>([
+  [{ to: 'PENDING' }, /^to must be one of SUCCESS, FAILED, REVERSED$/, 'to'],
+  [{ to: 'DONE' }, /^to must be one of SUCCESS, FAILED, REVERSED$/, 'to'],
+  [{}, /^to is required$/, 'to'],
+  [{ to: 'FAILED', at: 'now' }, /^at is not known/, 'at'],
+])('a transition that is not valid is refused', async (body, message, field) => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();
   const txnId = await payoutIn(world, 'PENDING');
   expect(await ask(world, 'POST', `/transactions/${txnId}/transition`, body)).toMatchObject(
-    refusal(400, 'INVALID_REQUEST', message, fields),
+    refusal(400, 'INVALID_REQUEST', expect.stringMatching(message), [field]),
   );
 });
 

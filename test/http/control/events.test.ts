@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
-import { payMany, readMany } from '../../support/many-payouts.ts';
+import { payMany } from '../../support/many-payouts.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { startProgram } from '../../support/program.ts';
@@ -173,25 +173,6 @@ test('events show no key, no other world and no control calls', async () => {
   expect(JSON.stringify(event)).not.toContain(one.apiKey);
 });
 
-test('a reader continues after its last event, without gaps or repeats', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world } = client();
-  const first = await readerOf(world);
-  for (const amount of [1, 2]) await world.fund(amount);
-  const { id } = await first.next();
-  await first.leave();
-  await world.fund(3);
-  const second = await readerOf(world, { after: id });
-  await world.fund(4);
-  const events = [await second.next(), await second.next(), await second.next()];
-  expect(events.map(({ data }) => (data as { entry: { amount: number } }).entry.amount)).toEqual([2, 3, 4]);
-  const places = events.map((event) => Number(event.id.split('-')[1]));
-  expect(places).toEqual([places[0], places[0]! + 1, places[0]! + 2]);
-  const latest = await readerOf(world, { after: events[2]!.id });
-  await world.fund(5);
-  expect(await latest.next()).toMatchObject({ data: { entry: { amount: 5 } } });
-});
-
 test('a reader without an id gets the events from then on, the same as every other reader', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const { world } = client();
@@ -204,29 +185,6 @@ test('a reader without an id gets the events from then on, the same as every oth
   expect(event).toMatchObject({ data: { entry: { amount: 2 } } });
   expect(await late.next()).toEqual(event);
 });
-
-// a store keeps more
-test.each(isStored ? [] : ['long'])(
-  'a reader that was away too %s learns so, and gets every event that is left',
-  async () => {
-    const { client } = await sandboxFor(SETTINGS);
-    const { world, ...payouts } = client();
-    const first = await readerOf(world);
-    await world.fund(1);
-    const { id } = await first.next();
-    await first.leave();
-    await readMany(payouts, 5000); // more than are kept
-    const { next } = await readerOf(world, { after: id });
-    await world.fund(2);
-    expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
-    let told = await next();
-    const ids: number[] = [];
-    for (; told.type === 'request'; told = await next()) ids.push((told.data as { id: number }).id);
-    expect(ids.length).toBeGreaterThanOrEqual(1000);
-    expect(ids).toEqual(Array.from({ length: ids.length }, (_, nth) => 5001 - ids.length + nth)); // each once, in order
-    expect(told).toMatchObject({ type: 'wallet', data: { entry: { amount: 2 } } });
-  },
-);
 
 test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
   'a reader with the unknown id %j gets a missed event without a number',
@@ -242,19 +200,6 @@ test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
     expect(await next()).toMatchObject({ id, type: 'wallet' });
   },
 );
-
-test('a reader that returns after its world was dropped gets a missed event', async () => {
-  const adminToken = 'the-token-of-events';
-  const { client } = await sandboxFor({ ...SETTINGS, adminToken });
-  const { world, url } = client();
-  const first = await readerOf(world);
-  await world.fund(1);
-  const { id } = await first.next();
-  await connectSandbox({ url, adminToken }).dropWorld((await world.summary()).id);
-  await expect(first.next()).rejects.toThrow('the stream ended');
-  const { next } = await readerOf(world, { after: id });
-  expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
-});
 
 test('a reader that waits before it reads its first event misses none, even after a garbage collection', async () => {
   setFlagsFromString('--expose-gc');

@@ -24,7 +24,7 @@ async function worldWithRequests(): Promise<Client> {
   return world;
 }
 
-testRows<[string, VerifyRequest['match'], number]>([
+const COUNTED: readonly [string, VerifyRequest['match'], number][] = [
   ['no condition', {}, 6],
   ['a route', { route: 'initiate' }, 4],
   ['several routes', { route: ['status', 'balance'] }, 2],
@@ -47,13 +47,13 @@ testRows<[string, VerifyRequest['match'], number]>([
   ['a replay', { replayed: true }, 1],
   ['two conditions at once', { client_ref_id: 'order-1', replayed: false }, 1],
   ['a key, which is masked', { header: { authorization: { prefix: 'Bearer' } } }, 0],
-])('requests are counted by each condition', async (_what, match, count) => {
+];
+
+test('requests are counted by each condition', async () => {
   const world = await worldWithRequests();
-  expect(await verify(world, { match, count: { exactly: count } })).toMatchObject({ passed: true, count });
-  expect(await verify(world, { match, count: { exactly: count + 1 } })).toMatchObject({
-    passed: false,
-    count,
-  });
+  const counted = [];
+  for (const [what, match] of COUNTED) counted.push([what, match, (await verify(world, { match })).count]);
+  expect(counted).toEqual(COUNTED);
 });
 
 testRows<[VerifyRequest['count'], boolean, string]>([
@@ -143,24 +143,6 @@ test('a missing field is shown as null, and a request that matches is not among 
   expect(closest[0]).toMatchObject({ misses: [{ field: 'txn_id', expected: 'TXN0', actual: null }] });
   const few = await verify(world, { match: { rule: 'world/late-500' }, count: { exactly: 2 } });
   expect(few.closest.map(({ id }) => id)).toEqual([6, 5, 3]);
-});
-
-test('a match that no request can meet is refused', async () => {
-  const world = await worldWithRequests();
-  const match = { route: 'balance', amount: 5 } as const;
-  expect(await verify(world, { match, count: { exactly: 0 } })).toMatchObject({
-    code: 'INVALID_REQUEST',
-    errors: [{ field: 'match.amount', message: expect.stringContaining('can never match') }],
-  });
-});
-
-test.each([
-  ['an unknown fault', { fault: 'conection-reset' }, 'match.fault'],
-  ['a rule without its scenario', { rule: 'hide' }, 'match.rule'],
-])('a verification of %s is refused, since it would always count 0', async (_what, match, field) => {
-  const world = await worldWithRequests();
-  const expected = { match, count: { exactly: 0 } } as unknown as VerifyRequest;
-  expect(await verify(world, expected)).toMatchObject({ code: 'INVALID_REQUEST', errors: [{ field }] });
 });
 
 test('with too many matches, the latest are shown, without differences', async () => {
@@ -308,92 +290,42 @@ test('requests can be matched by the scenario that they chose in a header', asyn
   ]);
 });
 
-test.each<[string, unknown, unknown, string[]]>([
-  ['nothing', undefined, expect.stringMatching(/^body must be/), ['body']],
-  ['neither a match nor a sequence', {}, 'body must have either match or sequence', ['body']],
+testRows<[body: unknown, message: RegExp, field: string]>([
+  [undefined, /^body must be/, 'body'],
+  [{}, /^body must have either match or sequence$/, 'body'],
+  [{ match: {}, sequence: [{}] }, /^body must have either match or sequence$/, 'body'],
+  [{ sequence: [{}], count: { exactly: 1 } }, /^body must not have both a count and a sequence$/, 'body'],
+  [{ sequence: [] }, /^sequence must be at least 1$/, 'sequence'],
+  [{ match: {}, count: {} }, /^count must say exactly, at_least or at_most$/, 'count'],
+  [{ match: {}, count: { exactly: -1 } }, /^count\.exactly must be at least 0$/, 'count.exactly'],
+  [{ match: {}, count: { exactly: 1.5 } }, /^count\.exactly /, 'count.exactly'],
+  [{ match: {}, count: { at_least: 3, at_most: 1 } }, /^count must be a possible count/, 'count'],
+  [{ match: {}, count: { exactly: 3, at_most: 1 } }, /^count must be a possible count/, 'count'],
+  [{ match: { rout: 'initiate' } }, /^match\.rout is not known here \(did you mean route\?\)$/, 'match.rout'],
+  [{ match: {}, counts: 2 }, /^counts is not known here \(did you mean count\?\)/, 'counts'],
+  [{ match: { route: 'payout' } }, /^match\.route must be one of initiate, status, balance/, 'match.route'],
+  [{ match: { status: 1000 } }, /^match\.status /, 'match.status'],
   [
-    'both a match and a sequence',
-    { match: {}, sequence: [{}] },
-    'body must have either match or sequence',
-    ['body'],
-  ],
-  [
-    'a count of a sequence',
-    { sequence: [{}], count: { exactly: 1 } },
-    'body must not have both a count and a sequence',
-    ['body'],
-  ],
-  ['an empty sequence', { sequence: [] }, 'sequence must be at least 1', ['sequence']],
-  ['an empty count', { match: {}, count: {} }, 'count must say exactly, at_least or at_most', ['count']],
-  [
-    'a negative count',
-    { match: {}, count: { exactly: -1 } },
-    'count.exactly must be at least 0',
-    ['count.exactly'],
-  ],
-  [
-    'a fractional count',
-    { match: {}, count: { exactly: 1.5 } },
-    expect.stringMatching(/^count\.exactly /),
-    ['count.exactly'],
-  ],
-  [
-    'an impossible count',
-    { match: {}, count: { at_least: 3, at_most: 1 } },
-    expect.stringMatching(/^count must be a possible count/),
-    ['count'],
-  ],
-  [
-    'two counts that exclude each other',
-    { match: {}, count: { exactly: 3, at_most: 1 } },
-    expect.stringMatching(/^count must be a possible count/),
-    ['count'],
-  ],
-  [
-    'a misspelt field',
-    { match: { rout: 'initiate' } },
-    'match.rout is not known here (did you mean route?)',
-    ['match.rout'],
-  ],
-  [
-    'a misspelt count',
-    { match: {}, counts: 2 },
-    expect.stringMatching(/^counts is not known here \(did you mean count\?\)/),
-    ['counts'],
-  ],
-  [
-    'an unknown route',
-    { match: { route: 'payout' } },
-    expect.stringMatching(/^match\.route must be one of initiate, status, balance/),
-    ['match.route'],
-  ],
-  [
-    'an invalid status',
-    { match: { status: 1000 } },
-    expect.stringMatching(/^match\.status /),
-    ['match.status'],
-  ],
-  [
-    'an invalid regular expression',
     { match: { client_ref_id: { matches: '(' } } },
-    expect.stringContaining('is not a regular expression'),
-    ['match.client_ref_id.matches'],
+    /is not a regular expression/,
+    'match.client_ref_id.matches',
   ],
   [
-    'an invalid regular expression in a step',
     { sequence: [{}, { remarks: { matches: '[' } }] },
-    expect.stringContaining('is not a regular expression'),
-    ['sequence[1].remarks.matches'],
+    /is not a regular expression/,
+    'sequence[1].remarks.matches',
   ],
-  [
-    'an impossible amount',
-    { match: { amount: { gt: 5, lt: 3 } } },
-    expect.stringMatching(/^match\.amount /),
-    ['match.amount'],
-  ],
-])('a verification with %s is refused', async (_what, body, message, fields) => {
-  const { client } = await sandboxFor();
-  expect(await ask(client(), 'POST', '/requests/verify', body)).toMatchObject(
-    refusal(400, 'INVALID_REQUEST', message, fields),
-  );
-});
+  [{ match: { amount: { gt: 5, lt: 3 } } }, /^match\.amount /, 'match.amount'],
+  // these would always count 0
+  [{ match: { route: 'balance', amount: 5 }, count: { exactly: 0 } }, /can never match/, 'match.amount'],
+  [{ match: { fault: 'conection-reset' }, count: { exactly: 0 } }, /^match\.fault /, 'match.fault'],
+  [{ match: { rule: 'hide' }, count: { exactly: 0 } }, /^match\.rule /, 'match.rule'],
+])(
+  'a verification that makes no sense is refused, and the wrong field is named',
+  async (body, message, field) => {
+    const { client } = await sandboxFor();
+    expect(await ask(client(), 'POST', '/requests/verify', body)).toMatchObject(
+      refusal(400, 'INVALID_REQUEST', expect.stringMatching(message), [field]),
+    );
+  },
+);

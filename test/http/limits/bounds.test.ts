@@ -237,16 +237,6 @@ test('a response larger than the memory limit of unread responses is sent, and i
   expect([long.isEnded(), next.isEnded()]).toEqual([true, false]);
 });
 
-test('a body that arrives byte by byte is accepted', async () => {
-  const { url } = await sandboxFor();
-  const socket = rawSocket(url);
-  const body = JSON.stringify({ ...PAYOUT, remarks: 'x'.repeat(20_000) });
-  const chunks = Array.from(body, (character) => `1\r\n${character}\r\n`).join('');
-  const headers = { ...AUTHORIZATION, 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
-  socket.write(rawRequest('POST /payout/initiate', headers, `${chunks}0\r\n\r\n`));
-  expect(await answersOn(socket, 1)).toMatch(/^HTTP\/1\.1 200 [^]*"client_ref_id":"order-1"/);
-});
-
 test.each([
   ['64 KiB', 65_536, 200],
   ['64 KiB and one byte', 65_537, 413],

@@ -208,15 +208,6 @@ const anyMatch: fc.Arbitrary<NonNullable<RuleInput['match']>> = fc.record(
   { requiredKeys: [] },
 );
 
-const rulesOf = (rule: fc.Arbitrary<Omit<RuleInput, 'name'>>): fc.Arbitrary<RuleInput[]> =>
-  fc.array(rule, { maxLength: 6 }).map((rules) =>
-    rules.map((parts, nth) => ({
-      ...parts,
-      name: `rule-${nth}`,
-      match: { route: 'initiate', ...parts.match },
-    })),
-  );
-
 /** Whole tenths: `fc.double` nearly always draws a value close to 0 or 1. */
 const anyProbability = fc.integer({ min: 1, max: 9 }).map((tenths) => tenths / 10);
 
@@ -224,15 +215,12 @@ const steadyRule = fc.record(
   { match: anyMatch, probability: anyProbability, effect: anyEffect },
   { requiredKeys: ['match', 'effect'] },
 );
-const countingRule = fc.record(
-  {
-    match: anyMatch,
-    probability: anyProbability,
-    skip: fc.nat(3),
-    times: fc.integer({ min: 1, max: 3 }),
-    effect: anyEffect,
-  },
-  { requiredKeys: ['match', 'effect'] },
+const anyRules: fc.Arbitrary<RuleInput[]> = fc.array(steadyRule, { maxLength: 6 }).map((rules) =>
+  rules.map((parts, nth) => ({
+    ...parts,
+    name: `rule-${nth}`,
+    match: { route: 'initiate', ...parts.match },
+  })),
 );
 
 const anyReferences = fc.array(fc.constantFrom(...REFERENCES), { minLength: 1, maxLength: 12 });
@@ -286,32 +274,8 @@ const expectedBalance = (openingInr: number, { payouts }: Run): number =>
     .filter(({ status }) => status === 'PENDING' || status === 'SUCCESS')
     .reduce((sum, { amount }) => sum - paise(amount), paise(openingInr));
 
-test('money is conserved whatever rules, faults and retries do', async () => {
-  const anyRun = fc.record({
-    rules: rulesOf(countingRule),
-    references: anyReferences,
-    opening: fc.constantFrom(0, 50, 100, 1000),
-    how: fc.constantFrom('parallel' as const, 'serial' as const),
-    seed: fc.nat(),
-    timeline: anyTimeline,
-  });
-  await fc.assert(
-    fc.asyncProperty(anyRun, async ({ rules, references, opening, how, seed, timeline }) => {
-      const settlement = { IMPS: timeline };
-      const end = await run(
-        { seed, settlement, rules, wallet: { opening_balance: opening } },
-        references,
-        how,
-      );
-      expect(paise(end.balance)).toBe(expectedBalance(opening, end));
-      expect(end.balance).toBeGreaterThanOrEqual(0);
-    }),
-    { numRuns: sized(6, 60) },
-  );
-});
-
 test('a parallel run ends like a serial one with the same seed', async () => {
-  const anyRun = fc.record({ rules: rulesOf(steadyRule), references: anyReferences, seed: fc.nat() });
+  const anyRun = fc.record({ rules: anyRules, references: anyReferences, seed: fc.nat() });
   await fc.assert(
     fc.asyncProperty(anyRun, async ({ rules, references, seed }) => {
       const scenario = { seed, rules, wallet: { opening_balance: OPENING } };

@@ -19,11 +19,11 @@ const EVENTUALLY = { timeout: 20_000, interval: 5 };
 /** For the size of the heap, whose garbage is collected three times for each look. */
 const IN_TIME = { timeout: 20_000, interval: 100 };
 /** How many faulted requests the leak test sends. */
-const FAULTED = sized(2000, 10_000);
+const FAULTED = sized(1000, 10_000);
 /** How many of them its world remembers: far fewer, so that what it keeps stops growing before they are sent. */
 const REMEMBERED = 100;
 /** How many requests wait for held ones that never come. */
-const WAITED_IN_VAIN = sized(500, 1000);
+const WAITED_IN_VAIN = sized(250, 1000);
 
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type Effect = NonNullable<Scenario['rules']>[number]['effect'];
@@ -188,7 +188,7 @@ test('requests that waited in vain for held ones leave no memory behind', async 
       await response.arrayBuffer();
     }
   };
-  await wait(300); // until everything is compiled and all pools are filled
+  await wait(200); // until everything is compiled and all pools are filled
   const before = await heapBytes();
   await wait(WAITED_IN_VAIN);
   const grown = async (): Promise<number> => ((await heapBytes()) - before) / WAITED_IN_VAIN;
@@ -229,24 +229,4 @@ test.each(HELD)('a world that is dropped before it answers holds no response bac
   await ended;
   expect(held.size).toBe(0);
   expect(timers.size).toBe(1); // drops idle worlds
-});
-
-test('a client that disconnects in the middle of a slow body ends it', async () => {
-  const { url, timers, held, connections, worlds } = await openSandbox();
-  await worlds.use(worldIdOf(KEY));
-  const idleTimers = timers.size;
-  const socket = send(url, 'slow-body');
-  await once(socket, 'data'); // the head
-  socket.resetAndDestroy();
-  await expect.poll(connections, EVENTUALLY).toBe(0);
-  await expect.poll(() => [held.size, timers.size], EVENTUALLY).toEqual([0, idleTimers]);
-});
-
-test('a client that half-closes its connection ends a hang', async () => {
-  const { url, held, connections } = await openSandbox();
-  const socket = send(url, 'hang');
-  await expect.poll(() => held.size, EVENTUALLY).toBe(1);
-  socket.end();
-  await expect.poll(connections, EVENTUALLY).toBe(0);
-  await expect.poll(() => held.size, EVENTUALLY).toBe(0);
 });

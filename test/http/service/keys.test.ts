@@ -1,9 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../../src/index.ts';
+import { expect, test } from 'vitest';
 import { PAYOUT, sandboxFor, seen } from '../../support/sandbox.ts';
-import { sized } from '../../support/size.ts';
-
-const WORLDS = sized(50, 200);
 
 const ROUTES = [
   ['POST', '/payout/initiate'],
@@ -73,24 +69,6 @@ test('worlds share no money, no payouts and no references', async () => {
   expect((await mine.status({ txn_id })).body.data.amount).toBe(1500.5);
 });
 
-test(`${WORLDS} worlds used at once do not affect each other`, async () => {
-  const { client } = await sandboxFor({ openingBalance: 100, clock: '2026-01-15T10:30:00Z' });
-  await Promise.all(
-    Array.from({ length: WORLDS }, async (_, nth) => {
-      const world = client(`sk_test_parallel_${nth}`);
-      const amount = 1 + (nth % 90);
-      await world.pay({ amount });
-      if (nth % 2 === 0) await world.clock.advance('2s');
-      expect((await world.balance()).body.data.balance).toBe(100 - amount);
-      const state = nth % 2 === 0 ? 'SUCCESS' : 'PENDING';
-      expect((await world.status({ client_ref_id: 'order-1' })).body.data).toMatchObject({
-        status: state,
-        amount,
-      });
-    }),
-  );
-});
-
 test('a world that lost payouts for want of room says so, until it is reset', async () => {
   const { client } = await sandboxFor({ maxWorlds: '1' });
   const [one, other] = [client(), client()];
@@ -104,15 +82,4 @@ test('a world that lost payouts for want of room says so, until it is reset', as
   await one.world.reset();
   expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
   expect((await other.balance()).headers.get('x-sandbox-world-dropped')).toBeNull(); // it had no payouts
-});
-
-test('the library hands out each fixed key once, and no other key', async () => {
-  const sandbox = await startSandbox({ apiKeys: 'one,two', rateLimit: 'off' });
-  onTestFinished(() => sandbox.close());
-  expect([sandbox.world().apiKey, sandbox.world().apiKey]).toEqual(['one', 'two']);
-  expect(() => sandbox.world()).toThrow('all 2 keys of apiKeys are in use');
-  expect(() => sandbox.world('three')).toThrow('this key is not in apiKeys');
-  const world = sandbox.world('one');
-  await sandbox.close();
-  await expect(world.clock.advance('1s')).rejects.toThrow('no sandbox answers at');
 });

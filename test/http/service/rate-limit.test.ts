@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
@@ -92,15 +92,6 @@ test('an invalid initiate counts too, since the rate limit is checked before the
   expect((await world.pay({ amount: 0 })).status).toBe(429);
 });
 
-test('no initiate is refused when the rate limit is off', async () => {
-  const { client } = await sandboxFor({ rateLimit: 'off' });
-  const world = client();
-  const answers = await Promise.all(
-    times(300, (nth) => world.pay({ client_ref_id: `order-${nth}`, amount: 1 })),
-  );
-  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-});
-
 test('a reset clears the rate limit of a world', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const world = client();
@@ -108,35 +99,6 @@ test('a reset clears the rate limit of a world', async () => {
   expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(429);
   await world.world.reset();
   expect((await world.pay()).status).toBe(200);
-});
-
-/** Sends an initiate until it is taken, and waits as long as each 429 says. @returns the responses, and how long it waited */
-async function payWithRetries(world: Client, reference: string, wait: (seconds: number) => Promise<unknown>) {
-  const statuses: number[] = [];
-  for (let waited = 0; ;) {
-    const { status, headers } = await world.pay({ client_ref_id: reference });
-    statuses.push(status);
-    if (status !== 429 || statuses.length === 5) return { statuses, waited };
-    const seconds = Number(headers.get('retry-after'));
-    waited += seconds;
-    await wait(seconds);
-  }
-}
-
-test('the limit of a scenario is in world time: a client that waits for Retry-After on the clock of its world is served', async () => {
-  const { client } = await sandboxFor({
-    scenario: { rate_limit: '3/10s' },
-    clock: '2026-01-15T10:30:00Z',
-    rateLimit: 'off',
-  });
-  const world = client();
-  for (const nth of [1, 2, 3]) expect((await world.pay({ client_ref_id: `order-${nth}` })).status).toBe(200);
-  await world.clock.advance('2500ms');
-  const patient = await payWithRetries(world, 'order-4', (seconds) => world.clock.advance(`${seconds}s`));
-  expect(patient).toEqual({ statuses: [429, 200], waited: 8 });
-  for (const nth of [5, 6]) await world.pay({ client_ref_id: `order-${nth}` });
-  const hasty = await payWithRetries(world, 'order-7', () => world.clock.advance('1s'));
-  expect(hasty.statuses).toEqual([429, 429, 429, 429, 429]);
 });
 
 test('a request past the limit of a scenario is in the journal with its reference, its body and the limit', async () => {

@@ -18,7 +18,6 @@ import { readSettings } from '../../../src/settings.ts';
 import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
-import { isLong } from '../../support/size.ts';
 
 const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json' }, body: text });
 
@@ -184,19 +183,6 @@ test.each(CODES)('%s is as docs/errors.md shows it, and has the same facts in ev
     }
   }
 });
-
-test.each(isLong ? (['failed', 'failure'] as const) : (['failure'] as const))(
-  'every envelope has the status word %s when the dialect sets it',
-  async (word) => {
-    await Promise.all(
-      CODES.map(async (code) => {
-        const { status, body } = await PROVOKED[code]({ status_word: word });
-        expect(status).toBe(SERVICE_REFUSALS[code].status);
-        expect(body).toMatchObject({ status: word, code });
-      }),
-    );
-  },
-);
 
 test('problem and message bodies have no status word', async () => {
   const status_word = 'failed';

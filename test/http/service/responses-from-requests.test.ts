@@ -51,14 +51,3 @@ test('a response of a rule names the request and the payout that it made, in its
   const traced = await world.pay({ client_ref_id: 'order-4', amount: 100 });
   expect(traced.headers.get('location')).toBe(`/orders/${traced.body.data.txn_id}`);
 });
-
-test('a rule that names something that no request has is refused, with the nearest name', async () => {
-  const { client } = await sandboxFor();
-  const effect = { respond: { status: 500, body: 'about {{client_ref}}' } };
-  await expect(client().world.rule({ effect })).rejects.toMatchObject({
-    status: 400,
-    message: expect.stringContaining(
-      'effect.respond.body names {{client_ref}}, which is not known here (did you mean client_ref_id?)',
-    ),
-  });
-});
