@@ -4,7 +4,7 @@ import type { TransactionResponse, TransactionsResponse } from '../contract/cont
 import { State } from '../contract/service.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { limit, reference, text, wholeNumber } from './arguments.ts';
-import { rupees, stateColour, table, type TimeZone } from './words.ts';
+import { olderLines, rupees, stateColour, table, type TimeZone } from './words.ts';
 
 /** The payouts of a world, and the requests that its rules hold. */
 
@@ -21,7 +21,6 @@ function payoutLines(
   { transactions, next }: TransactionsResponse,
   { zone, paint }: Session,
 ): readonly string[] {
-  if (transactions.length === 0) return ['this world has no such payout'];
   const rows = transactions
     .toReversed()
     .map((payout) => [
@@ -45,10 +44,7 @@ function payoutLines(
     `next (${name})`,
     'txn_id',
   ];
-  return [
-    ...table(headings, rows, paint),
-    ...(next === null ? [] : ['there are older ones: --limit shows more']),
-  ];
+  return [...table(headings, rows, paint, 'this world has no such payout'), ...olderLines(next)];
 }
 
 const heldText = ({ id, at, route, client_ref_id: clientRefId, txn_id: txnId, rule }: HeldRequest): string =>

@@ -56,7 +56,7 @@ function scenarioLines(
   ];
 }
 
-const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly string[] =>
+const ruleTable = (rules: readonly RuleResponse[], paint: Paint, none?: string): readonly string[] =>
   table(
     ['rule', 'matched', 'applied', 'description'],
     rules.map(({ id, matched, taken, description }) => [
@@ -66,6 +66,7 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly strin
       oneLine(description),
     ]),
     paint,
+    none,
   );
 
 const overridesIn = (rules: readonly RuleResponse[]): string =>
@@ -138,7 +139,7 @@ export const scenarioActions = [
       const listed = wanted === undefined ? all.filter(({ from }) => from !== 'magic') : all;
       const left = all.length - listed.length;
       return [
-        ...(listed.length === 0 ? ['no rules'] : ruleTable(listed, paint)),
+        ...ruleTable(listed, paint, 'no rules'),
         ...(left === 0
           ? []
           : [`and ${counted(left, 'rule')} of the magic beneficiaries: --from magic lists them`]),

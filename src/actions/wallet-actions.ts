@@ -1,7 +1,7 @@
 import type { EntriesResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, limit, text } from './arguments.ts';
-import { rupees, signedRupees, table } from './words.ts';
+import { olderLines, rupees, signedRupees, table } from './words.ts';
 
 /** The money of a world. */
 
@@ -22,8 +22,13 @@ const entryLines = ({ entries, next }: EntriesResponse, { zone, paint }: Session
       { text: txnId ?? '', colour: 'dim' as const },
     ]);
   return [
-    ...table([`at (${zone.name})`, 'entry', 'amount', 'balance', 'txn_id'], rows, paint),
-    ...(next === null ? [] : ['there are older ones: --limit shows more']),
+    ...table(
+      [`at (${zone.name})`, 'entry', 'amount', 'balance', 'txn_id'],
+      rows,
+      paint,
+      'this world has no such entry',
+    ),
+    ...olderLines(next),
   ];
 };
 

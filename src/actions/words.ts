@@ -106,6 +106,10 @@ export const cellOf = (given: string | Cell): Cell => {
   return { ...cell, text: visibleLine(cell.text) };
 };
 
+/** The last line of a list that goes on. */
+export const olderLines = (next: number | null): readonly string[] =>
+  next === null ? [] : ['there are older ones: --limit shows more'];
+
 /** Rows as lines with aligned columns. */
 export function alignedLines(rows: readonly (readonly (string | Cell)[])[], paint: Paint): readonly string[] {
   const cells = rows.map((row) => row.map(cellOf));
@@ -128,12 +132,14 @@ export function alignedLines(rows: readonly (readonly (string | Cell)[])[], pain
   );
 }
 
-/** A table with a line of headings. */
+/** A table with a line of headings. @param none what is shown instead of a table without rows */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly (string | Cell)[])[],
   paint: Paint,
+  none?: string,
 ): readonly string[] {
+  if (rows.length === 0 && none !== undefined) return [none];
   const isRight = (column: number): boolean =>
     rows.some((row) => typeof row[column] === 'object' && row[column].isRight);
   const titles = headings.map((text, column): Cell => ({ text, colour: 'dim', isRight: isRight(column) }));
