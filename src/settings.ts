@@ -7,6 +7,7 @@ import { SETTLEMENTS } from './contract/scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import type { RateLimit } from './contract/snapshot-lines.ts';
 import { suggestion } from './contract/suggestion.ts';
+import { UsageError } from './contract/usage-error.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 
@@ -243,7 +244,7 @@ export const SETTINGS = (Object.keys(SettingsSchema.shape) as SettingName[]).map
 });
 
 /** An invalid setting. The message names its flag, variable or option, or has a line for each problem in a file. */
-export class SettingsError extends Error {
+export class SettingsError extends UsageError {
   override readonly name = 'SettingsError';
 }
 

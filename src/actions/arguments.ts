@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationLike } from '../contract/duration.ts';
+import { UsageError } from '../contract/usage-error.ts';
 
 /** Arguments that several actions take: as text of the command line, or as JSON of an agent. */
 
@@ -58,3 +59,17 @@ export const wait = (description: string, usual: string) =>
     .refine((ms) => ms <= LONGEST_WAIT_MS, { error: 'must be at most 1h' })
     .prefault(usual)
     .meta({ description: `${description} [default ${usual}]`, title: 'time' });
+
+/** What a text is good for. @param calledBy the argument or the command that takes it @throws UsageError that names the text */
+export function usedText<T>(
+  calledBy: string,
+  { name, text: content }: { readonly name: string; readonly text: string },
+  use: (text: string) => T,
+): T {
+  try {
+    return use(content);
+  } catch (cause) {
+    if (!(cause instanceof UsageError)) throw cause;
+    throw new UsageError(`${calledBy}: ${name} cannot be used: ${cause.message}`, { cause });
+  }
+}

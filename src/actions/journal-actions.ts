@@ -10,7 +10,7 @@ import { scenarioText } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { document, limit, text, wholeNumber } from './arguments.ts';
+import { document, limit, text, usedText, wholeNumber } from './arguments.ts';
 import { counted, jsonText, plain, rupees, table, type Cell, type Colour } from './words.ts';
 
 /** What the client of a world did. */
@@ -49,7 +49,7 @@ function journalLines({ requests, evicted }: RequestsResponse, { zone, paint }: 
   });
   const headings = ['', `at (${zone.name})`, 'request', 'reference', 'amount', 'response', 'why'];
   return [
-    ...(rows.length === 0 ? ['the journal of this world has no such request'] : table(headings, rows, paint)),
+    ...table(headings, rows, paint, 'the journal of this world has no such request'),
     ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} dropped from the journal`]),
   ];
 }
@@ -61,21 +61,6 @@ export function intentOf(given: string): RefereeSettings['intent'] {
   const { value, issues } = parseShape(RefereeSettings.shape.intent, intent);
   if (issues === undefined) return value;
   throw new SettingsError(`--intent ${[...issues[0]!.path, issues[0]!.message].join(' ')}`);
-}
-
-/** What a file cannot be used for, in a sentence. */
-function fileUse<T>(
-  calledBy: string,
-  { name, text: content }: ReturnType<Session['texts']['read']>,
-  use: (text: string) => T,
-): T {
-  try {
-    return use(content);
-  } catch (error) {
-    throw new SettingsError(`${calledBy}: ${name} cannot be used: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
 }
 
 export const journalActions = [
@@ -129,7 +114,7 @@ export const journalActions = [
       const settings = {
         ...(intent !== undefined && { intent: intentOf(intent) }),
         ...(expect !== undefined && {
-          expect: fileUse('--expect', texts.read('--expect', expect), expectedTable),
+          expect: usedText('--expect', texts.read('--expect', expect), expectedTable),
         }),
       };
       const isNew = Object.keys(settings).length > 0;
@@ -154,7 +139,7 @@ export const journalActions = [
       const entries =
         file === undefined
           ? await world.requests()
-          : fileUse('rule from', texts.read('rule from', file), (content) => savedTraffic(content).requests);
+          : usedText('rule from', texts.read('rule from', file), (content) => savedTraffic(content).requests);
       return { rules: [repeatingRule(entries, request, (reason) => new SettingsError(reason))] };
     },
     lines: (scenario) => scenarioText(scenario).trimEnd().split('\n'),

@@ -1,4 +1,5 @@
-import { readSettings, SettingsError } from '../settings.ts';
+import { UsageError } from '../contract/usage-error.ts';
+import { readSettings } from '../settings.ts';
 import { complain } from './output.ts';
 import { warnOfUnknownVariables } from './variables.ts';
 
@@ -14,9 +15,7 @@ export async function commandLine(args: readonly string[], environment: NodeJS.P
     const { serve } = await import('./serve.ts');
     return await serve(settings, environment);
   } catch (error) {
-    const { ScenarioError } = await import('../scenario/scenario-file.ts'); // many commands read no scenario
-    const isUnusable = error instanceof SettingsError || error instanceof ScenarioError;
-    if (isUnusable) return complain(...error.message.split('\n'));
+    if (error instanceof UsageError) return complain(...error.message.split('\n'));
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { usedText } from '../actions/arguments.ts';
 import { unreadable } from '../scenario/scenario-file.ts';
 import { SettingsError } from '../settings.ts';
 
@@ -17,9 +18,9 @@ export function textOfFile(calledBy: string, file: string): string {
   }
 }
 
-/** The error for a file whose content cannot be used. */
-export const unusableFile = (calledBy: string, file: string, cause: Error): SettingsError =>
-  new SettingsError(`${calledBy}: ${file} cannot be used: ${cause.message}`, { cause });
+/** What a file is good for. @throws SettingsError, UsageError for a file that cannot be read, or not be used */
+export const usedFile = <T>(calledBy: string, file: string, use: (text: string) => T): T =>
+  usedText(calledBy, { name: file, text: textOfFile(calledBy, file) }, use);
 
 /** @param calledBy the flag or the command that names the file */
 const refusal = (calledBy: string, file: string, error: unknown, done = 'written'): SettingsError =>

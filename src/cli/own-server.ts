@@ -58,20 +58,26 @@ export type SettingFlags = { readonly [name in SettingName]?: string | undefined
 /** A journal that holds a long test run. */
 export const LONG_JOURNAL: SettingFlags = { journalEntries: '100000', journalMemory: '512MiB' };
 
+/** Of a sandbox for the clients of a command: a free port, whatever the command itself listens on, and no log. */
+const FOR_CLIENTS: SettingFlags = { port: '0', logLevel: 'silent' };
+const OF_OTHERS = { SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' };
+
 /**
- * Settings of a sandbox that nobody else uses: on a free port, without a log, and with keys and worlds of its own.
+ * The settings of a sandbox for the clients of a command.
  *
  * @param usual the values that apply unless a flag sets another
+ * @param isAlone whether nobody else uses it: its keys and worlds are its own
  * @throws SettingsError
  */
-export const isolatedSettings = (
+export const clientSettings = (
   usual: SettingFlags,
   flags: SettingFlags,
   environment: NodeJS.ProcessEnv,
+  isAlone: boolean,
 ): Settings =>
   readSettings(
-    { port: '0', logLevel: 'silent', ...usual, ...flags },
-    { ...environment, PORT: '', SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' },
+    { ...FOR_CLIENTS, ...usual, ...flags },
+    { ...environment, PORT: '', ...(isAlone && OF_OTHERS) },
   );
 
 /** Settings that belong to one server, so that a sandbox that joins a command has its own. */

@@ -88,6 +88,8 @@ async function refusalOf(response: Response, frames: string, base: string): Prom
   return refusal;
 }
 
+/** The most items that the sandbox returns at once. */
+export const LONGEST_PAGE = 1000;
 const LONGEST_NAME = 120;
 
 /** A name of a world as the sandbox accepts it: the title of a test may have more characters, and other ones. */
@@ -118,6 +120,17 @@ export class ControlClient {
 
   get<T>(path: string, query: Query = {}): Promise<T> {
     return this.#json<T>('GET', path + queryText(query));
+  }
+
+  /** All items of a list, page by page. @param name the field of a page that has its items */
+  async all<Item>(path: string, name: string, query: Query = {}): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    for (let cursor: number | null | undefined; cursor !== null;) {
+      const page = await this.get<Record<string, unknown>>(path, { ...query, limit: LONGEST_PAGE, cursor });
+      items.push(...(page[name] as readonly Item[]));
+      cursor = page['next'] as number | null;
+    }
+    return items;
   }
 
   post<T>(path: string, body?: unknown): Promise<T> {

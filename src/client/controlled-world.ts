@@ -22,7 +22,7 @@ import type {
   WorldResponse,
 } from '../contract/control-responses.ts';
 import type { ExplainResponse, ExplainInput } from '../contract/control/explain-call.ts';
-import { ControlClient, queryText } from './control-client.ts';
+import { ControlClient, LONGEST_PAGE, queryText } from './control-client.ts';
 import { callerFrames, ExpectationError } from './expectation.ts';
 import {
   heldRequests,
@@ -39,8 +39,6 @@ import { WorldClock } from './world-clock.ts';
 export type WorldSnapshot = string;
 
 export type UndoOptions = NonNullable<UndoRequest>;
-
-const LONGEST_PAGE = 1000;
 
 /** How many requests `journalText` shows. */
 const SHOWN_REQUESTS = 100;
@@ -89,7 +87,7 @@ export class World implements AsyncDisposable {
 
   /** The entries of the ledger, which explain the balance, oldest first. */
   entries(query: Pick<EntriesQuery, 'txn_id'> = {}): Promise<readonly EntryResponse[]> {
-    return this.#all('/wallet/entries', 'entries', query);
+    return this.#control.all('/wallet/entries', 'entries', { ...query, order: 'oldest' });
   }
 
   /**
@@ -100,7 +98,7 @@ export class World implements AsyncDisposable {
   transactions(
     query: Pick<TransactionsQuery, 'status' | 'client_ref_id' | 'at_risk'> = {},
   ): Promise<readonly TransactionResponse[]> {
-    return this.#all('/transactions', 'transactions', query);
+    return this.#control.all('/transactions', 'transactions', { ...query, order: 'oldest' });
   }
 
   transaction(txnId: string): Promise<TransactionResponse> {
@@ -284,17 +282,5 @@ export class World implements AsyncDisposable {
   /** Resets the world. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.reset();
-  }
-
-  /** Reads all pages of a list. @param name the field of the response that has the items of a page */
-  async #all<Item>(path: string, name: string, query: object): Promise<readonly Item[]> {
-    const all: Item[] = [];
-    for (let cursor: number | null | undefined; cursor !== null;) {
-      const paging = { ...query, order: 'oldest', limit: LONGEST_PAGE, cursor };
-      const page = await this.#control.get<Record<string, unknown>>(path, paging);
-      all.push(...(page[name] as readonly Item[]));
-      cursor = page['next'] as number | null;
-    }
-    return all;
   }
 }

@@ -31,8 +31,6 @@ export interface Sandbox extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const LONGEST_PAGE = 1000;
-
 export interface ConnectOptions {
   /** The address of the sandbox: `http://127.0.0.1:3000`. */
   readonly url: string;
@@ -86,16 +84,9 @@ export function sandboxAt(
       return new TestWorld(url, keyOf(apiKey), shown, adminToken ? dropWorld : undefined);
     },
     async worlds() {
-      const byId = new Map<string, WorldsResponse['worlds'][number]>(); // one that is used meanwhile may come twice
-      for (let cursor: number | null | undefined; cursor !== null;) {
-        const { worlds, next } = await admin.get<WorldsResponse>('/worlds', { limit: LONGEST_PAGE, cursor });
-        for (const world of worlds) {
-          byId.delete(world.id);
-          byId.set(world.id, world);
-        }
-        cursor = next;
-      }
-      return [...byId.values()];
+      const listed = await admin.all<WorldsResponse['worlds'][number]>('/worlds', 'worlds');
+      const latest = new Map(listed.map((world) => [world.id, world])); // one that is used meanwhile may come twice
+      return listed.filter((world) => latest.get(world.id) === world);
     },
     dropWorld,
     close,

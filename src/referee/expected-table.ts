@@ -1,10 +1,6 @@
 import { ExpectedPayout } from '../contract/conduct.ts';
 import { parseShape } from '../contract/shape-issues.ts';
-
-/** A table of expected payouts that cannot be used. */
-export class ExpectedTableError extends Error {
-  override readonly name = 'ExpectedTableError';
-}
+import { UsageError } from '../contract/usage-error.ts';
 
 const COLUMNS: ReadonlySet<string> = new Set(['account', 'amount', 'times']);
 
@@ -42,14 +38,14 @@ function fromCsv(text: string): readonly Row[] {
   const columns = cellsOf(header.toLowerCase());
   const unknown = columns.filter((column) => !COLUMNS.has(column));
   if (unknown.length > 0 || !columns.includes('account') || !columns.includes('amount')) {
-    throw new ExpectedTableError(
+    throw new UsageError(
       `the first line must name the columns account, amount and (if you like) times, not ${JSON.stringify(header)}`,
     );
   }
   return rows.map(({ line, place }) => {
     const cells = cellsOf(line);
     if (cells.length !== columns.length) {
-      throw new ExpectedTableError(
+      throw new UsageError(
         `${place} must have ${columns.length} cells, as the first line has, not ${cells.length}: ${line}`,
       );
     }
@@ -65,7 +61,7 @@ function fromJson(text: string): readonly Row[] {
   try {
     rows = JSON.parse(text) as readonly unknown[]; // it begins as a list does
   } catch (error) {
-    throw new ExpectedTableError('it is not JSON', { cause: error });
+    throw new UsageError('it is not JSON', { cause: error });
   }
   return rows.map((value, index) => ({
     place: `payout ${index + 1}`,
@@ -74,7 +70,7 @@ function fromJson(text: string): readonly Row[] {
   }));
 }
 
-/** @throws ExpectedTableError with the place, and the value as it was written */
+/** @throws UsageError with the place, and the value as it was written */
 function payoutOf({ place, value, written }: Row): ExpectedPayout {
   const { value: payout, issues } = parseShape(ExpectedPayout, value);
   if (issues === undefined) return payout;
@@ -82,13 +78,13 @@ function payoutOf({ place, value, written }: Row): ExpectedPayout {
   const [field] = path.map(String);
   const cell = field === undefined || isUnknownKey ? undefined : written[field];
   const not = cell === undefined || cell === '' ? '' : `, not ${JSON.stringify(cell)}`;
-  throw new ExpectedTableError(`${place}: ${field ?? 'it'} ${message}${not}`);
+  throw new UsageError(`${place}: ${field ?? 'it'} ${message}${not}`);
 }
 
-/** Reads a table of expected payouts: a JSON list, or CSV with the columns account, amount and times. @throws ExpectedTableError */
+/** Reads a table of expected payouts: a JSON list, or CSV with the columns account, amount and times. @throws UsageError */
 export function expectedTable(text: string): readonly ExpectedPayout[] {
-  if (/[\0\ufffd]/.test(text)) throw new ExpectedTableError('it is not a text file in UTF-8');
+  if (/[\0\ufffd]/.test(text)) throw new UsageError('it is not a text file in UTF-8');
   const table = text.replace(/^\ufeff/, '');
-  if (table.trim() === '') throw new ExpectedTableError('it is empty');
+  if (table.trim() === '') throw new UsageError('it is empty');
   return (/^\s*\[/.test(table) ? fromJson(table) : fromCsv(table)).map(payoutOf);
 }

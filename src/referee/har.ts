@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { JournalEntry } from '../contract/control-responses.ts';
+import { UsageError } from '../contract/usage-error.ts';
 import { readBody } from '../world/journal/exchange.ts';
-
-/** A file with saved traffic that cannot be used. */
-export class TrafficError extends Error {
-  override readonly name = 'TrafficError';
-}
 
 /** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only the parts that the referee needs. */
 
@@ -46,7 +42,7 @@ const routeOf = ({ method, url }: HarEntry['request']): JournalEntry['route'] =>
 function contentOf({ text, encoding, size }: HarEntry['response']['content']): unknown {
   if (text === undefined) {
     // bodies that were not recorded would look like broken responses, and the client would be blamed
-    if (size > 0) throw new TrafficError('its responses have no bodies: record it with their content');
+    if (size > 0) throw new UsageError('its responses have no bodies: record it with their content');
     return null;
   }
   return readBody(encoding === 'base64' ? new TextDecoder().decode(Buffer.from(text, 'base64')) : text);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { JournalEntry } from '../contract/control-responses.ts';
 import { isTooNested, MAX_NESTING } from '../contract/service.ts';
+import { UsageError } from '../contract/usage-error.ts';
 import type { Evidence } from './case.ts';
-import { harEntries, TrafficError } from './har.ts';
+import { harEntries } from './har.ts';
 
 /** Traffic that was saved: the journal of a sandbox, or a HAR from a browser or a proxy. */
 
@@ -25,22 +26,22 @@ function entriesIn(document: unknown): {
   if (har !== null) return { requests: har, evicted: 0 };
   const saved = Saved.safeParse(document);
   if (!saved.success) {
-    throw new TrafficError('it is neither a journal ({"requests":[…]}) nor a HAR ({"log":{"entries":[…]}})');
+    throw new UsageError('it is neither a journal ({"requests":[…]}) nor a HAR ({"log":{"entries":[…]}})');
   }
   const entries = z.array(OldEntry).safeParse(saved.data.requests);
   if (entries.success) return { requests: entries.data, evicted: saved.data.evicted };
   const [{ path, message }] = entries.error.issues as [z.core.$ZodIssue];
-  throw new TrafficError(`requests.${path.join('.')} is not as in a journal: ${message}`);
+  throw new UsageError(`requests.${path.join('.')} is not as in a journal: ${message}`);
 }
 
-/** Reads saved traffic as evidence, which has no ledger. @throws TrafficError */
+/** Reads saved traffic as evidence, which has no ledger. @throws UsageError */
 export function savedTraffic(text: string): Evidence {
   let document: unknown;
-  if (isTooNested(text, 2 * MAX_NESTING)) throw new TrafficError('it is nested too deep'); // bodies are nested in it
+  if (isTooNested(text, 2 * MAX_NESTING)) throw new UsageError('it is nested too deep'); // bodies are nested in it
   try {
     document = JSON.parse(text);
   } catch {
-    throw new TrafficError('it is not JSON');
+    throw new UsageError('it is not JSON');
   }
   const { requests, evicted } = entriesIn(document);
   return { requests, evicted, ledger: null, wall_now: null, clientEnded: true };

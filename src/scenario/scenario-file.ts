@@ -12,6 +12,7 @@ import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
 import { suggestion } from '../contract/suggestion.ts';
+import { UsageError } from '../contract/usage-error.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
 import { documentCharacters, type Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
@@ -33,7 +34,7 @@ export const SHIPPED = packageFile('fixtures/');
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
 /** Files or documents that cannot be used. Each line names the file, the place and what is wrong. */
-export class ScenarioError extends Error {
+export class ScenarioError extends UsageError {
   override readonly name = 'ScenarioError';
   readonly lines: readonly string[];
   /** The same problems without the name of the file; empty when the file itself cannot be used. */

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import { COMMON, sessionOf, type Action } from '../../actions/sandbox-action.ts';
+import { COMMON, sessionOf, type Action, type Actor } from '../../actions/sandbox-action.ts';
 import { ACTIONS, SUBJECTS } from '../../actions/actions.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
 import { complainOf, terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
@@ -92,16 +92,25 @@ function addAction(builder: CommandBuilder, action: Action): void {
   }
   takeArguments(command, action);
   if (name === 'resume') command.alias('unfreeze');
+  const nameOf = (field: string): string => (words.includes(field) ? titleOf(field) : flagOf(field));
+  onRunning(builder, command, async (actor) => {
+    const { text, hasFailed } = await action.perform(given(command, action), actor, nameOf);
+    say(text);
+    return hasFailed ? EXIT_FAILED : EXIT_OK;
+  });
+}
+
+/** Lets a command work on a running sandbox, whose errors are those of the command. */
+function onRunning(
+  { environment, ended }: CommandBuilder,
+  command: Command,
+  work: (actor: Actor) => Promise<number>,
+): void {
   command.action(async () => {
-    const flags = command.opts<ActorFlags>();
-    const nameOf = (field: string): string => (words.includes(field) ? titleOf(field) : flagOf(field));
     try {
-      const actor = terminalActor(flags, builder.environment);
-      const { text, hasFailed } = await action.perform(given(command, action), actor, nameOf);
-      say(text);
-      builder.ended(hasFailed ? EXIT_FAILED : EXIT_OK);
+      ended(await work(terminalActor(command.opts<ActorFlags>(), environment)));
     } catch (error) {
-      builder.ended(complainOf(error));
+      ended(complainOf(error));
     }
   });
 }
@@ -118,16 +127,9 @@ export function addActionCommands(builder: CommandBuilder): void {
     'follow the requests, settlements and findings of a world until Ctrl-C',
   );
   takeArguments(tail, { input: z.object(COMMON.world), words: [], scope: 'world' });
-  tail.action(async (flags: ActorFlags & Flags) => {
+  onRunning(builder, tail, async (actor) => {
+    const { key, timeZone, json } = tail.opts<{ key?: string; timeZone?: string; json?: true }>();
     const { tailUntilSignal } = await import('../running-sandbox/tail.ts');
-    try {
-      const session = sessionOf(terminalActor(flags, builder.environment), {
-        key: flags['key'] as string | undefined,
-        time_zone: flags['timeZone'] as string | undefined,
-      });
-      builder.ended(await tailUntilSignal(session, flags['json'] === true));
-    } catch (error) {
-      builder.ended(complainOf(error));
-    }
+    return tailUntilSignal(sessionOf(actor, { key, time_zone: timeZone }), json === true);
   });
 }

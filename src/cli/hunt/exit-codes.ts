@@ -4,7 +4,7 @@ import type { Reported } from '../../trials/run-money.ts';
 /** What each exit code of a client says of its payouts. Codes that are not in it say that they failed. */
 export type ExitCodes = ReadonlyMap<number, Reported>;
 
-export const DEFAULT_EXIT_CODES: ExitCodes = new Map([
+const DEFAULT_EXIT_CODES: ExitCodes = new Map([
   [0, 'paid'],
   [1, 'failed'],
   [75, 'in-doubt'], // for a temporary failure, as mail programs use it

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UsageError } from '../../contract/usage-error.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { escaped } from '../../referee/reports/annotations.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
@@ -6,7 +7,7 @@ import { failureName } from '../../trials/hunt/failures.ts';
 import { GOALS } from '../../trials/hunt/goals.ts';
 import type { HuntResult, KnownFinding } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
-import { textOfFile, unusableFile } from '../named-files.ts';
+import { usedFile } from '../named-files.ts';
 
 /** What a hunt found, as reports in files, and the findings of an earlier hunt that are accepted. */
 
@@ -78,16 +79,12 @@ const Known = z.object({
   findings: z.array(z.object({ goal: z.enum(GOALS), failures: z.array(z.string()) })),
 });
 
-/** The findings in a JSON report of an earlier hunt. @throws SettingsError for a file that is none */
-export function knownFindings(file: string): readonly KnownFinding[] {
-  try {
-    return Known.parse(JSON.parse(textOfFile('--known', file))).findings;
-  } catch (error) {
-    if (!(error instanceof z.ZodError) && !(error instanceof SyntaxError)) throw error;
-    throw unusableFile(
-      '--known',
-      file,
-      new Error('it is not a report of hunt: write one with --report json=FILE'),
-    );
-  }
-}
+/** The findings in a JSON report of an earlier hunt. @throws UsageError for a file that is none */
+export const knownFindings = (file: string): readonly KnownFinding[] =>
+  usedFile('--known', file, (text) => {
+    try {
+      return Known.parse(JSON.parse(text)).findings;
+    } catch (cause) {
+      throw new UsageError('it is not a report of hunt: write one with --report json=FILE', { cause });
+    }
+  });

@@ -35,8 +35,6 @@ export function progressLines(write: (line: string) => void): (progress: Progres
   };
 }
 
-export const clearProgress = (): void => void process.stderr.write(CLEAR_LINE);
-
 /** The files for a finding: its scenario, and what should have been paid. */
 const filesOf = ({ goal }: HuntFinding, folder: string) => ({
   scenario: join(folder, `${goal}.yaml`),

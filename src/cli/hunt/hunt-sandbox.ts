@@ -6,7 +6,7 @@ import type { OpenJoinedRun } from '../../trials/hunt/world-runs.ts';
 import type { SettingName, Settings } from '../../settings.ts';
 import { openJoinPoint } from '../joined/join-point.ts';
 import { joinedWorlds, OF_EACH_RUN } from '../joined/joined-worlds.ts';
-import { isolatedSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
+import { clientSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off', journalEntries: '10000' };
 
@@ -15,7 +15,7 @@ const IN_SCENARIO: readonly SettingName[] = ['openingBalance', 'seed', 'settleme
 
 /** The settings of the sandbox that a hunt of a command has to itself. @throws SettingsError */
 export const huntingSettings = (flags: SettingFlags, environment: NodeJS.ProcessEnv): Settings =>
-  isolatedSettings(FOR_HUNTING, flags, environment);
+  clientSettings(FOR_HUNTING, flags, environment, true);
 
 /** Starts a sandbox, hunts in it and stops it. @param given the settings that the user gave @throws HuntError, or an error of the start */
 export async function huntInOwnSandbox(

@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Client } from '../../trials/run.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
-import type { ClientCommand } from '../client-command.ts';
-import { DEFAULT_EXIT_CODES, type ExitCodes } from './exit-codes.ts';
+import { SettingsError } from '../../settings.ts';
+import { clientCommand, type ClientCommand } from '../client-command.ts';
+import { exitCodesOf, type ExitCodes } from './exit-codes.ts';
 
 /** What its last words may take to arrive, once a command has ended while something that it left behind keeps its output open. */
 const LAST_WORDS_MS = 200;
@@ -22,7 +23,7 @@ const HAS_GROUPS = process.platform !== 'win32';
  * @param exitCodes what the command says of its payouts
  */
 export const huntedCommand =
-  (command: ClientCommand, exitCodes: ExitCodes = DEFAULT_EXIT_CODES): Client =>
+  (command: ClientCommand, exitCodes: ExitCodes = exitCodesOf(undefined)): Client =>
   async ({ url, apiKey: key }, signal, variables) => {
     const { child, exit } = command.start({ url, key }, variables, {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -57,3 +58,32 @@ export const huntedCommand =
     const why = code === null ? `ended by ${killedBy}` : `exit code ${code}`;
     return { kind: 'failure', why, output: plainText(tail), isInDoubt: reported === 'in-doubt' };
   };
+
+/** The flags of a command that runs a client again and again. */
+export interface ClientFlags {
+  /** NAME=VALUE, in which {url} and {key} are filled in. */
+  readonly env: readonly string[];
+  readonly exitCodes?: string;
+}
+
+/** The client that `hunt` or `matrix` was given. @throws SettingsError for one that can never be run */
+export function clientOf(
+  by: 'hunt' | 'matrix',
+  words: readonly string[],
+  { env, exitCodes }: ClientFlags,
+  environment: NodeJS.ProcessEnv,
+): Client {
+  if (words.length > 0) return huntedCommand(clientCommand(words, env, environment), exitCodesOf(exitCodes));
+  const example = by === 'hunt' ? 'npm run pay-once' : 'npm test';
+  throw new SettingsError(
+    `${by} needs a command: payout-sandbox ${by} --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- ${example}`,
+  );
+}
+
+/** These of the flags as they were typed: `--exit-codes paid=0`. */
+export const typed = (flags: object, names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => {
+    const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const given = (flags as Readonly<Record<string, string | readonly string[] | undefined>>)[name] ?? [];
+    return [given].flat().flatMap((value) => [flag, value]);
+  });

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
 import { hasFailed, type Cell, type Row } from '../../trials/matrix/cells.ts';
-import { MatrixError } from '../../trials/matrix/dialect-rows.ts';
 import { runMatrix } from '../../trials/matrix/matrix.ts';
 import { matrixJson, matrixJunit, matrixMarkdown } from '../../trials/matrix/matrix-reports.ts';
 import { baselineLines, cellLines, countLine, suspectLines } from '../../trials/matrix/table.ts';
-import { SETTINGS, SettingsError } from '../../settings.ts';
+import { SettingsError } from '../../settings.ts';
 import {
   conductOptions,
   reportOf,
@@ -14,9 +13,7 @@ import {
   writeReport,
   type ConductFlags,
 } from '../referee/conduct-options.ts';
-import { clientCommand } from '../client-command.ts';
-import { exitCodesOf } from '../hunt/exit-codes.ts';
-import { huntedCommand } from '../hunt/hunted-command.ts';
+import { clientOf, typed, type ClientFlags } from '../hunt/hunted-command.ts';
 import {
   CLEAR_LINE,
   complain,
@@ -30,7 +27,7 @@ import {
 } from '../output.ts';
 import {
   givenSettings,
-  isolatedSettings,
+  clientSettings,
   LONG_JOURNAL,
   usualWorkers,
   type SettingFlags,
@@ -39,14 +36,11 @@ import { untilStopped } from '../stop-signal.ts';
 import { sandboxRows, START_MS } from './matrix-rows.ts';
 import { runOnce } from './matrix-run.ts';
 
-export interface MatrixFlags extends Omit<ConductFlags, 'require'> {
-  /** NAME=VALUE, in which {url} and {key} are filled in. */
-  readonly env: readonly string[];
+interface MatrixFlags extends ClientFlags, Omit<ConductFlags, 'require'> {
   readonly dialects: string;
   readonly scenarios: string;
   readonly workers?: string;
   readonly limit?: string;
-  readonly exitCodes?: string;
   readonly requireExercised?: true;
 }
 
@@ -67,6 +61,9 @@ function limitOf(text: string | undefined): number | null {
   throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${text}`);
 }
 
+/** The flags with which one cell is run again, next to those of its row. */
+const REPEATED = ['intent', 'expect', 'settings', 'patience', 'limit', 'exitCodes', 'failOn', 'off'] as const;
+
 /** The command that runs one cell again, as its words. */
 function rerunWords(
   { kind, choices }: Row,
@@ -74,27 +71,17 @@ function rerunWords(
   flags: MatrixFlags,
   settingFlags: SettingFlags,
 ): string {
-  const given = (flag: string, value: string | undefined): readonly string[] =>
-    value === undefined ? [] : [flag, value];
-  const named = (of: Row['kind']): string => (kind === of ? choices : 'none');
+  const row = { dialects: 'none', scenarios: 'none', [`${kind}s`]: choices };
+  const failOn = flags.failOn === 'error' ? undefined : flags.failOn;
+  const settings = Object.keys(settingFlags).filter((name) => name !== 'scenarios');
   return [
     'payout-sandbox',
-    ...given('--scenarios', settingFlags.scenarios), // the setting, which has the same name
+    ...typed(settingFlags, ['scenarios']), // the setting, which has the same name as the flag
     'matrix',
-    '--dialects',
-    named('dialect'),
-    '--scenarios',
-    named('scenario'),
-    ...given('--intent', flags.intent),
-    ...given('--expect', flags.expect),
-    ...given('--settings', flags.settings),
-    ...given('--patience', flags.patience),
-    ...given('--limit', flags.limit),
-    ...given('--exit-codes', flags.exitCodes),
-    ...given('--fail-on', flags.failOn === 'error' ? undefined : flags.failOn),
-    ...flags.off.flatMap((off) => ['--off', off]),
-    ...SETTINGS.flatMap(({ name, flag }) => (name === 'scenarios' ? [] : given(flag, settingFlags[name]))),
-    ...flags.env.flatMap((text) => ['--env', text]),
+    ...typed(row, ['dialects', 'scenarios']),
+    ...typed({ ...flags, failOn }, REPEATED),
+    ...typed(settingFlags, settings),
+    ...typed(flags, ['env']),
     '--',
     ...command,
   ]
@@ -145,18 +132,18 @@ export async function matrixCommand(
   settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
-  if (command.length === 0) {
-    throw new SettingsError(
-      'matrix needs a command: payout-sandbox matrix --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm test',
-    );
-  }
+  const client = clientOf('matrix', command, flags, environment);
   const reports = flags.report.map((text) => reportOf(text, WRITERS));
   const { settings: conduct, failOn } = conductOptions({ ...flags, report: [], require: [] });
   const { expect, ...others } = conduct;
   const workers = workersOf(flags.workers);
   const limitMs = limitOf(flags.limit);
-  const settings = isolatedSettings({ settlement: 'instant', ...LONG_JOURNAL }, settingFlags, environment);
-  const client = huntedCommand(clientCommand(command, flags.env, environment), exitCodesOf(flags.exitCodes));
+  const settings = clientSettings(
+    { settlement: 'instant', ...LONG_JOURNAL },
+    settingFlags,
+    environment,
+    true,
+  );
   const joined = { fixed: givenSettings(settingFlags, environment), said: new Set<string>() };
   return untilStopped(async (stop) => {
     try {
@@ -195,7 +182,6 @@ export async function matrixCommand(
         complain('stopped before the first cell');
         return EXIT_STOPPED;
       }
-      if (error instanceof MatrixError) return complain(error.message);
       throw error;
     }
   });

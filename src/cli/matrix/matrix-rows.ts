@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { instantMs } from '../../contract/instant.ts';
 import { SWITCHES, type Dialect } from '../../contract/dialect.ts';
-import { dialectRows, MatrixError } from '../../trials/matrix/dialect-rows.ts';
+import { UsageError } from '../../contract/usage-error.ts';
+import { dialectRows } from '../../trials/matrix/dialect-rows.ts';
 import type { Row } from '../../trials/matrix/cells.ts';
 import { isScenarioFile, nameOf, shippedDialects } from '../../scenario/scenario-file.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
@@ -69,7 +70,7 @@ function resendRows(document: ScenarioInput, base: Dialect, only: string | undef
   });
   const chosen = only === undefined ? rows : rows.filter(({ name }) => name === only);
   if (chosen.length > 0) return chosen;
-  throw new MatrixError(
+  throw new UsageError(
     `--scenarios: there is no ${only}: there are ${rows.map(({ name }) => name).join(', ')}`,
   );
 }
@@ -99,7 +100,7 @@ function scenarioRows(names: readonly string[], settings: Settings, library: Sce
 /**
  * The rows of a matrix: the scenario of the settings with each dialect, then each scenario.
  *
- * @throws MatrixError, ScenarioError for a name that cannot be used
+ * @throws UsageError, ScenarioError for a name that cannot be used
  */
 export function sandboxRows(
   dialects: readonly string[],
@@ -120,7 +121,6 @@ export function sandboxRows(
     })),
     ...scenarioRows(scenarios, settings, library),
   ];
-  if (rows.length === 0)
-    throw new MatrixError('there is nothing to run: --dialects and --scenarios are none');
+  if (rows.length === 0) throw new UsageError('there is nothing to run: --dialects and --scenarios are none');
   return rows;
 }

@@ -6,7 +6,7 @@ import {
   type RefereeSettingsInput,
 } from '../../contract/conduct.ts';
 import { suggestion } from '../../contract/suggestion.ts';
-import { expectedTable, ExpectedTableError } from '../../referee/expected-table.ts';
+import { expectedTable } from '../../referee/expected-table.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
 import { junitChecksXml, junitXml } from '../../referee/reports/junit.ts';
@@ -15,7 +15,7 @@ import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, isColoured, say, sayJson } from '../output.ts';
-import { checkWritable, textOfFile, unusableFile, writeText } from '../named-files.ts';
+import { checkWritable, usedFile, writeText } from '../named-files.ts';
 import { projectSettings } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */
@@ -54,15 +54,6 @@ const WRITERS: Readonly<Record<string, Writer>> = {
 };
 
 const FAIL_ON: ReadonlySet<string> = new Set(['error', 'warning', 'notice', 'never']);
-
-function tableOf(file: string): unknown {
-  try {
-    return expectedTable(textOfFile('--expect', file));
-  } catch (error) {
-    if (!(error instanceof ExpectedTableError)) throw error;
-    throw unusableFile('--expect', file, error);
-  }
-}
 
 /** The table of expected payouts, by the name that the user knows. */
 export const tableName = ({ expect, settings }: Pick<ConductFlags, 'expect' | 'settings'>): string =>
@@ -123,7 +114,7 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
   const given = {
     ...base,
     ...(intent !== undefined && { intent: intentOf(intent) }),
-    ...(expect !== undefined && { expect: tableOf(expect) }),
+    ...(expect !== undefined && { expect: usedFile('--expect', expect, expectedTable) }),
     ...(off.length > 0 && { off: { ...base.off, ...Object.fromEntries(off.map(offOf)) } }),
     ...(patience !== undefined && { limits: { ...base.limits, patience } }),
   };

@@ -1,9 +1,9 @@
 import { RefereeSettings } from '../../contract/conduct.ts';
-import { TrafficError } from '../../referee/har.ts';
+import { UsageError } from '../../contract/usage-error.ts';
 import { judge } from '../../referee/judge.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { savedTraffic } from '../../referee/saved-traffic.ts';
-import { textOfFile, unusableFile } from '../named-files.ts';
+import { usedFile } from '../named-files.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 
 /**
@@ -13,13 +13,11 @@ import { conductOptions, publish, type ConductFlags } from './conduct-options.ts
  */
 export function examine(file: string, flags: ConductFlags, environment: NodeJS.ProcessEnv): number {
   const options = conductOptions(flags);
-  try {
-    const evidence = savedTraffic(textOfFile('examine', file));
-    if (evidence.requests.length === 0) throw new TrafficError('it has no requests');
-    const report = judge(file, evidence, RefereeSettings.parse(options.settings));
-    return publish(reportsOf([report]), options, environment);
-  } catch (error) {
-    if (!(error instanceof TrafficError)) throw error;
-    throw unusableFile('examine', file, error);
-  }
+  const evidence = usedFile('examine', file, (text) => {
+    const saved = savedTraffic(text);
+    if (saved.requests.length === 0) throw new UsageError('it has no requests');
+    return saved;
+  });
+  const report = judge(file, evidence, RefereeSettings.parse(options.settings));
+  return publish(reportsOf([report]), options, environment);
 }

@@ -7,7 +7,7 @@ import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import { noRequestText } from '../../trials/run.ts';
 import { logOptions } from '../../platform/log-line.ts';
-import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { SettingsError, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
@@ -17,13 +17,14 @@ import { RefusedLog } from './refused-log.ts';
 import { openJoinPoint, type JoinPoint } from '../joined/join-point.ts';
 import {
   checkAcceptedKey,
+  clientSettings,
   givenSettings,
   LONG_JOURNAL,
   startOwnServer,
   type SettingFlags,
 } from '../own-server.ts';
 
-export interface JudgeFlags extends ConductFlags {
+interface JudgeFlags extends ConductFlags {
   /** NAME=VALUE, in which {url} and {key} are filled in. */
   readonly env: readonly string[];
   readonly url?: string;
@@ -180,10 +181,7 @@ export async function judgeCommand(
   if (!hasCommand && url === undefined) {
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
   }
-  const settings = readSettings(
-    { port: '0', logLevel: 'silent', ...LONG_JOURNAL, ...settingFlags },
-    { ...environment, PORT: '' }, // a free port, whatever the command itself listens on
-  );
+  const settings = clientSettings(LONG_JOURNAL, settingFlags, environment, false);
   if (url !== undefined) checkElsewhere(url, flags.key, settings, settingFlags);
   const command = clientCommand(words, flags.env, environment);
   const judged = await judgedSandbox(flags, settings);

@@ -1,13 +1,9 @@
 import { SWITCHES, type Dialect } from '../../contract/dialect.ts';
 import { suggestion } from '../../contract/suggestion.ts';
+import { UsageError } from '../../contract/usage-error.ts';
 import { pairwise } from './pairwise.ts';
 
 /** The dialects that a client is run with: presets, and changes to the known dialect of its service. */
-
-/** Why rows cannot be made: an error in the options. */
-export class MatrixError extends Error {
-  override readonly name = 'MatrixError';
-}
 
 export interface DialectRow {
   /** In the table: `status.unknown=400`, or `pairwise-7`. */
@@ -79,20 +75,20 @@ function pairwiseRows({ base, seed }: DialectSource): readonly DialectRow[] {
 
 /** `status.unknown=400` as a choice. */
 function choiceOf(text: string, presets: readonly string[]): Choice {
-  if (text === '') throw new MatrixError('--dialects is empty, or has an empty name between two commas');
+  if (text === '') throw new UsageError('--dialects is empty, or has an empty name between two commas');
   const [name = '', value] = text.split('=');
   const values = SWITCHES.get(name);
   if (value === undefined && values === undefined) {
     const known = [...GROUPS.keys(), ...presets];
-    throw new MatrixError(
+    throw new UsageError(
       `--dialects: there is no ${text}${suggestion(text, known)}: there are ${known.join(', ')}, or choices such as status.unknown=400`,
     );
   }
   if (values === undefined) {
-    throw new MatrixError(`--dialects: there is no switch ${name}${suggestion(name, [...SWITCHES.keys()])}`);
+    throw new UsageError(`--dialects: there is no switch ${name}${suggestion(name, [...SWITCHES.keys()])}`);
   }
   const known = values.find((one) => String(one) === value);
-  if (known === undefined) throw new MatrixError(`--dialects: ${name} must be one of ${values.join(', ')}`);
+  if (known === undefined) throw new UsageError(`--dialects: ${name} must be one of ${values.join(', ')}`);
   return [name, known];
 }
 
@@ -118,7 +114,7 @@ const GROUPS: ReadonlyMap<string, (source: DialectSource) => readonly DialectRow
 /**
  * The rows of some names: `one-row`, `presets`, `pairwise`, `none`, a preset, or choices such as `status.unknown=400`.
  *
- * @throws MatrixError for an unknown name
+ * @throws UsageError for an unknown name
  */
 export function dialectRows(names: readonly string[], source: DialectSource): readonly DialectRow[] {
   const rows = names.flatMap((name) => GROUPS.get(name)?.(source) ?? [namedRow(name, source)]);

@@ -1,9 +1,9 @@
 import type { ExpectedPayout } from '../../contract/conduct.ts';
+import { UsageError } from '../../contract/usage-error.ts';
 import { summed } from '../../referee/payments.ts';
 import type { FailOn } from '../../referee/reports/summary.ts';
 import { newResponses, responsesIn } from '../exercised.ts';
 import { NOT_PAID, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
-import { MatrixError } from './dialect-rows.ts';
 import { paidIn, paidInBoth, tableFault, type ToBePaid } from '../run-money.ts';
 import { baselineFault, noRequestText, requestsIn } from '../run.ts';
 
@@ -49,10 +49,10 @@ const BASELINE_LIMIT_MS = 600_000;
 const TIMES_AS_LONG = 5;
 const LONGER_BY_MS = 60_000;
 
-/** @throws MatrixError for a command that pays nothing: no failure could make it lose money */
+/** @throws UsageError for a command that pays nothing: no failure could make it lose money */
 function checkPays(run: CommandRun): void {
   if (paidIn(run).length > 0) return;
-  throw new MatrixError(
+  throw new UsageError(
     'without any failure, the command makes no payout, so nothing could be paid twice or lost: give it something to pay',
   );
 }
@@ -62,7 +62,7 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
   const runOnce = async (): Promise<CommandRun> => {
     const done = await run(null, limitMs ?? BASELINE_LIMIT_MS);
     const fault = baselineFault(done, noRequestText(''));
-    if (fault !== null) throw new MatrixError(fault);
+    if (fault !== null) throw new UsageError(fault);
     return done;
   };
   const first = await runOnce();
@@ -75,7 +75,7 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
   if (expect !== null) {
     const expected = summed(expect.payouts);
     const fault = tableFault(first, expected, expect.name, NOT_PAID);
-    if (fault !== null) throw new MatrixError(fault);
+    if (fault !== null) throw new UsageError(fault);
     checkPays(first);
     return { ...base, expected, mostTimes: null };
   }
@@ -99,7 +99,7 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
  * Runs the command once with the known dialect of its service, and then once with every row.
  *
  * @returns the cells that were run, in the order of the rows
- * @throws MatrixError when the command fails without any of the rows, sends nothing, or does not pay what the table says
+ * @throws UsageError when the command fails without any of the rows, sends nothing, or does not pay what the table says
  */
 export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<readonly Cell[]> {
   const { rows, run, again, workers, failOn, onBaseline, onCell, stop } = parts;

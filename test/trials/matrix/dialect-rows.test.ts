@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../../src/contract/usage-error.ts';
 import { DEFAULT_DIALECT, type Dialect } from '../../../src/contract/dialect.ts';
-import { dialectRows, MatrixError } from '../../../src/trials/matrix/dialect-rows.ts';
+import { dialectRows } from '../../../src/trials/matrix/dialect-rows.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { sized } from '../../support/size.ts';
 
@@ -69,6 +70,6 @@ test.each([
   ['status.unknown=418', 'status.unknown must be one of 404, 400'],
   ['', '--dialects is empty, or has an empty name between two commas'],
 ])('%j is refused with the valid names', (name, message) => {
-  expect(() => rowsOf([name])).toThrow(MatrixError);
+  expect(() => rowsOf([name])).toThrow(UsageError);
   expect(() => rowsOf([name])).toThrow(message);
 });
