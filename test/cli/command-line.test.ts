@@ -23,32 +23,26 @@ const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some((address) => address?.address === '::1');
 
-test('--help fits one screen', async () => {
-  const { stdout } = await runInProcess(['--help']);
+test('--help fits one screen, and lists the commands, examples and exit codes', async () => {
+  const { code, stdout, stderr } = await runInProcess(['--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const lines = stdout.split('\n');
   expect(lines.length).toBeLessThanOrEqual(48);
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  for (const command of ['serve', 'validate', 'scenarios', 'schema', 'health']) {
+    expect(stdout).toMatch(new RegExp(`^  ${command} .*\\w`, 'm'));
+    expect((await runInProcess([command, '--help'])).stdout).toMatch(`Usage: payout-sandbox ${command} `);
+  }
+  expect(stdout).toContain(' timeout-after-commit ');
+  expect(stdout).toMatch(/Exit codes:\n {2}0 {2}done, or stopped by a signal\n {2}1 .*\n {2}2 /);
 });
 
 test('serve --help lists every setting with its flag, its variable and its default', async () => {
-  const { code, stdout, stderr } = await runInProcess(['serve', '--help']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const help = stdout.replaceAll(/\s+/g, ' ');
+  const help = (await runInProcess(['serve', '--help'])).stdout.replaceAll(/\s+/g, ' ');
   for (const { flag, value, description, env, defaultText } of SETTINGS) {
     expect(help).toContain(` ${flag} ${value} ${description} [${env}; default ${defaultText}] `);
   }
 });
-
-test.each([['serve'], ['validate'], ['scenarios'], ['schema'], ['health']])(
-  '%s --help shows its usage, and --help lists the command',
-  async (command) => {
-    const own = await runInProcess([command, '--help']);
-    const all = await runInProcess(['--help']);
-    expect(own).toMatchObject({ code: 0, stderr: '' });
-    expect(own.stdout).toMatch(new RegExp(`^Usage: payout-sandbox ${command} `));
-    expect(all.stdout).toMatch(new RegExp(`^  ${command} .*\\w`, 'm'));
-  },
-);
 
 test('validate reads a pipe, which can be read only once', async () => {
   const neverReached =
@@ -58,14 +52,6 @@ test('validate reads a pipe, which can be read only once', async () => {
   const { code, stdout } = await program.ended;
   expect(code).toBe(0);
   expect(stdout).toMatch(/^\/dev\/stdin:1: warning: rules\[1\] never applies: .*\n.*: ok, 2 rules\n$/);
-});
-
-test('--help and serve --help show examples and explain each exit code', async () => {
-  for (const args of [['--help'], ['serve', '--help']]) {
-    const { stdout } = await runInProcess(args);
-    expect(stdout).toContain(' timeout-after-commit ');
-    expect(stdout).toMatch(/Exit codes:\n {2}0 {2}done, or stopped by a signal\n {2}1 .*\n {2}2 /);
-  }
 });
 
 test('-h, help, -v and -V are short for --help and --version', async () => {
@@ -84,7 +70,7 @@ test('--version prints the version of the package', async () => {
   expect(await runProgram(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-testRows([
+testRows<[string, readonly string[], string]>([
   ['an unknown flag', ['--prot', '1'], "unknown option '--prot' (Did you mean --port?) (see --help)"],
   ['an unknown flag without a similar one', ['--xyz'], "unknown option '--xyz' (see --help)"],
   ['a short flag', ['-p', '1'], "unknown option '-p' (see --help)"],
@@ -113,6 +99,11 @@ testRows([
     'health with port 0',
     ['health'],
     'port 0 is not a port to connect to: give the port with --port, or the address with --url',
+  ],
+  [
+    'health with a time without its unit',
+    ['health', '--wait', 'long'],
+    '--wait must be a duration such as 30s, not long',
   ],
   [
     'health with an invalid address',
@@ -152,6 +143,11 @@ testRows([
     '/nowhere/my.yaml cannot be read (ENOENT)',
   ],
   [
+    'a folder as a scenario',
+    ['--scenario', 'fixtures'],
+    expect.stringContaining('fixtures is a folder: a scenario is a file'),
+  ],
+  [
     'two scenarios',
     ['my.yaml', 'other.yaml'],
     'only one scenario can be served, not both my.yaml and other.yaml',
@@ -180,18 +176,16 @@ testRows([
 ])(
   'what is wrong on the command line stops the program with exit code 2 and one line',
   async (_what, args, complaint) => {
-    expect(await runInProcess(args)).toEqual({
-      code: 2,
-      signal: null,
-      stdout: '',
-      stderr: `payout-sandbox: ${complaint}\n`,
-    });
+    const { code, stdout, stderr } = await runInProcess(args);
+    const [, line] = /^payout-sandbox: (.*)\n$/.exec(stderr) ?? [];
+    expect({ code, stdout, line }).toEqual({ code: 2, stdout: '', line: complaint });
   },
 );
 
 test('`payout-sandbox FILE` serves the scenario of the file', async () => {
   const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-response.yaml']);
   expect(ready).toMatchObject({ scenario: 'lost-response' });
+  expect(ready).not.toHaveProperty('dialect');
 });
 
 test('an unknown variable that looks like a setting causes a warning that suggests the nearest name', async () => {
@@ -216,79 +210,32 @@ test('an unknown variable that looks like a setting causes a warning that sugges
   );
 });
 
-test('a folder where a scenario file is expected stops the program with exit code 2 and a message that says so', async () => {
-  expect(await runInProcess(['--scenario', 'fixtures'])).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /^payout-sandbox: fixtures is a folder: a scenario is a file .*happy-fast.*\n$/,
-    ),
-  });
-});
-
-test('invalid variables stop the program with exit code 2 and one line about all of them', async () => {
-  const wrong = { PORT: 'abc', SANDBOX_API_KEYS: 'sk_sécret', SANDBOX_CLOCK: 'now\n' };
-  expect(await runProgram(['--clock', 'yesterday'], wrong)).toEqual({
-    code: 2,
-    signal: null,
-    stdout: '',
-    stderr:
-      'payout-sandbox: PORT must be a whole number from 0 to 65535, not "abc"; ' +
-      'SANDBOX_API_KEYS must be keys of visible ASCII characters, separated by commas; ' +
-      '--clock must be running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30, not "yesterday"\n',
-  });
-});
-
-test('a port in use stops the program with exit code 2 and one line that suggests another port', async () => {
+test('a port in use, and an address that cannot be listened on, stop the program with exit code 2 and one line', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void other.close());
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  expect(await runInProcess([], { PORT: String(port) })).toEqual({
-    code: 2,
-    signal: null,
-    stdout: '',
-    stderr: `payout-sandbox: 127.0.0.1:${port} is already in use: choose another port with --port (0 picks a free one)\n`,
-  });
-});
-
-testRows([
-  ['an address of another machine', '192.0.2.1', /^payout-sandbox: 192\.0\.2\.1:0 .+\n$/],
-  ['an address without its zone', 'fe80::1', /^payout-sandbox: \[fe80::1\]:0 .+\n$/],
-])(
-  'an address that cannot be listened on stops the program with exit code 2 and one line',
-  async (_what, host, complaint) => {
-    expect(await runInProcess(['--host', host])).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(complaint),
-    });
-  },
-);
-
-test('port 0 picks a free port and logs it, so that two sandboxes can run side by side', async () => {
-  const [one, other] = [await startProgram(), await serveInProcess()];
-  expect(one.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
-  expect(other.url).not.toBe(one.url);
-  for (const { url } of [one, other]) {
-    expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
+  const inUse = `127.0.0.1:${port} is already in use: choose another port with --port (0 picks a free one)`;
+  for (const [args, complaint] of [
+    [['--port', String(port)], inUse],
+    [['--host', '192.0.2.1'], '192.0.2.1:0 '], // of another machine
+    [['--host', 'fe80::1'], '[fe80::1]:0 '], // without its zone
+  ] as const) {
+    const { code, stdout, stderr } = await runInProcess(args);
+    expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 });
+    expect(stderr).toContain(`payout-sandbox: ${complaint}`);
   }
 });
 
-test('flags of the program override the environment, and the ready line names the dialect', async () => {
+test('flags of the program override the environment, before and after serve; port 0 is a free one', async () => {
   const { url, ready } = await startProgram(
-    { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'manual', LOG_LEVEL: '' },
-    ['--opening-balance', '70.5', '--dialect', 'lenient'],
+    { SANDBOX_OPENING_BALANCE: '1', SANDBOX_SETTLEMENT: 'instant', LOG_LEVEL: '' },
+    ['--settlement', 'manual', 'serve', '--opening-balance', '70.5', '--dialect', 'lenient'],
   );
-  expect(ready).toMatchObject({ settlement: 'manual', dialect: 'lenient' });
+  expect(ready).toMatchObject({ settlement: 'manual', dialect: 'lenient', msg: 'payout sandbox ready' });
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
   const balance = await ask(`${url}/client/fetchbalance`, 'sk_test_a');
   expect(await balance.json()).toMatchObject({ data: { balance: 70.5 } });
-});
-
-test('serve accepts the flags of the program, before and after the command', async () => {
-  const { ready } = await startProgram({}, ['--settlement', 'manual', 'serve', '--scenario', 'strict']);
-  expect(ready).toMatchObject({ settlement: 'manual', scenario: 'strict', msg: 'payout sandbox ready' });
-  expect(ready).not.toHaveProperty('dialect');
 });
 
 /** A server that answers /_sandbox/health with these statuses, the last one again and again, and everything else with 404. @returns its port */
@@ -307,37 +254,22 @@ async function standIn(...statuses: readonly number[]): Promise<string> {
 /** Client and server are one process here: when it pauses for 3 s, no response has come in time. */
 const PATIENTLY = ['--wait', '1m'];
 
-test.each([
-  ['by its port flag', (port: string) => [['--port', port], {}] as const],
-  ['by its port variable', (port: string) => [[], { PORT: port }] as const],
-  ['on every address', (port: string) => [[], { PORT: port, HOST: '0.0.0.0' }] as const],
-  ['by its URL', (port: string) => [['--url', `http://127.0.0.1:${port}/`], {}] as const],
-])('health prints one line when the sandbox is ready, found %s', async (_how, at) => {
-  const port = await standIn(200);
-  const [args, environment] = at(port);
-  expect(await runInProcess(['health', ...args, ...PATIENTLY], environment)).toEqual({
-    code: 0,
-    signal: null,
-    stdout: `http://127.0.0.1:${port} is ready\n`,
-    stderr: '',
-  });
-});
-
-test('health speaks TLS to an address that begins with https', async () => {
-  const port = await standIn(200);
-  expect(await runInProcess(['health', '--url', `https://127.0.0.1:${port}`])).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/is not ready: EPROTO/),
-  });
-});
-
-test('health reports a started sandbox as ready', async () => {
-  const { url } = await serveInProcess();
-  expect(await runInProcess(['health', '--url', url, ...PATIENTLY])).toMatchObject({
-    code: 0,
-    stdout: `${url} is ready\n`,
-  });
-});
+testRows<[string, (port: string) => readonly string[], (port: string) => Record<string, string>]>([
+  ['by its port flag', (port) => ['--port', port], () => ({})],
+  ['by its port variable', () => [], (port) => ({ PORT: port })],
+  ['on every address', () => [], (port) => ({ PORT: port, HOST: '0.0.0.0' })],
+  ['by its URL', (port) => ['--url', `http://127.0.0.1:${port}/`], () => ({})],
+])(
+  'health prints one line when the sandbox is ready, however it is found',
+  async (_how, args, environment) => {
+    const port = await standIn(200);
+    expect(await runInProcess(['health', ...args(port), ...PATIENTLY], environment(port))).toMatchObject({
+      code: 0,
+      stdout: `http://127.0.0.1:${port} is ready\n`,
+      stderr: '',
+    });
+  },
+);
 
 test('health --wait asks until the sandbox is ready, at most for the given time', async () => {
   const url = `http://127.0.0.1:${await standIn(0, 503, 200)}`; // starting, with a store that is away, ready
@@ -346,29 +278,24 @@ test('health --wait asks until the sandbox is ready, at most for the given time'
     stdout: `${url} is ready\n`,
   });
   const nowhere = ['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'];
-  expect(await runInProcess(nowhere)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('ECONNREFUSED'),
-  });
-  expect(await runInProcess(['health', '--wait', 'long'])).toMatchObject({
-    code: 2,
-    stderr: 'payout-sandbox: --wait must be a duration such as 30s, not long\n',
-  });
+  expect((await runInProcess(nowhere)).code).toBe(1);
 });
 
-test('health exits with 1 and one line when the sandbox is not ready or not running', async () => {
-  const stopping = await standIn(503);
-  expect(await runInProcess(['health'], { PORT: stopping })).toMatchObject({
-    code: 1,
-    stdout: '',
-    stderr: `payout-sandbox: http://127.0.0.1:${stopping} is not ready: it returns 503\n`,
-  });
-  expect(await runInProcess(['health', '--url', 'http://127.0.0.1:1'])).toMatchObject({
-    code: 1,
-    stdout: '',
-    stderr: 'payout-sandbox: http://127.0.0.1:1 is not ready: ECONNREFUSED\n',
-  });
-});
+testRows<[string, (port: string) => string, RegExp]>([
+  ['a sandbox that stops', (port) => `http://127.0.0.1:${port}`, /:\d+ is not ready: it returns 503\n$/],
+  ['TLS where there is none', (port) => `https://127.0.0.1:${port}`, / is not ready: EPROTO/],
+  ['nobody', () => 'http://127.0.0.1:1', /http:\/\/127.0.0.1:1 is not ready: ECONNREFUSED\n$/],
+])(
+  'health exits with 1 and one line when the sandbox is not ready or not running',
+  async (_what, at, complaint) => {
+    const { code, stdout, stderr } = await runInProcess(['health', '--url', at(await standIn(503))]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(complaint),
+    });
+  },
+);
 
 /** A folder with these scenario files. */
 function folderOf(files: Readonly<Record<string, string>>): string {
@@ -395,10 +322,7 @@ test('scenarios lists built-in scenarios and those of a folder by name, with a t
   expect(listed.get('bare')).toBe('');
   expect(listed.get('default')).toBe('The settings and nothing else');
   for (const name of builtIn) expect(listed.get(name)).toMatch(/\w/);
-});
-
-test('scenarios reads SANDBOX_SCENARIOS, and reports errors in the files of that folder', async () => {
-  const folder = folderOf({ 'mine.yaml': 'rules: 5\n' });
+  writeFileSync(join(folder, 'mine.yaml'), 'rules: 5\n');
   expect(await runInProcess(['scenarios'], { SANDBOX_SCENARIOS: folder })).toMatchObject({
     code: 2,
     stdout: '',
@@ -419,13 +343,10 @@ test.skipIf(!hasTerminal)(
   },
 );
 
-test('a sandbox on every address logs a URL that works on this machine', async () => {
+test('a sandbox on every address logs a URL that works here, and an IPv6 address is written in brackets', async () => {
   const { url } = await serveInProcess({ HOST: '0.0.0.0' });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
-});
-
-test('an IPv6 address is written in brackets, even on a machine without IPv6', async () => {
   const output = hasIpv6
     ? (await serveInProcess({ HOST: '::1' })).url
     : (await runInProcess([], { HOST: '::1' })).stderr;

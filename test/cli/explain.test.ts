@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT } from '../support/sandbox.ts';
+import { stateFolder } from '../support/state-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const SCENARIO = `
@@ -17,8 +17,7 @@ rules:
 
 /** Explains a request in a new world of the scenario. */
 async function explained(request: unknown, scenario = SCENARIO, ...flags: readonly string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'explain-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = stateFolder();
   const [file, asked] = [join(folder, 'my.yaml'), join(folder, 'request.json')];
   writeFileSync(file, scenario);
   writeFileSync(asked, typeof request === 'string' ? request : JSON.stringify(request));

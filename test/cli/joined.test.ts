@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openJoinPoint } from '../../src/cli/joined/join-point.ts';
@@ -7,14 +6,13 @@ import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
 import { hunt, startSandbox } from '../../src/index.ts';
 import { readSettings } from '../../src/settings.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
+import { stateFolder } from '../support/state-folder.ts';
 
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
 
 /** A test in the style of the README, without a runner. It ends without closing its sandbox, as one that is killed. */
 function suite(): readonly string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'joined-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'suite.mjs');
+  const file = join(stateFolder(), 'suite.mjs');
   const code = `
     import { startSandbox } from '${LIBRARY}';
     const { OPTIONS = '{}', USE, SECOND } = process.env;

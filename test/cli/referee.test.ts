@@ -1,23 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
+import { stateFolder } from '../support/state-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const ADMIN = 'the-token-of-the-admin';
 const COMMAND = ['--', ...PAYING_COMMAND];
 const LOST = ['--scenario', 'server-error-after-commit', '--intent', 'beneficiary_account'];
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'referee-'));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
+/** Judges the command that pays again after a 500. */
+const judged = (flags: readonly string[], environment = {}) =>
+  runInProcess(['referee', ...flags, ...PAYING_TARGET, ...COMMAND], environment);
 
 test.skipIf(!hasCurl)(
   'referee runs a command against a sandbox of its own, and fails for a client that paid twice',
@@ -36,21 +34,6 @@ test.skipIf(!hasCurl)(
   },
 );
 
-test.skipIf(!hasCurl)('referee ends with 0 for a client of good conduct', async () => {
-  const ended = await runInProcess([
-    'referee',
-    '--intent',
-    'beneficiary_account',
-    ...PAYING_TARGET,
-    ...COMMAND,
-  ]);
-  expect(ended).toMatchObject({
-    code: 0,
-    stderr: '',
-    stdout: expect.stringMatching(/^world \w+ {3}\d+ passed/),
-  });
-});
-
 test.each([
   [['--key', 'sk_test_b'], 'sk_test_b'],
   [['--key', 'sk_test_b', '--api-keys', 'sk_test_a,sk_test_b'], 'sk_test_b'],
@@ -59,15 +42,6 @@ test.each([
 ])('referee %j gives its command the key %s', async (flags, key) => {
   const command = ['sh', '-c', '[ "$0" = "$1" ] && exit 7', '{key}', key];
   expect(await runInProcess(['referee', ...flags, '--', ...command])).toMatchObject({ code: 7 });
-});
-
-test.skipIf(!hasCurl)('referee ends as the command did when that failed', async () => {
-  const ended = await runInProcess(['referee', ...LOST, ...PAYING_TARGET, '--env', 'EXIT=7', ...COMMAND]);
-  expect(ended).toMatchObject({
-    code: 7,
-    stdout: expect.stringContaining('paid-twice'),
-    stderr: 'payout-sandbox: the command ended with exit code 7\n',
-  });
 });
 
 test('with --json, standard output has nothing but the reports', async () => {
@@ -90,58 +64,58 @@ test('Ctrl-C stops the referee, which says only that, and exits with 130', async
   expect(await program.stop('SIGINT')).toMatchObject({ code: 130, stderr: 'payout-sandbox: stopped\n' });
 });
 
-test.skipIf(!hasCurl)('--fail-on and --off choose which findings make referee fail', async () => {
-  const with_ = (...flags: string[]) =>
-    runInProcess(['referee', ...LOST, ...flags, ...PAYING_TARGET, ...COMMAND]);
-  expect((await with_('--fail-on', 'never')).code).toBe(0);
-  const off = await with_(
-    ...['paid-twice', 'paid-more-often'].flatMap((check) => ['--off', `${check}=another job does that`]),
-  );
-  expect(off).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('off  paid-twice: another job does that'),
-  });
-});
+const NOT_EXERCISED = 'was not exercised in any world: no request of the client tested it';
+const OFF = ['paid-twice', 'paid-more-often'].flatMap((check) => ['--off', `${check}=another job does that`]);
+const TYPO = ['--scenario', 'server-error-after-commit', '--intent', 'client_ref_id=^invoice-([0-9]+)'];
 
-test.skipIf(!hasCurl)('referee fails when a required check was not exercised', async () => {
-  const { code, stderr } = await runInProcess([
-    'referee',
-    '--require',
-    'amount-not-paise,poll-storm',
-    ...PAYING_TARGET,
-    ...COMMAND,
-  ]);
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr:
-      'payout-sandbox: poll-storm is required, and was not exercised in any world: no request of the client tested it\n',
-  });
-});
-
-test.skipIf(!hasCurl)('referee says why a required check has not judged the client', async () => {
-  const typo = ['--scenario', 'server-error-after-commit', '--intent', 'client_ref_id=^invoice-([0-9]+)'];
-  const required = ['--require', 'paid-twice,no-backoff', '--off', 'no-backoff=the queue adds the pauses'];
-  expect(await runInProcess(['referee', ...typo, ...required, ...PAYING_TARGET, ...COMMAND])).toMatchObject({
-    code: 1,
-    stderr: `\
-payout-sandbox: paid-twice is required, and is inconclusive: the intent matches nothing in 2 references, such as order-7, whose intended payout is not known
-payout-sandbox: no-backoff is required, and is off: the queue adds the pauses
-`,
-  });
+test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>([
+  ['0 for good conduct', ['--intent', 'beneficiary_account'], 0, ' passed', ''],
+  [
+    'the exit code of a command that failed',
+    [...LOST, '--env', 'EXIT=7'],
+    7,
+    'paid-twice',
+    'the command ended with exit code 7',
+  ],
+  ['0 with --fail-on never', [...LOST, '--fail-on', 'never'], 0, 'paid-twice', ''],
+  ['0 when what it found is off', [...LOST, ...OFF], 0, 'off  paid-twice: another job does that', ''],
+  [
+    '1 when a required check was not exercised',
+    ['--require', 'amount-not-paise,poll-storm'],
+    1,
+    '',
+    `poll-storm is required, and ${NOT_EXERCISED}`,
+  ],
+  [
+    '1 when a required check is inconclusive',
+    [...TYPO, '--require', 'paid-twice'],
+    1,
+    '',
+    'paid-twice is required, and is inconclusive: the intent matches nothing in 2 references, such as order-7, whose intended payout is not known',
+  ],
+  [
+    '1 when a required check is off',
+    ['--require', 'no-backoff', '--off', 'no-backoff=the queue adds the pauses'],
+    1,
+    '',
+    'no-backoff is required, and is off: the queue adds the pauses',
+  ],
+])('referee ends with %s', async (_what, flags, code, shown, complaint) => {
+  const stderr = complaint === '' ? '' : `payout-sandbox: ${complaint}\n`;
+  expect(await judged(flags)).toMatchObject({ code, stdout: expect.stringContaining(shown), stderr });
 });
 
 test.skipIf(!hasCurl)('referee writes reports in every format', async () => {
   const at = (name: string) => join(folderPath, name);
-  const folderPath = folder();
+  const folderPath = stateFolder();
   const reports = ['junit', 'markdown', 'json', 'text'].flatMap((format) => [
     '--report',
     `${format}=${at(format)}`,
   ]);
   writeFileSync(at('markdown'), '# Tests\n');
-  const { stdout } = await runInProcess(
-    ['referee', ...LOST, ...reports, '--report', 'github', ...PAYING_TARGET, ...COMMAND],
-    { GITHUB_STEP_SUMMARY: at('markdown') },
-  );
+  const { stdout } = await judged([...LOST, ...reports, '--report', 'github'], {
+    GITHUB_STEP_SUMMARY: at('markdown'),
+  });
   expect(stdout).toContain('::error title=payout referee, paid-twice::');
   expect(readFileSync(at('junit'), 'utf8')).toContain('<testsuites ');
   expect(readFileSync(at('markdown'), 'utf8')).toMatch(/^# Tests\n## Payout referee: failed/); // it is added to a summary
@@ -158,16 +132,8 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
     SANDBOX_SCENARIO: 'server-error-after-commit',
   });
   const where = ['--url', url, '--intent', 'beneficiary_account'];
-  const all = await runInProcess(['referee', ...where, '--admin-token', ADMIN, ...PAYING_TARGET, ...COMMAND]);
-  expect(all).toMatchObject({ code: 1, stderr: '' });
-  const own = await runInProcess([
-    'referee',
-    ...where,
-    '--key',
-    'sk_test_shop',
-    ...PAYING_TARGET,
-    ...COMMAND,
-  ]);
+  expect(await judged([...where, '--admin-token', ADMIN])).toMatchObject({ code: 1, stderr: '' });
+  const own = await judged([...where, '--key', 'sk_test_shop']);
   expect(own).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
   const nobody = await runInProcess(['referee', '--url', url, '--key', 'sk_test_nobody']);
   expect(nobody).toMatchObject({
@@ -199,7 +165,7 @@ test.skipIf(!hasCurl)(
     const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
     const reset =
       'curl -s -o /dev/null -X POST "$PAYOUT_URL/_sandbox/reset" -H "Authorization: Bearer $PAYOUT_KEY"';
-    const table = join(folder(), 'expected.csv');
+    const table = join(stateFolder(), 'expected.csv');
     writeFileSync(table, 'account,amount\n000123456789,250\n');
     const flags = ['--url', url, '--key', 'sk_test_shop', '--expect', table, ...PAYING_TARGET];
     const run = (script: string) =>
@@ -230,7 +196,7 @@ test('while a long command runs, referee reports how many requests and worlds th
 });
 
 test('examine judges a saved journal, in which a payout that may have been made twice is a warning', async () => {
-  const file = join(folder(), 'journal.json');
+  const file = join(stateFolder(), 'journal.json');
   writeFileSync(file, JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }));
   const intent = ['--intent', 'beneficiary_account'];
   const { code, stdout } = await runInProcess(['examine', ...intent, file]);
@@ -244,7 +210,7 @@ test('examine judges a saved journal, in which a payout that may have been made 
 test.skipIf(!hasCurl)(
   'the expected payouts and the settings of the project are read from files, and flags add to them',
   async () => {
-    const folderPath = folder();
+    const folderPath = stateFolder();
     const table = join(folderPath, 'payouts.csv');
     writeFileSync(table, 'account,amount\n000123456789,250.00\n');
     writeFileSync(
@@ -272,7 +238,7 @@ test.skipIf(!hasCurl)(
 );
 
 test('everything that is wrong in the settings of a project is reported, with its line', async () => {
-  const folderPath = folder();
+  const folderPath = stateFolder();
   const file = join(folderPath, 'settings.json');
   const settings = { off: { 'paid-twise': 'x', 'no-backoff': '' }, limits: { sends: 0 } };
   writeFileSync(file, JSON.stringify({ conduct: settings }, null, 1));
@@ -297,7 +263,7 @@ test('everything that is wrong in the settings of a project is reported, with it
 });
 
 test('examine refuses a file without a request, which proves nothing', async () => {
-  const file = join(folder(), 'journal.json');
+  const file = join(stateFolder(), 'journal.json');
   writeFileSync(file, '{"requests":[]}');
   expect(await runInProcess(['examine', file])).toMatchObject({
     code: 2,
@@ -306,71 +272,51 @@ test('examine refuses a file without a request, which proves nothing', async () 
   });
 });
 
-/** What no sandbox is needed to see. */
-testRows([
+/** What is seen before the command runs. */
+testRows<[readonly string[], string]>([
   [['--report', 'junit=/nonexistent/x.xml'], '--report: /nonexistent/x.xml cannot be written (ENOENT)'],
   [['--report', 'json=src'], '--report: src cannot be written (EISDIR)'],
   [['--report', 'json=package.json/x'], '--report: package.json/x cannot be written (ENOTDIR)'],
+  [['--report', 'junit'], '--report junit needs a file: --report junit=FILE'],
+  [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, github, not pdf'],
   [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
   [['--url', 'foo', '--key', 'k'], '--url must begin with http:// or https://, not "foo"'],
+  [['--url', 'http://127.0.0.1:9', '--key', 'k'], 'no sandbox answers at http://127.0.0.1:9'],
   [
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
     '--scenario cannot be set with --url: that sandbox already has its own settings',
   ],
+  [['--key', 'k'], '--key must be visible ASCII characters that begin with sk_test_'],
+  [['--api-keys', 'sk_test_a', '--key', 'sk_test_b'], '--key must be one of the keys in SANDBOX_API_KEYS'],
+  [['--scenario', 'no-such'], 'there is no scenario no-such'],
   [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url} and {key}'],
+  [['--env', 'X'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
   [['--intent', 'foo'], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--intent', 'foo=x'], '--intent foo is not known here (known: client_ref_id'],
+  [['--intent', 'client_ref_id=x'], '--intent must be a regular expression with one group: it needs exactly'],
   [['--patience', 'forever'], '--patience must be a duration such as 10s'],
-])('wrong flags are refused before the command runs', async (flags, message) => {
-  const ended = await runInProcess(['referee', ...flags, '--', '/no/such/program']);
-  expect(ended).toMatchObject({ code: 2, stdout: '' });
-  expect(ended.stderr).toContain(`payout-sandbox: ${message}`);
+  [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
+  [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
+  [['--fail-on', 'all'], '--fail-on must be one of error, warning, notice, never, not all'],
+  [['--expect', '/no/file'], '--expect: /no/file cannot be read (ENOENT)'],
+  [['--expect', 'package.json'], '--expect: package.json cannot be used: the first line must name'],
+  [[], '/no/such/program cannot be run (ENOENT)'],
+])('wrong flags exit with 2 and say what is wrong, before the command runs', async (flags, message) => {
+  const { code, stdout, stderr } = await runInProcess(['referee', ...flags, '--', '/no/such/program']);
+  expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 });
+  expect(stderr).toContain(`payout-sandbox: ${message}`);
 });
 
-testRows([
+testRows<[readonly string[], string]>([
   [
     ['referee', '--', 'true'],
-    'no request with a valid key reached the sandbox: give the command its address and a key',
+    'no request with a valid key reached the sandbox: give the command its address',
   ],
   [['referee'], 'referee needs a command: payout-sandbox referee -- npm test'],
-  [['referee', '--', '/no/such/program'], '/no/such/program cannot be run (ENOENT)'],
   [['referee', '--', ''], "'' cannot be run: it is no command"],
-  [
-    ['referee', '--require', 'paid-twise', '--', 'true'],
-    '--require: there is no check paid-twise (did you mean paid-twice?)',
-  ],
-  [['referee', '--off', 'paid-twice', '--', 'true'], '--off must be CHECK=REASON, not "paid-twice"'],
-  [['referee', '--report', 'junit', '--', 'true'], '--report junit needs a file: --report junit=FILE'],
-  [
-    ['referee', '--report', 'pdf=x', '--', 'true'],
-    '--report must be one of junit, markdown, json, text, github, not pdf',
-  ],
-  [
-    ['referee', '--fail-on', 'all', '--', 'true'],
-    '--fail-on must be one of error, warning, notice, never, not all',
-  ],
-  [['referee', '--env', 'X', '--', 'true'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
-  [['referee', '--expect', '/no/file', '--', 'true'], '--expect: /no/file cannot be read (ENOENT)'],
-  [
-    ['referee', '--intent', 'client_ref_id=x', '--', 'true'],
-    '--intent must be a regular expression with one group: it needs exactly one group',
-  ],
-  [['referee', '--scenario', 'no-such', '--', 'true'], 'no-such'],
-  [
-    ['referee', '--url', 'http://127.0.0.1:9', '--key', 'k', '--', 'true'],
-    'no sandbox answers at http://127.0.0.1:9',
-  ],
-  [
-    ['referee', '--key', 'k', '--', 'true'],
-    '--key must be visible ASCII characters that begin with sk_test_',
-  ],
-  [
-    ['referee', '--api-keys', 'sk_test_a', '--key', 'sk_test_b', '--', 'true'],
-    '--key must be one of the keys in SANDBOX_API_KEYS',
-  ],
   [['examine', 'package.json'], 'examine: package.json cannot be used: it is neither a journal'],
-])('wrong flags exit with 2 and say what is wrong', async (args, message) => {
+])('a command that cannot be judged exits with 2', async (args, message) => {
   const { code, stderr } = await runInProcess(args);
   expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
   expect(stderr).toContain(message);

@@ -19,27 +19,39 @@ function refusalOf(flags: Record<string, unknown>, environment: Record<string, u
   return expect.fail('the setting was accepted');
 }
 
-const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown])[]> = {
+type Good = readonly [text: string, value: unknown];
+
+/** Settings whose value is the text itself. */
+const AS_WRITTEN: Partial<Record<SettingName, readonly [string, string]>> = {
+  host: ['0.0.0.0', '::1'],
+  logLevel: ['silent', 'trace'],
+  settlement: ['instant', 'manual'],
+  scenario: ['happy-fast', './mine.yaml'],
+  dialect: ['strict', './real.yaml'],
+  scenarios: ['./mine', '/scenarios'],
+  magic: ['off', 'on'],
+  metrics: ['on', 'off'],
+  seed: ['7', 'any text'],
+  state: ['./sandbox.state', '/var/lib/sandbox'],
+  adminToken: ['0123456789abcdef', 'a-very-long-token!'],
+};
+/** Settings that are numbers, with the least and the most. */
+const NUMBERS: Partial<Record<SettingName, readonly [number, number]>> = {
+  port: [0, 65_535],
+  maxTransactions: [1, 1e9],
+  maxConnections: [1, 1e6],
+  maxWorlds: [1, 1e7],
+  journalEntries: [0, 1e6],
+};
+const OTHERS: Partial<Record<SettingName, readonly Good[]>> = {
   store: [
     ['redis://localhost', 'redis://localhost'],
     [' rediss://me:secret@store.example.test:6380/2 ', 'rediss://me:secret@store.example.test:6380/2'],
     ['redis+cluster://me:secret@one:6379,two:6379', 'redis+cluster://me:secret@one:6379,two:6379'],
   ],
-  port: [
-    ['0', 0],
-    ['65535', 65_535],
-  ],
-  host: [
-    ['0.0.0.0', '0.0.0.0'],
-    ['::1', '::1'],
-  ],
   allowedHosts: [
     ['payouts', ['payouts']],
     [' Payouts.Example.test , host.docker.internal', ['payouts.example.test', 'host.docker.internal']],
-  ],
-  logLevel: [
-    ['silent', 'silent'],
-    ['trace', 'trace'],
   ],
   apiKeys: [
     ['one', ['one']],
@@ -53,92 +65,44 @@ const GOOD: Record<SettingName, readonly (readonly [text: string, value: unknown
     ['99999999999.99', 99_999_999_999.99],
     ['100000000000', 1e11],
   ],
-  settlement: [
-    ['instant', 'instant'],
-    ['realistic', 'realistic'],
-    ['manual', 'manual'],
-  ],
-  scenario: [
-    ['happy-fast', 'happy-fast'],
-    ['./mine.yaml', './mine.yaml'],
-  ],
-  dialect: [
-    ['strict', 'strict'],
-    ['./real.yaml', './real.yaml'],
-  ],
-  scenarios: [
-    ['./mine', './mine'],
-    ['/scenarios', '/scenarios'],
-  ],
-  magic: [
-    ['off', 'off'],
-    ['on', 'on'],
-  ],
   rateLimit: [
     ['off', 'off'],
     ['5/1s', { max: 5, windowMs: 1000 }],
     ['20/1d', { max: 20, windowMs: 86_400_000 }],
     ['1/PT90S', { max: 1, windowMs: 90_000 }],
   ],
-  seed: [
-    ['7', '7'],
-    ['any text', 'any text'],
-  ],
   clock: [
     ['2026-01-15T10:30:00Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['2026-01-15T10:30:00.250Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30, 0, 250) }],
-    ['2026-01-15T16:00:00+05:30', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['2026-01-15T16:00', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['running', 'running'],
-  ],
-  maxTransactions: [
-    ['1', 1],
-    ['1000000000', 1e9],
-  ],
-  maxConnections: [
-    ['1', 1],
-    ['1000000', 1_000_000],
-  ],
-  maxWorlds: [
-    ['1', 1],
-    ['10000000', 1e7],
   ],
   worldIdle: [
     ['90s', 90_000],
     ['PT2H', 7_200_000],
     ['1ms', 1],
   ],
-  journalEntries: [
-    ['0', 0],
-    ['1000000', 1e6],
-  ],
   journalMemory: [
     ['8MiB', 8 * 1024 * 1024],
     ['512 kib', 512 * 1024],
-    ['1GiB', 1024 ** 3],
   ],
   scenarioMemory: [
     ['8MiB', 8 * 1024 * 1024],
     ['1GiB', 1024 ** 3],
   ],
-  state: [
-    ['./sandbox.state', './sandbox.state'],
-    ['/var/lib/sandbox', '/var/lib/sandbox'],
-  ],
   stateEvery: [
     ['30s', 30_000],
     ['off', 'off'],
   ],
-  metrics: [
-    ['on', 'on'],
-    ['off', 'off'],
-  ],
-  adminToken: [
-    ['0123456789abcdef', '0123456789abcdef'],
-    ['a-very-long-token!', 'a-very-long-token!'],
-  ],
 };
-const NAMES = Object.keys(GOOD) as SettingName[];
+const GOOD = Object.fromEntries([
+  ...Object.entries({ ...AS_WRITTEN, ...NUMBERS }).map(([name, values]) => [
+    name,
+    values.map((value): Good => [String(value), value]),
+  ]),
+  ...Object.entries(OTHERS),
+] as [SettingName, readonly Good[]][]) as Record<SettingName, readonly Good[]>;
+const NAMES = SETTINGS.map(({ name }) => name);
 
 testRows(NAMES.flatMap((name) => GOOD[name].map(([text, value]) => ({ name, text, value }))))(
   'every setting is accepted from its flag and from its variable',
@@ -336,27 +300,6 @@ test('localhost listens on 127.0.0.1 only, without a DNS lookup', async () => {
   const { url } = await sandboxFor({ host: 'localhost' });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(lookup.mock.calls.map(([name]) => name)).not.toContain('localhost');
-});
-
-test('a sandbox with a list of keys accepts only those', async () => {
-  const { url } = await sandboxFor({ apiKeys: 'a,sk_test_b' });
-  const answers = ['a', 'sk_test_b', 'b', 'A', 'a,sk_test_b', 'aa', 'sk_test_', 'sk_test_demo'].map(
-    async (key) => {
-      const headers = { authorization: `Bearer ${key}` };
-      const response = await fetch(`${url}/client/fetchbalance`, { headers });
-      return [key, response.status, response.headers.get('www-authenticate')];
-    },
-  );
-  expect(await Promise.all(answers)).toEqual([
-    ['a', 200, null],
-    ['sk_test_b', 200, null],
-    ['b', 401, 'Bearer'],
-    ['A', 401, 'Bearer'],
-    ['a,sk_test_b', 401, 'Bearer'],
-    ['aa', 401, 'Bearer'],
-    ['sk_test_', 401, 'Bearer'],
-    ['sk_test_demo', 401, 'Bearer'],
-  ]);
 });
 
 testRows([

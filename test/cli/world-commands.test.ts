@@ -89,15 +89,6 @@ test('pay says which rule was applied, and fails unless the payout is accepted',
   );
 });
 
-test('advance moves the clock to a time in India, and until nothing is scheduled', async () => {
-  const { output } = await companion();
-  expect(await output('advance', '2026-01-15T17:00')).toBe(
-    '2026-01-15 17:00:00 IST, frozen; nothing was due\n',
-  );
-  await output('pay', '--mode', 'NEFT');
-  expect(await output('advance', 'idle')).toContain('2026-01-15 17:00:20 IST, frozen; 1 step applied\n');
-});
-
 testRows([
   ['2h 30m', '18:30:00'],
   ['2 hours 30 mins', '18:30:00'],
@@ -105,19 +96,27 @@ testRows([
   ['1m30s', '16:01:30'],
   ['PT1H30M', '17:30:00'],
   ['0.5 hours', '16:30:00'],
-])('advance takes durations as people write them', async (written, time) => {
+  ['2026-01-15T17:00', '17:00:00'],
+])('advance takes durations as people write them, and times in India', async (written, time) => {
   const { output } = await companion();
   expect(await output('advance', written)).toBe(`2026-01-15 ${time} IST, frozen; nothing was due\n`);
+  await output('pay', '--mode', 'NEFT');
+  const settled = `2026-01-15 ${time.slice(0, -2)}${Number(time.slice(-2)) + 20}`;
+  expect(await output('advance', 'idle')).toContain(`${settled} IST, frozen; 1 step applied\n`);
 });
 
 test('amounts are accepted as they are printed, and times are shown in the zone that is asked for', async () => {
   const { output } = await companion();
   expect(await output('fund', '₹1,00,000.00')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
   expect(await output('withdraw', '1,500.50')).toBe('−₹1,500.50: the balance is ₹10,98,499.50\n');
+  expect(await output('entries', '--txn', 'none')).toBe('this world has no such entry\n');
   expect(await output('status', '--time-zone', 'UTC')).toContain('Clock     2026-01-15 10:30:00 UTC, frozen');
   expect(await output('entries', '--time-zone', 'Asia/Tokyo')).toMatch(
     /^at \(Asia\/Tokyo\) .*\n2026-01-15 19:30:00 /,
   );
+  expect(await output('unfreeze')).toContain(' IST, running; ');
+  expect(await output('freeze')).toContain(' IST, frozen; ');
+  expect(await output('reset')).toContain('Balance   ₹10,00,000.00, of ');
 });
 
 test('a client reads a payout that is then forced, a held request is released, and a rewind brings the world back', async () => {
@@ -135,16 +134,6 @@ test('a client reads a payout that is then forced, a held request is released, a
   expect(await held).toMatchObject({ status: 200 });
   expect(await output('rewind', '2')).toContain('Payouts   1 FAILED\n');
   expect(await output('name', 'refunds')).toContain(' (refunds), of your key\n');
-});
-
-test('fund changes the balance, freeze and resume the clock, and reset starts the world again', async () => {
-  const { output, world } = await companion();
-  expect(await output('fund', '100000')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
-  expect(await output('unfreeze')).toContain(' IST, running; ');
-  expect((await world.clock.read()).frozen).toBe(false);
-  expect(await output('freeze')).toContain(' IST, frozen; ');
-  expect(await output('reset')).toContain('₹10,00,000.00, of ');
-  expect(await world.balance()).toBe(1_000_000);
 });
 
 test('use chooses a scenario by name or from a file, and without an argument that of the server', async () => {
@@ -210,19 +199,17 @@ test('status and payouts --at-risk show a payout whose response was lost', async
   expect(listed).not.toContain(' told ');
 });
 
-test('status shows the name of the world', async () => {
-  const { output, url, apiKey } = await companion();
-  const { id } = await connectSandbox({ url }).world({ apiKey, name: 'refunds: retries' }).summary();
-  expect(await output('status')).toContain(`World     ${id} (refunds: retries), of your key\n`);
-});
-
-test('snapshot save --before writes the world as it was before a request', async () => {
+test('snapshot save writes a world, or as it was before a request, and snapshot load brings it back', async () => {
   const { output, run, world } = await companion();
   const file = `${stateFolder()}/world.ndjson`;
   await output('pay', '1000');
+  expect(await output('snapshot', 'save', file)).toBe(`${file} holds the world as it is\n`);
   await output('pay', '500');
-  const saved = `${file} holds the world as it was before request #2\n`;
-  expect(await output('snapshot', 'save', file, '--before', '2')).toBe(saved);
+  expect(await output('snapshot', 'load', file)).toContain('Payouts   1 PENDING\n');
+  await output('pay', '500');
+  const saved = `${file} holds the world as it was before request #3\n`;
+  expect(await output('snapshot', 'save', file, '--before', '3')).toBe(saved);
+  await world.reset();
   await output('snapshot', 'load', file);
   expect(await world.balance()).toBe(999_000);
   expect(await run('snapshot', 'save', file, '--before', '9')).toMatchObject({
@@ -230,16 +217,6 @@ test('snapshot save --before writes the world as it was before a request', async
     stderr: expect.stringContaining('does not know request 9'),
   });
   expect(await run('snapshot', 'save', file, '--before', 'now')).toMatchObject({ code: 2 });
-});
-
-test('snapshot load brings back the world that snapshot save wrote', async () => {
-  const { output, world } = await companion();
-  const file = `${stateFolder()}/world.ndjson`;
-  await output('pay', '1000');
-  expect(await output('snapshot', 'save', file)).toBe(`${file} holds the world as it is\n`);
-  await world.reset();
-  expect(await output('snapshot', 'load', file)).toContain('Payouts   1 PENDING\n');
-  expect(await world.balance()).toBe(999_000);
 });
 
 /** A server that returns a page for everything. @returns its address */
@@ -252,22 +229,22 @@ async function proxyAt(status: number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test.each([200, 502])('an HTML page of a proxy with status %i is reported in one line', async (status) => {
-  const url = await proxyAt(status);
-  const { code, stdout, stderr } = await runInProcess(['status', '--url', url]);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toBe(
-    `payout-sandbox: ${url}/_sandbox/world answers ${status} (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
-  );
-});
-
-test('a wrong path in --url is reported with the address that was requested', async () => {
+test('a page of a proxy, and a wrong path in --url, are reported in one line with what was requested', async () => {
   const { url, run } = await companion();
-  const { code, stdout, stderr } = await run('status', '--url', `${url}/foo`);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(
-    `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`,
-  );
+  for (const status of [200, 502]) {
+    const proxy = await proxyAt(status);
+    expect(await run('status', '--url', proxy)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `payout-sandbox: ${proxy}/_sandbox/world answers ${status} (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
+    });
+  }
+  const wrong = `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`;
+  expect(await run('status', '--url', `${url}/foo`)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(wrong),
+  });
 });
 
 testRows<[readonly string[], number, RegExp]>([
@@ -299,6 +276,13 @@ testRows<[readonly string[], number, RegExp]>([
   [['rule', 'remove', 'nope'], 2, /^This world has no overrides\. Rules of a scenario cannot be removed$/],
   [['rule', 'list', '--from', 'here'], 2, /^from must be one of world, scenario, magic$/],
   [['rule', 'from', '7'], 2, /^request 7 is not in the journal/],
+  [['rule', 'from', '1', '/nowhere'], 2, /^rule from: \/nowhere cannot be read \(ENOENT\)$/],
+  [
+    ['rule', 'from', '1', 'package.json'],
+    2,
+    /^rule from: package.json cannot be used: it is neither a journal/,
+  ],
+  [['rule', 'from', '1', 'x', '2'], 2, /^too many arguments for 'from'/],
   [
     ['snapshot', 'save', '/nowhere/world'],
     2,

@@ -248,4 +248,9 @@ test('rule from prints a scenario that repeats a request of a saved journal or H
   const fromHar = (await runInProcess(['rule', 'from', '1', har!])).stdout.split('\n');
   const isOther = (line: string, nth: number) => line !== fromHar[nth];
   expect([fromHar.length, printed.stdout.split('\n').filter(isOther)]).toEqual([fromHar.length, []]);
+  const foreign = (await world.requests()).map((entry) => Object.assign(entry, { route: null }));
+  writeFileSync(journal!, JSON.stringify({ requests: foreign }));
+  expect((await runInProcess(['rule', 'from', '1', journal!])).stderr).toBe(
+    'payout-sandbox: request #1 (POST /payout/initiate) is not a request of the payout service\n',
+  );
 });

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hunt, startSandbox, type HuntOptions, type World } from '../../../src/index.ts';
-import { systemClock } from '../../../src/platform/system-clock.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong, sized } from '../../support/size.ts';
+import { stateFolder } from '../../support/state-folder.ts';
+import { testRows } from '../../support/test-rows.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { FailureCatalogue, failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
 import { search, type Reproduction } from '../../../src/trials/hunt/search.ts';
@@ -24,13 +24,6 @@ const huntFor = (run: (api: PayoutApi, signal: AbortSignal) => Promise<unknown>,
     run: (world, signal) => PayoutApi.run(world, async (api) => void (await run(api, signal))),
   });
 
-function scenarioFile(yaml: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'found.yaml'), yaml);
-  return join(folder, 'found.yaml');
-}
-
 /** `npm test` leaves out those that need many runs; the run of docs/hunt.md finds a bug like the one that believes "not found". */
 test.each(isLong ? PLANTED : PLANTED.slice(0, 3))(
   'a client that $name: $goal is found with $failures failures, and its scenario shows it every time',
@@ -40,7 +33,9 @@ test.each(isLong ? PLANTED : PLANTED.slice(0, 3))(
     expect(runs).toBeLessThanOrEqual(FOUND_WITHIN[failures]!);
     expect(flaky).toEqual([]);
     const { yaml, expected } = findings[0]!;
-    await using sandbox = await startSandbox({ scenario: scenarioFile(yaml) });
+    const file = join(stateFolder(), 'found.yaml');
+    writeFileSync(file, yaml);
+    await using sandbox = await startSandbox({ scenario: file });
     for (let time = 1; time <= sized(2, 10); time += 1) {
       const world = sandbox.world();
       await PayoutApi.run(world, run);
@@ -90,29 +85,20 @@ test('a client that pays one account two amounts, each once, does not pay twice'
   expect(findings).toEqual([]);
 });
 
-test('a client without a timeout is stuck when no response comes', async () => {
-  const { findings } = await huntFor((api) => api.initiate(order(1), true), {
-    goals: ['stuck'],
-    patience: '200ms',
-  });
-  expect(findings).toMatchObject([
-    { goal: 'stuck', failures: [{ kind: 'hang' }], message: expect.stringContaining('never comes') },
-  ]);
-});
+const waits = (api: PayoutApi): Promise<unknown> => api.initiate(order(1), true);
+async function asksForEver(api: PayoutApi, signal: AbortSignal): Promise<void> {
+  await api.initiate(order(1));
+  let state: string | null = null;
+  while (state !== 'SUCCESS' && !signal.aborted) ({ state } = await api.status({ client_ref_id: 'order-1' }));
+}
 
-test('a client that never ends is stuck', async () => {
-  const { findings } = await huntFor(
-    async (api, signal) => {
-      await api.initiate(order(1));
-      let state: string | null = null;
-      while (state !== 'SUCCESS' && !signal.aborted)
-        ({ state } = await api.status({ client_ref_id: 'order-1' }));
-    },
-    { goals: ['stuck'], patience: '200ms', depth: 1 },
-  );
-  expect(findings).toMatchObject([
-    { goal: 'stuck', failures: [{ kind: 'failed' }], message: expect.stringContaining('did not finish') },
-  ]);
+test.each([
+  ['without a timeout', waits, 'hang', 'never comes'],
+  ['that asks for ever', asksForEver, 'failed', 'did not finish'],
+])('a client %s is stuck', async (_what, run, kind, words) => {
+  const { findings } = await huntFor(run, { goals: ['stuck'], patience: '200ms', depth: 1 });
+  const message = expect.stringContaining(words) as string;
+  expect(findings).toMatchObject([{ goal: 'stuck', failures: [{ kind }], message }]);
 });
 
 test('an error of the referee is found as bad conduct', async () => {
@@ -234,7 +220,7 @@ test('a hunt ends after the given number of runs, and reports how much of the se
 });
 
 let lastOrder = 0;
-test.each<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
+testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
   [
     'fails by itself',
     () => Promise.reject(new Error('no money')),
@@ -268,7 +254,7 @@ test.each<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     { intent: { client_ref_id: 'x' } },
     'intent must be a regular',
   ],
-])('a client that %s cannot be hunted', async (_what, run, options, message) => {
+])('a client that cannot be hunted is refused with the reason', async (_what, run, options, message) => {
   await expect(huntFor(run, options)).rejects.toThrow(message);
 });
 
@@ -278,45 +264,33 @@ const givesUp = async (api: PayoutApi): Promise<void> => {
   if (http !== 200) throw new Error('not paid');
 };
 
-test('a client that reports a failure for a payout that was made has misreported it; one in doubt has not', async () => {
-  const options = { goals: ['misreported'], depth: 1 } as const;
-  const { findings } = await hunt({
-    ...options,
-    goals: ['misreported'],
-    run: (world) => PayoutApi.run(world, givesUp),
-  });
-  expect(findings).toMatchObject([
+test('a client that reports a failure for a payout that was made has misreported it, unless it is known or in doubt', async () => {
+  const huntWith = (reported: string, options: Partial<HuntOptions> = {}) =>
+    hunt({
+      goals: ['misreported'],
+      depth: 1,
+      ...options,
+      run: (world) =>
+        PayoutApi.run(world, givesUp).then(
+          () => 'paid',
+          () => reported,
+        ),
+    });
+  const first = await huntWith('failed');
+  expect(first.findings).toMatchObject([
     { goal: 'misreported', message: 'order-1 was paid (₹101.00), but the client reports a failure' },
   ]);
-  const doubts = await hunt({
-    depth: 1,
-    goals: ['misreported'],
-    run: (world) =>
-      PayoutApi.run(world, givesUp).then(
-        () => 'paid',
-        () => 'in-doubt',
-      ),
-  });
-  expect(doubts.findings).toEqual([]);
-});
-
-test('a finding that is known does not count, and the hunt looks for others', async () => {
-  const search = { goals: ['misreported'], depth: 1, seed: '1' } as const;
-  const run: HuntOptions['run'] = (world) => PayoutApi.run(world, givesUp);
-  const first = await hunt({ ...search, goals: ['misreported'], run });
+  expect((await huntWith('in-doubt')).findings).toEqual([]);
   const known = first.findings.map(({ goal, failures }) => ({ goal, failures: failures.map(failureName) }));
-  const second = await hunt({ ...search, goals: ['misreported'], run, known });
+  const second = await huntWith('failed', { known });
   expect(second.known.map(({ goal }) => goal)).toEqual(['misreported']);
-  expect(second.findings.map(({ failures }) => failures.map(failureName))).not.toEqual(
-    known.map(({ failures }) => failures),
-  );
   expect(second.findings).toHaveLength(1); // another failure with the same result
+  expect(second.findings[0]!.failures.map(failureName)).not.toEqual(known[0]!.failures);
   const larger = known.map(({ goal, failures }) => ({
     goal,
     failures: [...failures, 'payout-9-status-1-hang'],
   }));
-  const third = await hunt({ ...search, goals: ['misreported'], run, known: larger });
-  expect(third.known).toEqual([]); // a finding with more failures says nothing about fewer
+  expect((await huntWith('failed', { known: larger })).known).toEqual([]); // says nothing about fewer failures
 });
 
 test('a hunt says which account the client pays several times even without any failure', async () => {
@@ -336,20 +310,14 @@ test('the progress of a hunt moves with each run', async () => {
   expect(new Set(tried).size).toBeGreaterThan(3);
 });
 
-test('a hunt that is stopped does not start its client again', async () => {
+test('a run that was stopped does not start its client, and one that has ended leaves no timer behind', async () => {
+  const clock = new ManualClock();
   let runs = 0;
   const client = () => {
     runs += 1;
     return Promise.resolve({ kind: 'success' as const });
   };
-  const stop = AbortSignal.abort();
-  const ending = await runClient(client, {} as World, 60_000, stop, systemClock(), {});
-  expect([ending.kind, runs]).toEqual(['stuck', 0]);
-});
-
-test('a run that has ended leaves no timer behind', async () => {
-  const clock = new ManualClock();
-  const { signal } = new AbortController();
-  await runClient(async () => ({ kind: 'success' }), null as never, 1000, signal, clock, {});
-  expect(clock.timers).toBe(0);
+  const run = (signal: AbortSignal) => runClient(client, {} as World, 60_000, signal, clock, {});
+  expect([(await run(AbortSignal.abort())).kind, runs]).toEqual(['stuck', 0]);
+  expect([(await run(new AbortController().signal)).kind, runs, clock.timers]).toEqual(['success', 1, 0]);
 });
