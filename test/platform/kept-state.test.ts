@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
@@ -22,15 +22,18 @@ class BusyClock extends ManualClock {
 }
 
 /** A world, and the file that keeps it, which is being written when `meanwhile` is called. */
-async function keptWorld() {
-  const file = join(stateFolder(), 'sandbox.state');
+async function keptWorld(
+  file = join(stateFolder(), 'sandbox.state'),
+  limits: Parameters<typeof logFor>[0] = {},
+  made = ['before'],
+) {
   const wallClock = new BusyClock();
-  const { log: worlds, world } = logFor({}, wallClock);
+  const { log: worlds, world } = logFor(limits, wallClock);
   const log = pino({ level: 'silent' });
   const kept = new KeptState({ file, everyMs: EVERY_MS, worlds, compiler, wallClock, log });
-  const pay = (reference: string) => world('a').submit(initiate({ client_ref_id: reference }));
+  const pay = (reference: string, name = 'a') => world(name).submit(initiate({ client_ref_id: reference }));
   const references = () => keptWorlds(file)?.[0]?.payouts.map(({ clientRefId }) => clientRefId);
-  await pay('before');
+  for (const reference of made) await pay(reference);
   kept.start();
   return { file, wallClock, kept, pay, references };
 }
@@ -60,4 +63,26 @@ test('a stop while the state is written waits for that, and then writes what cam
   expect(new Set(seen)).toEqual(new Set([undefined]));
   expect(references()).toEqual(['before', 'meanwhile']);
   expect(readdirSync(dirname(file))).toEqual(['sandbox.state']);
+});
+
+test('a stop that could not write its state frees the file for the next start', async () => {
+  const { file, kept } = await keptWorld();
+  await kept.restore();
+  mkdirSync(file);
+  await expect(kept.end()).rejects.toThrow('cannot be written');
+  rmdirSync(file);
+  const next = await keptWorld(file);
+  await next.kept.restore();
+  await next.kept.end();
+  expect(next.references()).toEqual(['before']);
+});
+
+test('a restart has room for exactly the payouts that it had before', async () => {
+  const { file, kept, pay } = await keptWorld();
+  for (const name of ['b', 'c']) await pay('before', name);
+  await kept.end();
+  const limits = { maxRecords: 3 };
+  const next = await keptWorld(file, limits, []);
+  expect(await next.kept.restore()).toMatchObject({ worlds: 3, payouts: 3 });
+  await next.kept.end();
 });

@@ -4,8 +4,10 @@ import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { storeUnavailable } from '../../../src/log/valkey/store-connection.ts';
+import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
+import type { WorldState } from '../../../src/world/state.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
@@ -215,5 +217,33 @@ test.skipIf(inject('storeUrl') === '')(
     for (const [nth, { id }] of events.entries()) {
       for (const log of [one, other]) expect(await eventsAt(log, id)).toEqual(events.slice(nth + 1));
     }
+  },
+);
+
+test.skipIf(inject('storeUrl') === '')(
+  'a part of the log that is skipped is missed by a reader who was there, and not by one who joins meanwhile',
+  async () => {
+    const url = await freshStore();
+    const { log: one, store } = await storedLogFor(url, 'one');
+    const { log: other } = await storedLogFor(url, 'other');
+    const world = await one.use(WORLD);
+    const state = (await one.use('e'.repeat(32))).latest as WorldState;
+    const seen: [string[], string[]] = [[], []];
+    const join = (nth: 0 | 1) =>
+      world.watch(undefined, { take: ({ type }) => void seen[nth].push(type), end: () => undefined });
+    await join(0);
+    const redis = new Redis(url);
+    onTestFinished(() => redis.disconnect());
+    const bases = async () => JSON.parse((await redis.hget(keysOf(WORLD).head, 'bases'))!) as unknown[];
+    let joined: Promise<unknown> | undefined;
+    vi.spyOn(store, 'append').mockImplementationOnce(async () => {
+      await (await other.use(WORLD)).submit({ kind: 'restore', state, clock: 'from-snapshot' });
+      await expect.poll(async () => (await bases()).length).toBe(2);
+      joined = join(1);
+      return { kind: 'moved', isUnsure: false }; // as if the log had been trimmed
+    });
+    await world.submit({ kind: 'credit', amountPaise: 1 });
+    await joined;
+    expect(seen.map((types) => types.includes('missed'))).toEqual([true, false]);
   },
 );
