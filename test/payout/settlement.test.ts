@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { TransferMode } from '../../src/contract/service.ts';
 import { formatUtr, payoutDraw } from '../../src/payout/identity.ts';
 import { istMinute, plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';
 import { sandboxFor } from '../support/sandbox.ts';
@@ -6,32 +7,25 @@ import { testRows } from '../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00Z';
 const startMs = Date.parse(START);
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 const after = (ms: number): string => new Date(startMs + ms).toISOString();
 
-test.each([
-  ['IMPS', 2_000],
-  ['UPI', 2_000],
-  ['RTGS', 10_000],
-  ['NEFT', 20_000],
-])('demo: %s succeeds exactly after its delay, and is stamped with that time', async (mode, ms) => {
-  const { client } = await sandboxFor({ clock: START });
-  const world = client();
-  await world.pay({ transfer_mode: mode });
-  await world.clock.advance(`${ms - 1}ms`);
-  expect((await world.status({ client_ref_id: 'order-1' })).body.data).toMatchObject({
-    status: 'PENDING',
-    utr: null,
-  });
+test('demo: each mode succeeds exactly after its delay, and is stamped with that time', async () => {
+  const world = (await sandboxFor({ clock: START })).client();
+  const delays = { IMPS: 2 * SECOND, UPI: 2 * SECOND, RTGS: 10 * SECOND, NEFT: 20 * SECOND };
+  for (const mode of Object.keys(delays)) await world.pay({ client_ref_id: mode, transfer_mode: mode });
   const { changes } = await world.clock.advance('3d');
-  expect(changes).toMatchObject([
-    { client_ref_id: 'order-1', from: 'PENDING', to: 'SUCCESS', at: after(ms) },
-  ]);
-  expect((await world.status({ client_ref_id: 'order-1' })).body.data).toMatchObject({
-    status: 'SUCCESS',
-    created_at: after(0),
-    completed_at: after(ms),
-    utr: changes[0]!.utr,
-  });
+  const settled = Object.entries(delays).map(([client_ref_id, ms]) => ({ client_ref_id, at: after(ms) }));
+  expect(changes.toSorted((a, b) => a.at.localeCompare(b.at))).toMatchObject(
+    settled.map((one) => ({ ...one, from: 'PENDING', to: 'SUCCESS' })),
+  );
+  for (const { client_ref_id, at, utr } of changes) {
+    const { data } = (await world.status({ client_ref_id })).body;
+    expect(data).toMatchObject({ status: 'SUCCESS', created_at: after(0), completed_at: at, utr });
+  }
 });
 
 test('instant: a payout is PENDING in the response and settled at the next request, even with a frozen clock', async () => {
@@ -55,54 +49,37 @@ test('manual: a payout stays PENDING', async () => {
   expect((await world.status({ client_ref_id: 'order-1' })).body.data.status).toBe('PENDING');
 });
 
-test('realistic: every mode settles within the times of its rail, and some payouts hang for days', () => {
-  const minute = 60_000;
-  const bounds = { IMPS: [2_000, 10_000], UPI: [2_000, 10_000], RTGS: [5 * minute, 30 * minute] } as const;
-  let deemed = 0;
-  const wrong: string[] = []; // calling `expect` for each of 16,000 payouts would take most of the time
-  for (let nth = 0; nth < 4000; nth += 1) {
-    const createdAtMs = startMs + nth * 7919;
-    for (const mode of ['IMPS', 'UPI', 'RTGS', 'NEFT'] as const) {
+test('realistic: one or two IMPS and UPI payouts in a hundred hang for days, and none of the other modes', () => {
+  const hanging = (mode: TransferMode): number =>
+    Array.from({ length: 4000 }, (_, nth) => {
       const draw = payoutDraw('seed', `${mode}-${nth}`, 1);
-      const timeline = timelineOf(plannedSteps('realistic', mode, createdAtMs, draw), createdAtMs, false);
-      const { afterMs, to } = timeline[0]!;
-      const waitMs = afterMs!;
-      let isRight: boolean;
-      if (mode === 'NEFT') {
-        const batchMs = Math.floor(createdAtMs / (30 * minute) + 1) * 30 * minute;
-        isRight = createdAtMs + waitMs >= batchMs && createdAtMs + waitMs <= batchMs + 120 * minute;
-      } else if (waitMs > 30 * minute) {
-        deemed += 1;
-        const isInDays = waitMs >= 24 * 60 * minute && waitMs <= 72 * 60 * minute;
-        isRight = mode !== 'RTGS' && (to === 'SUCCESS' || to === 'FAILED') && isInDays;
-      } else {
-        isRight = to === 'SUCCESS' && waitMs >= bounds[mode][0] && waitMs <= bounds[mode][1];
-      }
-      if (!isRight || timeline.length !== 1) wrong.push(`${mode}-${nth}: ${JSON.stringify(timeline)}`);
-    }
+      return timelineOf(plannedSteps('realistic', mode, startMs, draw), startMs, false)[0]!.afterMs! >= DAY;
+    }).filter(Boolean).length;
+  for (const mode of ['IMPS', 'UPI'] as const) {
+    expect(hanging(mode)).toBeGreaterThan(40);
+    expect(hanging(mode)).toBeLessThan(80);
   }
-  expect(wrong).toEqual([]);
-  expect(deemed / 8000).toBeGreaterThan(0.01); // of the IMPS and UPI payouts; the seed is fixed, so the count is fixed
-  expect(deemed / 8000).toBeLessThan(0.02);
+  expect([hanging('RTGS'), hanging('NEFT')]).toEqual([0, 0]);
 });
 
-testRows([
-  ['RTGS', '2026-01-15T10:30:00Z', 'SBXBR52026011523456789'],
-  ['RTGS', '2026-01-15T18:29:59.999Z', 'SBXBR52026011523456789'],
-  ['RTGS', '2026-01-15T18:30:00Z', 'SBXBR52026011623456789'],
-  ['NEFT', '2026-01-15T10:30:00Z', 'SBXBN26015456789'],
-  ['NEFT', '2028-12-31T10:30:00Z', 'SBXBN28366456789'],
-  ['IMPS', '2026-01-15T18:30:00Z', '601623456789'],
-  ['UPI', '2025-12-31T18:29:59Z', '536523456789'],
-  ['UPI', '2025-12-31T18:30:00Z', '600123456789'],
-] as const)('a UTR has the real format of its mode and the date in IST', (mode, at, utr) => {
-  expect(formatUtr(mode, Date.parse(at), 123_456_789)).toBe(utr);
-});
+testRows<[mode: TransferMode, at: string, serial: number, utr: string]>([
+  ['RTGS', '2026-01-15T18:29:59.999Z', 123_456_789, 'SBXBR52026011523456789'],
+  ['RTGS', '2026-01-15T18:30:00Z', 123_456_789, 'SBXBR52026011623456789'],
+  ['RTGS', '2026-01-01T00:00:00+05:30', 900_000_007, 'SBXJR52026010100000007'],
+  ['NEFT', '2025-12-31T23:59:59.999+05:30', 0, 'SBXAN25365000000'],
+  ['NEFT', '2026-01-01T00:00:00+05:30', 0, 'SBXAN26001000000'],
+  ['NEFT', '2028-12-31T10:30:00Z', 123_456_789, 'SBXBN28366456789'],
+  ['NEFT', '2005-02-03T00:00:00Z', 101_999_999, 'SBXBN05034999999'],
+  ['IMPS', '2026-01-15T18:30:00Z', 123_456_789, '601623456789'],
+  ['IMPS', '2030-02-03T00:00:00Z', 99_999_999, '003499999999'],
+  ['UPI', '2025-12-31T18:29:59Z', 123_456_789, '536523456789'],
+])(
+  'a UTR has the real format of its mode, the date in IST, and a bank from its serial',
+  (mode, at, serial, utr) => {
+    expect(formatUtr(mode, Date.parse(at), serial)).toBe(utr);
+  },
+);
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 const ALMOST = 1 - 2 ** -48;
 const rail = (mode: 'IMPS' | 'UPI' | 'RTGS' | 'NEFT', draws: Record<string, number>, createdAtMs = startMs) =>
   plannedSteps(
@@ -195,21 +172,4 @@ test('steps keep their order, wait for their time or for reads, and have a UTR i
   ]);
   const failed = [{ to: 'FAILED', when: { afterMs: 0 }, utr: null }] as const;
   expect([true, false].map((has) => timelineOf(failed, 100, has)[0]!.utr)).toEqual([true, false]);
-});
-
-test('UTRs have the day of the year, padded parts, and a bank from the first digit of their serial', () => {
-  const [first, last] = ['2026-01-01T00:00:00+05:30', '2026-12-31T23:59:59.999+05:30'].map(Date.parse) as [
-    number,
-    number,
-  ];
-  expect([first - 1, first, last, last + 1].map((ms) => formatUtr('NEFT', ms, 0))).toEqual([
-    'SBXAN25365000000',
-    'SBXAN26001000000',
-    'SBXAN26365000000',
-    'SBXAN27001000000',
-  ]);
-  expect(formatUtr('RTGS', first, 900_000_007)).toBe('SBXJR52026010100000007');
-  expect(formatUtr('IMPS', Date.parse('2030-02-03T00:00:00Z'), 99_999_999)).toBe('003499999999');
-  expect(formatUtr('NEFT', Date.parse('2005-02-03T00:00:00Z'), 101_999_999)).toBe('SBXBN05034999999');
-  expect(formatUtr('NEFT', Date.parse('2005-02-03T00:00:00Z'), 2_000_000)).toBe('SBXAN05034000000');
 });

@@ -1,9 +1,17 @@
+import {
+  RefereeSettings,
+  type CheckId,
+  type CheckReport,
+  type RefereeSettingsInput,
+  type WorldReport,
+} from '../../src/contract/conduct.ts';
 import type {
   EntryResponse,
   JournalEntry,
   TransactionResponse,
 } from '../../src/contract/control-responses.ts';
 import type { Evidence } from '../../src/referee/case.ts';
+import { judge } from '../../src/referee/judge.ts';
 
 const START_MS = Date.parse('2026-01-15T10:30:00.000Z');
 const iso = (ms: number): string => new Date(START_MS + ms).toISOString();
@@ -129,3 +137,15 @@ export const evidenceOf = (
   wall_now: null,
   clientEnded: true,
 });
+
+/** Says which references belong to one order. */
+export const ORDERS = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
+
+/** A payout that was made, although its client saw a 500. */
+export const lost: Line = { http: 500, change: { committed: true } };
+
+export const reportOn = (evidence: Evidence, settings: RefereeSettingsInput = {}): WorldReport =>
+  judge('a world', evidence, RefereeSettings.parse(settings));
+
+export const checkOf = (id: CheckId, evidence: Evidence, settings: RefereeSettingsInput = {}): CheckReport =>
+  reportOn(evidence, settings).checks.find((check) => check.id === id)!;

@@ -1,25 +1,20 @@
 import { expect, test } from 'vitest';
 import {
   CHECK_IDS,
-  RefereeSettings,
+  type CheckId,
   type Finding,
   type RefereeSettingsInput,
 } from '../../src/contract/conduct.ts';
 import type { Evidence } from '../../src/referee/case.ts';
-import { judge, mergedReport } from '../../src/referee/judge.ts';
+import { mergedReport } from '../../src/referee/judge.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
-import { creditAt, evidenceOf, payoutOf, type Line } from './journal-of.ts';
+import { checkOf, creditAt, evidenceOf, lost, ORDERS, payoutOf, reportOn, type Line } from './journal-of.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const DAY = 86_400_000;
-const ORDERS = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
-
-const verdicts = (evidence: Evidence, settings: RefereeSettingsInput = {}) =>
-  judge('a world', evidence, RefereeSettings.parse(settings));
-
 /** The verdict of one check, and how grave its findings are. */
-function verdictOf(id: string, evidence: Evidence, settings: RefereeSettingsInput = {}): string {
-  const { verdict, findings } = verdicts(evidence, settings).checks.find((check) => check.id === id)!;
+function verdictOf(id: CheckId, evidence: Evidence, settings: RefereeSettingsInput = {}): string {
+  const { verdict, findings } = checkOf(id, evidence, settings);
   return [verdict, ...findings.map(({ severity }) => severity)].join(' ');
 }
 
@@ -29,38 +24,32 @@ const status = (line: Line = {}): Line => ({ route: 'status', ...line });
 const NAMES_REFERENCE = { status: 400, headers: {}, body: { errors: [{ field: 'client_ref_id' }] } };
 const again = (reference: string, line: Line = {}): Line => ({ reference, ...line });
 
-test('a report has every check once, in the order of the table', () => {
-  expect(verdicts(evidenceOf([])).checks.map(({ id }) => id)).toEqual(CHECK_IDS);
+test('a report has every check once, in the order of the table; without requests, none was exercised', () => {
+  const { checks, passed, counts } = reportOn(evidenceOf([]));
+  expect(checks.map(({ id }) => id)).toEqual(CHECK_IDS);
+  expect(passed).toBe(true);
+  expect(counts).toMatchObject({ error: 0, passed: 0, not_exercised: CHECK_IDS.length });
 });
 
 test('a report calls a world by the name in the settings, by its own name, or as the caller does', () => {
   const evidence = evidenceOf([]);
   const named = { ...evidence, name: 'its own' };
-  expect(verdicts(named, { name: 'in the settings' }).name).toBe('in the settings');
-  expect(verdicts(named).name).toBe('its own');
-  expect(verdicts({ ...evidence, name: null }).name).toBe('a world');
-});
-
-test('in a world without requests, no check was exercised', () => {
-  const { passed, counts } = verdicts(evidenceOf([]));
-  expect(passed).toBe(true);
-  expect(counts).toMatchObject({ error: 0, passed: 0, not_exercised: CHECK_IDS.length });
+  expect(reportOn(named, { name: 'in the settings' }).name).toBe('in the settings');
+  expect(reportOn(named).name).toBe('its own');
+  expect(reportOn({ ...evidence, name: null }).name).toBe('a world');
 });
 
 test('the same evidence gives the same bytes, in whatever order the journal is listed', () => {
   const lines = [unknown, again('order-1-b'), status({ state: 'PENDING' })];
   const evidence = evidenceOf(lines);
-  const report = JSON.stringify(verdicts(evidence, ORDERS));
-  expect(JSON.stringify(verdicts(evidenceOf(lines), ORDERS))).toBe(report);
+  const report = JSON.stringify(reportOn(evidence, ORDERS));
+  expect(JSON.stringify(reportOn(evidenceOf(lines), ORDERS))).toBe(report);
   const reversed = { ...evidence, requests: evidence.requests.toReversed() };
-  expect(JSON.stringify(verdicts(reversed, ORDERS))).toBe(report);
+  expect(JSON.stringify(reportOn(reversed, ORDERS))).toBe(report);
 });
 
 test('a finding shows the requests, what the client knew, the money at stake and what to do instead', () => {
-  const { checks } = verdicts(
-    evidenceOf([{ ...unknown, change: { committed: true } }, again('order-1-b', { state: 'PENDING' })]),
-    ORDERS,
-  );
+  const { checks } = reportOn(evidenceOf([lost, again('order-1-b', { state: 'PENDING' })]), ORDERS);
   expect(checks[0]).toEqual({
     id: 'paid-twice',
     verdict: 'found',
@@ -85,136 +74,115 @@ test('a finding shows the requests, what the client knew, the money at stake and
   });
 });
 
-type VerdictCase = [check: string, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput];
+const PENDING = { state: 'PENDING' };
+const B = 'order-1-b';
+const NPCI: RefereeSettingsInput = { limits: { polling: 'npci' } };
+const missing = status({ http: 404 });
+const sees = (state: string): Line => status({ state });
+const busy = (http: number): Line => ({ http, headers: { 'Retry-After': '30' } });
+const times = (count: number, line: Line): Line[] => Array.from({ length: count }, () => line);
+const failing = (...atMs: number[]): Line[] => atMs.map((ms) => ({ http: 500, atMs: ms, tookMs: 0.1 }));
+/** Requests that the client leaves after 10 s. */
+const timingOut = (...seconds: number[]): Line[] =>
+  seconds.map((at) => ({ http: 0, atMs: at * 1000, tookMs: 10_000 }));
+
+type VerdictCase = [check: CheckId, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput];
 const VERDICTS: readonly VerdictCase[] = [
   ['paid-twice', 'not_exercised', [{ state: 'SUCCESS' }], ORDERS],
-  ['paid-twice', 'passed', [unknown, { state: 'PENDING' }], ORDERS],
-  ['paid-twice', 'passed', [unknown, status(FAILED), again('order-1-b', { state: 'PENDING' })], ORDERS],
-  ['paid-twice', 'passed', [unknown, status({ state: 'REVERSED' }), again('order-1-b')], ORDERS],
-  ['paid-twice', 'not_exercised', [{ http: 402 }, again('order-1-b', { state: 'PENDING' })], ORDERS],
-  ['paid-twice', 'found warning', [{ ...unknown }, { http: 402 }, again('order-1-b')], ORDERS],
-  ['paid-twice', 'found warning', [unknown, status({ http: 404 }), again('order-1-b')], ORDERS],
+  ['paid-twice', 'passed', [unknown, PENDING], ORDERS],
+  ['paid-twice', 'passed', [unknown, sees('FAILED'), again(B, PENDING)], ORDERS],
+  ['paid-twice', 'passed', [unknown, sees('REVERSED'), again(B)], ORDERS],
+  ['paid-twice', 'not_exercised', [{ http: 402 }, again(B, PENDING)], ORDERS],
+  ['paid-twice', 'found warning', [unknown, { http: 402 }, again(B)], ORDERS],
+  ['paid-twice', 'found warning', [unknown, missing, again(B)], ORDERS],
   ['paid-twice', 'inconclusive', [unknown, again('order-2', { body: { amount: 5 } })]],
   ['paid-twice', 'found notice', [unknown, again('order-2')]],
-  ['paid-twice', 'not_exercised', [{ state: 'PENDING' }, again('order-2', { state: 'PENDING' })]],
+  ['paid-twice', 'not_exercised', [PENDING, again('order-2', PENDING)]],
   ['paid-twice', 'passed', [unknown, again('order-2')], ORDERS],
   // the pattern finds nothing in a reference that may have paid: a mistyped one finds nothing in any
   ['paid-twice', 'inconclusive', [unknown, again('other-2')], ORDERS],
   ['paid-twice', 'passed', [unknown, again('other-2', { http: 400 })], ORDERS],
   // refused at first, and sent again once another reference had paid
-  ['paid-twice', 'found error', [{ http: 402 }, again('order-1-b', { state: 'PENDING' }), {}], ORDERS],
+  ['paid-twice', 'found error', [{ http: 402 }, again(B, PENDING), {}], ORDERS],
   // the reference whose payout FAILED made another one, as some dialects let it
-  ['paid-twice', 'found error', [FAILED, { state: 'PENDING' }, again('order-1-b')], ORDERS],
+  ['paid-twice', 'found error', [FAILED, PENDING, again(B)], ORDERS],
   [
     'paid-twice',
     'not_exercised',
-    [{ state: 'PENDING' }, again('b', { state: 'PENDING' })],
+    [PENDING, again('b', PENDING)],
     { expect: [{ account: '000123456789', amount: 100, times: 2 }] },
   ],
-  [
-    'paid-twice',
-    'found error',
-    [{ state: 'PENDING' }, again('b', { state: 'PENDING' })],
-    { intent: 'beneficiary_account' },
-  ],
-  ['same-payout-at-once', 'found error', [{ endedAfter: 2 }, again('order-1-b')], ORDERS],
+  ['paid-twice', 'found error', [PENDING, again('b', PENDING)], { intent: 'beneficiary_account' }],
+  ['same-payout-at-once', 'found error', [{ endedAfter: 2 }, again(B)], ORDERS],
   ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], ORDERS],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('other-2')], ORDERS],
-  ['same-payout-at-once', 'not_exercised', [{}, again('order-1-b')], ORDERS],
+  ['same-payout-at-once', 'not_exercised', [{}, again(B)], ORDERS],
   ['same-payout-at-once', 'found notice', [{ endedAfter: 2 }, again('order-2')]],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('order-2', { body: { amount: 5 } })]],
   ['same-reference-at-once', 'found warning', [{ endedAfter: 2 }, { change: { committed: false } }]],
   ['same-reference-at-once', 'found error', [{ endedAfter: 2 }, {}]],
   ['same-reference-at-once', 'passed', [{}, {}]],
   ['same-reference-at-once', 'not_exercised', [{}, again('order-2')]],
-  ['reference-reused', 'found error', [{ state: 'PENDING' }, { body: { amount: 5 } }]],
+  ['reference-reused', 'found error', [PENDING, { body: { amount: 5 } }]],
   ['reference-reused', 'found error', [unknown, { body: { remarks: 'try 2' } }]],
   ['reference-reused', 'passed', [{ http: 400, body: { amount: -1 } }, {}]],
   ['reference-reused', 'passed', [unknown, {}]],
   ['reference-reused', 'not_exercised', [{}]],
-  ['resent-after-success', 'found warning', [{ state: 'PENDING' }, status({ state: 'SUCCESS' }), {}]],
-  ['resent-after-success', 'passed', [{ state: 'PENDING' }, status({ state: 'SUCCESS', endedAfter: 3 }), {}]],
-  ['resent-after-success', 'passed', [status({ state: 'SUCCESS' }), status({ state: 'SUCCESS' })]],
-  ['resent-after-success', 'passed', [status({ state: 'SUCCESS' }), status({ state: 'REVERSED' }), {}]],
-  ['resent-after-success', 'not_exercised', [{ state: 'PENDING' }, {}]],
+  ['resent-after-success', 'found warning', [PENDING, sees('SUCCESS'), {}]],
+  ['resent-after-success', 'passed', [PENDING, status({ state: 'SUCCESS', endedAfter: 3 }), {}]],
+  ['resent-after-success', 'passed', [sees('SUCCESS'), sees('SUCCESS')]],
+  ['resent-after-success', 'passed', [sees('SUCCESS'), sees('REVERSED'), {}]],
+  ['resent-after-success', 'not_exercised', [PENDING, {}]],
   ['never-asked', 'found warning', [unknown]],
   ['never-asked', 'found warning', [{ http: 200 }]],
   ['never-asked', 'found warning', [unknown, { http: 429 }]],
   ['never-asked', 'passed', [unknown, { http: 429 }, status({ http: 500 })]],
-  ['never-asked', 'passed', [unknown, status({ http: 404 })]],
+  ['never-asked', 'passed', [unknown, missing]],
   // asked only while it was under way
-  ['never-asked', 'found warning', [{ ...unknown, tookMs: 1500, endedAfter: 2 }, status({ http: 404 })]],
-  ['never-asked', 'passed', [unknown, status({ http: 500 })]],
-  ['never-asked', 'passed', [unknown, { state: 'PENDING' }]],
+  ['never-asked', 'found warning', [{ ...unknown, tookMs: 1500, endedAfter: 2 }, missing]],
+  ['never-asked', 'passed', [unknown, status(unknown)]],
+  ['never-asked', 'passed', [unknown, PENDING]],
   ['never-asked', 'not_exercised', [{ http: 400 }, { http: 429 }]],
-  ['not-found-believed', 'found warning', [{ state: 'PENDING' }, status({ http: 404 })]],
-  [
-    'not-found-believed',
-    'found warning',
-    [{ ...unknown, change: { committed: true } }, status({ http: 404 })],
-  ],
-  [
-    'not-found-believed',
-    'passed',
-    [{ state: 'PENDING' }, status({ http: 404 }), status({ state: 'PENDING' })],
-  ],
-  ['not-found-believed', 'passed', [{ state: 'PENDING' }, status({ http: 404 }), { state: 'PENDING' }]],
-  ['not-found-believed', 'passed', [{ state: 'PENDING' }, status({ http: 404 }), status({ http: 500 })]],
-  ['not-found-believed', 'passed', [{ state: 'SUCCESS' }, status({ http: 404 })]],
+  ['not-found-believed', 'found warning', [PENDING, missing]],
+  ['not-found-believed', 'found warning', [lost, missing]],
+  ['not-found-believed', 'passed', [PENDING, missing, sees('PENDING')]],
+  ['not-found-believed', 'passed', [PENDING, missing, PENDING]],
+  ['not-found-believed', 'passed', [PENDING, missing, status({ http: 500 })]],
+  ['not-found-believed', 'passed', [{ state: 'SUCCESS' }, missing]],
   // asked while the payout was still under way, whose answer came later
-  [
-    'not-found-believed',
-    'passed',
-    [{ state: 'PENDING', tookMs: 1500, endedAfter: 2 }, status({ http: 404 })],
-  ],
+  ['not-found-believed', 'passed', [{ state: 'PENDING', tookMs: 1500, endedAfter: 2 }, missing]],
   [
     'not-found-believed',
     'found warning',
     [{ state: 'PENDING', tookMs: 1500, endedAfter: 2 }, status({ http: 404, tookMs: 600 })],
   ],
-  ['not-found-believed', 'not_exercised', [unknown, status({ http: 404 })]],
-  [
-    'retry-after-ignored',
-    'found warning',
-    [{ http: 429, headers: { 'retry-after': '30' } }, { state: 'PENDING' }],
-  ],
-  ['retry-after-ignored', 'passed', [{ http: 429, headers: { 'retry-after': '30' } }, { atMs: 30_020 }]],
-  ['retry-after-ignored', 'passed', [{ http: 503, headers: { 'Retry-After': '30' } }, again('order-2')]],
+  ['not-found-believed', 'not_exercised', [unknown, missing]],
+  ['retry-after-ignored', 'found warning', [busy(429), PENDING]],
+  ['retry-after-ignored', 'passed', [busy(429), { atMs: 30_020 }]],
+  ['retry-after-ignored', 'passed', [busy(503), again('order-2')]],
   ['retry-after-ignored', 'not_exercised', [{ http: 429 }, {}]],
   ['no-backoff', 'found notice', [unknown, unknown, unknown, unknown]],
-  ['no-backoff', 'passed', [0, 1, 3, 7].map((atMs) => ({ http: 500, atMs, tookMs: 0.1 }))],
+  ['no-backoff', 'passed', failing(0, 1, 3, 7)],
   // doubled up to a longest pause
-  [
-    'no-backoff',
-    'passed',
-    [0, 100, 300, 700, 1100, 1500, 1900].map((atMs) => ({ http: 500, atMs, tookMs: 0.1 })),
-  ],
+  ['no-backoff', 'passed', failing(0, 100, 300, 700, 1100, 1500, 1900)],
   // pauses of 1, 2, 4 and 8 s after timeouts of 10 s
-  ['no-backoff', 'passed', [0, 11, 23, 37, 55].map((at) => ({ http: 0, atMs: at * 1000, tookMs: 10_000 }))],
-  [
-    'no-backoff',
-    'found notice',
-    [0, 11, 22, 33, 44].map((at) => ({ http: 0, atMs: at * 1000, tookMs: 10_000 })),
-  ],
+  ['no-backoff', 'passed', timingOut(0, 11, 23, 37, 55)],
+  ['no-backoff', 'found notice', timingOut(0, 11, 22, 33, 44)],
   // a pause that the service asked for
-  [
-    'no-backoff',
-    'not_exercised',
-    [0, 10, 20, 30].map((at) => ({ http: 429, atMs: at * 1000, headers: { 'retry-after': '9' } })),
-  ],
+  ['no-backoff', 'not_exercised', times(4, busy(429))],
   ['no-backoff', 'not_exercised', [unknown, unknown, unknown]],
-  ['endless-retry', 'found warning', Array.from({ length: 11 }, () => unknown)],
-  ['endless-retry', 'passed', Array.from({ length: 10 }, () => unknown)],
+  ['endless-retry', 'found warning', times(11, unknown)],
+  ['endless-retry', 'passed', times(10, unknown)],
   ['endless-retry', 'found warning', [unknown, unknown, unknown], { limits: { sends: 2 } }],
   ['endless-retry', 'not_exercised', [unknown]],
-  ...[400, 401, 403, 413, 415, 422].map((http): [string, string, Line[]] => [
+  ...[400, 401, 403, 413, 415, 422].map((http): VerdictCase => [
     'refusal-repeated',
     'found warning',
     [{ http }, { http }],
   ]),
   ['refusal-repeated', 'passed', [{ http: 400, body: { amount: -1 } }, {}]],
   ['refusal-repeated', 'found notice', [{ http: 400 }, again('another', { http: 400 })]],
-  ['refusal-repeated', 'found warning', [{ http: 400 }, again('order-1-b', { http: 400 })], ORDERS],
+  ['refusal-repeated', 'found warning', [{ http: 400 }, again(B, { http: 400 })], ORDERS],
   ['refusal-repeated', 'passed', [{ http: 400 }, again('order-2', { http: 400 })], ORDERS],
   ['refusal-repeated', 'passed', [{ http: 400, endedAfter: 2 }, again('another', { http: 400 })]],
   ['refusal-repeated', 'passed', [{ http: 400 }, again('another', { body: { amount: 5 } })]],
@@ -240,29 +208,15 @@ const VERDICTS: readonly VerdictCase[] = [
     ],
   ],
   ['unfunded-retry', 'not_exercised', [{}]],
-  ['poll-storm', 'found warning', Array.from({ length: 31 }, () => status({ state: 'PENDING' }))],
-  ['poll-storm', 'passed', Array.from({ length: 30 }, () => status({ state: 'PENDING' }))],
-  [
-    'poll-storm',
-    'passed',
-    Array.from({ length: 60 }, (_, index) => status({ state: index < 30 ? 'PENDING' : 'SUCCESS' })),
-  ],
+  ['poll-storm', 'found warning', times(31, sees('PENDING'))],
+  ['poll-storm', 'passed', times(30, sees('PENDING'))],
+  ['poll-storm', 'passed', [...times(30, sees('PENDING')), ...times(30, sees('SUCCESS'))]],
   ['poll-storm', 'found warning', [status(), status()], { limits: { reads: 1 } }],
-  ['poll-storm', 'found warning', [{}, status({ atMs: 89_000 })], { limits: { polling: 'npci' } }],
-  ['poll-storm', 'passed', [{}, status({ atMs: 90_000 })], { limits: { polling: 'npci' } }],
-  ['poll-storm', 'passed', [status({ http: 404 }), {}], { limits: { polling: 'npci' } }],
-  [
-    'poll-storm',
-    'found warning',
-    [1, 2, 3, 4].map((hours) => status({ atMs: hours * 1_800_000 })),
-    { limits: { polling: 'npci' } },
-  ],
-  [
-    'poll-storm',
-    'passed',
-    [1, 2, 3, 4].map((hours) => status({ atMs: hours * 3_600_000 })),
-    { limits: { polling: 'npci' } },
-  ],
+  ['poll-storm', 'found warning', [{}, status({ atMs: 89_000 })], NPCI],
+  ['poll-storm', 'passed', [{}, status({ atMs: 90_000 })], NPCI],
+  ['poll-storm', 'passed', [missing, {}], NPCI],
+  ['poll-storm', 'found warning', [1, 2, 3, 4].map((hours) => status({ atMs: hours * 1_800_000 })), NPCI],
+  ['poll-storm', 'passed', [1, 2, 3, 4].map((hours) => status({ atMs: hours * 3_600_000 })), NPCI],
   ['poll-storm', 'not_exercised', [{}]],
   ['no-timeout', 'found warning', [{ http: 0, tookMs: 10_001, change: { fault: 'hang' } }]],
   ['no-timeout', 'passed', [{ http: 0, tookMs: 10_000, change: { fault: 'hang' } }]],
@@ -304,10 +258,9 @@ test('money that came in between two sends excuses the second after a 402', () =
 });
 
 test('no message calls a payout paid whose money was returned', () => {
-  const lost: Line = { ...unknown, change: { committed: true } };
   const failed = { payouts: [payoutOf('order-1', [['FAILED', 500]]), payoutOf('order-1-b', [])] };
   const messages = (...lines: Line[]): readonly string[] =>
-    verdicts(evidenceOf([lost, ...lines], failed), ORDERS).checks.flatMap(({ findings }) =>
+    reportOn(evidenceOf([lost, ...lines], failed), ORDERS).checks.flatMap(({ findings }) =>
       findings.map(({ message }) => message),
     );
   expect(messages()).toEqual(['order-1 is FAILED (₹100.00), and the client never found out']);
@@ -357,7 +310,7 @@ test('the expected payouts are compared with what the ledger shows as paid', () 
   expect(verdictOf('paid-twice', ledger(paid, failed), expected)).toBe('not_exercised');
   expect(verdictOf('paid-twice', ledger(paid, second), expected)).toBe('found error');
   expect(verdictOf('expectation-missed', ledger(failed), expected)).toBe('found error');
-  expect(JSON.stringify(verdicts(ledger(failed), expected))).toContain(
+  expect(JSON.stringify(reportOn(ledger(failed), expected))).toContain(
     '000123456789: not paid ₹100.00, expected once',
   );
   expect(verdictOf('expectation-missed', ledger(paid, wrong), expected)).toBe('found error');
@@ -390,14 +343,14 @@ test('a stale read does not take back what the client knows', () => {
 
 test('no check passes when requests were dropped from the journal', () => {
   const evidence = { ...evidenceOf([unknown, {}]), evicted: 5 };
-  const { counts } = verdicts(evidence);
+  const { counts } = reportOn(evidence);
   expect(counts).toMatchObject({ passed: 0, not_exercised: 0 });
   expect(verdictOf('never-asked', { ...evidenceOf([unknown]), evicted: 5 })).toBe('found warning');
 });
 
 test('a check that is off finds nothing, and the report shows the reason', () => {
   const off = { off: { 'never-asked': 'a nightly job asks' } } as const;
-  const { checks, counts } = verdicts(evidenceOf([unknown]), off);
+  const { checks, counts } = reportOn(evidenceOf([unknown]), off);
   expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({
     verdict: 'off',
     reason: 'a nightly job asks',
@@ -409,22 +362,26 @@ test('a check that is off finds nothing, and the report shows the reason', () =>
 test('without a ledger, an error is a warning, and nobody knows what became of payouts', () => {
   const evidence = { ...evidenceOf([{ body: { amount: 0.001 } }]), ledger: null };
   expect(verdictOf('amount-not-paise', evidence)).toBe('found warning');
-  expect(verdicts(evidence).passed).toBe(true);
+  expect(reportOn(evidence).passed).toBe(true);
 });
 
 test('a report keeps a hundred findings of a check, and counts the others', () => {
   const lines = Array.from({ length: 103 }, (_, index) => again(`order-${index}`, { body: { amount: '1' } }));
-  const report = verdicts(evidenceOf(lines));
-  const check = report.checks.find(({ id }) => id === 'amount-not-paise')!;
-  expect([check.findings.length, check.more, report.counts.error]).toEqual([100, 3, 103]);
+  const report = reportOn(evidenceOf(lines));
   const both = mergedReport(report, report);
-  const ofBoth = both.checks.find(({ id }) => id === 'amount-not-paise')!;
-  expect([ofBoth.findings.length, ofBoth.more, both.counts.error]).toEqual([100, 106, 206]);
+  const counted = [report, both].map(({ checks, counts }) => {
+    const { findings, more } = checks.find(({ id }) => id === 'amount-not-paise')!;
+    return [findings.length, more, counts.error];
+  });
+  expect(counted).toEqual([
+    [100, 3, 103],
+    [100, 106, 206],
+  ]);
   expect(both.duration_ms).toBe(2 * report.duration_ms);
 });
 
 test('control characters of a client do not get into the sentences of a report', () => {
-  const { checks } = verdicts(evidenceOf([again('\u001b[31m\n', { http: 500 })]));
+  const { checks } = reportOn(evidenceOf([again('\u001b[31m\n', { http: 500 })]));
   const [{ message, knew, fix, lines }] = checks.flatMap(({ findings }) => findings) as [Finding];
   expect([message, knew, fix, ...lines].join('')).not.toMatch(/\p{C}/u);
 });
@@ -438,7 +395,7 @@ test('sixteen times as many requests take about sixteen times as long to judge',
       }),
     );
   const sizes = new Map([120, 1920].map((references) => [references, evidenceFor(references)]));
-  expect(await growth(120, (references) => verdicts(sizes.get(references)!, ORDERS))).toBeLessThan(LINEAR);
+  expect(await growth(120, (references) => reportOn(sizes.get(references)!, ORDERS))).toBeLessThan(LINEAR);
 });
 
 test('the time to judge a table of expected payouts grows with the payouts, also with those of one account and amount', async () => {

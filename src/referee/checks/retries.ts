@@ -17,7 +17,7 @@ const TOGETHER_MS = 50;
  * been in world time.
  */
 export function pauseBetween(before: Call, after: Call): number {
-  const wallMs = after.beganMs - before.endedMs;
+  const wallMs = Math.max(after.beganMs - before.endedMs, 0); // a busy server notices the end of a request late
   const movedMs = after.atMs - before.atMs - (after.beganMs - before.beganMs);
   return Math.abs(movedMs) <= TOGETHER_MS ? wallMs : Math.max(wallMs, after.atMs - before.atMs);
 }

@@ -1,15 +1,14 @@
-import { order, type Answer, type Payout, type PayoutApi } from './payout-api.ts';
+import {
+  DAY,
+  order,
+  SECOND,
+  type Answer,
+  type CorrectClient,
+  type Payout,
+  type PayoutApi,
+} from './payout-api.ts';
 
 /** Clients that do nothing wrong, whatever the service does. */
-
-export interface CorrectClient {
-  /** Continues the sentence "a client that …". */
-  readonly name: string;
-  readonly run: (api: PayoutApi) => Promise<void>;
-}
-
-const SECOND = 1000;
-const DAY = 86_400_000;
 
 const isUnknown = ({ http, state }: Answer): boolean =>
   http === 0 || http >= 500 || (http < 300 && state === null);

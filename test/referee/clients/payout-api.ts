@@ -1,5 +1,42 @@
-import type { JournalEntry, World } from '../../../src/index.ts';
+import { expect } from 'vitest';
+import type { CheckId, RefereeSettingsInput, Severity } from '../../../src/contract/conduct.ts';
+import type { JournalEntry, RuleRequest, World } from '../../../src/index.ts';
 import { PAYOUT } from '../../support/sandbox.ts';
+
+/** A client, and the world that it runs in. */
+export interface JudgedClient {
+  readonly settings?: RefereeSettingsInput;
+  readonly setUp?: (world: World) => Promise<unknown>;
+  readonly run: (api: PayoutApi) => Promise<unknown>;
+}
+
+export interface FaultyClient extends JudgedClient {
+  /** Continues the sentence "is found in a client with …". */
+  readonly habit: string;
+  readonly check: CheckId;
+  readonly severity: Severity;
+}
+
+export interface CorrectClient extends JudgedClient {
+  /** Continues the sentence "a client that …". */
+  readonly name: string;
+}
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** The two ways in which these clients say what they intend to pay. */
+export const BY_ORDER = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
+export const BY_REMARKS = { intent: { remarks: '^(\\S+)' } } as const;
+
+export const use = (scenario: Parameters<World['use']>[0]) => (world: World) => world.use(scenario);
+/** Initiates get this effect. */
+export const under =
+  (effect: RuleRequest['effect'], more: Omit<RuleRequest, 'effect'> = {}) =>
+  (world: World) =>
+    world.rule({ match: { route: 'initiate' }, ...more, effect });
 
 /** What a client makes of one response. `state` is null without whole JSON of a payout. */
 export interface Answer {
@@ -25,16 +62,36 @@ export const order = (number: number, change: Partial<Payout> = {}): Payout => (
   ...change,
 });
 
+/** A salary, which its remarks name. */
+export const salary = (employee: number, reference: string, change: Partial<Payout> = {}): Payout =>
+  order(employee, { client_ref_id: reference, remarks: `jan-${employee} salary`, ...change });
+
 /** How long the referee lets these clients wait: longer than a busy machine can keep one waiting. */
 export const PATIENT = { patience: '5m' } as const;
 
 /** Tells one request from another in the journal. */
 const REQUEST_HEADER = 'x-client-request';
 
+/** Runs work in a world, and calls back for each request that hangs: no test waits for the timeout of a client. */
+export async function watchingHangs(
+  world: World,
+  hangs: (request: JournalEntry) => void,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const events = await world.events();
+  const watching = (async () => {
+    for await (const { type, data } of events)
+      if (type === 'request' && data.outcome === 'pending' && data.fault === 'hang') hangs(data);
+  })();
+  await work();
+  await events.return();
+  await watching;
+}
+
 /** The three calls of the service, as a client sees them, and the pauses between them. */
 export class PayoutApi {
   readonly world: World;
-  /** The requests under way. A client leaves a request once the journal shows that it hangs: no test waits for a timeout. */
+  /** The requests under way. A client leaves a request once the journal shows that it hangs. */
   readonly #underWay = new Map<string, AbortController>();
   #sent = 0;
 
@@ -43,15 +100,10 @@ export class PayoutApi {
   }
 
   /** Runs a client in a world. */
-  static async run(world: World, client: (api: PayoutApi) => Promise<void>): Promise<void> {
+  static run(world: World, client: JudgedClient['run']): Promise<void> {
     const api = new PayoutApi(world);
-    const events = await world.events();
-    const watching = (async () => {
-      for await (const event of events) if (event.type === 'request') api.#leaveIfHanging(event.data);
-    })();
-    await client(api);
-    await events.return();
-    await watching;
+    const leave = (request: JournalEntry): void => api.#underWay.get(idOf(request))?.abort();
+    return watchingHangs(world, leave, () => client(api));
   }
 
   initiate(payout: object, isPatient = false): Promise<Answer> {
@@ -80,11 +132,6 @@ export class PayoutApi {
     await this.world.clock.advance(`${ms}ms`);
   }
 
-  #leaveIfHanging({ outcome, fault, request }: JournalEntry): void {
-    if (outcome !== 'pending' || fault !== 'hang') return;
-    this.#underWay.get(String(request.headers[REQUEST_HEADER]))?.abort();
-  }
-
   async #send(path: string, init: RequestInit, isPatient = false): Promise<Answer> {
     const { url, apiKey } = this.world;
     const leave = new AbortController();
@@ -108,9 +155,18 @@ export class PayoutApi {
       const { status: state = null, txn_id: txnId = null, balance = null } = data;
       return { ...answer, state, txnId, balance };
     } catch {
+      if (leave.signal.aborted) await this.#untilNoticed(id);
       return NO_ANSWER;
     } finally {
       this.#underWay.delete(id);
     }
   }
+
+  /** A busy server notices late that a client has left. The next request would seem to overlap with this one. */
+  async #untilNoticed(id: string): Promise<void> {
+    const outcome = async () => (await this.world.requests()).find((one) => idOf(one) === id)?.outcome;
+    await expect.poll(outcome).not.toBe('pending');
+  }
 }
+
+const idOf = ({ request }: JournalEntry): string => String(request.headers[REQUEST_HEADER]);

@@ -1,31 +1,7 @@
-import type { RefereeSettingsInput } from '../../../src/contract/conduct.ts';
-import type { World } from '../../../src/index.ts';
-import { order, type Answer, type Payout, type PayoutApi } from './payout-api.ts';
+import { BY_REMARKS, DAY, MINUTE, order, salary, SECOND, under, use } from './payout-api.ts';
+import type { Answer, CorrectClient, PayoutApi } from './payout-api.ts';
 
-/** Correct clients whose author knew only the documentation of the checks, not their code. */
-
-export interface SecondClient {
-  readonly settings?: RefereeSettingsInput;
-  readonly setUp?: (world: World) => Promise<unknown>;
-  readonly run: (api: PayoutApi) => Promise<unknown>;
-}
-
-interface CorrectClient extends SecondClient {
-  /** Continues the sentence "a client that …". */
-  readonly name: string;
-}
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * MINUTE;
-
-const BY_REMARKS = { intent: { remarks: '^(\\S+)' } } as const;
-const salary = (employee: number, reference: string, change: Partial<Payout> = {}): Payout =>
-  order(employee, { client_ref_id: reference, remarks: `jan-${employee} salary`, ...change });
-
-const use = (scenario: string) => (world: World) => world.use(scenario);
-
-const realistic = (world: World) => world.use({ settlement: 'realistic' });
+/** Correct clients whose author knew only the documentation of the checks, not their code: each with what it must cope with. */
 
 const isSettled = ({ state }: Answer): boolean => state !== null && state !== 'PENDING';
 
@@ -68,11 +44,10 @@ export const SECOND_CORRECT: readonly CorrectClient[] = [
   {
     name: 'takes a new reference after each FAILED',
     settings: BY_REMARKS,
-    setUp: (world) =>
-      world.rule({
-        match: { route: 'initiate', client_ref_id: { prefix: 'bad' } },
-        effect: { timeline: [{ to: 'FAILED', after: '2s' }] },
-      }),
+    setUp: under(
+      { timeline: [{ to: 'FAILED', after: '2s' }] },
+      { match: { route: 'initiate', client_ref_id: { prefix: 'bad' } } },
+    ),
     async run(api) {
       for (const reference of ['bad-1', 'bad-2', 'good-3']) {
         await api.initiate(salary(1, reference));
@@ -84,42 +59,13 @@ export const SECOND_CORRECT: readonly CorrectClient[] = [
   {
     name: 'takes a new reference after a 429, which made no payout',
     settings: BY_REMARKS,
-    setUp: (world) =>
-      world.rule({
-        match: { route: 'initiate' },
-        times: 1,
-        effect: { respond: { status: 429, headers: { 'retry-after': '2' } } },
-      }),
+    setUp: under({ respond: { status: 429, headers: { 'retry-after': '2' } } }, { times: 1 }),
     async run(api) {
       await api.initiate(salary(1, 'emp-1-a'));
       await api.pause(2 * SECOND);
       await api.initiate(salary(1, 'emp-1-b'));
       await api.pause(MINUTE);
       await api.status({ client_ref_id: 'emp-1-b' });
-    },
-  },
-  {
-    name: 'mends a field that was refused, and keeps the reference',
-    settings: BY_REMARKS,
-    async run(api) {
-      await api.initiate({ ...salary(1, 'emp-1'), beneficiary_ifsc: undefined });
-      await api.initiate(salary(1, 'emp-1'));
-      await api.pause(MINUTE);
-      await api.status({ client_ref_id: 'emp-1' });
-    },
-  },
-  {
-    name: 'waits two minutes after a 402, then reads the balance, then pays what was topped up',
-    settings: BY_REMARKS,
-    setUp: (world) => world.use({ wallet: { opening_balance: 50 } }),
-    async run(api) {
-      await api.initiate(salary(1, 'emp-1'));
-      await api.pause(2 * MINUTE);
-      await api.balance();
-      await api.world.fund(1000);
-      await api.initiate(salary(1, 'emp-1'));
-      await api.pause(MINUTE);
-      await api.status({ client_ref_id: 'emp-1' });
     },
   },
   {
@@ -139,7 +85,7 @@ export const SECOND_CORRECT: readonly CorrectClient[] = [
   {
     name: 'pays twelve people at once and asks for each of them in turn',
     settings: BY_REMARKS,
-    setUp: realistic,
+    setUp: use({ settlement: 'realistic' }),
     async run(api) {
       const employees = Array.from({ length: 12 }, (_, index) => index + 1);
       await Promise.all(employees.map((employee) => api.initiate(salary(employee, `emp-${employee}`))));
@@ -173,12 +119,10 @@ export const SECOND_CORRECT: readonly CorrectClient[] = [
   {
     name: 'waits until the date that Retry-After names',
     settings: BY_REMARKS,
-    setUp: (world) =>
-      world.rule({
-        match: { route: 'initiate' },
-        times: 1,
-        effect: { respond: { status: 503, headers: { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' } } },
-      }),
+    setUp: under(
+      { respond: { status: 503, headers: { 'retry-after': 'Thu, 01 Jan 2026 00:00:00 GMT' } } },
+      { times: 1 },
+    ),
     async run(api) {
       await api.initiate(salary(1, 'emp-1'));
       await api.initiate(salary(1, 'emp-1'));
@@ -206,18 +150,9 @@ export const SECOND_CORRECT: readonly CorrectClient[] = [
     },
   },
   {
-    name: 'stops at a 402 and tells a person',
-    settings: BY_REMARKS,
-    setUp: use('insufficient-balance'),
-    run: (api) => api.initiate(salary(1, 'emp-1', { amount: 5000 })),
-  },
-  {
     name: 'retries a status read that fails, and keeps asking while it is PENDING',
     settings: BY_REMARKS,
-    setUp: async (world) => {
-      await world.use({ settlement: 'realistic' });
-      await world.rule({ match: { route: 'status' }, times: 3, effect: { respond: { status: 500 } } });
-    },
+    setUp: under({ respond: 500 }, { match: { route: 'status' }, times: 3 }),
     async run(api) {
       await api.initiate(salary(1, 'emp-1'));
       await watch(api, { client_ref_id: 'emp-1' });

@@ -13,8 +13,8 @@ import { judge } from '../../../src/referee/judge.ts';
 import { reportsOf } from '../../../src/referee/reports/summary.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
-import { FAULTY } from '../../referee/clients/faulty.ts';
-import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
+import { FAULTY_PAYERS } from '../../referee/clients/faulty-payers.ts';
+import { order, PayoutApi, type JudgedClient } from '../../referee/clients/payout-api.ts';
 import { isLong } from '../../support/size.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { START } from '../../support/world/ways-in.ts';
@@ -86,6 +86,11 @@ async function matrixOf(
   return { cells, baseline: baseline! };
 }
 
+const succeeding =
+  (run: JudgedClient['run']): Client =>
+  async (api) =>
+    void (await run(api));
+
 const ORDERS: RefereeSettings = { intent: { client_ref_id: '^(order-\\d+)' } };
 /** Rows in which the money and the referee decide, since the clients of the referee's tests have no exit code. */
 const DIALECTS = dialectRows(isLong ? ['one-row', 'pairwise'] : ['one-row'], {
@@ -102,24 +107,21 @@ const PAYING = CORRECT.filter(({ name }) => name !== 'only asks');
 test.each(isLong ? PAYING : PAYING.slice(0, 3))(
   'a client that $name survives every dialect',
   async ({ run }) => {
-    const { cells } = await matrixOf(DIALECTS, run, { conduct: ORDERS });
+    const { cells } = await matrixOf(DIALECTS, succeeding(run), { conduct: ORDERS });
     expect(cells.filter(hasFailed)).toEqual([]);
     expect(cells.map(({ name }) => name)).toEqual(DIALECTS.map(({ name }) => name));
   },
 );
 
-const ERRORS = FAULTY.filter(({ severity, scenario, rule }) => severity === 'error' && (scenario ?? rule));
+const ERRORS = FAULTY_PAYERS.filter(
+  ({ severity, setUp, settings }) => severity === 'error' && setUp && settings?.expect === undefined,
+);
 
 test.each(isLong ? ERRORS : ERRORS.slice(0, 3))(
   'a client that loses money does not survive the scenario that shows it: $habit',
-  async ({ run, settings = {}, scenario: name, rule }) => {
-    const { expect: _, ...conduct } = settings as RefereeSettings;
-    const row = scenario('shows it', name);
-    const use = async (world: World): Promise<void> => {
-      if (name !== undefined) await world.use(name);
-      if (rule !== undefined) await world.rule(rule);
-    };
-    const { cells } = await matrixOf([{ ...row, use }], run, { conduct });
+  async ({ run, settings, setUp }) => {
+    const row = { ...scenario('shows it'), use: setUp! };
+    const { cells } = await matrixOf([row], succeeding(run), { conduct: settings as RefereeSettings });
     expect(cells).toMatchObject([{ verdict: expect.stringMatching(/^(?:conduct|money)$/) }]);
   },
 );

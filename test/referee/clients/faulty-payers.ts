@@ -1,0 +1,266 @@
+import {
+  BY_ORDER,
+  BY_REMARKS,
+  DAY,
+  MINUTE,
+  order,
+  salary,
+  SECOND,
+  under,
+  use,
+  type FaultyClient,
+  type PayoutApi,
+} from './payout-api.ts';
+
+/** Clients with one bad habit in how they pay, and what brings it out. Half of them were written from the documentation alone. */
+
+/** Pays one order under two references. */
+const twoTries = async (api: PayoutApi): Promise<void> => {
+  for (const client_ref_id of ['order-1-try-1', 'order-1-try-2'])
+    await api.initiate(order(1, { client_ref_id }));
+};
+
+const TRY_1 = { match: { route: 'initiate', client_ref_id: 'try-1' } } as const;
+const LOST = { commit: true, respond: 500 } as const;
+const PAYS_AGAIN = { client_ref_id: { same_body: 'second_payout' } } as const;
+const ORDER_1 = { account: order(1).beneficiary_account, amount: order(1).amount };
+
+export const FAULTY_PAYERS: readonly FaultyClient[] = [
+  {
+    habit: 'a new reference after a timeout',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('timeout-after-commit'),
+    settings: BY_ORDER,
+    run: twoTries,
+  },
+  {
+    habit: 'a new reference after a 500',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('server-error-after-commit'),
+    settings: { intent: 'beneficiary_account' },
+    run: twoTries,
+  },
+  {
+    habit: 'a new reference after a 500 that came before the payout',
+    check: 'paid-twice',
+    severity: 'warning',
+    setUp: under({ respond: 500 }, { times: 1 }),
+    settings: BY_ORDER,
+    run: twoTries,
+  },
+  {
+    habit: 'a new reference after a 500, by a client that declares nothing',
+    check: 'paid-twice',
+    severity: 'warning',
+    setUp: use('server-error-after-commit'),
+    run: twoTries,
+  },
+  {
+    habit: 'a new reference after "not found"',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('not-found-then-found'),
+    settings: BY_REMARKS,
+    async run(api) {
+      await api.initiate(salary(1, 'try-1'));
+      await api.status({ client_ref_id: 'try-1' });
+      await api.initiate(salary(1, 'try-2'));
+    },
+  },
+  {
+    habit: 'a payroll run that starts again the next morning and pays what is still PENDING',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('pending-for-days'),
+    settings: BY_REMARKS,
+    async run(api) {
+      for (const run of ['monday', 'tuesday']) {
+        for (const employee of [1, 2]) await api.initiate(salary(employee, `${run}-${employee}`));
+        await api.pause(DAY);
+      }
+    },
+  },
+  {
+    habit: 'a table of payouts that is imported twice',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('happy-fast'),
+    settings: { expect: [ORDER_1] },
+    run: twoTries,
+  },
+  {
+    habit: 'a retry with a little less money, because the fee was forgotten',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('truncated-answer'),
+    settings: { intent: 'beneficiary_account' },
+    async run(api) {
+      await api.initiate(order(1, { client_ref_id: 'a', amount: 500 }));
+      await api.initiate(order(1, { client_ref_id: 'b', amount: 494.1 }));
+    },
+  },
+  {
+    habit: 'a response that is not JSON taken for a failure, and a second payout through another mode',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('malformed-json'),
+    settings: BY_REMARKS,
+    async run(api) {
+      await api.initiate(salary(1, 'imps-1'));
+      await api.initiate(salary(1, 'neft-1', { transfer_mode: 'NEFT' }));
+    },
+  },
+  {
+    habit: 'a payout made by hand a week later, although the status said SUCCESS',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: use('happy-fast'),
+    settings: BY_REMARKS,
+    async run(api) {
+      await api.initiate(salary(1, 'auto-1'));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'auto-1' });
+      await api.pause(7 * DAY);
+      await api.initiate(salary(1, 'manual-1'));
+    },
+  },
+  {
+    habit: 'a third reference that pays although the second is PENDING and only the first FAILED',
+    check: 'paid-twice',
+    severity: 'error',
+    setUp: under({ timeline: [{ to: 'FAILED', after: '2s' }] }, TRY_1),
+    settings: BY_REMARKS,
+    async run(api) {
+      await api.initiate(salary(1, 'try-1'));
+      await api.pause(5 * SECOND);
+      await api.status({ client_ref_id: 'try-1' });
+      await api.initiate(salary(1, 'try-2'));
+      await api.initiate(salary(1, 'try-3'));
+    },
+  },
+  {
+    habit: 'a double click',
+    check: 'same-payout-at-once',
+    severity: 'error',
+    settings: BY_REMARKS,
+    run: (api) => api.initiateAtOnce([salary(1, 'click-1'), salary(1, 'click-2')]),
+  },
+  {
+    habit: 'a repeated reference at a service that pays again for it',
+    check: 'paid-more-often',
+    severity: 'error',
+    setUp: use({ dialect: PAYS_AGAIN, rules: [{ match: { attempt: 1 }, effect: LOST }] }),
+    async run(api) {
+      await api.initiate(order(1));
+      await api.pause(SECOND);
+      await api.initiate(order(1));
+    },
+  },
+  {
+    habit: 'an HTTP library that sends a POST again by itself when its connection is reset',
+    check: 'resent-by-transport',
+    severity: 'notice',
+    setUp: use('reset-after-commit'),
+    async run(api) {
+      // several payouts, since a busy machine makes a pause of some resends
+      for (let number = 1; number <= 20; number += 1) {
+        await api.initiate(order(number));
+        await api.initiate(order(number));
+      }
+    },
+  },
+  {
+    habit: 'one reference sent twice at once',
+    check: 'same-reference-at-once',
+    severity: 'warning',
+    run: (api) => api.initiateAtOnce([order(1), order(1)]),
+  },
+  {
+    habit: 'one reference sent three times at once to a service that pays for each',
+    check: 'same-reference-at-once',
+    severity: 'error',
+    setUp: use({ dialect: PAYS_AGAIN }),
+    run: (api) => api.initiateAtOnce([order(1), order(1), order(1)]),
+  },
+  {
+    habit: 'a counter that begins at 1 again after a restart',
+    check: 'reference-reused',
+    severity: 'error',
+    async run(api) {
+      await api.initiate(order(1));
+      await api.initiate(order(7, { client_ref_id: 'order-1' }));
+    },
+  },
+  {
+    habit: 'the number of the attempt in the remarks',
+    check: 'reference-reused',
+    severity: 'error',
+    setUp: use('server-error-after-commit'),
+    async run(api) {
+      for (const nth of [1, 2]) await api.initiate(order(1, { remarks: `try ${nth}` }));
+    },
+  },
+  {
+    habit: 'an outbox that is sent again as a whole after a restart, paid payouts included',
+    check: 'resent-after-success',
+    severity: 'warning',
+    setUp: use('happy-fast'),
+    async run(api) {
+      const { txnId } = await api.initiate(order(1));
+      await api.pause(MINUTE);
+      await api.status({ txn_id: txnId! });
+      for (const number of [1, 2]) await api.initiate(order(number));
+    },
+  },
+  {
+    habit: 'amounts that are sums of floats',
+    check: 'amount-not-paise',
+    severity: 'error',
+    run: (api) => api.initiate(order(1, { amount: 0.1 + 0.2 })),
+  },
+  {
+    habit: 'an amount formatted for people',
+    check: 'amount-not-paise',
+    severity: 'error',
+    run: (api) => api.initiate({ ...order(1), amount: '1,500.00' }),
+  },
+  {
+    habit: 'one look at the balance for two payouts that need all of it',
+    check: 'balance-race',
+    severity: 'notice',
+    setUp: use({ wallet: { opening_balance: 1000 } }),
+    async run(api) {
+      await api.balance();
+      for (const number of [1, 2]) await api.initiate(order(number, { amount: 700 }));
+    },
+  },
+  {
+    habit: 'a file of payouts of which one line is skipped',
+    check: 'expectation-missed',
+    severity: 'error',
+    setUp: use('happy-fast'),
+    settings: {
+      expect: [1, 2, 3].map((nth) => ({ account: order(nth).beneficiary_account, amount: 100 + nth })),
+    },
+    async run(api) {
+      for (const number of [1, 3]) await api.initiate(order(number));
+    },
+  },
+  {
+    habit: 'rupees and paise confused: a hundredth of what was meant is paid',
+    check: 'expectation-missed',
+    severity: 'error',
+    setUp: use('happy-fast'),
+    settings: { expect: [{ ...ORDER_1, amount: 150 }] },
+    run: (api) => api.initiate(order(1, { amount: 1.5 })),
+  },
+  {
+    habit: 'a payout that nobody wanted',
+    check: 'expectation-missed',
+    severity: 'error',
+    settings: { expect: [] },
+    run: (api) => api.initiate(order(1)),
+  },
+];
