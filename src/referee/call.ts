@@ -146,3 +146,10 @@ export const overlaps = (earlier: Call, later: Call): boolean =>
   earlier.wasLeft
     ? earlier.endedMs > later.endedMs + NOTICED_LATE_MS || wereLeftTogether(earlier, later)
     : earlier.endedAfter >= later.place;
+
+/** What these requests send together; an amount that is not whole paise counts as nothing. */
+export const totalOf = (calls: readonly Call[]): number =>
+  calls.reduce((sum, { amountPaise }) => sum + (amountPaise ?? 0), 0);
+
+export const wasCommitted = (calls: readonly Call[]): boolean =>
+  calls.some(({ committed }) => committed === true);

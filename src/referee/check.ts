@@ -10,7 +10,7 @@ import { requestLine } from './request-line.ts';
 interface Evaluation {
   /** False when the situation never arose, so that the client could not do it wrong. */
   readonly isExercised: boolean;
-  readonly findings: readonly Found[];
+  readonly findings: readonly Mistake[];
   /** Why the absence of findings proves nothing here; null when it does. */
   readonly unproven?: string | null;
 }
@@ -23,7 +23,7 @@ export interface Check {
 }
 
 /** One thing that the client did wrong. */
-export interface Found {
+export interface Mistake {
   /** When absent, the severity of the check. */
   readonly severity?: Severity;
   readonly message: string;
@@ -33,16 +33,32 @@ export interface Found {
   readonly amountPaise?: number | null;
 }
 
+/**
+ * Evaluates each item by itself: undefined where the situation did not arise, null where the client did well.
+ *
+ * @param items for example the sends of each reference
+ */
+export function evaluateEach<Item>(
+  items: Iterable<Item>,
+  mistakeIn: (item: Item) => Mistake | null | undefined,
+): Evaluation {
+  const results = Array.from(items, (item) => mistakeIn(item));
+  return {
+    isExercised: results.some((result) => result !== undefined),
+    findings: results.filter((result) => result !== undefined && result !== null),
+  };
+}
+
 /** A finding as the report shows it. */
-export const findingOf = (found: Found, severity: Severity): Finding => ({
-  severity: found.severity ?? severity,
-  message: withoutControls(found.message),
-  knew: found.knew ? withoutControls(knowledgeText(...found.knew)) : null,
-  fix: withoutControls(found.fix),
-  requests: found.calls.map(({ id }) => id),
-  lines: found.calls.map(requestLine),
-  references: [...new Set(found.calls.flatMap(({ reference }) => reference ?? []))],
-  amount: typeof found.amountPaise === 'number' ? toInr(found.amountPaise) : null,
+export const findingOf = (mistake: Mistake, severity: Severity): Finding => ({
+  severity: mistake.severity ?? severity,
+  message: withoutControls(mistake.message),
+  knew: mistake.knew ? withoutControls(knowledgeText(...mistake.knew)) : null,
+  fix: withoutControls(mistake.fix),
+  requests: mistake.calls.map(({ id }) => id),
+  lines: mistake.calls.map(requestLine),
+  references: [...new Set(mistake.calls.flatMap(({ reference }) => reference ?? []))],
+  amount: typeof mistake.amountPaise === 'number' ? toInr(mistake.amountPaise) : null,
 });
 
 /** Added to messages about requests that count as one intended payout although nobody declared it. */

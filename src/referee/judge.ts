@@ -190,6 +190,7 @@ function mergedCheck(one: CheckReport, other: CheckReport): CheckReport {
   return {
     ...leading,
     severity: findings[0]?.severity ?? leading.severity,
+    reason: findings.length === 0 ? leading.reason : null,
     findings,
     more: one.more + other.more,
   };

@@ -237,6 +237,11 @@ testRows<[said: string, lines: readonly Line[]]>([
   ['passed', [asksFor(2, 0, 3000), { atMs: 5100 }]],
   // it counts for every 429, not only for the first
   [tooEarly('90 ms', '1.0 s'), [asksFor(1, 0), asksFor(1, 2000), { atMs: 2100 }]],
+  // and for reads
+  [
+    'found warning: order-1 was asked for again after 90 ms, and the 429 asked for 1.0 s',
+    [asksFor(1, 0), { atMs: 100 }].map((line): Line => ({ ...line, route: 'status' })),
+  ],
   // one of nothing is obeyed by a client that sends again at once, also where a busy server noticed the end late
   ['passed', [asksFor(0, 0, 25), { atMs: 10 }]],
 ])('a client waits as long as Retry-After says, from the end of each response that has it', (said, lines) => {
@@ -295,6 +300,15 @@ test('the money at stake is what was paid too much, not the first payment', () =
     amount: 120,
     requests: [1, 2, 3],
   });
+});
+
+test('a report on two parts of a journal gives no reason for findings that it shows', () => {
+  const paidTwice = evidenceOf([lost, { reference: 'order-1-b', state: 'PENDING' }]);
+  const [part, whole] = [reportOn(paidTwice, ORDERS), reportOn(evidenceOf([lost]))];
+  for (const merged of [mergedReport(part, whole), mergedReport(whole, part)]) {
+    const { findings, reason } = merged.checks.find(({ id }) => id === 'never-asked')!;
+    expect([findings.length, reason]).toEqual([1, null]);
+  }
 });
 
 test('a report on two parts of a journal is inconclusive where one part is, even if the other passed', () => {

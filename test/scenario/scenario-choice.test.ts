@@ -7,6 +7,7 @@ import type { SettingsInput } from '../../src/index.ts';
 import { linesOf, Program, startProgram } from '../support/program.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { clientOf, PAYOUT, sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 type Scenario = NonNullable<SettingsInput['scenario']>;
 
@@ -62,7 +63,10 @@ test('a header with an unknown scenario is refused, with the nearest names', asy
     const refused = await world.send('GET', '/client/fetchbalance', {
       headers: { 'x-sandbox-scenario': name },
     });
-    expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST', errors: [{ field: 'X-Sandbox-Scenario' }] },
+    });
     expect(refused.body.message).toContain(`must name a scenario, not ${name}${hint}`);
   }
 });
@@ -73,14 +77,6 @@ test('a key that is not accepted is refused in the dialect of the scenario that 
   const headers = { authorization: 'Bearer sk_live_1', 'x-sandbox-scenario': 'mine' };
   const refused = await fetch(`${url}/client/fetchbalance`, { headers });
   expect(await refused.json()).toMatchObject({ title: 'Unauthorized', status: 401, code: 'UNAUTHORIZED' });
-});
-
-test('a scenario in the scenarios folder replaces a built-in one of the same name', async () => {
-  const { client } = await sandboxFor({
-    scenario: 'server-error',
-    scenarios: folderWith({ 'server-error.yaml': respondingWith(599) }),
-  });
-  expect((await client().pay()).status).toBe(599);
 });
 
 test('a changed scenario file takes effect; an invalid one is logged, and the last good one stays active', async () => {
@@ -113,44 +109,28 @@ test('a changed scenario file takes effect; an invalid one is logged, and the la
   );
 });
 
-test('a scenario added to the folder can be chosen without a restart', async () => {
-  const folder = folderWith({});
-  const { url } = await startProgram({ SANDBOX_SCENARIOS: folder, SANDBOX_RATE_LIMIT: 'off' });
-  writeFileSync(join(folder, 'late.yaml'), 'rules: [{ name: late, effect: { respond: { status: 418 } } }]\n');
-  const chosen = async (): Promise<number> =>
-    (await clientAt(url).send('GET', '/client/fetchbalance', { headers: { 'x-sandbox-scenario': 'late' } }))
-      .status;
-  await expect.poll(chosen).toBe(418);
-});
-
-test('a scenario added to the folder replaces a built-in one of the same name, also one in use', async () => {
+test('a scenario added to the folder can be chosen without a restart, and replaces a built-in one, also in use', async () => {
   const folder = folderWith({});
   const { url } = await startProgram({
     SANDBOX_SCENARIO: 'server-error',
     SANDBOX_SCENARIOS: folder,
     SANDBOX_RATE_LIMIT: 'off',
   });
-  const status = async (): Promise<number> => (await clientAt(url).pay()).status;
-  expect(await status()).toBe(500);
+  const headers = { 'x-sandbox-scenario': 'late' };
+  const chosen = async (): Promise<number> =>
+    (await clientAt(url).send('GET', '/client/fetchbalance', { headers })).status;
+  const active = async (): Promise<number> => (await clientAt(url).pay()).status;
+  expect([await chosen(), await active()]).toEqual([400, 500]);
+  writeFileSync(join(folder, 'late.yaml'), 'rules: [{ effect: { respond: 418 } }]\n');
   writeFileSync(join(folder, 'server-error.yaml'), respondingWith(599));
-  await expect.poll(status).toBe(599);
+  await expect.poll(chosen).toBe(418);
+  await expect.poll(active).toBe(599);
 });
 
 test('rules count separately in each world', async () => {
-  const scenario = {
-    rules: [
-      {
-        name: 'first',
-        match: { route: 'initiate' as const },
-        times: 1,
-        effect: { respond: { status: 500 } },
-      },
-    ],
-  };
-  const { client } = await sandboxFor({ scenario });
-  const [one, other] = [client(), client()];
-  expect([(await one.pay()).status, (await one.pay()).status]).toEqual([500, 200]);
-  expect([(await other.pay()).status, (await other.pay()).status]).toEqual([500, 200]);
+  const { client } = await sandboxFor({ scenario: { rules: [{ times: 1, effect: { respond: 500 } }] } });
+  for (const world of [client(), client()])
+    expect([(await world.pay()).status, (await world.pay()).status]).toEqual([500, 200]);
 });
 
 test('the first matching rule applies; what skip, times, probability and attempt leave goes to later rules', async () => {
@@ -180,82 +160,30 @@ test('the first matching rule applies; what skip, times, probability and attempt
   expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(501);
 });
 
-test.each([
-  ['a text', { beneficiary_name: 'Asha Rao' }, { beneficiary_name: 'asha rao' }],
+testRows<[hit: object, miss: object]>([
+  [{ beneficiary_name: 'Asha Rao' }, { beneficiary_name: 'asha rao' }],
+  [{ beneficiary_account: { prefix: '000' } }, { beneficiary_account: { suffix: '780' } }],
+  [{ transfer_mode: ['IMPS', 'UPI'], amount: { gt: 1500, lte: 1500.5 } }, { amount: { lt: 1500.5 } }],
+  [{ header: { 'X-Team': 'blue' } }, { header: { 'x-team': 'red' } }],
+  [{ hours: { from: '22:00', to: '06:00' } }, { hours: { from: '01:31', to: '02:00' } }],
   [
-    'a list of texts',
-    { beneficiary_ifsc: ['HDFC0000001', 'SBIN0000001'] },
-    { beneficiary_ifsc: ['HDFC0000001'] },
+    { amount: 1500.5, remarks: { matches: '^re' } },
+    { amount: 1500.5, remarks: 'food' },
   ],
-  ['a prefix', { beneficiary_account: { prefix: '000' } }, { beneficiary_account: { prefix: '001' } }],
-  ['a suffix', { beneficiary_account: { suffix: '789' } }, { beneficiary_account: { suffix: '780' } }],
-  [
-    'a prefix and a suffix',
-    { client_ref_id: { prefix: 'order', suffix: '1' } },
-    { client_ref_id: { prefix: 'order', suffix: '2' } },
-  ],
-  ['a pattern', { beneficiary_name: { matches: '^A.*o$' } }, { beneficiary_name: { matches: '^a' } }],
-  ['a mode', { transfer_mode: ['IMPS', 'UPI'] }, { transfer_mode: 'NEFT' }],
-  ['an amount', { amount: 1500.5 }, { amount: 1500 }],
-  ['bounds', { amount: { gt: 1500, lte: 1500.5 } }, { amount: { gte: 1, lt: 1500.5 } }],
-  ['a header', { header: { 'X-Team': 'blue' } }, { header: { 'x-team': 'red' } }],
-  [
-    'hours over midnight',
-    { hours: { from: '22:00', to: '06:00' } },
-    { hours: { from: '06:00', to: '22:00' } },
-  ],
-  [
-    'hours within a day',
-    { hours: { from: '01:00', to: '02:00' } },
-    { hours: { from: '01:31', to: '02:00' } },
-  ],
-  ['several fields', { amount: 1500.5, remarks: 'rent' }, { amount: 1500.5, remarks: 'food' }],
-  ['everything without conditions', {}, { txn_id: 'TXN0' }],
-])('a rule can match %s', async (_what, hit, miss) => {
-  for (const [match, status] of [
-    [hit, 418],
-    [miss, 200],
-  ] as const) {
-    const scenario = { rules: [{ name: 'tea', match, effect: { respond: { status: 418 } } }] } as Scenario;
-    const { client } = await sandboxFor({ scenario, clock: '2026-01-15T20:00:00Z' }); // 01:30 in IST
-    const answer = await client().send('POST', '/payout/initiate', {
-      headers: { 'content-type': 'application/json', 'x-team': 'blue' },
-      body: JSON.stringify({ ...PAYOUT, remarks: 'rent' }),
-    });
-    expect(answer.status).toBe(status);
-  }
-});
-
-test('a step can wait for status reads, or for a time of day in IST', async () => {
-  const { client } = await sandboxFor({
-    clock: '2026-01-15T10:30:00Z',
-    scenario: {
-      settlement: {
-        UPI: [{ to: 'SUCCESS', polls: 3 }],
-        NEFT: [{ to: 'SUCCESS', at: '06:30' }],
-        RTGS: [
-          { to: 'SUCCESS', after: '10s', utr: 'none' },
-          { utr: 'now', after: '90s' },
-          { to: 'REVERSED', after: '3d' },
-        ],
-      },
-    },
+  [{}, { txn_id: 'TXN0' }],
+])('a rule applies to the requests that its match describes', async (hit, miss) => {
+  const tea = (status: number, match: object) => ({
+    name: `tea-${status}`,
+    match,
+    effect: { respond: { status } },
   });
-  const world = client();
-  for (const mode of ['UPI', 'NEFT', 'RTGS', 'IMPS'])
-    await world.pay({ client_ref_id: mode, transfer_mode: mode });
-  const state = async (client_ref_id: string) => (await world.status({ client_ref_id })).body.data;
-  const reads = [await state('UPI'), await state('UPI'), await state('UPI'), await state('UPI')];
-  expect(reads.map(({ status }) => status)).toEqual(['PENDING', 'PENDING', 'SUCCESS', 'SUCCESS']);
-
-  await world.clock.advance('10s');
-  expect(await state('RTGS')).toMatchObject({ status: 'SUCCESS', utr: null });
-  expect(await state('IMPS')).toMatchObject({ status: 'SUCCESS', utr: expect.any(String) }); // from the settings
-  await world.clock.advance('80s');
-  expect(await state('RTGS')).toMatchObject({ status: 'SUCCESS', utr: expect.stringMatching(/^SBX/) });
-  await world.clock.advance('3d');
-  expect(await state('RTGS')).toMatchObject({ status: 'REVERSED', utr: expect.stringMatching(/^SBX/) });
-  expect(await state('NEFT')).toMatchObject({ status: 'SUCCESS', completed_at: '2026-01-16T01:00:00.000Z' });
+  const scenario = { rules: [tea(417, miss), tea(418, hit)] } as Scenario;
+  const { client } = await sandboxFor({ scenario, clock: '2026-01-15T20:00:00Z' }); // 01:30 in IST
+  const { status } = await client().send('POST', '/payout/initiate', {
+    headers: { 'content-type': 'application/json', 'x-team': 'blue' },
+    body: JSON.stringify({ ...PAYOUT, remarks: 'rent' }),
+  });
+  expect(status).toBe(418);
 });
 
 test('a status that does not find a hidden payout names the rule that hides it', async () => {

@@ -82,14 +82,20 @@ const payInEachMode = async (world: Client): Promise<void> => {
   }
 };
 
-/** Expects the payouts of all modes in this state, and this amount paid from the wallet. */
-async function expectAll({ payout, spent }: Stage, state: string, paid: number, more: object = {}) {
-  for (const mode of TRANSFER_MODES) expect(await payout(mode)).toMatchObject({ status: state, ...more });
-  expect(await spent()).toBe(paid);
-}
-
 const aUtr = { utr: expect.any(String) };
 const noUtr = { utr: null };
+
+/** Pays in each mode; after each wait, all payouts are in this state, with this amount paid from the wallet. */
+const proceeds =
+  (...steps: readonly (readonly [wait: string, state: string, paid: number, more?: object])[]) =>
+  async ({ world, payout, spent }: Stage): Promise<void> => {
+    await payInEachMode(world);
+    for (const [wait, status, paid, more = {}] of steps) {
+      await world.clock.advance(wait);
+      for (const mode of TRANSFER_MODES) expect(await payout(mode)).toMatchObject({ status, ...more });
+      expect(await spent()).toBe(paid);
+    }
+  };
 
 /** Expects that the payout was made once, and that a retry finds it. */
 async function expectRetryFinds({ world, state, spent }: Stage): Promise<void> {
@@ -122,59 +128,13 @@ const times = <T>(count: number, make: (nth: number) => T): T[] =>
 
 /** The promise in the description of each shipped scenario, as a test. */
 const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
-  'happy-fast': async (stage) => {
-    await payInEachMode(stage.world);
-    await expectAll(stage, 'SUCCESS', 400, aUtr);
-  },
-  'pending-for-days': async (stage) => {
-    await payInEachMode(stage.world);
-    await stage.world.clock.advance('71h');
-    await expectAll(stage, 'PENDING', 400);
-    await stage.world.clock.advance('1h');
-    await expectAll(stage, 'SUCCESS', 400, aUtr);
-  },
-  'fails-late': async (stage) => {
-    await payInEachMode(stage.world);
-    await stage.world.clock.advance('119m');
-    await expectAll(stage, 'PENDING', 400);
-    await stage.world.clock.advance('1m');
-    await expectAll(stage, 'FAILED', 0, noUtr);
-    await stage.world.clock.advance('30d');
-    await expectAll(stage, 'FAILED', 0);
-  },
-  'success-then-reversed': async (stage) => {
-    await payInEachMode(stage.world);
-    await stage.world.clock.advance('2s');
-    await expectAll(stage, 'SUCCESS', 400, aUtr);
-    const { utr, completed_at } = await stage.payout('NEFT');
-    await stage.world.clock.advance('3d');
-    await expectAll(stage, 'REVERSED', 0);
-    expect(await stage.payout('NEFT')).toMatchObject({ utr, completed_at });
-  },
-  'pending-then-reversed': async (stage) => {
-    await payInEachMode(stage.world);
-    await stage.world.clock.advance('59m');
-    await expectAll(stage, 'PENDING', 400);
-    const { changes } = await stage.world.clock.advance('30d');
-    await expectAll(stage, 'REVERSED', 0);
-    expect(changes.map(({ from }) => from)).toEqual(['PENDING', 'PENDING', 'PENDING', 'PENDING']);
-  },
-  'utr-late': async (stage) => {
-    await payInEachMode(stage.world);
-    await stage.world.clock.advance('91s');
-    await expectAll(stage, 'SUCCESS', 400, noUtr);
-    await stage.world.clock.advance('1s');
-    await expectAll(stage, 'SUCCESS', 400, aUtr);
-  },
-  'utr-early': async (stage) => {
-    await payInEachMode(stage.world);
-    await stage.world.clock.advance('1s');
-    await expectAll(stage, 'PENDING', 400, aUtr);
-    const { utr } = await stage.payout('RTGS');
-    await stage.world.clock.advance('59s');
-    await expectAll(stage, 'SUCCESS', 400);
-    expect(await stage.payout('RTGS')).toMatchObject({ utr });
-  },
+  'happy-fast': proceeds(['0s', 'SUCCESS', 400, aUtr]),
+  'pending-for-days': proceeds(['71h', 'PENDING', 400], ['1h', 'SUCCESS', 400, aUtr]),
+  'fails-late': proceeds(['119m', 'PENDING', 400], ['1m', 'FAILED', 0, noUtr], ['30d', 'FAILED', 0, noUtr]),
+  'success-then-reversed': proceeds(['2s', 'SUCCESS', 400, aUtr], ['3d', 'REVERSED', 0, aUtr]),
+  'pending-then-reversed': proceeds(['59m', 'PENDING', 400], ['30d', 'REVERSED', 0]),
+  'utr-late': proceeds(['91s', 'SUCCESS', 400, noUtr], ['1s', 'SUCCESS', 400, aUtr]),
+  'utr-early': proceeds(['1s', 'PENDING', 400, aUtr], ['59s', 'SUCCESS', 400, aUtr]),
   'insufficient-balance': async ({ world, state, spent }) => {
     const refused = await world.pay({ amount: 1000.01 });
     expect([refused.status, refused.body.code]).toEqual([402, 'INSUFFICIENT_BALANCE']);
@@ -488,33 +448,11 @@ test.each(CHOSEN)('$name behaves as described for requests that choose it', asyn
   expect(await stage.spent()).toBeGreaterThanOrEqual(0); // no scenario creates money
 });
 
-test('a scenario chosen by one request does not apply to the next', async () => {
-  const world = (await sandboxFor()).client();
-  expect((await choosing(world, 'server-error').pay()).status).toBe(500);
-  expect((await world.pay()).status).toBe(200);
-});
-
 test('the opening balance of a scenario does not apply to requests that choose it by header', async () => {
   const active = (await sandboxFor({ scenario: 'insufficient-balance' })).client();
   expect((await active.balance()).body.data.balance).toBe(1000);
   const chosen = choosing((await sandboxFor()).client(), 'insufficient-balance');
   expect((await chosen.balance()).body.data.balance).toBe(1_000_000);
-});
-
-test('a request that chooses an unknown scenario learns how many there are, and the nearest', async () => {
-  const { status, body } = await choosing((await sandboxFor()).client(), 'no-such-day').pay();
-  expect(status).toBe(400);
-  expect(body.errors).toEqual([
-    {
-      field: 'X-Sandbox-Scenario',
-      message: expect.stringMatching(/not no-such-day; the nearest are .*, .*, .*\. GET .* lists all 31$/),
-    },
-  ]);
-});
-
-test('a request that misspells a scenario is refused with the nearest name', async () => {
-  const { body } = await choosing((await sandboxFor()).client(), 'rate-limted').pay();
-  expect(body.message).toMatch(/not rate-limted \(did you mean rate-limited\?\)\./);
 });
 
 /** The responses of each shipped dialect to a request with a malformed account, and to its repetition with another amount. */

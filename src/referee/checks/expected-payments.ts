@@ -1,7 +1,7 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import type { Check, Found } from '../check.ts';
+import type { Check, Mistake } from '../check.ts';
 import { groupedBy } from '../case.ts';
 import {
   differencesBetween,
@@ -35,9 +35,9 @@ function* differences(facts: Case): Generator<Difference & { readonly calls: rea
 }
 
 /** What was paid too many times. @param known requests that were found already */
-export function paidTooOften(facts: Case, known: ReadonlySet<Call>): readonly Found[] {
+export function paidTooOften(facts: Case, known: ReadonlySet<Call>): readonly Mistake[] {
   if (facts.expect === undefined) return [];
-  return [...differences(facts)].flatMap(({ text, paid, expected, amountPaise, calls }): Found | [] => {
+  return [...differences(facts)].flatMap(({ text, paid, expected, amountPaise, calls }): Mistake | [] => {
     const again = calls.slice(expected);
     if (paid <= expected || expected === 0) return [];
     if (again.length > 0 && again.every((call) => known.has(call))) return [];
@@ -59,7 +59,7 @@ export const expectationMissed: Check = {
   severity: 'error',
   evaluate(facts) {
     if (facts.expect === undefined) return { isExercised: false, findings: [] };
-    const findings = [...differences(facts)].flatMap((difference): Found | [] => {
+    const findings = [...differences(facts)].flatMap((difference): Mistake | [] => {
       const { account, amountPaise, paid, expected, text: message, calls } = difference;
       if (paid > expected && expected > 0) return []; // paid-twice finds it
       if (expected === 0) {

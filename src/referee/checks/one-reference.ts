@@ -1,10 +1,8 @@
-import { overlaps, type Call } from '../call.ts';
-import { type Check, type Found } from '../check.ts';
+import { totalOf, overlaps, type Call } from '../call.ts';
+import { evaluateEach, type Check } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
 
 /** Checks of one reference that is sent more than once. */
-
-const wasSentAgain = (sends: readonly Call[]): boolean => sends.length > 1;
 
 /** The fields that make a payout what it is, apart from its reference. */
 const FIELDS = [
@@ -26,26 +24,23 @@ export const sameReferenceAtOnce: Check = {
   id: 'same-reference-at-once',
   severity: 'error',
   evaluate({ sends }) {
-    const findings: Found[] = [];
-    for (const [reference, calls] of sends) {
+    return evaluateEach(sends, ([reference, calls]) => {
+      if (calls.length < 2) return undefined;
       const pair = calls.flatMap((later, index) => {
         const earlier = calls.slice(Math.max(index - 50, 0), index).find((call) => overlaps(call, later));
         return earlier === undefined ? [] : [[earlier, later] as const];
       })[0];
-      if (pair === undefined) continue;
+      if (pair === undefined) return null;
       const paid = calls.filter(({ committed }) => committed === true);
       const isPaidTwice = paid.length > 1;
-      findings.push({
+      return {
         severity: isPaidTwice ? 'error' : 'warning',
         message: `${reference} was sent while it was still under way${isPaidTwice ? ', and was paid more than once' : ''}`,
         fix: 'wait until the request has ended, or abort it, before the same reference is sent again',
         calls: isPaidTwice ? paid : pair,
-        amountPaise: isPaidTwice
-          ? paid.slice(1).reduce((sum, call) => sum + (call.amountPaise ?? 0), 0)
-          : null,
-      });
-    }
-    return { isExercised: [...sends.values()].some(wasSentAgain), findings };
+        amountPaise: isPaidTwice ? totalOf(paid.slice(1)) : null,
+      };
+    });
   },
 };
 
@@ -53,27 +48,25 @@ export const referenceReused: Check = {
   id: 'reference-reused',
   severity: 'error',
   evaluate({ sends, byReference }) {
-    const findings: Found[] = [];
-    for (const [reference, calls] of sends) {
+    return evaluateEach(sends, ([reference, calls]) => {
+      if (calls.length < 2) return undefined;
       for (const [index, call] of calls.entries()) {
         const before = calls[index - 1];
-        if (before === undefined) continue;
-        const changed = changedFields(before, call);
+        const changed = before === undefined ? [] : changedFields(before, call);
         if (changed.length === 0) continue;
         const known = knownBefore(byReference.get(reference)!, call);
         const wasUnderWay = calls.slice(0, index).some((earlier) => overlaps(earlier, call));
         if (known.of === 'refused' && !wasUnderWay) continue; // a request that was corrected
-        findings.push({
+        return {
           message: `${reference} was sent again with another ${changed.join(', ')}`,
           fix: 'use a new reference for each new payout, and the same body whenever one is sent again',
-          calls: [before, call],
+          calls: [before!, call],
           knew: [reference, known],
           amountPaise: call.amountPaise,
-        });
-        break;
+        };
       }
-    }
-    return { isExercised: [...sends.values()].some(wasSentAgain), findings };
+      return null;
+    });
   },
 };
 
@@ -81,12 +74,9 @@ export const resentAfterSuccess: Check = {
   id: 'resent-after-success',
   severity: 'warning',
   evaluate({ sends, byReference }) {
-    const findings: Found[] = [];
-    let isExercised = false;
-    for (const [reference, calls] of byReference) {
+    return evaluateEach(byReference, ([reference, calls]) => {
       const success = calls.find(({ seen }) => seen.kind === 'state' && seen.state === 'SUCCESS');
-      if (success === undefined) continue;
-      isExercised = true;
+      if (success === undefined) return undefined;
       const ofReference = sends.get(reference) ?? [];
       const again = ofReference.find(
         (call, index) =>
@@ -94,14 +84,13 @@ export const resentAfterSuccess: Check = {
           knownBefore(calls, call).of === 'SUCCESS' &&
           (index === 0 || changedFields(ofReference[index - 1]!, call).length === 0),
       );
-      if (again === undefined) continue;
-      findings.push({
+      if (again === undefined) return null;
+      return {
         message: `${reference} was sent again after its SUCCESS was seen`,
         fix: 'store the outcome of a payout with its reference, and look there before it is sent',
         calls: [success, again],
         knew: [reference, knownBefore(calls, again)],
-      });
-    }
-    return { isExercised, findings };
+      };
+    });
   },
 };

@@ -1,7 +1,7 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import type { Call } from '../call.ts';
+import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { listed, type Check, type Found } from '../check.ts';
+import { evaluateEach, listed, type Check, type Mistake } from '../check.ts';
 import { asAnswered, knownAtEnd, type Knowledge } from '../knowledge.ts';
 import { rupees } from '../payments.ts';
 import { undoneState } from './expected-payments.ts';
@@ -9,8 +9,6 @@ import { undoneState } from './expected-payments.ts';
 /** Checks of what the client knows in the end about payouts that it sent. */
 
 const NO_LEDGER = 'without a ledger, the outcome of the payouts is unknown';
-
-const wasCommitted = (calls: readonly Call[]): boolean => calls.some(({ committed }) => committed === true);
 
 const amountOf = (calls: readonly Call[]): number | null =>
   calls.findLast(({ amountPaise }) => amountPaise !== null)?.amountPaise ?? null;
@@ -24,40 +22,43 @@ function isUnasked(calls: readonly Call[]): boolean {
   return !answered.slice(last + 1).some(({ route }) => route === 'status');
 }
 
+/** What became of a payout that was made: `was paid`, or `is FAILED` */
+function becameOf(facts: Case, reference: string, exists = ''): string {
+  const undone = undoneState(facts, reference);
+  return undone === null ? 'was paid' : `${exists}is ${undone}`;
+}
+
 export const neverAsked: Check = {
   id: 'never-asked',
   severity: 'warning',
   evaluate(facts) {
     const { sends, byReference, payouts, clientEnded } = facts;
-    const findings: Found[] = [];
     const open: string[] = [];
-    let isExercised = false;
-    for (const [reference, initiates] of sends) {
+    const evaluation = evaluateEach(sends, ([reference, initiates]) => {
+      if (!initiates.some(({ seen }) => seen.kind === 'unknown')) return undefined;
       const calls = byReference.get(reference)!;
-      if (!initiates.some(({ seen }) => seen.kind === 'unknown')) continue;
-      isExercised = true;
       const known = knownAtEnd(calls);
-      if (known.of !== 'unknown' || !isUnasked(calls)) continue;
+      if (known.of !== 'unknown' || !isUnasked(calls)) return null;
       if (!clientEnded && payouts.get(reference)?.status === 'PENDING') {
         open.push(reference);
-        continue;
+        return null;
       }
       const isCommitted = wasCommitted(initiates);
       const amountPaise = isCommitted ? amountOf(initiates) : null;
-      const undone = undoneState(facts, reference);
-      const became = undone === null ? 'was paid' : `is ${undone}`;
-      findings.push({
+      return {
         message: isCommitted
-          ? `${reference} ${became}${worth(amountPaise)}, and the client never found out`
+          ? `${reference} ${becameOf(facts, reference)}${worth(amountPaise)}, and the client never found out`
           : `the outcome of ${reference} was unknown, and the client never asked for it`,
         fix: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
         calls: [known.from!],
         knew: [reference, known],
         amountPaise,
-      });
-    }
-    const unproven = open.length === 0 ? null : `the client may still ask for ${listed(open)}`;
-    return { isExercised, findings, unproven };
+      };
+    });
+    return {
+      ...evaluation,
+      unproven: open.length === 0 ? null : `the client may still ask for ${listed(open)}`,
+    };
   },
 };
 
@@ -65,33 +66,27 @@ export const notFoundBelieved: Check = {
   id: 'not-found-believed',
   severity: 'warning',
   evaluate(facts) {
-    const { sends, byReference } = facts;
-    const findings: Found[] = [];
-    let isExercised = false;
-    for (const [reference, initiates] of sends) {
-      if (!wasCommitted(initiates)) continue;
-      const calls = byReference.get(reference)!;
-      const made = initiates.find(({ committed }) => committed)!;
-      if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) continue;
-      isExercised = true;
+    return evaluateEach(facts.sends, ([reference, initiates]) => {
+      const calls = facts.byReference.get(reference)!;
+      const made = initiates.find(({ committed }) => committed === true);
+      if (made === undefined) return undefined;
+      if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) return undefined;
       const known = knownAtEnd(calls);
       // a refusal of a repetition does not say that the payout exists
       const last = asAnswered(calls).findLast(
         ({ route, seen }) => route === 'status' || seen.kind !== 'refused',
       )!;
-      if (known.of !== 'not-found' || last.seen.kind !== 'not-found') continue;
+      if (known.of !== 'not-found' || last.seen.kind !== 'not-found') return null;
       const amountPaise = amountOf(initiates);
-      const undone = undoneState(facts, reference);
-      const became = undone === null ? 'was paid' : `exists and is ${undone}`;
-      findings.push({
+      const became = becameOf(facts, reference, 'exists and ');
+      return {
         message: `the client believed that ${reference} does not exist, although it ${became}${worth(amountPaise)}`,
         fix: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
         calls: [made, last],
         knew: [reference, known],
         amountPaise,
-      });
-    }
-    return { isExercised, findings };
+      };
+    });
   },
 };
 
@@ -137,7 +132,7 @@ export const pendingLeft: Check = {
     );
     const findings = settled
       .filter(({ known }) => known.of === 'PENDING')
-      .map(({ reference, payout, known }): Found => ({
+      .map(({ reference, payout, known }): Mistake => ({
         message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
         fix: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
         calls: [known.from!],
@@ -155,7 +150,7 @@ export const reversalUnseen: Check = {
       ({ payout, known }) =>
         payout.status === 'REVERSED' && (known.of === 'SUCCESS' || known.of === 'REVERSED'),
     );
-    const findings = reversed.flatMap(({ reference, known, later }): Found | [] => {
+    const findings = reversed.flatMap(({ reference, known, later }): Mistake | [] => {
       const next = known.of === 'SUCCESS' ? later() : undefined;
       if (next === undefined) return [];
       const amountPaise = amountOf(facts.sends.get(reference)!);

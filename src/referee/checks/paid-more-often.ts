@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts';
 import { groupedBy, type Case } from '../case.ts';
-import { listed, type Check, type Found } from '../check.ts';
+import { listed, type Check, type Mistake } from '../check.ts';
 import { often, paidOut, payoutKey, rupees, sendsOf, type Paid } from '../payments.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
@@ -16,7 +16,7 @@ const repeated = (paid: readonly Paid[], keyOf: (one: Paid) => string | null) =>
   );
 
 /** One reference, several payouts. */
-const byReference = (facts: Case, paid: readonly Paid[]): readonly Found[] =>
+const byReference = (facts: Case, paid: readonly Paid[]): readonly Mistake[] =>
   repeated(paid, ({ reference }) => reference).map(({ group, again }) => {
     const [{ reference }] = group as [Paid];
     return {
@@ -28,7 +28,7 @@ const byReference = (facts: Case, paid: readonly Paid[]): readonly Found[] =>
   });
 
 /** One declared payout, several references. */
-function byIntent(facts: Case, firsts: readonly Paid[]): readonly Found[] {
+function byIntent(facts: Case, firsts: readonly Paid[]): readonly Mistake[] {
   const { sends, intents } = facts;
   const intentOf = ({ reference }: Paid): string | null => {
     const [call] = sends.get(reference) ?? [];
@@ -52,7 +52,7 @@ function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]):
 
 /** One account and amount, several references: nobody has said whether that was meant. */
 function byAccount(facts: Case, firsts: readonly Paid[]) {
-  const findings: Found[] = [];
+  const findings: Mistake[] = [];
   let unproven: string | null = null;
   const keyOf = ({ account, amountPaise }: Paid): string => payoutKey(account, amountPaise);
   for (const { group, again } of repeated(firsts, keyOf)) {

@@ -1,7 +1,7 @@
 import { withoutControls } from '../../world/journal/journal-text.ts';
-import { overlaps, type Call } from '../call.ts';
+import { overlaps, totalOf, wasCommitted, type Call } from '../call.ts';
 import { groupedBy, type Case } from '../case.ts';
-import { GUESSED, listed, type Check, type Found } from '../check.ts';
+import { GUESSED, listed, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { rupees } from '../payments.ts';
 import { paidTooOften, undoneState } from './expected-payments.ts';
@@ -24,9 +24,6 @@ const openings = ({ sends, intents }: Case): ReadonlyMap<string, readonly Call[]
     intents.of,
   );
 
-const wasCommitted = ({ sends }: Case, reference: string): boolean =>
-  sends.get(reference)!.some(({ committed }) => committed === true);
-
 /** A guess counts only after an outcome that tempts a client to try again: paying one person the same amount twice is normal. */
 const isSuspect = (known: Knowledge, isDeclared: boolean): boolean =>
   isDeclared ? mayBePaid(known) : known.of === 'unknown' || known.of === 'not-found';
@@ -47,22 +44,19 @@ function repetitionOf(facts: Case, call: Call, before: readonly Call[]): Repetit
     if (sends.get(earlier!)!.some((send) => send.place < call.place && overlaps(send, call))) continue;
     const known = knownBefore(byReference.get(earlier!)!, call);
     if (!isSuspect(known, intents.isDeclared)) continue;
-    const isPaidTwice = wasCommitted(facts, earlier!) && wasCommitted(facts, call.reference!);
+    const isPaidTwice = [earlier, call.reference].every((reference) => wasCommitted(sends.get(reference!)!));
     return { call, earlier: earlier!, known, isPaidTwice };
   }
   return null;
 }
 
-const sumOf = (calls: readonly Call[]): number =>
-  calls.reduce((sum, { amountPaise }) => sum + (amountPaise ?? 0), 0);
-
 /** One finding on all repetitions of one intended payout. */
-function repetitionFinding(facts: Case, all: readonly Repetition[]): Found {
+function repetitionFinding(facts: Case, all: readonly Repetition[]): Mistake {
   const { isDeclared } = facts.intents;
   const paid = all.filter(({ isPaidTwice }) => isPaidTwice);
   const shown = paid.length > 0 ? paid : all;
   const [{ earlier, known }] = shown as [Repetition];
-  const amountPaise = sumOf(shown.map(({ call }) => call));
+  const amountPaise = totalOf(shown.map(({ call }) => call));
   const references = shown.map(({ call }) => call.reference!);
   const isOne = references.length === 1;
   const is = paid.length === 0 ? 'could be' : isOne ? 'is' : 'are';
@@ -82,7 +76,7 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): Found {
   };
 }
 
-const paidAgain = (facts: Case): readonly Found[] =>
+const paidAgain = (facts: Case): readonly Mistake[] =>
   [...openings(facts).values()].flatMap((firsts) => {
     const all = firsts.flatMap((call, index) => repetitionOf(facts, call, firsts.slice(0, index)) ?? []);
     return all.length === 0 ? [] : repetitionFinding(facts, all);
@@ -138,20 +132,22 @@ export const samePayoutAtOnce: Check = {
       ([earlier, later]) => earlier.reference !== later.reference,
     );
     const ofOne = pairs.filter(([earlier, later]) => intents.of(earlier) === intents.of(later));
-    const findings = [...groupedBy(ofOne, ([, later]) => intents.of(later)).values()].map((group): Found => {
-      const [[first]] = group as [readonly [Call, Call]];
-      const calls = [...new Set(group.flat())].toSorted((a, b) => a.place - b.place);
-      const others = calls.filter(({ reference }) => reference !== first.reference);
-      const references = [...new Set(others.flatMap(({ reference }) => reference ?? []))];
-      const amountPaise = sumOf(others);
-      return {
-        severity: intents.isDeclared ? 'error' : 'notice',
-        message: `${listed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupees(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
-        fix: `let one worker send one reference for each payout, and store it before the first send`,
-        calls: calls.slice(0, MOST_CALLS),
-        amountPaise,
-      };
-    });
+    const findings = [...groupedBy(ofOne, ([, later]) => intents.of(later)).values()].map(
+      (group): Mistake => {
+        const [[first]] = group as [readonly [Call, Call]];
+        const calls = [...new Set(group.flat())].toSorted((a, b) => a.place - b.place);
+        const others = calls.filter(({ reference }) => reference !== first.reference);
+        const references = [...new Set(others.flatMap(({ reference }) => reference ?? []))];
+        const amountPaise = totalOf(others);
+        return {
+          severity: intents.isDeclared ? 'error' : 'notice',
+          message: `${listed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupees(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
+          fix: `let one worker send one reference for each payout, and store it before the first send`,
+          calls: calls.slice(0, MOST_CALLS),
+          amountPaise,
+        };
+      },
+    );
     return { isExercised: pairs.length > 0, findings, unproven: unprovenBy(facts) };
   },
 };

@@ -1,7 +1,7 @@
 import { isWholePaise } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
 import { groupedBy, isMoneyIn, type Case } from '../case.ts';
-import { GUESSED, type Check, type Found } from '../check.ts';
+import { evaluateEach, GUESSED, type Check, type Mistake } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
 import { rupees } from '../payments.ts';
@@ -36,8 +36,8 @@ function isRefusedForGood({ byReference }: Case, call: Call): boolean {
 const nameOf = ({ reference }: Call): string => reference ?? 'a request';
 
 /** The same bytes again after a refusal: one finding for each body. */
-const sentUnchanged = ({ initiates }: Case, refused: ReadonlySet<Call>): readonly Found[] =>
-  [...groupedBy(initiates, bodyText).values()].flatMap((calls): Found | [] => {
+const sentUnchanged = ({ initiates }: Case, refused: ReadonlySet<Call>): readonly Mistake[] =>
+  [...groupedBy(initiates, bodyText).values()].flatMap((calls): Mistake | [] => {
     const before = calls.find((call) => refused.has(call));
     const again = calls.find((call) => before && call.place > before.place && !overlaps(before, call));
     if (before === undefined || again === undefined) return [];
@@ -46,9 +46,9 @@ const sentUnchanged = ({ initiates }: Case, refused: ReadonlySet<Call>): readonl
   });
 
 /** A refused payout again under another reference. A refusal that is about the reference asks for another one. */
-function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>): readonly Found[] {
+function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>): readonly Mistake[] {
   const { isDeclared } = intents;
-  const findings: Found[] = [];
+  const findings: Mistake[] = [];
   const latest = new Map<string, Call>();
   for (const call of initiates) {
     const payout = `${isDeclared ? intents.of(call) : ''} ${withoutReference(call)}`;
@@ -98,52 +98,47 @@ export const unfundedRetry: Check = {
   id: 'unfunded-retry',
   severity: 'warning',
   evaluate(facts) {
-    const findings: Found[] = [];
-    let isExercised = false;
-    for (const calls of facts.tries.values()) {
-      for (const [index, refused] of calls.entries()) {
-        if (refused.status !== 402) continue;
-        isExercised = true;
+    const wasRead = (before: Call, after: Call): boolean =>
+      facts.calls.some(
+        ({ route, place }) => route === 'balance' && place > before.place && place < after.place,
+      );
+    return evaluateEach(facts.tries.values(), (calls) => {
+      const pair = calls.flatMap((refused, index) => {
         const again = calls[index + 1];
-        if (again === undefined || overlaps(refused, again)) continue;
-        const waitedMs = pauseBetween(refused, again);
-        const wasRead = facts.calls.some(
-          ({ route, place }) => route === 'balance' && place > refused.place && place < again.place,
-        );
-        if (waitedMs >= WITHIN_MS || wasRead || wasFunded(facts, refused, again)) continue;
-        findings.push({
-          message: `${again.reference} was sent again after a 402, with no money added and no read of the balance`,
-          fix: 'after a 402 read the balance, and send again only when it covers the payout',
-          calls: [refused, again],
-        });
-        break;
-      }
-    }
-    return { isExercised, findings };
+        if (refused.status !== 402 || again === undefined || overlaps(refused, again)) return [];
+        const isExcused =
+          pauseBetween(refused, again) >= WITHIN_MS ||
+          wasRead(refused, again) ||
+          wasFunded(facts, refused, again);
+        return isExcused ? [] : [[refused, again] as const];
+      })[0];
+      if (pair === undefined) return calls.some(({ status }) => status === 402) ? null : undefined;
+      return {
+        message: `${pair[1].reference} was sent again after a 402, with no money added and no read of the balance`,
+        fix: 'after a 402 read the balance, and send again only when it covers the payout',
+        calls: pair,
+      };
+    });
   },
 };
 
 export const balanceRace: Check = {
   id: 'balance-race',
   severity: 'notice',
-  evaluate({ calls }) {
-    const findings: Found[] = [];
-    let isExercised = false;
+  evaluate({ calls, initiates }) {
     const reads = calls.filter(({ seen }) => seen.kind === 'balance');
-    for (const call of calls) {
-      if (call.route !== 'initiate' || call.status !== 402) continue;
-      isExercised = true;
+    return evaluateEach(initiates, (call) => {
+      if (call.status !== 402) return undefined;
       const read = reads.findLast((earlier) => earlier.place < call.place && !overlaps(earlier, call));
       if (read?.seen.kind !== 'balance' || call.amountPaise === null || read.seen.paise < call.amountPaise)
-        continue;
-      findings.push({
+        return null;
+      return {
         message: `${call.reference} was refused with 402, although the client had seen ${rupees(read.seen.paise)}`,
         fix: 'treat a balance as a hint: send the payout, and be ready for a 402',
         calls: [read, call],
         amountPaise: call.amountPaise,
-      });
-    }
-    return { isExercised, findings };
+      };
+    });
   },
 };
 
@@ -151,17 +146,16 @@ export const amountNotPaise: Check = {
   id: 'amount-not-paise',
   severity: 'error',
   evaluate({ initiates }) {
-    const findings: Found[] = [];
-    for (const call of initiates) {
+    return evaluateEach(initiates, (call) => {
       const { amount } = call.body;
+      if (amount === undefined) return undefined;
       const isText = typeof amount === 'string';
-      if (!isText && (typeof amount !== 'number' || isWholePaise(amount))) continue;
-      findings.push({
+      if (!isText && (typeof amount !== 'number' || isWholePaise(amount))) return null;
+      return {
         message: `${call.reference ?? 'a payout'} has the amount ${JSON.stringify(amount)}, which is ${isText ? 'a text' : 'not whole paise'}`,
         fix: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
         calls: [call],
-      });
-    }
-    return { isExercised: initiates.some(({ body }) => body['amount'] !== undefined), findings };
+      };
+    });
   },
 };

@@ -1,7 +1,7 @@
 import { timeText } from '../../contract/duration.ts';
 import { overlaps, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { listed, type Check, type Found } from '../check.ts';
+import { evaluateEach, listed, type Check } from '../check.ts';
 
 /** Checks of how often and how fast a payout is sent again. */
 
@@ -39,24 +39,23 @@ export const retryAfterIgnored: Check = {
   id: 'retry-after-ignored',
   severity: 'warning',
   evaluate(facts) {
-    const findings: Found[] = [];
-    let isExercised = false;
-    for (const calls of rows(facts)) {
+    return evaluateEach(rows(facts), (calls) => {
+      let result: null | undefined;
       for (const [index, asked] of calls.entries()) {
         if (asked.retryAfterMs === null || asked.wasLeft) continue;
-        isExercised = true;
+        result = null;
         const again = calls.slice(index + 1).find((call) => !overlaps(asked, call));
         if (again === undefined) continue;
-        if (pauseBetween(asked, again) + ROUNDING_MS >= asked.retryAfterMs * TOLERANCE) continue;
-        findings.push({
-          message: `${again.reference} was sent again after ${timeText(pauseBetween(asked, again))}, and the ${asked.status} asked for ${timeText(asked.retryAfterMs)}`,
+        const pauseMs = pauseBetween(asked, again);
+        if (pauseMs + ROUNDING_MS >= asked.retryAfterMs * TOLERANCE) continue;
+        return {
+          message: `${again.reference} was ${again.route === 'status' ? 'asked for' : 'sent'} again after ${timeText(pauseMs)}, and the ${asked.status} asked for ${timeText(asked.retryAfterMs)}`,
           fix: 'wait as long as Retry-After says before the same payout is sent again',
           calls: [asked, again],
-        });
-        break;
+        };
       }
-    }
-    return { isExercised, findings };
+      return result;
+    });
   },
 };
 
@@ -111,27 +110,24 @@ export const noBackoff: Check = {
   id: 'no-backoff',
   severity: 'notice',
   evaluate({ tries }) {
-    const findings: Found[] = [];
-    let isExercised = false;
     let unproven: string | null = null;
-    for (const sends of tries.values()) {
+    const evaluation = evaluateEach(tries.values(), (sends) => {
       const repeats = repeatsIn(sends);
-      if (repeats.length < FEWEST_PAUSES) continue;
-      isExercised = true;
+      if (repeats.length < FEWEST_PAUSES) return undefined;
       const pausesMs = repeats.map(({ pauseMs }) => pauseMs);
       const pauses = listed(pausesMs.map(timeText));
       if (!areEqual(pausesMs)) {
         if (!isGrowing(pausesMs))
           unproven ??= `the pauses of ${payoutName(sends)} neither grow nor are equal: ${pauses}`;
-        continue;
+        return null;
       }
-      findings.push({
+      return {
         message: `${payoutName(sends)} was sent ${repeats.length + 1} times, with pauses of ${pauses} that do not grow`,
         fix: 'double the pause after each send, and add some randomness',
         calls: [repeats[0]!.before, ...repeats.slice(0, FEWEST_PAUSES).map(({ call }) => call)],
-      });
-    }
-    return { isExercised, findings, unproven };
+      };
+    });
+    return { ...evaluation, unproven };
   },
 };
 
@@ -139,16 +135,15 @@ export const endlessRetry: Check = {
   id: 'endless-retry',
   severity: 'warning',
   evaluate({ tries, limits }) {
-    const findings: Found[] = [];
-    for (const calls of tries.values()) {
-      if (calls.length <= limits.sends) continue;
-      findings.push({
+    return evaluateEach(tries.values(), (calls) => {
+      if (calls.length < 2) return undefined;
+      if (calls.length <= limits.sends) return null;
+      return {
         message: `${payoutName(calls)} was sent ${calls.length} times; the limit is ${limits.sends}`,
         fix: 'stop after some sends, keep the reference, and leave the payout to a later run or a person',
         calls: [calls[0]!, calls.at(-1)!],
-      });
-    }
-    return { isExercised: [...tries.values()].some((calls) => calls.length > 1), findings };
+      };
+    });
   },
 };
 
@@ -165,11 +160,8 @@ export const resentByTransport: Check = {
   id: 'resent-by-transport',
   severity: 'notice',
   evaluate({ sends }) {
-    const findings: Found[] = [];
-    let isExercised = false;
-    for (const [reference, calls] of sends) {
+    return evaluateEach(sends, ([reference, calls]) => {
       for (const [index, call] of calls.entries()) {
-        if (BROKEN.has(call.entry.fault)) isExercised = true;
         const before = calls[index - 1];
         if (before === undefined || !BROKEN.has(before.entry.fault) || bytesOf(before) !== bytesOf(call))
           continue;
@@ -177,14 +169,13 @@ export const resentByTransport: Check = {
         const pauseMs = call.beganMs - before.endedMs;
         if (range === undefined && pauseMs > AT_ONCE_MS) continue;
         const how = range === undefined ? `${timeText(pauseMs)} after its connection broke` : 'with Range';
-        findings.push({
+        return {
           message: `${reference} was sent again ${how} (user-agent ${typeof agent === 'string' ? agent : 'unknown'}), ${BY_LIBRARY}`,
           fix: 'switch off what resends a POST by itself: it is safe only where the service replays a repeated reference',
           calls: [before, call],
-        });
-        break;
+        };
       }
-    }
-    return { isExercised, findings };
+      return calls.some(({ entry }) => BROKEN.has(entry.fault)) ? null : undefined;
+    });
   },
 };

@@ -1,7 +1,7 @@
 import { timeText } from '../../contract/duration.ts';
 import type { Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { type Check, type Found } from '../check.ts';
+import { evaluateEach, type Check } from '../check.ts';
 
 /** Checks of how a client asks and waits. */
 
@@ -45,29 +45,26 @@ export const pollStorm: Check = {
   id: 'poll-storm',
   severity: 'warning',
   evaluate({ byReference, sends, limits }) {
-    const findings: Found[] = [];
-    let isExercised = false;
-    for (const [reference, calls] of byReference) {
+    return evaluateEach(byReference, ([reference, calls]) => {
       const reads = calls.filter(({ route }) => route === 'status');
-      if (reads.length > 0) isExercised = true;
+      if (reads.length === 0) return undefined;
       const storm = stormIn(reads, limits.reads);
-      const advice = limits.polling === 'npci' ? againstAdvice(sends.get(reference)?.[0], reads) : undefined;
-      if (storm === undefined && advice === undefined) continue;
-      const [message, ...evidence] =
+      const against =
         storm === undefined
-          ? advice!
+          ? limits.polling === 'npci' && againstAdvice(sends.get(reference)?.[0], reads)
           : ([
               `was asked for ${storm.length} times with the same response`,
               storm[0]!,
               storm.at(-1)!,
             ] as const);
-      findings.push({
+      if (!against) return null;
+      const [message, ...evidence] = against;
+      return {
         message: `${reference} ${message}`,
         fix: 'ask less and less often while nothing changes, and stop after some reads until a later run',
         calls: evidence,
-      });
-    }
-    return { isExercised, findings };
+      };
+    });
   },
 };
 
@@ -81,23 +78,20 @@ export const noTimeout: Check = {
   id: 'no-timeout',
   severity: 'warning',
   evaluate({ calls, limits: { patience }, wallNowMs }) {
-    const findings: Found[] = [];
-    let isExercised = false;
-    for (const call of calls) {
+    return evaluateEach(calls, (call) => {
       const { fault, delay_ms, outcome } = call.entry;
       const waited = waitedMs(call, wallNowMs);
-      if (waited === null) continue;
-      const isTooLong = waited > patience;
+      if (waited === null) return undefined;
+      if (waited > patience) {
+        return {
+          message: `waited ${timeText(waited)} for a response; the limit is ${timeText(patience)}`,
+          fix: 'give every request a timeout, and treat what it cuts off as an unknown outcome',
+          calls: [call],
+        };
+      }
       // a client that left before its patience ended has a timeout of its own
-      const hung = fault === 'hang' || fault === 'slow-body' || (delay_ms ?? 0) > patience;
-      if (isTooLong || (hung && (fault === 'hang' || outcome === 'client_gone'))) isExercised = true;
-      if (!isTooLong) continue;
-      findings.push({
-        message: `waited ${timeText(waited)} for a response; the limit is ${timeText(patience)}`,
-        fix: 'give every request a timeout, and treat what it cuts off as an unknown outcome',
-        calls: [call],
-      });
-    }
-    return { isExercised, findings };
+      const isSlow = fault === 'slow-body' || (delay_ms ?? 0) > patience;
+      return fault === 'hang' || (isSlow && outcome === 'client_gone') ? null : undefined;
+    });
   },
 };
