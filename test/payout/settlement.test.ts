@@ -18,9 +18,13 @@ test('demo: each mode succeeds exactly after its delay, and is stamped with that
   const delays = { IMPS: 2 * SECOND, UPI: 2 * SECOND, RTGS: 10 * SECOND, NEFT: 20 * SECOND };
   for (const mode of Object.keys(delays)) await world.pay({ client_ref_id: mode, transfer_mode: mode });
   const { changes } = await world.clock.advance('3d');
-  const settled = Object.entries(delays).map(([client_ref_id, ms]) => ({ client_ref_id, at: after(ms) }));
   expect(changes.toSorted((a, b) => a.at.localeCompare(b.at))).toMatchObject(
-    settled.map((one) => ({ ...one, from: 'PENDING', to: 'SUCCESS' })),
+    Object.entries(delays).map(([client_ref_id, ms]) => ({
+      client_ref_id,
+      from: 'PENDING',
+      to: 'SUCCESS',
+      at: after(ms),
+    })),
   );
   for (const { client_ref_id, at, utr } of changes) {
     const { data } = (await world.status({ client_ref_id })).body;

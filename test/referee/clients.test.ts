@@ -91,6 +91,7 @@ test('the client of the documentation has no error and no warning in any scenari
     return leave.signal;
   });
   onTestFinished(() => timeouts.mockRestore());
+  const passed: string[] = [];
   for (const scenario of SCENARIOS) {
     const world = sandbox.world();
     await world.use(scenario);
@@ -111,5 +112,7 @@ test('the client of the documentation has no error and no warning in any scenari
       intent: 'beneficiary_account',
       limits: PATIENT,
     });
+    passed.push(scenario);
   }
+  expect(passed).toEqual(SCENARIOS);
 });

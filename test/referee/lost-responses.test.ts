@@ -240,7 +240,10 @@ testRows<[said: string, lines: readonly Line[]]>([
   // and for reads
   [
     'found warning: order-1 was asked for again after 90 ms, and the 429 asked for 1.0 s',
-    [asksFor(1, 0), { atMs: 100 }].map((line): Line => ({ ...line, route: 'status' })),
+    [
+      { ...asksFor(1, 0), route: 'status' },
+      { atMs: 100, route: 'status' },
+    ],
   ],
   // one of nothing is obeyed by a client that sends again at once, also where a busy server noticed the end late
   ['passed', [asksFor(0, 0, 25), { atMs: 10 }]],
@@ -289,7 +292,8 @@ test('the money at stake is what was paid too much, not the first payment', () =
   const amounts = [100, 70, 50];
   const payouts = amounts.map((amount, nth) => payoutOf(`order-1-${nth}`, [], { amount }));
   const lines = amounts.map((amount, nth): Line => ({
-    ...lost,
+    http: 500,
+    change: { committed: true },
     reference: `order-1-${nth}`,
     body: { amount },
   }));

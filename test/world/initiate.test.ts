@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/contract/dialect.ts';
-import { brokenInvariants } from '../../src/world/ledger.ts';
 import { recordsHeld } from '../../src/world/state.ts';
 import { Core, initiate, sourceOf, START_MS, status, timelines } from '../support/world/core.ts';
 
@@ -38,56 +37,6 @@ test('a payout settled in the same instant is PENDING in its own answer, and set
 });
 
 describe('a reference that is sent again', () => {
-  const ACCEPTED = { kind: 'payout', replayed: false };
-  const REPLAYED = { kind: 'payout', replayed: true };
-  const refused = (code: string, message: string) => ({
-    kind: 'refused',
-    refusal: {
-      code,
-      details: { message: expect.stringContaining(message), errors: [{ field: 'client_ref_id' }] },
-    },
-  });
-
-  test.each<[row: ReferenceRows, sameBody: object, balance: number]>([
-    [{}, { ...REPLAYED, payout: { nth: 1, state: 'SUCCESS' } }, 900],
-    [{ same_body: 'replay' }, { ...REPLAYED, payout: { nth: 1, state: 'SUCCESS' } }, 900],
-    [{ same_body: 'first_answer' }, { ...REPLAYED, payout: { nth: 1, state: 'PENDING', utr: null } }, 900],
-    [{ same_body: 400 }, refused('DUPLICATE_REFERENCE', 'used before (TXN'), 900],
-    [{ same_body: 409 }, refused('REFERENCE_CONFLICT', 'used before (TXN'), 900],
-    [{ same_body: 'second_payout' }, { ...ACCEPTED, payout: { nth: 2, state: 'PENDING' } }, 800],
-  ])('with the same body, in the dialect %j', (row, answer, balance) => {
-    const world = new Core({ settlement: 'instant', dialect: { client_ref_id: row } });
-    world.pay('a');
-    expect(world.pay('a', {}, 5).answer).toMatchObject(answer);
-    expect(world.balance().paise).toBe(balance);
-  });
-
-  test.each<[row: ReferenceRows, otherBody: object, balance: number]>([
-    [{}, refused('DUPLICATE_REFERENCE', 'used before, for another payout (TXN'), 900],
-    [{ changed_body: 400 }, refused('DUPLICATE_REFERENCE', 'for another payout (TXN'), 900],
-    [{ changed_body: 409 }, refused('REFERENCE_CONFLICT', 'for another payout (TXN'), 900],
-    [{ changed_body: 'replay' }, { ...REPLAYED, payout: { nth: 1, amountPaise: 100 } }, 900],
-    [{ changed_body: 'second_payout' }, { ...ACCEPTED, payout: { nth: 2, amountPaise: 200 } }, 700],
-  ])('with another body, in the dialect %j', (row, answer, balance) => {
-    const world = new Core({ settlement: 'instant', dialect: { client_ref_id: row } });
-    world.pay('a');
-    expect(world.pay('a', { amount: 2 }).answer).toMatchObject(answer);
-    expect(world.balance().paise).toBe(balance);
-  });
-
-  test.each([
-    { beneficiary_name: 'Another' },
-    { beneficiary_account: '999' },
-    { beneficiary_ifsc: 'HDFC0000001' },
-    { amount: 1.01 },
-    { transfer_mode: 'NEFT' as const },
-    { remarks: 'rent' },
-  ])('%j makes it another body', (change) => {
-    const world = new Core();
-    world.pay('a');
-    expect(world.pay('a', change).answer).toMatchObject({ refusal: { code: 'DUPLICATE_REFERENCE' } });
-  });
-
   test('says whether its values were the same', () => {
     const world = inDialect({ same_body: 400 });
     world.pay('a');
@@ -171,13 +120,6 @@ test('refusals come in their order: a known reference, then the balance, then th
   expect(world.state.payouts).toHaveLength(1);
 });
 
-test('a payout may empty the wallet and never overdraw it', () => {
-  const world = new Core();
-  expect(world.pay('a', { amount: 10.01 }).answer).toMatchObject({ kind: 'refused' });
-  expect(world.pay('a', { amount: 10 }).committed).toBe(true);
-  expect([world.balance().paise, brokenInvariants(world.state)]).toEqual([0, []]);
-});
-
 test('a refund that is due pays for the next payout of the same instant', () => {
   const world = new Core(timelines({ a: [{ to: 'FAILED', after: '5ms' }] }));
   world.pay('a', { amount: 10 });
@@ -186,26 +128,6 @@ test('a refund that is due pays for the next payout of the same instant', () => 
 });
 
 describe('a reference that was refused for the balance', () => {
-  test('is free again, where the dialect forgets it', () => {
-    const world = inDialect({ after_402: 'forget' });
-    world.pay('a', { amount: 11 });
-    expect([world.pay('a').committed, world.state.refused.size]).toEqual([true, 0]);
-  });
-
-  test('stays refused, where the dialect remembers it', () => {
-    const world = inDialect({ after_402: 'remember' });
-    const { answer, balances } = world.pay('a', { amount: 11 });
-    expect(answer).toMatchObject({ refusal: { details: { message: expect.stringContaining('INR 11') } } });
-    expect(balances).toEqual({ beforePaise: 1000, afterPaise: 1000 });
-    expect(world.pay('a').answer).toMatchObject({
-      refusal: {
-        code: 'INSUFFICIENT_BALANCE',
-        details: { message: expect.stringContaining('it stays refused') },
-      },
-    });
-    expect(world.read('a')).toMatchObject({ refusal: { code: 'TRANSACTION_NOT_FOUND' } });
-  });
-
   test('is forgiven by one request in a dialect that forgets', () => {
     const world = inDialect({ after_402: 'remember' });
     world.pay('a', { amount: 11 });

@@ -72,22 +72,6 @@ test('beyond its limit a rule applies the rest of its effect: any response, even
   ]);
 });
 
-test('a request that a limit lets pass goes on to the next rules', () => {
-  const world = new Core(
-    {
-      rules: [
-        { name: 'busy', effect: { limit: { max: 1, per: '1m' } } },
-        { name: 'broken', effect: { respond: { status: 500 } } },
-      ],
-    },
-    FROZEN,
-  );
-  expect(['a', 'b'].map((reference) => world.pay(reference).effect?.rule)).toEqual([
-    'test/broken',
-    'test/busy',
-  ]);
-});
-
 test('the rate limit of a scenario counts in world time, before any rule and before the attempt', () => {
   const limited: ScenarioInput = {
     rate_limit: '2/10s',

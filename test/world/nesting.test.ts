@@ -1,22 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { isTooNested } from '../../src/contract/service.ts';
 import { Reading } from '../../src/log/connections/event-reader.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 
 const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
-
-test.each([
-  ['a hundred levels', '['.repeat(100) + ']'.repeat(100), false],
-  ['a hundred and one', '['.repeat(101) + ']'.repeat(101), true],
-  ['objects and lists by turns', '[{"a":'.repeat(51), true],
-  ['many, one after the other', '[[]],'.repeat(1000), false],
-  ['brackets in a text', JSON.stringify('['.repeat(1000)), false],
-  ['brackets after a quote that is escaped', JSON.stringify(`"${'['.repeat(1000)}`), false],
-  ['brackets after a backslash that is escaped', `"\\\\"${'['.repeat(101)}`, true],
-  ['nothing', '', false],
-])('%s', (_what, text, expected) => {
-  expect(isTooNested(text)).toBe(expected);
-});
 
 test('a body that is nested too deep is refused, though somebody reads the events, and the journal shows it', async () => {
   const client = (await sandboxFor()).client();

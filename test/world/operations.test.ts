@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Received } from '../../src/world/request/request-commands.ts';
 import { STATES } from '../../src/contract/service.ts';
 import { mayMove } from '../../src/payout/payout.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
@@ -327,17 +326,6 @@ describe('a rule', () => {
     const reads = [1, 2, 3].map(() => core.submit(status({ client_ref_id: 'a' })).effect !== null);
     expect(reads).toEqual([false, true, false]);
     expect(core.pay('a').attempt).toBe(4);
-  });
-
-  test('may match headers, in any case of their names', () => {
-    const core = world({ match: { header: { 'X-Trace': { prefix: 'b' } } } });
-    const effect = (headers: Received['headers']) => core.submit(balance({ headers })).effect;
-    expect(effect({ 'x-trace': ['a', 'bc'] })).not.toBeNull();
-    expect([effect({ 'x-trace': 'a' }), effect({}), effect({ 'x-trace': undefined })]).toEqual([
-      null,
-      null,
-      null,
-    ]);
   });
 });
 

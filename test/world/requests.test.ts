@@ -87,85 +87,39 @@ describe('the requests that a world remembers', () => {
   });
 });
 
-/** A request of a server: when it arrived and ended in the order of what that server saw, or its places in the log. */
-type Row = readonly [server: string, arrived: number, ended: number, position: number, endPosition: number];
+/** Requests, each with its server, when it arrived and ended there, and the places of both in the log: `s 1 2 1 1`. 0 while under way. */
+const exchanges = (text: string): Exchange[] =>
+  text.split(', ').map((row, index) => {
+    const [server, ...numbers] = row.split(' ') as [string, ...string[]];
+    const [arrived, ended, position, endPosition] = numbers.map(Number) as [number, number, number, number];
+    return {
+      nth: index + 1,
+      requestId: '',
+      requestCharacters: 0,
+      route: 'balance',
+      method: 'GET',
+      url: '/',
+      headers: {},
+      atMs: 0,
+      wallMs: 0,
+      outcome: endPosition === 0 ? 'pending' : 'answered',
+      span: { server, arrived, ended },
+      position,
+      endPosition,
+    };
+  });
 
-const exchanges = (rows: readonly Row[]): Exchange[] =>
-  rows.map(([server, arrived, ended, position, endPosition], index) => ({
-    nth: index + 1,
-    requestId: '',
-    requestCharacters: 0,
-    route: 'balance',
-    method: 'GET',
-    url: '/',
-    headers: {},
-    atMs: 0,
-    wallMs: 0,
-    outcome: endPosition === 0 ? 'pending' : 'answered',
-    span: { server, arrived, ended },
-    position,
-    endPosition,
-  }));
-
-testRows<[what: string, rows: readonly Row[], ends: readonly (number | undefined)[]]>([
-  ...['s', 't'].flatMap((other): [string, Row[], number[]][] => [
-    [
-      `one after the other on s and ${other}`,
-      [
-        ['s', 1, 2, 1, 1],
-        [other, 3, 4, 2, 2],
-      ],
-      [1, 2],
-    ],
-    [
-      `two at once on s and ${other}`,
-      [
-        ['s', 1, 4, 1, 3],
-        [other, 2, 3, 2, 2],
-      ],
-      [2, 2],
-    ],
-  ]),
-  [
-    'a second one that arrived first',
-    [
-      ['s', 2, 3, 1, 1],
-      ['s', 1, 4, 2, 2],
-    ],
-    [2, 2],
-  ],
-  [
-    'one under way among others',
-    [
-      ['s', 1, 0, 1, 0],
-      ['s', 2, 3, 2, 2],
-    ],
-    [undefined, 2],
-  ],
-  [
-    'one that ended after three had arrived',
-    [
-      ['s', 1, 9, 1, 5],
-      ['s', 2, 3, 2, 2],
-      ['s', 4, 5, 3, 3],
-      ['s', 6, 7, 4, 4],
-      ['s', 10, 11, 6, 6],
-    ],
-    [4, 2, 3, 4, 5],
-  ],
-  [
-    'a long one of another server in between',
-    [
-      ['s', 1, 2, 1, 1],
-      ['t', 1, 9, 2, 5],
-      ['s', 3, 4, 3, 3],
-      ['s', 5, 6, 4, 4],
-      ['s', 7, 8, 6, 6],
-    ],
-    [1, 4, 3, 4, 5],
-  ],
-])('it is known which requests had arrived when one ended', (_what, rows, ends) => {
-  const all = exchanges(rows);
+testRows<[requests: string, ends: readonly (number | undefined)[]]>([
+  ['s 1 2 1 1, s 3 4 2 2', [1, 2]],
+  ['s 1 2 1 1, t 3 4 2 2', [1, 2]],
+  ['s 1 4 1 3, s 2 3 2 2', [2, 2]], // two at once
+  ['s 1 4 1 3, t 2 3 2 2', [2, 2]],
+  ['s 2 3 1 1, s 1 4 2 2', [2, 2]], // the second one arrived first
+  ['s 1 0 1 0, s 2 3 2 2', [undefined, 2]],
+  ['s 1 9 1 5, s 2 3 2 2, s 4 5 3 3, s 6 7 4 4, s 10 11 6 6', [4, 2, 3, 4, 5]],
+  ['s 1 2 1 1, t 1 9 2 5, s 3 4 3 3, s 5 6 4 4, s 7 8 6 6', [1, 4, 3, 4, 5]], // a long one of another server
+])('it is known which requests had arrived when one ended', (requests, ends) => {
+  const all = exchanges(requests);
   const known = endsOf(all);
   expect(all.map(({ nth }) => known.get(nth))).toEqual(ends);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { brokenInvariants } from '../../src/world/ledger.ts';
-import { nowMs } from '../../src/world/state.ts';
-import { advance, Core, START_MS, status, timelines, type RuleInput } from '../support/world/core.ts';
+import { Core, START_MS, status, timelines, type RuleInput } from '../support/world/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const SETTLE = { kind: 'settle' } as const;
@@ -38,12 +37,6 @@ test('a success that is reversed days later gives the money back once, and keeps
     payout: { state: 'REVERSED', completedAtMs: at(5), utr },
   });
   expect(world.balance(2 * threeDays)).toEqual({ paise: 1000, updatedMs: threeDays });
-});
-
-test('a payout that is reversed straight away has a UTR: the money reached the rail', () => {
-  expect(paid([{ to: 'REVERSED', after: '0s' }]).read('a', 0)).toMatchObject({
-    payout: { state: 'REVERSED', utr: expect.any(String) },
-  });
 });
 
 test('the entries explain every paisa', () => {
@@ -207,13 +200,6 @@ describe('a payout that a rule hides', () => {
     expect(world.balance().paise).toBe(900);
   });
 
-  test('appears after its reads, also when nothing else waits for them', () => {
-    const world = paid([], { not_found: { reads: 1 } });
-    expect(world.read('a')).toEqual(notFound());
-    expect(world.read('a')).toMatchObject({ payout: { state: 'PENDING' } });
-    expect(world.read('a')).toMatchObject({ payout: { state: 'PENDING' } });
-  });
-
   test('for a time settles unseen, and is found from then on', () => {
     const world = paid([{ to: 'FAILED', after: '5ms' }], { not_found: { for: '10ms' } });
     expect(world.read('a', 9)).toEqual(notFound());
@@ -324,25 +310,6 @@ test('in a dialect that says so, a payout that failed has a UTR', () => {
 });
 
 describe('a status read', () => {
-  test.each<[both: 'same' | 'client_ref_id' | 'txn_id' | 400, found: string]>([
-    ['same', 'TRANSACTION_NOT_FOUND'],
-    ['client_ref_id', 'a'],
-    ['txn_id', 'b'],
-    [400, 'INVALID_REQUEST'],
-  ])('by two names that name two payouts, where the dialect says %s', (both, found) => {
-    const world = new Core({ dialect: { status: { both } } });
-    world.pay('a');
-    world.pay('b');
-    const { txnId: txn_id } = world.payout('b');
-    const answer = world.read({ client_ref_id: 'a', txn_id });
-    expect(answer.kind === 'payout' ? answer.payout.clientRefId : answer).toEqual(
-      answer.kind === 'payout'
-        ? found
-        : expect.objectContaining({ refusal: expect.objectContaining({ code: found }) }),
-    );
-    expect(world.read({ txn_id })).toMatchObject({ payout: { clientRefId: 'b' } });
-  });
-
   test('by two names of the same payout finds it; a wrong pair counts for neither', () => {
     const world = paid([], { not_found: { reads: 1 } });
     world.pay('b');
@@ -352,29 +319,6 @@ describe('a status read', () => {
     expect(world.read({ txn_id, client_ref_id: 'a' })).toMatchObject({ payout: { txnId: txn_id } });
   });
 
-  test.each([
-    ['an id of nobody', { txn_id: 'TXN0' }],
-    ['a reference of nobody', { client_ref_id: 'b' }],
-    ['an id of nobody with the reference of a payout', { txn_id: 'TXN0', client_ref_id: 'a' }],
-  ])('that names %s finds nothing, in an empty ledger and in another', (_what, query) => {
-    for (const world of [new Core(), paid([])])
-      expect(world.read(query)).toEqual({
-        kind: 'refused',
-        refusal: { code: 'TRANSACTION_NOT_FOUND', details: {} },
-      });
-  });
-
-  test('that names nothing is invalid, and names both fields', () => {
-    const message = 'client_ref_id or txn_id is required';
-    expect(paid([]).read({})).toEqual({
-      kind: 'refused',
-      refusal: {
-        code: 'INVALID_REQUEST',
-        details: { errors: ['client_ref_id', 'txn_id'].map((field) => ({ field, message })) },
-      },
-    });
-  });
-
   test('shows the balance around it, and commits nothing', () => {
     const world = paid([{ to: 'FAILED', polls: 1 }]);
     expect(world.submit(status({ client_ref_id: 'a' }))).toMatchObject({
@@ -382,15 +326,4 @@ describe('a status read', () => {
       balances: { beforePaise: 900, afterPaise: 1000 },
     });
   });
-});
-
-test('one long wait stamps as many short ones do', () => {
-  const due = { a: [{ to: 'SUCCESS' as const, after: '7ms' }], b: [{ to: 'FAILED' as const, after: '5ms' }] };
-  const [long, short] = [new Core(timelines(due)), new Core(timelines(due))];
-  for (const world of [long, short]) for (const reference of ['a', 'b']) world.pay(reference);
-  long.submit(advance({ byMs: 60 }));
-  for (let ms = 0; ms < 60; ms += 1) short.submit(advance({ byMs: 1 }));
-  expect(nowMs(short.state)).toBe(nowMs(long.state));
-  expect(short.state.entries).toEqual(long.state.entries);
-  expect(short.state.payouts).toEqual(long.state.payouts);
 });

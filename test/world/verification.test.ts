@@ -35,15 +35,6 @@ const verifiedAfter = (
 
 const response: Exchange['response'] = { status: 200, headers: {}, body: '' };
 
-test('a field of a match without a value matches everything', () => {
-  expect(verified([asked(1), asked(2)], { match: { outcome: undefined, route: undefined } }).count).toBe(2);
-});
-
-test('a request that has no response has no status', () => {
-  const { count, closest } = verified([asked(1)], { match: { status: 200 } });
-  expect([count, closest[0]?.misses]).toEqual([0, [{ field: 'status', expected: 200, actual: null }]]);
-});
-
 testRows([
   ['connection-reset', 0],
   ['empty-response', 0],
@@ -55,30 +46,6 @@ testRows([
 ] as const)('a response with a fault counts with its status if the client saw it', (fault, count) => {
   const one = asked(1, { response, ...(fault !== undefined && { fault }) });
   expect(verified([one], { match: { status: 200 } }).count).toBe(count);
-});
-
-test.each([
-  [true, true],
-  [false, false],
-  [undefined, null],
-])('a payout is committed as the journal says: %s', (underRule, actual) => {
-  const one = asked(1, { route: 'initiate', ...(underRule !== undefined && { committed: underRule }) });
-  for (const committed of [true, false]) {
-    const { passed, closest } = verified([one], { match: { committed } });
-    expect(passed).toBe(committed === actual);
-    if (!passed) expect(closest[0]?.misses).toEqual([{ field: 'committed', expected: committed, actual }]);
-  }
-});
-
-test('where nothing of a sequence was seen, all requests are looked at for the closest', () => {
-  const all = [asked(1), asked(2), asked(3)];
-  const sequence = [{ route: 'balance' as const }];
-  expect(verified(all, { sequence }).closest.map(({ id }) => id)).toEqual([3, 2, 1]);
-});
-
-test('no more than three are shown, though more are as close', () => {
-  const all = [1, 2, 3, 4].map((nth) => asked(nth));
-  expect(verified(all, { match: { route: 'balance' } }).closest).toHaveLength(3);
 });
 
 const known = ({ nth = 0, ...change }: Partial<Exchange>): Exchange => asked(nth, change);

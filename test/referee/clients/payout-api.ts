@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { vi } from 'vitest';
 import type { CheckId, RefereeSettingsInput, Severity } from '../../../src/contract/conduct.ts';
 import type { JournalEntry, RuleRequest, World } from '../../../src/index.ts';
 import { PAYOUT } from '../../support/sandbox.ts';
@@ -164,8 +164,9 @@ export class PayoutApi {
 
   /** A busy server notices late that a client has left. The next request would seem to overlap with this one. */
   async #untilNoticed(id: string): Promise<void> {
-    const outcome = async () => (await this.world.requests()).find((one) => idOf(one) === id)?.outcome;
-    await expect.poll(outcome).not.toBe('pending');
+    const hasEnded = async () =>
+      (await this.world.requests()).some((one) => idOf(one) === id && one.outcome !== 'pending');
+    await vi.waitUntil(hasEnded, { timeout: 60_000 });
   }
 }
 
