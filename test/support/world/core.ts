@@ -74,7 +74,7 @@ export const timelines = (byReference: Readonly<Record<string, Timeline>>): Scen
 });
 
 /** A valid request body: INR 1 by IMPS. */
-export const request = (change: Partial<InitiateRequest> = {}): InitiateRequest => ({
+const request = (change: Partial<InitiateRequest> = {}): InitiateRequest => ({
   client_ref_id: 'a',
   beneficiary_name: 'Asha Rao',
   beneficiary_account: '000123456789',
