@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
 
-/** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
-const LONG_STORY = 'test/http/openapi/typed-client.test.ts';
+/** Compile clients of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
+const LONG_STORIES = 'test/{http/openapi/typed-client,docs/typescript-recipe}.test.ts';
 /** The stories that speak to a sandbox over HTTP: with TESTS=long they are told once more with worlds in a store. */
 const STORED_STORIES = ['test/http/{control,service}/*.test.ts', 'test/client/*.test.ts'];
 /** Counts the timers of one process. */
@@ -49,7 +49,7 @@ export default defineConfig({
         test: {
           name: 'memory',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/trials/*.test.ts', STORE_TESTS, ...(isLong ? [] : [LONG_STORY])],
+          exclude: ['test/trials/*.test.ts', STORE_TESTS, ...(isLong ? [] : [LONG_STORIES])],
           globalSetup: ['test/support/build.ts'],
         },
       },
