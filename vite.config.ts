@@ -12,5 +12,6 @@ export default defineConfig({
     modulePreload: false, // one script: there is nothing to load ahead
     assetsInlineLimit: 0, // the page's own policy forbids inline scripts and styles
     reportCompressedSize: false,
+    rolldownOptions: { checks: { bundlerTimings: false } }, // a slow machine is no reason for a warning
   },
 });

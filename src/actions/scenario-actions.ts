@@ -188,7 +188,7 @@ export const scenarioActions = [
   action({
     name: 'explain',
     summary:
-      'say which rule and outcome a request would take now, and why no other; nothing is sent or counted',
+      'say which rule and outcome a request would match now, and why the others would not; nothing is sent or counted',
     effect: 'reads',
     input: {
       route: RouteName.default('initiate').meta({

@@ -73,7 +73,7 @@ export const worldActions = [
   }),
   action({
     name: 'reset',
-    summary: 'start a world again: wallet, payouts, clock, journal, overrides and scenario',
+    summary: 'reset a world: wallet, payouts, clock, journal, overrides and scenario',
     effect: 'loses',
     run: (_input, session) => statusOf(session, session.world.reset()),
     lines: statusLines,
@@ -90,7 +90,7 @@ export const worldActions = [
   }),
   action({
     name: 'rewind',
-    summary: 'put a world back to what it was before a request of its journal',
+    summary: 'return a world to its state before a request of its journal',
     effect: 'loses',
     input: { request: wholeNumber('its number in the journal') },
     words: ['request'],
@@ -115,7 +115,7 @@ export const worldActions = [
   }),
   action({
     name: 'snapshot load',
-    summary: 'replace a world with one that was saved; with another key, another world',
+    summary: 'replace a world, that of --key, with a saved one',
     effect: 'loses',
     input: { file: FILE },
     words: ['file'],
@@ -125,7 +125,7 @@ export const worldActions = [
   action({
     name: 'worlds',
     scope: 'sandbox',
-    summary: 'list the worlds of the sandbox, the latest used last',
+    summary: 'list the worlds of the sandbox, the one used last at the end',
     details: 'It needs the admin token.',
     effect: 'reads',
     run: (_input, { sandbox }) => sandbox.worlds(),
@@ -146,7 +146,7 @@ export const worldActions = [
   action({
     name: 'drop',
     scope: 'sandbox',
-    summary: 'drop a world by its id, with all it holds',
+    summary: 'drop a world, named by its id, with everything in it',
     details: 'It needs the admin token.',
     effect: 'loses',
     input: { id: text('its id in the list of worlds', 'id') },

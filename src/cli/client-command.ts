@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { systemReason } from '../contract/system-reason.ts';
 import { SettingsError } from '../settings.ts';
 
 /** The command of a client under test, which `referee`, `hunt` and `matrix` run. */
@@ -48,7 +49,8 @@ async function exitOf(child: ChildProcess, program: string): Promise<Exit> {
     return (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new SettingsError(`${program} cannot be run (${code})`, { cause: error });
+    const why = code === 'ENOENT' ? 'no such program' : systemReason(error);
+    throw new SettingsError(`${program} cannot be run (${why})`, { cause: error });
   }
 }
 

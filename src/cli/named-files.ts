@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { usedText } from '../actions/arguments.ts';
+import { systemReason } from '../contract/system-reason.ts';
 import { unreadable } from '../scenario/scenario-file.ts';
 import { SettingsError } from '../settings.ts';
 
@@ -24,9 +25,7 @@ export const usedFile = <T>(calledBy: string, file: string, use: (text: string) 
 
 /** @param calledBy the flag or the command that names the file */
 const refusal = (calledBy: string, file: string, error: unknown, done = 'written'): SettingsError =>
-  new SettingsError(`${calledBy}: ${file} cannot be ${done} (${(error as NodeJS.ErrnoException).code})`, {
-    cause: error,
-  });
+  new SettingsError(`${calledBy}: ${file} cannot be ${done} (${systemReason(error)})`, { cause: error });
 
 /**
  * Checks, before a command begins, that its results can be saved. Does not create the file.
@@ -78,6 +77,6 @@ export function makeFolder(calledBy: string, folder: string): void {
   try {
     makeWithParents(folder);
   } catch (error) {
-    throw refusal(calledBy, folder, error, 'made');
+    throw refusal(calledBy, folder, error, 'created');
   }
 }

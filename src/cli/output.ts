@@ -1,11 +1,12 @@
 import { inColour, jsonText, plain, visible, type Paint } from '../actions/words.ts';
+import { systemReason } from '../contract/system-reason.ts';
 
 // Exit codes.
 
 export const EXIT_OK = 0;
 /** The command ran, and the result is negative: something was found, refused, or does not exist. */
 export const EXIT_FAILED = 1;
-/** The command did not run: a flag, a setting, a file, a key or an address cannot be used, or no sandbox answers. */
+/** The command did not run: a flag, a setting, a file, a key or an address cannot be used, or no sandbox responds. */
 export const EXIT_USAGE = 2;
 /** Ctrl-C ended it: the exit code that a shell reports for that. */
 export const EXIT_STOPPED = 130;
@@ -45,10 +46,10 @@ export function complain(...messages: readonly string[]): number {
 export function watchOutput(): void {
   let isSaid = false;
   process.stderr.on('error', () => undefined); // there is nowhere left to report it
-  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE' || isSaid) return;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' || isSaid) return;
     isSaid = true;
-    const exitCode = complain(`standard output cannot be written (${code})`);
+    const exitCode = complain(`standard output cannot be written (${systemReason(error)})`);
     process.exitCode ||= exitCode;
   });
 }

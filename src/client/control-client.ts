@@ -26,7 +26,7 @@ export class NoSandboxError extends Error {
   override readonly name = 'NoSandboxError';
 
   constructor(url: string, cause: unknown) {
-    super(`no sandbox answers at ${url} (${reasonOf(cause)})`, { cause });
+    super(`no sandbox responds at ${url} (${reasonOf(cause)})`, { cause });
   }
 }
 

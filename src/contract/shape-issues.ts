@@ -114,9 +114,7 @@ function rightPlace(key: string, { path, inst }: z.core.$ZodRawIssue): string {
 }
 
 function unknownKeyMessage(key: string, known: readonly string[], issue: z.core.$ZodRawIssue): string {
-  const whole = known.find((name) => name.endsWith(`_${key}`)); // ifsc for beneficiary_ifsc
-  const near = whole === undefined ? suggestion(key, known) : ` (did you mean ${whole}?)`;
-  const hint = near || rightPlace(key, issue);
+  const hint = suggestion(key, known) || rightPlace(key, issue);
   return `is not known here${hint || (known.length > 0 ? ` (known: ${known.join(', ')})` : '')}`;
 }
 

@@ -2,8 +2,11 @@ import { closest, distance } from 'fastest-levenshtein';
 
 const LONGEST_WORD = 64;
 
+/** `beneficiary_ifsc` for `ifsc`; otherwise the known word that the fewest edits lead to, if they are few. */
 function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > LONGEST_WORD || known.length === 0) return undefined;
+  const whole = known.find((name) => name.endsWith(`_${word}`));
+  if (whole !== undefined) return whole;
   const near = closest(word, known);
   return distance(word, near) <= Math.max(2, word.length / 3) ? near : undefined;
 }

@@ -56,7 +56,7 @@ export const adminOnly = (adminToken: string): TokenReader =>
   bearerTokens(
     (token) => sameText(token, adminToken),
     'TOKEN, with SANDBOX_ADMIN_TOKEN or the token printed at the start',
-    'This is not the admin token',
+    'The admin token is missing or wrong',
   );
 
 export interface AdmissionOptions {

@@ -108,13 +108,12 @@ export class Past {
     const request = findRequest(present, nth);
     if (request === undefined) {
       const { count } = present.requests;
-      const why =
-        nth > count ? `it had ${count} requests so far` : 'it was dropped from the list of requests';
-      throw new Refusal('REQUEST_NOT_FOUND', { message: `This world does not know request ${nth}: ${why}` });
+      const why = nth > count ? `it has had ${count} so far` : 'it was dropped from the list of requests';
+      throw new Refusal('REQUEST_NOT_FOUND', { message: `This world has no request ${nth}: ${why}` });
     }
     const past = request.position === 0 ? null : await this.#after(epoch, request.position - 1);
     if (past === null) {
-      const message = `What this world was before request ${nth} is not kept any more`;
+      const message = `What this world was before request ${nth} is no longer stored`;
       throw new Refusal('REQUEST_NOT_FOUND', { message });
     }
     return past.state;
@@ -126,7 +125,7 @@ export class Past {
     if (action === undefined) throw new Refusal('UNDO_REFUSED');
     const past = await this.#after(epoch, action.position - 1);
     if (past === null) {
-      const message = `What this world was before its last ${action.name} is not kept any more`;
+      const message = `What this world was before its last ${action.name} is no longer stored`;
       throw new Refusal('UNDO_REFUSED', { message });
     }
     const { state, later } = past;

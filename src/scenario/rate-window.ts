@@ -57,9 +57,9 @@ export function rateLimited(
   limit: string,
   change: string,
 ): Refusal {
-  const what = routes === 'all' ? 'requests' : 'initiates';
+  const what = (routes === 'all' ? 'request' : 'initiate') + (max === 1 ? '' : 's');
   return new Refusal('RATE_LIMITED', {
-    message: `Too many requests: this sandbox takes ${max} ${what} per ${durationText(windowMs)} for each key. ${change}`,
+    message: `Too many requests: the limit is ${max} ${what} per ${durationText(windowMs)} for each key. ${change}`,
     headers: retry_after === 'absent' ? {} : { 'retry-after': retryAfterSeconds(waitMs) },
     limit,
   });

@@ -11,7 +11,8 @@ import {
 import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
-import { suggestion } from '../contract/suggestion.ts';
+import { nearestNames, suggestion } from '../contract/suggestion.ts';
+import { systemReason } from '../contract/system-reason.ts';
 import { UsageError } from '../contract/usage-error.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
 import { documentCharacters, type Rule } from './rule.ts';
@@ -85,7 +86,9 @@ export function filesIn(folder: string): Map<string, string> {
 /** Why a file cannot be read, for the messages of all commands. */
 export function unreadable(file: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
-  return code === 'EISDIR' ? `${file} is a folder, not a file` : `${file} cannot be read (${code})`;
+  return code === 'EISDIR'
+    ? `${file} is a folder, not a file`
+    : `${file} cannot be read (${systemReason(error)})`;
 }
 
 function bytesOf(file: string): Buffer {
@@ -107,6 +110,12 @@ function textOf(file: string): string {
   throw new ScenarioError([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 }
 
+/** What can be chosen by name. Scenarios are too many to be listed in a message. */
+const namesOf = (what: 'scenario' | 'dialect', names: readonly string[]): string =>
+  what === 'dialect'
+    ? `one of ${names.join(', ')}`
+    : `one of the ${names.length} that payout-sandbox scenarios lists`;
+
 /** The error for a choice that is neither a known name nor the path of a YAML or JSON file. */
 export function unknownChoice(
   what: 'scenario' | 'dialect',
@@ -116,11 +125,12 @@ export function unknownChoice(
   if (existsSync(choice)) {
     const kind = statSync(choice).isDirectory() ? 'a folder' : 'a file of another type';
     return new ScenarioError([
-      `${choice} is ${kind}: a ${what} is a file that ends in .yaml, .yml or .json, or one of ${names.join(', ')}`,
+      `${choice} is ${kind}: use a file that ends in .yaml, .yml or .json, or ${namesOf(what, names)}`,
     ]);
   }
+  const near = (what === 'dialect' ? suggestion : nearestNames)(choice, names);
   return new ScenarioError([
-    `there is no ${what} ${choice}${suggestion(choice, names)}: there are ${names.join(', ')}, or the path of a file`,
+    `there is no ${what} ${choice}${near}. Use ${namesOf(what, names)} or the path of a file`,
   ]);
 }
 

@@ -100,7 +100,7 @@ export function resetClock(
   if (toMs < fromMs) {
     if (!isUntouched(state)) {
       throw new Refusal('CLOCK_BACKWARDS', {
-        message: `The clock of this world would go back from ${iso(fromMs)} to ${iso(toMs)}, and its ledger has entries: POST /_sandbox/reset starts the world again`,
+        message: `The clock of this world would go back from ${iso(fromMs)} to ${iso(toMs)}, and its ledger has entries: POST /_sandbox/reset resets the world`,
       });
     }
     state.clock = clock;

@@ -76,8 +76,8 @@ function made(
 }
 
 /**
- * Explains which rule and which outcome a request would take in a world as it is now, and why no other. The request is counted
- * in copies only.
+ * Explains which rule and which outcome a request would match in a world as it is now, and why the others would not. The
+ * request is counted in copies only.
  */
 export function explainRequest(
   state: Readonly<WorldState>,

@@ -36,12 +36,12 @@ export function moveMoney(
   const held = `INR ${toInr(wallet.balancePaise)}`;
   if (kind === 'debit' && !covers(wallet, amountPaise)) {
     throw new Refusal('INSUFFICIENT_BALANCE', {
-      message: `The wallet holds ${held}, less than the INR ${toInr(amountPaise)} to take out`,
+      message: `The wallet holds ${held}, which is less than INR ${toInr(amountPaise)}`,
     });
   }
   if (kind === 'credit' && !hasRoom(wallet, amountPaise)) {
     throw new Refusal('WALLET_FULL', {
-      message: `The wallet takes no more than INR ${MAX_AMOUNT_INR} in all, and holds ${held}`,
+      message: `The wallet can hold at most INR ${MAX_AMOUNT_INR}, and holds ${held}`,
     });
   }
   if (recordsFree <= 0) throw full(stamp.maxRecords);
@@ -161,7 +161,7 @@ function noRule(name: string, overrides: readonly Rule[]): Refusal {
   const there =
     names.length === 0
       ? 'This world has no overrides'
-      : `This world has no override ${name}: there are ${names.join(', ')}`;
+      : `This world has no override ${name}, only ${names.join(', ')}`;
   return new Refusal('RULE_NOT_FOUND', { message: `${there}. Rules of a scenario cannot be removed` });
 }
 

@@ -214,7 +214,7 @@ export const noRoomForScenario = (): Refusal =>
 
 export const full = (maxRecords: number): Refusal =>
   new Refusal('SANDBOX_FULL', {
-    message: `The sandbox holds ${maxRecords} transactions, as many as SANDBOX_MAX_TRANSACTIONS allows`,
+    message: `The sandbox is full: SANDBOX_MAX_TRANSACTIONS is ${maxRecords}`,
     limit: 'SANDBOX_MAX_TRANSACTIONS',
   });
 

@@ -123,7 +123,7 @@ testRows<[string, readonly string[], string]>([
   [
     'a dialect with another ending',
     ['--dialect', 'LICENSE'],
-    'LICENSE is a file of another type: a dialect is a file that ends in .yaml, .yml or .json, or one of default, lenient, strict, terse',
+    'LICENSE is a file of another type: use a file that ends in .yaml, .yml or .json, or one of default, lenient, strict, terse',
   ],
   [
     'help for a command of a group that is none',
@@ -140,12 +140,12 @@ testRows<[string, readonly string[], string]>([
   [
     'a scenario as the only word that is not there',
     ['/nowhere/my.yaml'],
-    '/nowhere/my.yaml cannot be read (ENOENT)',
+    '/nowhere/my.yaml cannot be read (no such file or folder)',
   ],
   [
     'a folder as a scenario',
     ['--scenario', 'fixtures'],
-    expect.stringContaining('fixtures is a folder: a scenario is a file'),
+    expect.stringContaining('fixtures is a folder: use a file'),
   ],
   [
     'two scenarios',

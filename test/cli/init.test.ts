@@ -73,7 +73,11 @@ test('init writes its test for vitest where a project has it, unless --runner sa
 });
 
 test.each([
-  ['a folder below a file', ['LICENSE'], 'init: LICENSE/payout-sandbox/scenarios cannot be made (ENOTDIR)'],
+  [
+    'a folder below a file',
+    ['LICENSE'],
+    'init: LICENSE/payout-sandbox/scenarios cannot be created (part of its path is not a folder)',
+  ],
   ['another runner', ['.', '--runner', 'jest'], '--runner must be one of vitest, node, not "jest"'],
 ])('init refuses %s with one line', async (_what, words, complaint) => {
   expect(await runInProcess(['init', ...words])).toEqual({
@@ -89,11 +93,12 @@ test.runIf(process.platform === 'linux')(
   async () => {
     expect(await runInProcess(['init', '/proc/project'])).toMatchObject({
       code: 2,
-      stderr: 'payout-sandbox: init: /proc/project/payout-sandbox/scenarios cannot be made (ENOENT)\n',
+      stderr:
+        'payout-sandbox: init: /proc/project/payout-sandbox/scenarios cannot be created (no such file or folder)\n',
     });
     expect(await runInProcess(['hunt', '--write', '/proc/found', '--', 'true'])).toMatchObject({
       code: 2,
-      stderr: 'payout-sandbox: --write: /proc/found cannot be made (ENOENT)\n',
+      stderr: 'payout-sandbox: --write: /proc/found cannot be created (no such file or folder)\n',
     });
   },
 );

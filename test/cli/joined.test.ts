@@ -60,7 +60,7 @@ test.each([
 test('a hunt whose command cannot be run ends, and leaves nothing open', async () => {
   expect(await runProgram(['hunt', '--', '/no/such/program'])).toMatchObject({
     code: 2,
-    stderr: 'payout-sandbox: /no/such/program cannot be run (ENOENT)\n',
+    stderr: 'payout-sandbox: /no/such/program cannot be run (no such program)\n',
   });
 });
 

@@ -151,13 +151,13 @@ testRows([
 
 test('an agent learns that it has no admin token, or that its sandbox is gone', async () => {
   const { url, tell } = await agentFor({ adminToken: '' });
-  expect((await tell('worlds')).text).toMatch(/^This is not the admin token/);
+  expect((await tell('worlds')).text).toMatch(/^The admin token is missing or wrong/);
   expect((await tell('status')).isError).toBe(false);
   const gone = url.replace(/\d+$/, '1');
   const other = await agentFor({ url: gone });
   expect(await other.tell('status')).toEqual({
     isError: true,
-    text: expect.stringContaining(`no sandbox answers at ${gone}`),
+    text: expect.stringContaining(`no sandbox responds at ${gone}`),
   });
 });
 
@@ -190,7 +190,7 @@ test.skipIf(!hasCurl)(
     expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);
     expect(await tell('hunt', { command: ['no-such-program'] })).toEqual({
       isError: true,
-      text: 'no-such-program cannot be run (ENOENT)',
+      text: 'no-such-program cannot be run (no such program)',
     });
   },
 );

@@ -60,7 +60,7 @@ test('probe prints the dialect when it can no longer write the file', async () =
   expect(await runInProcess(args, { KEY: service.key })).toMatchObject({
     code: 2,
     stdout: expect.stringContaining('without_key: 401'),
-    stderr: expect.stringContaining('real.yaml cannot be written (ENOENT)'),
+    stderr: expect.stringContaining('real.yaml cannot be written (no such file or folder)'),
   });
 });
 

@@ -274,14 +274,14 @@ test('examine refuses a file without a request, which proves nothing', async () 
 
 /** What is seen before the command runs. */
 testRows<[readonly string[], string]>([
-  [['--report', 'junit=/nonexistent/x.xml'], '--report: /nonexistent/x.xml cannot be written (ENOENT)'],
-  [['--report', 'json=src'], '--report: src cannot be written (EISDIR)'],
-  [['--report', 'json=package.json/x'], '--report: package.json/x cannot be written (ENOTDIR)'],
+  [['--report', 'junit=/nonexistent/x.xml'], '--report: /nonexistent/x.xml cannot be written (no such file or folder)'],
+  [['--report', 'json=src'], '--report: src cannot be written (it is a folder)'],
+  [['--report', 'json=package.json/x'], '--report: package.json/x cannot be written (part of its path is not a folder)'],
   [['--report', 'junit'], '--report junit needs a file: --report junit=FILE'],
   [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, github, not pdf'],
   [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
   [['--url', 'foo', '--key', 'k'], '--url must begin with http:// or https://, not "foo"'],
-  [['--url', 'http://127.0.0.1:9', '--key', 'k'], 'no sandbox answers at http://127.0.0.1:9'],
+  [['--url', 'http://127.0.0.1:9', '--key', 'k'], 'no sandbox responds at http://127.0.0.1:9'],
   [
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
     '--scenario cannot be set with --url: that sandbox already has its own settings',
@@ -299,9 +299,9 @@ testRows<[readonly string[], string]>([
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
   [['--fail-on', 'all'], '--fail-on must be one of error, warning, notice, never, not all'],
-  [['--expect', '/no/file'], '--expect: /no/file cannot be read (ENOENT)'],
+  [['--expect', '/no/file'], '--expect: /no/file cannot be read (no such file or folder)'],
   [['--expect', 'package.json'], '--expect: package.json cannot be used: the first line must name'],
-  [[], '/no/such/program cannot be run (ENOENT)'],
+  [[], '/no/such/program cannot be run (no such program)'],
 ])('wrong flags exit with 2 and say what is wrong, before the command runs', async (flags, message) => {
   const { code, stdout, stderr } = await runInProcess(['referee', ...flags, '--', '/no/such/program']);
   expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 });

@@ -173,7 +173,7 @@ test('a request of the journal becomes a rule in a file, which is put on top, li
 
 test('undo takes back an advance, and asks for --force when the client has sent requests since then', async () => {
   const { output, run, world, pay } = await companion();
-  expect(await run('undo')).toMatchObject({ code: 1, stderr: 'payout-sandbox: Nothing can be undone\n' });
+  expect(await run('undo')).toMatchObject({ code: 1, stderr: 'payout-sandbox: There is nothing to undo\n' });
   await output('advance', '2h');
   await pay({ client_ref_id: 'order-1' });
   const refused = await run('undo');
@@ -214,7 +214,7 @@ test('snapshot save writes a world, or as it was before a request, and snapshot 
   expect(await world.balance()).toBe(999_000);
   expect(await run('snapshot', 'save', file, '--before', '9')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('does not know request 9'),
+    stderr: expect.stringContaining('has no request 9'),
   });
   expect(await run('snapshot', 'save', file, '--before', 'now')).toMatchObject({ code: 2 });
 });
@@ -251,9 +251,9 @@ testRows<[readonly string[], number, RegExp]>([
   [
     ['status', '--url', 'http://127.0.0.1:9'],
     2,
-    /^no sandbox answers at http:\/\/127\.0\.0\.1:9 \(.+\); start one with payout-sandbox, or give/,
+    /^no sandbox responds at http:\/\/127\.0\.0\.1:9 \(.+\); start one with payout-sandbox, or give/,
   ],
-  [['tail', '--url', 'http://127.0.0.1:9'], 2, /^no sandbox answers at /],
+  [['tail', '--url', 'http://127.0.0.1:9'], 2, /^no sandbox responds at /],
   [['status', '--url', 'localhost:3000'], 2, /^--url must begin with http/],
   [['status', '--url', 'http://me@localhost:3000'], 2, /^--url must not contain a user name/],
   [
@@ -270,13 +270,13 @@ testRows<[readonly string[], number, RegExp]>([
   [['journal', '--limit', '0'], 2, /^--limit must be a whole number from 1 to 1000, not 0$/],
   [['rule'], 2, /^rule takes one of list, add, remove, from \(see rule --help\)$/],
   [['rule', 'ad', 'x'], 2, /^rule takes one of .*, not ad \(did you mean add\?\)/],
-  [['rule', 'add', '/nowhere'], 2, /^rule add: \/nowhere cannot be read \(ENOENT\)$/],
+  [['rule', 'add', '/nowhere'], 2, /^rule add: \/nowhere cannot be read \(no such file or folder\)$/],
   [['rule', 'add', 'package.json'], 2, /^package\.json:2:3 name |^package\.json:/],
   [['rule', 'remove'], 2, /^rule remove takes the name of one override, or --all$/],
   [['rule', 'remove', 'nope'], 2, /^This world has no overrides\. Rules of a scenario cannot be removed$/],
   [['rule', 'list', '--from', 'here'], 2, /^from must be one of world, scenario, magic$/],
   [['rule', 'from', '7'], 2, /^request 7 is not in the journal/],
-  [['rule', 'from', '1', '/nowhere'], 2, /^rule from: \/nowhere cannot be read \(ENOENT\)$/],
+  [['rule', 'from', '1', '/nowhere'], 2, /^rule from: \/nowhere cannot be read \(no such file or folder\)$/],
   [
     ['rule', 'from', '1', 'package.json'],
     2,
@@ -286,7 +286,7 @@ testRows<[readonly string[], number, RegExp]>([
   [
     ['snapshot', 'save', '/nowhere/world'],
     2,
-    /^snapshot save: \/nowhere\/world cannot be written \(ENOENT\)$/,
+    /^snapshot save: \/nowhere\/world cannot be written \(no such file or folder\)$/,
   ],
   [['snapshot', 'load', 'LICENSE'], 2, /^This is not a snapshot/],
 ])('a wrong command is refused with its exit code and says why', async (args, exitCode, complaint) => {

@@ -57,7 +57,7 @@ test('an error after the sandbox has stopped names its address, also at the end 
   const sandbox = await startSandbox();
   const world = sandbox.world();
   await sandbox.close();
-  const message = `no sandbox answers at ${sandbox.url}`;
+  const message = `no sandbox responds at ${sandbox.url}`;
   await expect(world.balance()).rejects.toThrow(message);
   await expect(world[Symbol.asyncDispose]()).rejects.toThrow(message);
 });
@@ -69,7 +69,7 @@ test('a payout that failed before its reference was known leaves no rejection be
   const { apiKey } = client();
   const world = connectSandbox({ url: `http://127.0.0.1:${proxy.port}` }).world(apiKey);
   proxy.cutReply(0, 0);
-  await expect(world.pay()).rejects.toThrow('no sandbox answers');
+  await expect(world.pay()).rejects.toThrow('no sandbox responds');
   const paid = await Promise.all([world.pay(), world.pay()]);
   const references = paid.map((answer) => answer.client_ref_id);
   expect(new Set(references)).toEqual(new Set(['payout-1', 'payout-2']));

@@ -82,6 +82,13 @@ const BANNED = [
   ['no answer', 'no response'],
   ['is answered 5', 'gets a 5'],
   ['no occasion', 'not exercised'],
+  ['sandbox answers', 'sandbox responds'],
+  ['takes it for', 'treats it as'],
+  ['worlds then start again', 'worlds then start empty'],
+  ['there are ${names', 'use one of'],
+  ['this is not the admin token', 'the admin token is missing or wrong'],
+  ['throws away', 'discards'],
+  ['what becomes of', 'what happens to'],
 ] as const;
 
 test('no document or source file has a phrase of the banned list', () => {

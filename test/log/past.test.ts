@@ -77,7 +77,7 @@ test('the state before any request is what it was, and its replay is the present
       for (const { nth, position } of a.latest.requests.list) {
         const kept = position === 0 ? null : store.history(a.id, a.epoch, position - 1);
         if (kept === null) {
-          const message = `What this world was before request ${nth} is not kept any more`;
+          const message = `What this world was before request ${nth} is no longer stored`;
           await expect(a.stateBefore(nth)).rejects.toMatchObject({ code: 'REQUEST_NOT_FOUND', message });
           continue;
         }
@@ -102,11 +102,11 @@ test('a world can go back to any of its newest thousand requests', async () => {
   }
   await expect(a.stateBefore(4000)).rejects.toMatchObject({
     code: 'REQUEST_NOT_FOUND',
-    message: 'This world does not know request 4000: it was dropped from the list of requests',
+    message: 'This world has no request 4000: it was dropped from the list of requests',
   });
   await expect(a.stateBefore(5001)).rejects.toMatchObject({
     code: 'REQUEST_NOT_FOUND',
-    message: 'This world does not know request 5001: it had 5000 requests so far',
+    message: 'This world has no request 5001: it has had 5000 so far',
   });
 });
 

@@ -274,8 +274,8 @@ const withoutRights = (...command: readonly string[]): readonly [string, ...stri
     : [command[0]!, ...command.slice(1)];
 
 test.each<[string, RegExp, { readonly file: number; readonly folder: number }]>([
-  ['file may not be read', /cannot be read \(EACCES\)/, { file: 0o000, folder: 0o777 }],
-  ['folder may not be written', /cannot be written \(EACCES\)/, { file: 0o644, folder: 0o555 }],
+  ['file may not be read', /cannot be read \(permission denied\)/, { file: 0o000, folder: 0o777 }],
+  ['folder may not be written', /cannot be written \(permission denied\)/, { file: 0o644, folder: 0o555 }],
 ])(
   'a start whose state %s stops with exit code 2 and one line, and the file is unchanged',
   async (_what, message, modes) => {

@@ -430,7 +430,7 @@ test('a state that cannot be written when the sandbox stops ends it with exit co
   const { code, stderr, stdout } = await program.stop();
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringMatching(/^payout-sandbox: the state file \S+ cannot be written \(\w+\)\n$/),
+    stderr: expect.stringMatching(/^payout-sandbox: the state file \S+ cannot be written \([a-z ]+\)\n$/),
   });
   expect(logLines(stdout).length).toBeGreaterThan(1);
   expect(readdirSync(folder)).toEqual(['sandbox.state']);
@@ -463,7 +463,7 @@ test.each<[string, string, (file: string) => void]>([
   const { code, stdout, stderr } = await runInProcess(['--state', file]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(
-    /^payout-sandbox: the state file \S+sandbox\.state cannot be (read|written) \(\w+\).*\n$/,
+    /^payout-sandbox: the state file \S+sandbox\.state cannot be (read|written) \([a-z ]+\).*\n$/,
   );
 });
 

@@ -111,7 +111,7 @@ test('refusals come in their order: a known reference, then the balance, then th
     refusal: {
       code: 'SANDBOX_FULL',
       details: {
-        message: 'The sandbox holds 1 transactions, as many as SANDBOX_MAX_TRANSACTIONS allows',
+        message: 'The sandbox is full: SANDBOX_MAX_TRANSACTIONS is 1',
         limit: 'SANDBOX_MAX_TRANSACTIONS',
       },
     },

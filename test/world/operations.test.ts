@@ -54,7 +54,7 @@ describe('money put in and taken out', () => {
     const world = new Core();
     expect(refusalOf(() => world.submit(debit(1001)))).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
-      message: 'The wallet holds INR 10, less than the INR 10.01 to take out',
+      message: 'The wallet holds INR 10, which is less than INR 10.01',
     });
     expect(world.submit(debit(1000)).balancePaise).toBe(0);
   });
@@ -271,7 +271,7 @@ describe('an override', () => {
     for (const name of ['a', 'b', 'c']) put(world, { name, match: { route: 'status' }, effect: delay });
     world.pay('x');
     world.read('x');
-    expect(refusalOf(() => remove('d')).message).toContain('there are c, b, a');
+    expect(refusalOf(() => remove('d')).message).toContain('only c, b, a');
     remove('c');
     expect(ids(world)).toEqual(['world/b', 'world/a', 'test/own']);
     expect([...world.state.uses.keys()]).toEqual(['test/own']);

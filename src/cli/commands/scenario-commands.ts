@@ -13,7 +13,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     )
     .option(
       '--explain <request>',
-      'say which outcome and rule the request in this JSON file would take, and why no other',
+      'say which outcome and rule the request in this JSON file would match, and why the others would not',
     )
     .option('--json', 'print the problems and warnings of each file as JSON')
     .action(

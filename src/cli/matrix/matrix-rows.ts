@@ -71,7 +71,7 @@ function resendRows(document: ScenarioInput, base: Dialect, only: string | undef
   const chosen = only === undefined ? rows : rows.filter(({ name }) => name === only);
   if (chosen.length > 0) return chosen;
   throw new UsageError(
-    `--scenarios: there is no ${only}: there are ${rows.map(({ name }) => name).join(', ')}`,
+    `--scenarios: there is no ${only}: use one of ${rows.map(({ name }) => name).join(', ')}`,
   );
 }
 

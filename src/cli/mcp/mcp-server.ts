@@ -61,7 +61,7 @@ export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
     const found = tools.find((tool) => toolName(tool.name) === name);
     if (found !== undefined) return found;
     const names = tools.map((tool) => toolName(tool.name));
-    throw new Error(`there is no tool ${name}${suggestion(name, names)}: there are ${names.join(', ')}`);
+    throw new Error(`there is no tool ${name}${suggestion(name, names)}: the tools are ${names.join(', ')}`);
   };
   const server = new McpServer(
     { name: 'payout-sandbox', version: packageVersion() },

@@ -101,6 +101,9 @@ export function validate(
 export const validateText = (text: string, file: string): string =>
   okLines(file, checkScenario(readText(text), file, checkingSettings())).join('\n');
 
+/** A file that is not JSON at all has a problem in almost every line. */
+const MOST_PROBLEMS = 3;
+
 /** Reads a request to explain; a mapping without a route is the body of an initiate. @throws SettingsError */
 function requestIn(file: string): ExplainRequest {
   const text = textOfFile('--explain', file);
@@ -112,7 +115,7 @@ function requestIn(file: string): ExplainRequest {
   const { value, problems } = checkedShape(read, ExplainRequest);
   if (value !== null) return value;
   const { message } = problemsIn(file, isBody ? ofBody : problems);
-  throw new SettingsError(`--explain: ${message.replaceAll('\n', '; ')}`);
+  throw new SettingsError(`--explain: ${message.split('\n', MOST_PROBLEMS).join('; ')}`);
 }
 
 /**

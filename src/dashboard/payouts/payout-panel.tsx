@@ -67,7 +67,7 @@ function ToldText({
     return (
       <p class="risk-text">
         This payout was made, and no response has told {isOfPage ? 'this page, which made it' : 'the client'}.
-        A client that takes it for a failure pays again.
+        A client that treats it as a failure pays again.
       </p>
     );
   }

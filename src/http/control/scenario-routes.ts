@@ -19,7 +19,7 @@ import {
   CheckScenarioRequest,
   MAX_CHECKED_TEXT,
 } from '../../contract/control/check-call.ts';
-import { suggestion } from '../../contract/suggestion.ts';
+import { nearestNames } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
 import { readTextInTurns } from '../../scenario/scenario-library.ts';
@@ -70,7 +70,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     if (scenario !== undefined) return scenario;
     const { names } = scenarios;
     throw new Refusal('SCENARIO_NOT_FOUND', {
-      message: `There is no scenario ${name}${suggestion(name, names)}: there are ${names.join(', ')}`,
+      message: `There is no scenario ${name}${nearestNames(name, names)}. GET /_sandbox/scenarios lists all ${names.length}`,
     });
   };
 
@@ -170,7 +170,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
 
   app.post(
     '/rules/explain',
-    operation('Scenario', 'explainRequest', 'Explain which rule a request would take', ExplainResponse, {
+    operation('Scenario', 'explainRequest', 'Explain which rule a request would match', ExplainResponse, {
       description: 'For this world as it is now. The request is not sent, and nothing is counted.',
       errors: ['SCENARIO_NOT_FOUND'],
       body: ExplainRequest,

@@ -14,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
+import { systemReason } from '../../contract/system-reason.ts';
 import { checkHead, MAX_LINE, readWorlds, type ReadWorld } from '../../log/snapshot-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { lockFile } from './state-lock.ts';
@@ -27,7 +28,7 @@ const UNFINISHED = '.tmp-';
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 const unwritable = (file: string, error: unknown): SettingsError =>
-  new SettingsError(`the state file ${file} cannot be written (${codeOf(error)})`);
+  new SettingsError(`the state file ${file} cannot be written (${systemReason(error)})`);
 
 const unusable = (file: string, why: string): SettingsError =>
   new SettingsError(`the state file ${file} ${why}: move it away to start without its worlds`);
@@ -125,7 +126,7 @@ export async function writtenAtMs(file: string): Promise<number | null> {
     return (await stat(file)).mtimeMs;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw unusable(file, `cannot be read (${codeOf(error)})`);
+    throw unusable(file, `cannot be read (${systemReason(error)})`);
   }
 }
 
@@ -156,7 +157,7 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
       yield bytes;
     }
   } catch (error) {
-    const why = error instanceof Refusal ? `used: ${error.message}` : `read (${codeOf(error)})`;
+    const why = error instanceof Refusal ? `used: ${error.message}` : `read (${systemReason(error)})`;
     throw unusable(file, `cannot be ${why}`);
   }
   if (isFirst) throw unusable(file, 'is empty');
@@ -169,7 +170,7 @@ export async function keepDamaged(file: string): Promise<string> {
   try {
     await writeWhole(copy, createReadStream(file));
   } catch (error) {
-    throw unusable(file, `is damaged, and cannot be copied to ${copy} (${codeOf(error)})`);
+    throw unusable(file, `is damaged, and cannot be copied to ${copy} (${systemReason(error)})`);
   }
   return copy;
 }

@@ -155,7 +155,7 @@ export const reversalUnseen: Check = {
       if (next === undefined) return [];
       const amountPaise = amountOf(facts.sends.get(reference)!);
       return {
-        message: `${reference} was reversed${worth(amountPaise)}, and the client still takes it for paid`,
+        message: `${reference} was reversed${worth(amountPaise)}, and the client still treats it as paid`,
         fix: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
         calls: [known.from!, next],
         knew: [reference, known],

@@ -76,7 +76,7 @@ export interface KnownFinding {
 const limitMs = (baselineMs: number, failures: number, patienceMs: number): number =>
   3 * baselineMs + (failures + 1) * patienceMs;
 
-const NO_REQUEST = 'no request came with the key of the run: does the client use its url and its key?';
+const NO_REQUEST = 'no request used the key of the run: does the client use its url and its key?';
 
 /** @throws HuntError for a client that cannot be hunted */
 function checkBaseline(run: HuntRun): void {

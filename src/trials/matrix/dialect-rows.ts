@@ -81,7 +81,7 @@ function choiceOf(text: string, presets: readonly string[]): Choice {
   if (value === undefined && values === undefined) {
     const known = [...GROUPS.keys(), ...presets];
     throw new UsageError(
-      `--dialects: there is no ${text}${suggestion(text, known)}: there are ${known.join(', ')}, or choices such as status.unknown=400`,
+      `--dialects: there is no ${text}${suggestion(text, known)}: use ${known.join(', ')}, or choices such as status.unknown=400`,
     );
   }
   if (values === undefined) {

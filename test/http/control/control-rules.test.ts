@@ -41,7 +41,7 @@ test('rules of a world are removed one by one or all at once; those of the scena
   const ids = (await rulesOf(world)).map(([id]: string[]) => id);
   expect(ids).toEqual(['world/three', 'world/one', 'inline/of-the-scenario']);
   for (const name of ['two', 'of-the-scenario']) {
-    const message = `This world has no override ${name}: there are three, one. Rules of a scenario cannot be removed`;
+    const message = `This world has no override ${name}, only three, one. Rules of a scenario cannot be removed`;
     expect(await ask(world, 'DELETE', `/rules/${name}`)).toMatchObject(
       refusal(404, 'RULE_NOT_FOUND', message),
     );

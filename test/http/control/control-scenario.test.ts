@@ -108,7 +108,7 @@ testRows<[body: unknown, message: RegExp, ...fields: string[]]>([
   [5, notAnObject, 'body'],
   [
     { use: 'rate-limitd' },
-    /^There is no scenario rate-limitd \(did you mean rate-limited\?\): there are .*default/,
+    /^There is no scenario rate-limitd \(did you mean rate-limited\?\)\. GET \/_sandbox\/scenarios lists all \d+$/,
   ],
   [{ use: '../package' }, /^There is no scenario /],
   [{ use: '__proto__' }, /^There is no scenario /],

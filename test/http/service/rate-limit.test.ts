@@ -15,7 +15,7 @@ test('an initiate past the rate limit gets 429, which names the limit and the se
       status: 'error',
       code: 'RATE_LIMITED',
       message:
-        'Too many requests: this sandbox takes 3 initiates per 1h for each key. ' +
+        'Too many requests: the limit is 3 initiates per 1h for each key. ' +
         'SANDBOX_RATE_LIMIT or --rate-limit changes that (30/1h, or off)',
     },
   });

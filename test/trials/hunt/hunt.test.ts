@@ -225,9 +225,9 @@ testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     'fails by itself',
     () => Promise.reject(new Error('no money')),
     {},
-    'no money; no request came with the key of the run',
+    'no money; no request used the key of the run',
   ],
-  ['sends nothing', () => Promise.resolve(), {}, 'no request came with the key of the run'],
+  ['sends nothing', () => Promise.resolve(), {}, 'no request used the key of the run'],
   [
     'pays something else each time',
     (api) => api.initiate(order((lastOrder += 1))),
