@@ -50,6 +50,16 @@ test('the test of the README runs unchanged', async () => {
   expect(await program.ended).toMatchObject({ code: 0, stdout: 'SUCCESS 998499.5\n', stderr: '' });
 });
 
+test('the referee says what the README shows about the client of the README', async () => {
+  const [, command, verdict] = /```sh\nnode dist\/main\.cjs (referee .*)\n```\n\n```\n(.*?)\n```/s.exec(
+    README,
+  )!;
+  const { code, stdout } = await runInProcess(command!.split(' '));
+  const lines = stdout.split('\n');
+  expect(code).toBe(1);
+  expect(verdict!.split('\n').filter((line) => !lines.includes(line))).toEqual([]);
+});
+
 test('the scenario of docs/scenarios.md is valid, without a warning', async () => {
   const [, text] = /```yaml\n(.*?)```/s.exec(fileOf('docs/scenarios.md'))!;
   const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
