@@ -75,7 +75,10 @@ testRows([
   [['hunt', '--patience', '0s', '--', 'true'], '--patience must be above 0s'],
   [['hunt', '--patience', '1h', '--', 'true'], '--patience must be at most 50m'],
   [['hunt', '--intent', 'foo', '--', 'true'], '--intent must be one of client_ref_id, beneficiary_name'],
-  [['hunt', '--write', '/dev/null/found', '--', 'true'], '--write: /dev/null/found cannot be created (part of its path is not a folder)'],
+  [
+    ['hunt', '--write', '/dev/null/found', '--', 'true'],
+    '--write: /dev/null/found cannot be created (part of its path is not a folder)',
+  ],
   [['hunt', '--scenario', 'no-such', '--', 'true'], 'there is no scenario no-such'],
   [['hunt', '--host', '::1', '--', 'true'], "unknown option '--host'"],
   [['hunt', '--exit-codes', 'lost=3', '--', 'true'], '--exit-codes must be like paid=0,failed=1,in-doubt=75'],

@@ -130,7 +130,10 @@ testRows([
   [['--workers', '0', '--', 'true'], '--workers must be a whole number from 1 to 64, not 0'],
   [['--limit', 'long', '--', 'true'], '--limit must be a duration such as 30s or 5m, not long'],
   [['--report', 'html=x', '--', 'true'], '--report must be one of markdown, junit, json, not html'],
-  [['--report', 'json=/no/such/x', '--', 'true'], '--report: /no/such/x cannot be written (no such file or folder)'],
+  [
+    ['--report', 'json=/no/such/x', '--', 'true'],
+    '--report: /no/such/x cannot be written (no such file or folder)',
+  ],
   [['--port', '3000', '--', 'true'], "unknown option '--port'"],
   [['--', '/no/such/program'], '/no/such/program cannot be run (no such program)'],
   [

@@ -274,9 +274,15 @@ test('examine refuses a file without a request, which proves nothing', async () 
 
 /** What is seen before the command runs. */
 testRows<[readonly string[], string]>([
-  [['--report', 'junit=/nonexistent/x.xml'], '--report: /nonexistent/x.xml cannot be written (no such file or folder)'],
+  [
+    ['--report', 'junit=/nonexistent/x.xml'],
+    '--report: /nonexistent/x.xml cannot be written (no such file or folder)',
+  ],
   [['--report', 'json=src'], '--report: src cannot be written (it is a folder)'],
-  [['--report', 'json=package.json/x'], '--report: package.json/x cannot be written (part of its path is not a folder)'],
+  [
+    ['--report', 'json=package.json/x'],
+    '--report: package.json/x cannot be written (part of its path is not a folder)',
+  ],
   [['--report', 'junit'], '--report junit needs a file: --report junit=FILE'],
   [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, github, not pdf'],
   [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
