@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../src/contract/control-responses.ts';
 import { curlOf, curlOfRequest } from '../../src/dashboard/requests/curl.ts';
 import { duration, istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/ui/formats.ts';
 import {
+  NO_FILTER,
   REQUEST_KINDS,
   wantedRequests,
   type RequestKind,
@@ -107,7 +108,7 @@ testRows<[string, JournalEntry, readonly RequestKind[]]>([
   ],
 ])('the filter of requests finds each under the right kinds', (_what, row, kinds) => {
   const found = (Object.keys(REQUEST_KINDS) as RequestKind[]).filter(
-    (kind) => wantedRequests([row], kind, '').length === 1,
+    (kind) => wantedRequests([row], { ...NO_FILTER, kind }).length === 1,
   );
   expect(found.toSorted()).toEqual(['all', ...kinds].toSorted());
 });

@@ -72,6 +72,42 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, { timeo
     await controls.getByTestId('ordered').waitFor({ state: 'detached' });
   });
 
+  test('a list is sorted by any column and limited to a time with keys alone, and its address keeps both', async () => {
+    const { payer, show } = await worldPage();
+    for (const [nth, amount] of [300, 100, 200].entries()) {
+      await payer.pay({ client_ref_id: `order-${nth}`, amount });
+      await payer.clock.advance('1h');
+    }
+    const seen = await show();
+    const { page, keyboard } = seen;
+    await keyboard.press('2');
+    const payouts = page.locator('main section');
+    const amounts = async (): Promise<string> =>
+      (await payouts.getByRole('cell').filter({ hasText: '₹' }).allTextContents()).join(' ');
+    const sortBy = async (name: string): Promise<void> => {
+      await payouts.getByRole('columnheader', { name }).getByRole('button').focus();
+      await keyboard.press('Enter');
+    };
+    await expect.poll(amounts).toBe('₹200.00 ₹100.00 ₹300.00'); // newest first
+    await sortBy('Amount');
+    await expect.poll(amounts).toBe('₹100.00 ₹200.00 ₹300.00');
+    await keyboard.press('Enter'); // the column still has the focus
+    await expect.poll(amounts).toBe('₹300.00 ₹200.00 ₹100.00');
+    const header = payouts.getByRole('columnheader', { name: 'Amount' });
+    expect(await header.getAttribute('aria-sort')).toBe('descending');
+    await payouts.getByLabel('Time from').fill('2026-01-15T16:30'); // 11:00 UTC
+    await payouts.getByLabel('Time to').fill('2026-01-15T18:00');
+    await expect.poll(amounts).toBe('₹200.00 ₹100.00');
+    await expect.poll(() => page.url()).toContain('payouts.sort=-amount');
+    await page.reload();
+    await loaded(seen);
+    await expect.poll(amounts).toBe('₹200.00 ₹100.00');
+    await keyboard.press('3');
+    await sortBy('Reference');
+    const first = page.locator('[role=row][aria-rowindex="2"]');
+    await first.getByText('order-0').waitFor();
+  });
+
   test('the palette pays, advances and opens in words, and says what it does not understand', async () => {
     const { payer, show } = await worldPage();
     const { page, type, said, keyboard } = await show();

@@ -1,10 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type {
-  ChangeResponse,
-  EntryResponse,
-  TransactionResponse,
-} from '../../src/contract/control-responses.ts';
-import { BalanceLine } from '../../src/dashboard/store/balance-line.ts';
+import type { ChangeResponse, TransactionResponse } from '../../src/contract/control-responses.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-filter.ts';
 import { Together } from '../../src/dashboard/store/together.ts';
@@ -133,11 +128,19 @@ testRows([
   ['an amount in Indian grouping', { atLeast: '₹1,00,000' }, ['C']],
   ['amounts between two bounds', { atLeast: '150', atMost: '250.5' }, ['B']],
   ['a bound that is not a number, which is ignored', { atMost: 'much' }, ['A', 'B', 'C']],
+  ['a time in IST', { from: '2026-01-15T16:01' }, ['B', 'C']],
+  ['a time to the end of its minute', { to: '2026-01-15T16:02' }, ['A', 'B']],
+  ['a time that is not one, which is ignored', { from: 'yesterday' }, ['A', 'B', 'C']],
 ] as const)('payouts can be found by each of their texts', (_what, wanted, found) => {
   const rows = [
     made('A'),
-    made('B', { amount: 250.5, transfer_mode: 'UPI' }),
-    made('C', { amount: 100_000, status: 'FAILED', beneficiary_account: '9999200001' }),
+    made('B', { amount: 250.5, transfer_mode: 'UPI', created_at: '2026-01-15T10:32:59.999Z' }),
+    made('C', {
+      amount: 100_000,
+      status: 'FAILED',
+      beneficiary_account: '9999200001',
+      created_at: '2026-01-15T10:33:00.000Z',
+    }),
   ];
   expect(wantedPayouts(rows, { ...NO_FILTER, ...wanted }).map(({ txn_id: id }) => id)).toEqual(found);
 });
@@ -148,15 +151,6 @@ test('a page of older payouts can be the oldest payout alone', async () => {
   for (const client_ref_id of ['first', 'second', 'third']) await world.pay({ client_ref_id });
   const { transactions, next } = await new WorldPages(url, world.apiKey).payouts(1);
   expect([transactions.map(({ client_ref_id }) => client_ref_id), next]).toEqual([['first'], null]);
-});
-
-test('the line of the balance is in the order of time, whichever way its entries were listed', () => {
-  const entry = (balance: number): EntryResponse => ({ balance }) as EntryResponse;
-  const line = new BalanceLine(4);
-  line.begin([entry(3), entry(2), entry(1)], 7); // the newest first
-  line.take([entry(4), entry(5)]); // and then those that follow
-  expect(line.balances.value).toEqual([2, 3, 4, 5]);
-  expect(line.next).toBe(12);
 });
 
 test('what a client was told is taken from a response, although the payout has gone on since', () => {

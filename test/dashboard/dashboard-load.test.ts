@@ -45,6 +45,26 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
     await list.locator(`[role=row][aria-rowindex="${MANY + 1}"] button:focus`).waitFor();
   });
 
+  test('a list that is not all loaded says what its search and its order leave out', async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    const more = 50;
+    await payMany(payer, 1000 + more, (nth) => ({ amount: nth === 1 ? 9999 : 1 }));
+    const seen = await open(url, { apiKey: payer.apiKey });
+    const refused = { status: 400, contentType: 'application/json', body: '{"message":"not now"}' };
+    await seen.page.route('**/transactions?*cursor=*', (route) => route.fulfill(refused));
+    await seen.page.reload();
+    await live(seen);
+    const list = await seen.view('Payouts');
+    await list.getByText(`1,000, ${more} older not loaded`).waitFor();
+    await list.getByLabel('Amount from').fill('9999');
+    await list.getByText('Older ones that are not loaded were not searched').waitFor();
+    await seen.page.unroute('**/transactions?*cursor=*');
+    await list.getByRole('button', { name: 'Load older' }).click();
+    await list.getByText(`1 of ${formatted(1000 + more)}`).waitFor();
+    expect(await list.getByRole('button', { name: /^Open/ }).allTextContents()).toEqual(['order-1']);
+  });
+
   test(`shows every payout of bursts of ${A_BURST}, stays responsive, and does not grow in memory`, async () => {
     const { url, client } = await sandboxFor();
     const payer = client();

@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await controls.getByText('₹9,75,000.00').waitFor();
 
     await controls.getByRole('button', { name: 'Resume' }).click();
-    await row.getByText('SUCCESS').waitFor(); // two seconds of world time later, by an event
+    await row.getByText('SUCCESS', { exact: true }).waitFor(); // two seconds of world time later, by an event
     await controls.getByRole('button', { name: 'Freeze' }).click();
     await controls.getByText('frozen').waitFor();
     await controls.getByRole('button', { name: '+3 days' }).click();
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
       .getByLabel('What happened')
       .getByText(/1 change: try-\w+ REVERSED/)
       .waitFor();
-    await row.getByText('REVERSED').waitFor();
+    await row.getByText('REVERSED', { exact: true }).waitFor();
     await controls.getByText('₹10,00,000.00').waitFor();
 
     await row.getByRole('button').click();

@@ -108,7 +108,7 @@ function useRisks(): readonly TransactionResponse[] {
   const { count = 0, amount = 0 } = live.summary.value?.at_risk ?? {};
   useEffect(() => {
     if (count === 0) setRisks([]);
-    else live.atRisk().then(setRisks, () => undefined);
+    else live.atRisk(MOST_RISKS).then(setRisks, () => undefined);
   }, [live, count, amount, live.readings.value]);
   return risks;
 }
@@ -170,7 +170,7 @@ export function Overview() {
                     Show all
                   </Button>
                 </header>
-                <ShortList label="Payouts at risk" rows={risks.slice(0, MOST_RISKS)} />
+                <ShortList label="Payouts at risk" rows={risks} />
               </div>
             )}
             {found.all.length > 0 && (

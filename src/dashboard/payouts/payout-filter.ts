@@ -1,10 +1,9 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State, TransferMode } from '../../contract/service.ts';
 import { parseAmount } from '../ui/amounts.ts';
+import { matcher, NO_LIST_FILTER, type ListFilter } from '../lists/list-filter.ts';
 
-export interface PayoutFilter {
-  /** Searched in reference, ids, name and account. */
-  readonly text: string;
+export interface PayoutFilter extends ListFilter {
   /** `at-risk`: made, and no response has told the client. */
   readonly state: State | 'at-risk' | '';
   readonly mode: TransferMode | '';
@@ -13,28 +12,29 @@ export interface PayoutFilter {
   readonly atMost: string;
 }
 
-export const NO_FILTER: PayoutFilter = { text: '', state: '', mode: '', atLeast: '', atMost: '' };
+export const NO_FILTER: PayoutFilter = { ...NO_LIST_FILTER, state: '', mode: '', atLeast: '', atMost: '' };
 
 /** Whether a typed limit is neither empty nor an amount. */
 export const isNoLimit = (typed: string): boolean => typed.trim() !== '' && parseAmount(typed) === null;
 
-/** The payouts that match a filter; the same array if all match. */
+/** The payouts that match a filter. */
 export function wantedPayouts(
   rows: readonly TransactionResponse[],
-  { text, state, mode, atLeast, atMost }: PayoutFilter,
+  filter: PayoutFilter,
 ): readonly TransactionResponse[] {
+  const { state, mode, atLeast, atMost } = filter;
   const [min, max] = [parseAmount(atLeast) ?? -Infinity, parseAmount(atMost) ?? Infinity];
-  const wanted = text.trim().toLowerCase();
-  if (wanted === '' && state === '' && mode === '' && min === -Infinity && max === Infinity) return rows;
+  const isWanted = matcher<TransactionResponse>(
+    filter,
+    (row) => row.created_at,
+    (row) => [row.client_ref_id, row.txn_id, row.utr, row.beneficiary_name, row.beneficiary_account],
+  );
   return rows.filter(
     (row) =>
       (state === '' || (state === 'at-risk' ? row.at_risk : row.status === state)) &&
       (mode === '' || row.transfer_mode === mode) &&
       row.amount >= min &&
       row.amount <= max &&
-      (wanted === '' ||
-        [row.client_ref_id, row.txn_id, row.utr ?? '', row.beneficiary_name, row.beneficiary_account].some(
-          (value) => value.toLowerCase().includes(wanted),
-        )),
+      isWanted(row),
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { curlOfPayout, MODES, SAMPLE_PAYOUT } from '../control-bar/sending.ts';
@@ -6,60 +6,70 @@ import { address, openPayout, useFilter } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { isUnreachable } from '../store/event-feed.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { KnowsMark, StateMark } from '../ui/badges.tsx';
+import { KnowsMark, knowsText, StateMark } from '../ui/badges.tsx';
 import { Button, CopyButton } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
-import { counted, countedOf } from '../ui/formats.ts';
-import { Amount, Foreign, Moment } from '../ui/marks.tsx';
-import { Panel } from '../ui/panel.tsx';
-import { VirtualTable } from '../ui/virtual-table.tsx';
-import table from '../ui/table.module.css';
+import { counted } from '../ui/formats.ts';
+import { Amount, Moment } from '../ui/marks.tsx';
+import { ListView, type ListKind } from '../lists/list-view.tsx';
+import { column } from '../lists/virtual-table.tsx';
+import table from '../lists/table.module.css';
 import { isNoLimit, NO_FILTER, wantedPayouts, type PayoutFilter } from './payout-filter.ts';
 import { PayoutPanel } from './payout-panel.tsx';
 
 const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly State[];
 
-const COLUMNS = [
-  {
-    name: 'Reference',
-    className: table.main,
-    cell: (row: TransactionResponse) => <Foreign text={row.client_ref_id} />,
-  },
-  {
-    name: 'Client knows',
-    className: table.knows,
-    cell: (row: TransactionResponse) => <KnowsMark payout={row} />,
-  },
-  {
-    name: 'Amount',
-    className: table.amount,
-    cell: (row: TransactionResponse) => <Amount inr={row.amount} />,
-  },
-  {
-    name: 'State',
-    className: table.state,
-    cell: (row: TransactionResponse) => <StateMark state={row.status} />,
-  },
-  { name: 'Mode', className: table.extra, cell: (row: TransactionResponse) => row.transfer_mode },
-  {
-    name: 'Beneficiary',
-    className: table.second,
-    cell: (row: TransactionResponse) => <Foreign text={row.beneficiary_name} />,
-  },
-  { name: 'UTR', className: table.extra, cell: (row: TransactionResponse) => <code>{row.utr ?? '–'}</code> },
-  {
-    name: 'Created, IST',
-    className: table.when,
-    cell: (row: TransactionResponse) => <Moment at={row.created_at} isShort />,
-  },
-];
+const PAYOUTS: ListKind<TransactionResponse, PayoutFilter> = {
+  title: 'Payouts',
+  searched: 'reference, id, name, account, UTR',
+  none: NO_FILTER,
+  wanted: wantedPayouts,
+  layout: table.payouts,
+  keyOf: (row) => row.txn_id,
+  nameOf: (row) => row.client_ref_id,
+  isAtRisk: (row) => row.at_risk,
+  columns: [
+    column('Reference', table.main, (row) => row.client_ref_id),
+    column('Client knows', table.knows, knowsText, (row) => <KnowsMark payout={row} />),
+    column(
+      'Amount',
+      table.amount,
+      (row) => row.amount,
+      (row) => <Amount inr={row.amount} />,
+    ),
+    column(
+      'State',
+      table.state,
+      (row) => row.status,
+      (row) => <StateMark state={row.status} />,
+    ),
+    column('Mode', table.extra, (row) => row.transfer_mode),
+    column('Beneficiary', table.second, (row) => row.beneficiary_name),
+    column('Account', table.wide, (row) => row.beneficiary_account),
+    column('UTR', table.code, (row) => row.utr ?? ''),
+    column('Transaction', table.wideCode, (row) => row.txn_id),
+    column('Planned by', table.wide, (row) => row.planned_by),
+    column(
+      'Completed, IST',
+      table.wide,
+      (row) => row.completed_at ?? '',
+      (row) => row.completed_at && <Moment at={row.completed_at} isShort />,
+    ),
+    column(
+      'Created, IST',
+      table.when,
+      (row) => row.created_at,
+      (row) => <Moment at={row.created_at} isShort />,
+    ),
+  ],
+};
 
 /** Shown while there are no payouts: how to make one. */
 function NoPayouts() {
   const { world } = useLive();
   const curl = curlOfPayout(world.url, world.apiKey, SAMPLE_PAYOUT);
   return (
-    <div class="nothing">
+    <>
       <p>
         <strong>No payouts yet.</strong> Point your client at <code>{world.url}</code> with this key, press{' '}
         <kbd>p</kbd>, or paste this into a terminal. The payout appears here at once.
@@ -68,7 +78,7 @@ function NoPayouts() {
         {curl}
       </pre>
       <CopyButton label="Copy" text={() => curl} />
-    </div>
+    </>
   );
 }
 
@@ -88,19 +98,16 @@ function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse |
 }
 
 /** The payouts that a filter can find. Those at risk are asked for, since they may be older than the others on the page. */
-function useRows(live: LiveWorld, { state }: PayoutFilter): readonly TransactionResponse[] {
-  const [atRisk, setAtRisk] = useState<readonly TransactionResponse[]>([]);
+function useRows(live: LiveWorld, isRisk: boolean): readonly TransactionResponse[] | null {
+  const [atRisk, setAtRisk] = useState<readonly TransactionResponse[] | null>(null);
   const rows = live.payouts.rows.value;
-  const isRisk = state === 'at-risk' && live.payouts.before.value > 0;
+  const isAsked = isRisk && live.payouts.before.value > 0;
   const count = live.summary.value?.at_risk.count;
   useEffect(() => {
-    if (isRisk) live.atRisk().then(setAtRisk, () => undefined);
-  }, [live, isRisk, count]);
-  return isRisk ? atRisk : rows;
+    if (isAsked) live.atRisk().then(setAtRisk, () => undefined);
+  }, [live, isAsked, count]);
+  return isAsked ? atRisk : rows;
 }
-
-const useWanted = (rows: readonly TransactionResponse[], filter: PayoutFilter): typeof rows =>
-  useMemo(() => wantedPayouts(rows, filter), [rows, filter]);
 
 /** All payouts of the world, live. */
 export function PayoutsView() {
@@ -108,13 +115,11 @@ export function PayoutsView() {
   const [filter, setFilter] = useFilter('payouts', NO_FILTER);
   const older = useAction();
   const opened = address.value.payout;
-  const rows = useRows(live, filter);
   const before = live.payouts.before.value;
-  const shown = useWanted(rows, filter);
-  const payout = useOpened(live, opened);
-  const isLoaded = live.isLoaded.value;
-  const change = (part: Partial<typeof NO_FILTER>): void => setFilter({ ...filter, ...part });
-
+  const isRisk = filter.state === 'at-risk';
+  const isAnyAtRisk = live.summary.value?.at_risk.count !== 0;
+  const rows = useRows(live, isRisk);
+  const change = (part: Partial<PayoutFilter>): void => setFilter({ ...filter, ...part });
   const limit = (name: 'atLeast' | 'atMost', label: string, placeholder: string) => (
     <input
       inputMode="decimal"
@@ -126,26 +131,22 @@ export function PayoutsView() {
     />
   );
   return (
-    <section class="view" aria-labelledby="payouts-title">
-      <header class="view-head">
-        <h2 id="payouts-title">Payouts</h2>
-        <p class="note" role="status">
-          {isLoaded && countedOf(shown.length, rows.length)}
-          {before > 0 && `, ${counted(before)} older not loaded`}
-        </p>
-        {before > 0 && (
+    <ListView
+      kind={PAYOUTS}
+      rows={rows}
+      missing={before > 0 && !isRisk ? `, ${counted(before)} older not loaded` : ''}
+      filter={filter}
+      setFilter={setFilter}
+      actions={
+        before > 0 &&
+        !isRisk && (
           <Button kind="small" isBusy={older.isBusy} act={() => older.run(() => live.loadOlder())}>
             Load older
           </Button>
-        )}
-        <div class="filters" role="search" aria-label="Payouts">
-          <input
-            type="search"
-            aria-label="Search reference, id, name, account or UTR"
-            placeholder="Search reference, id, name, account, UTR  /"
-            value={filter.text}
-            onInput={(event) => change({ text: event.currentTarget.value })}
-          />
+        )
+      }
+      choices={
+        <>
           <Choice
             label="State"
             value={filter.state}
@@ -160,46 +161,19 @@ export function PayoutsView() {
           />
           {limit('atLeast', 'Amount from, rupees', '₹ from')}
           {limit('atMost', 'Amount to, rupees', '₹ to')}
-        </div>
-      </header>
-      <div class="split" data-open={payout === undefined ? undefined : ''}>
-        {!isLoaded ? (
-          <div class="loading" role="status">
-            Loading
-          </div>
-        ) : rows.length === 0 && filter.state !== 'at-risk' ? (
-          <NoPayouts />
-        ) : shown.length === 0 ? (
-          <div class="nothing">
-            <p>
-              <strong>Nothing matches.</strong>{' '}
-              {filter.state === 'at-risk'
-                ? 'The client has been told of every payout that was made.'
-                : 'No payout fits this search and these filters.'}
-            </p>
-            <Button isLocal act={() => setFilter(NO_FILTER)}>
-              Show all
-            </Button>
-          </div>
-        ) : (
-          <VirtualTable
-            label="Payouts, newest first"
-            layout={table.payouts}
-            rows={shown}
-            columns={COLUMNS}
-            isAtRisk={(row) => row.at_risk}
-            keyOf={(row) => row.txn_id}
-            nameOf={(row) => row.client_ref_id}
-            opened={opened}
-            onOpen={openPayout}
-          />
-        )}
-        {payout !== undefined && (
-          <Panel title={payout.client_ref_id} onClose={() => openPayout(null)}>
-            <PayoutPanel payout={payout} />
-          </Panel>
-        )}
-      </div>
-    </section>
+        </>
+      }
+      empty={isRisk ? null : <NoPayouts />}
+      noMatch={
+        isRisk && !isAnyAtRisk
+          ? 'The client has been told of every payout that was made.'
+          : 'No payout fits this search and these filters.'
+      }
+      opened={opened}
+      row={useOpened(live, opened)}
+      onOpen={openPayout}
+      panelTitle={(row) => row.client_ref_id}
+      panel={(row) => <PayoutPanel payout={row} />}
+    />
   );
 }

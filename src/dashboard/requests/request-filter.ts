@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
+import { matcher, NO_LIST_FILTER, type ListFilter } from '../lists/list-filter.ts';
 
 const FIRST_REFUSAL = 400;
 const FIRST_FAILURE = 500;
@@ -35,20 +36,22 @@ export const REQUEST_KINDS = {
 } as const satisfies Record<string, { name: string; isOne: (entry: JournalEntry) => boolean }>;
 export type RequestKind = keyof typeof REQUEST_KINDS;
 
-/** The requests of a kind that contain a text. */
+export interface RequestFilter extends ListFilter {
+  readonly kind: string;
+}
+
+export const NO_FILTER: RequestFilter = { ...NO_LIST_FILTER, kind: 'all' };
+
+/** The requests that match a filter. */
 export function wantedRequests(
   rows: readonly JournalEntry[],
-  kind: RequestKind,
-  text: string,
+  { kind, ...filter }: RequestFilter,
 ): readonly JournalEntry[] {
-  const wanted = text.trim().toLowerCase();
-  const { isOne } = REQUEST_KINDS[kind];
-  return rows.filter(
-    (row) =>
-      isOne(row) &&
-      (wanted === '' ||
-        [row.client_ref_id, row.txn_id, row.request.path, row.rule, row.request_id, row.code].some((value) =>
-          value?.toLowerCase().includes(wanted),
-        )),
+  const { isOne } = REQUEST_KINDS[Object.hasOwn(REQUEST_KINDS, kind) ? (kind as RequestKind) : 'all'];
+  const isWanted = matcher<JournalEntry>(
+    filter,
+    (row) => row.at,
+    (row) => [row.client_ref_id, row.txn_id, row.request.path, row.rule, row.request_id, row.code],
   );
+  return rows.filter((row) => isOne(row) && isWanted(row));
 }

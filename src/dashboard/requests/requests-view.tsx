@@ -1,70 +1,77 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
 import { address, openRequest, useFilter } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { PaidMark, ResponseMark } from '../ui/badges.tsx';
+import { PaidMark, ResponseMark, seenText } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { counted, countedOf, plural } from '../ui/formats.ts';
+import { counted, duration, plural } from '../ui/formats.ts';
 import { Foreign, Moment } from '../ui/marks.tsx';
-import { Panel } from '../ui/panel.tsx';
-import table from '../ui/table.module.css';
-import { VirtualTable } from '../ui/virtual-table.tsx';
+import { ListView, type ListKind } from '../lists/list-view.tsx';
+import { column } from '../lists/virtual-table.tsx';
+import table from '../lists/table.module.css';
 import { HeldList } from './held-list.tsx';
-import { REQUEST_KINDS, wantedRequests, type RequestKind } from './request-filter.ts';
+import { NO_FILTER, REQUEST_KINDS, wantedRequests, type RequestFilter } from './request-filter.ts';
 import { RequestPanel } from './request-panel.tsx';
 
-const KIND_OPTIONS = Object.entries(REQUEST_KINDS).map(
-  ([kind, { name }]) => [kind as RequestKind, name] as const,
-);
+const KIND_OPTIONS = Object.entries(REQUEST_KINDS).map(([kind, { name }]) => [kind, name] as const);
 
 const moneyWord = ({ committed, replayed }: JournalEntry): string => {
   if (replayed) return 'replayed';
   return committed === null ? '' : committed ? 'paid' : 'not paid';
 };
 
+const decidedBy = ({ rule, limit, warnings }: JournalEntry): string =>
+  rule ?? limit ?? (warnings.length > 0 ? plural(warnings.length, 'warning') : '');
+
 /** Whether a request made a payout that its client has still not been told of. */
-const isAtRisk = ({ payouts }: LiveWorld, { committed, txn_id: txnId }: JournalEntry): boolean =>
+const isAtRisk = ({ committed, txn_id: txnId }: JournalEntry, { payouts }: LiveWorld): boolean =>
   committed === true && txnId !== null && payouts.get(txnId)?.at_risk === true;
 
-const columnsFor = (live: LiveWorld) => [
-  {
-    name: 'Request',
-    className: table.main,
-    cell: ({ id, route, request }: JournalEntry) => (
-      <Foreign text={`#${id} ${route ?? `${request.method} ${request.path}`}`} />
+const requestName = ({ id, route, request }: JournalEntry): string =>
+  `#${id} ${route ?? `${request.method} ${request.path}`}`;
+
+const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
+  title: 'Requests',
+  searched: 'reference, id, path, rule, code',
+  none: NO_FILTER,
+  wanted: wantedRequests,
+  layout: table.requests,
+  keyOf: ({ id }) => String(id),
+  nameOf: ({ id, route, client_ref_id: ref }) => `request ${id}, ${route ?? 'another route'} ${ref ?? ''}`,
+  isAtRisk,
+  columns: [
+    column(
+      'Request',
+      table.main,
+      ({ route, request }) => route ?? request.path,
+      (entry) => <Foreign text={requestName(entry)} />,
     ),
-  },
-  {
-    name: 'Response',
-    className: table.state,
-    cell: (entry: JournalEntry) => <ResponseMark entry={entry} />,
-  },
-  {
-    name: 'Money',
-    className: table.knows,
-    cell: (entry: JournalEntry) => (isAtRisk(live, entry) ? <PaidMark /> : moneyWord(entry)),
-  },
-  {
-    name: 'Reference',
-    className: table.second,
-    cell: ({ client_ref_id: ref, txn_id: txnId }: JournalEntry) => <Foreign text={ref ?? txnId ?? ''} />,
-  },
-  {
-    name: 'Decided by',
-    className: table.extra,
-    cell: ({ rule, limit, warnings }: JournalEntry) =>
-      rule ?? limit ?? (warnings.length > 0 ? plural(warnings.length, 'warning') : ''),
-  },
-  {
-    name: 'From',
-    className: table.extra,
-    cell: (entry: JournalEntry) => (isFromPage(entry) ? 'this page' : ''),
-  },
-  { name: 'Time, IST', className: table.when, cell: ({ at }: JournalEntry) => <Moment at={at} isShort /> },
-];
+    column('Response', table.state, seenText, (entry) => <ResponseMark entry={entry} />),
+    column('Money', table.knows, moneyWord, (entry, live) =>
+      isAtRisk(entry, live) ? <PaidMark /> : moneyWord(entry),
+    ),
+    column('Reference', table.second, (entry) => entry.client_ref_id ?? entry.txn_id ?? ''),
+    column('Attempt', table.wide, (entry) => entry.attempt ?? ''),
+    column('Decided by', table.extra, decidedBy),
+    column('Warnings', table.wide, ({ warnings }) => warnings.join('; ')),
+    column('From', table.extra, (entry) => (isFromPage(entry) ? 'this page' : '')),
+    column(
+      'Took',
+      table.wide,
+      (entry) => entry.duration_ms ?? Infinity,
+      ({ duration_ms: ms }) => ms !== null && duration(ms),
+    ),
+    column(
+      'Time, IST',
+      table.when,
+      ({ id }) => id,
+      ({ at }) => <Moment at={at} isShort />,
+    ),
+  ],
+};
 
 /** The open request; one that the list no longer has is asked for. */
 function useOpened(live: LiveWorld, id: number | null): JournalEntry | undefined {
@@ -82,90 +89,47 @@ function useOpened(live: LiveWorld, id: number | null): JournalEntry | undefined
 /** The journal, live: requests, their responses, and what decided them. */
 export function RequestsView() {
   const live = useLive();
-  const [{ kind: wanted, text }, setFilter] = useFilter('requests', { kind: 'all', text: '' });
-  const kind = Object.hasOwn(REQUEST_KINDS, wanted) ? (wanted as RequestKind) : 'all';
+  const [filter, setFilter] = useFilter('requests', NO_FILTER);
   const opened = address.value.request;
   const rows = live.requests.rows.value;
-  const evicted = live.requests.evicted.value;
-  const payouts = live.payouts.rows.value; // what is at risk may have changed
-  const shown = useMemo(() => wantedRequests(rows, kind, text), [rows, kind, text]);
-  const columns = useMemo(() => columnsFor(live), [live, payouts]);
+  const first = rows.at(-1)?.id ?? 1;
   const hanging = rows.filter(({ outcome }) => outcome === 'pending').length;
-  const entry = useOpened(live, opened);
-  const isLoaded = live.isLoaded.value;
-
+  void live.payouts.rows.value; // what is at risk may have changed
   return (
-    <section class="view" aria-labelledby="requests-title">
-      <header class="view-head">
-        <h2 id="requests-title">Requests</h2>
-        <p class="note" role="status">
-          {isLoaded && countedOf(shown.length, rows.length)}
-          {evicted > 0 && `, ${counted(evicted)} older entries dropped`}
-        </p>
-        {hanging > 0 && (
-          <Button kind="small" isLocal act={() => setFilter({ kind: 'hanging', text })}>
+    <ListView
+      kind={REQUESTS}
+      rows={rows}
+      missing={live.requests.isCut.value && first > 1 ? `, those from #${first} on` : ''}
+      filter={filter}
+      setFilter={setFilter}
+      actions={
+        hanging > 0 && (
+          <Button kind="small" isLocal act={() => setFilter({ ...filter, kind: 'hanging' })}>
             {counted(hanging)} hanging
           </Button>
-        )}
-        <div class="filters" role="search" aria-label="Requests">
-          <input
-            type="search"
-            aria-label="Search reference, id, path, rule or code"
-            placeholder="Search reference, id, path, rule, code  /"
-            value={text}
-            onInput={(event) => setFilter({ kind, text: event.currentTarget.value })}
-          />
-          <Choice
-            label="What went wrong"
-            value={kind}
-            options={KIND_OPTIONS}
-            onChoose={(wrong) => setFilter({ kind: wrong, text })}
-          />
-        </div>
-      </header>
-      <HeldList />
-      <div class="split" data-open={entry === undefined ? undefined : ''}>
-        {!isLoaded ? (
-          <div class="loading" role="status">
-            Loading
-          </div>
-        ) : rows.length === 0 ? (
-          <div class="nothing">
-            <p>
-              <strong>No requests yet.</strong> The requests of your client with this key appear here, with
-              the response, the rule that decided it, and whether money moved.
-            </p>
-          </div>
-        ) : shown.length === 0 ? (
-          <div class="nothing">
-            <p>
-              <strong>No request matches.</strong> None of those that are loaded fits this search.
-            </p>
-            <Button isLocal act={() => setFilter({ kind: 'all', text: '' })}>
-              Show all
-            </Button>
-          </div>
-        ) : (
-          <VirtualTable
-            label="Requests, newest first"
-            layout={table.requests}
-            rows={shown}
-            columns={columns}
-            isAtRisk={(row) => isAtRisk(live, row)}
-            keyOf={({ id }) => String(id)}
-            nameOf={({ id, route, client_ref_id: ref }) =>
-              `request ${id}, ${route ?? 'another route'} ${ref ?? ''}`
-            }
-            opened={opened === null ? null : String(opened)}
-            onOpen={(key) => openRequest(Number(key))}
-          />
-        )}
-        {entry !== undefined && (
-          <Panel title={`Request ${entry.id}`} onClose={() => openRequest(null)}>
-            <RequestPanel entry={entry} />
-          </Panel>
-        )}
-      </div>
-    </section>
+        )
+      }
+      choices={
+        <Choice
+          label="What went wrong"
+          value={filter.kind}
+          options={KIND_OPTIONS}
+          onChoose={(kind) => setFilter({ ...filter, kind })}
+        />
+      }
+      above={<HeldList />}
+      empty={
+        <p>
+          <strong>No requests yet.</strong> The requests of your client with this key appear here, with the
+          response, the rule that decided it, and whether money moved.
+        </p>
+      }
+      noMatch="None of those that are loaded fits this search."
+      opened={opened === null ? null : String(opened)}
+      row={useOpened(live, opened)}
+      onOpen={(key) => openRequest(key === null ? null : Number(key))}
+      panelTitle={({ id }) => `Request ${id}`}
+      panel={(entry) => <RequestPanel entry={entry} />}
+    />
   );
 }

@@ -62,7 +62,7 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
       <span class={css.balance}>
         <span class="unseen">Balance</span>
         {wallet === null ? <Skeleton width={12} /> : rupees(wallet.balance)}
-        <BalanceCurve values={live.balances.balances.value} />
+        <BalanceCurve values={live.balances.value} />
       </span>
       <RiskCounter live={live} />
       <span class={css.push} />

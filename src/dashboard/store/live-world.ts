@@ -12,7 +12,6 @@ import type {
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import { messageOf } from '../ui/formats.ts';
-import { BalanceLine } from './balance-line.ts';
 import { browserTabs } from './browser-tabs.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
 import { LiveScenario } from './live-scenario.ts';
@@ -26,7 +25,8 @@ import { inTime, WorldPages } from './world-pages.ts';
 const FIRST_PAYOUTS = 10_000;
 const MOST_PAYOUTS = 20_000;
 const MOST_REQUESTS = 1000;
-const MOST_BALANCES = 1000;
+/** As many as the line of the balance has pixels. */
+const BALANCES = 88;
 /** How often events are applied together, and how often the page requests what they do not contain. */
 const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
@@ -54,7 +54,8 @@ export class LiveWorld {
   readonly report = signal<WorldReport | null>(null);
   readonly payouts = new PayoutList(MOST_PAYOUTS);
   readonly requests = new RequestList(MOST_REQUESTS);
-  readonly balances = new BalanceLine(MOST_BALANCES);
+  /** The latest balances, oldest first. */
+  readonly balances = signal<readonly number[]>([]);
   /** How often everything was read: the world was perhaps reset in between. */
   readonly readings = signal(0);
   /** Why the last reading failed, so that the page shows that it is out of date. */
@@ -112,8 +113,8 @@ export class LiveWorld {
   }
 
   /** The payouts at risk, also those that are older than the payouts on the page. */
-  async atRisk(): Promise<readonly TransactionResponse[]> {
-    return (await this.#pages.atRisk()).transactions;
+  atRisk(most = MOST_PAYOUTS): Promise<readonly TransactionResponse[]> {
+    return this.#pages.atRisk(most);
   }
 
   /** Reads what has changed, as after an action of this page. */
@@ -228,7 +229,6 @@ export class LiveWorld {
       this.#askSums(),
       this.#askPayouts(),
       this.#stale.renew(this.world, this.#pages),
-      this.#askEntries(),
       this.#scenario.read(() => this.world.scenario()),
     ]);
     if (this.#stale.size > 0) this.refresh();
@@ -239,11 +239,10 @@ export class LiveWorld {
     this.#isReading = true;
     this.#stale.clear();
     try {
-      const [edges, journal, payouts, entries, scenarios, summary] = await Promise.all([
+      const [edges, journal, payouts, scenarios, summary] = await Promise.all([
         this.#pages.edges(),
         this.#pages.requests(MOST_REQUESTS),
         this.#pages.payouts(),
-        this.#pages.newestEntries(),
         this.world.scenarios(),
         this.world.summary(),
       ]);
@@ -252,7 +251,6 @@ export class LiveWorld {
       this.requests.begin(journal.requests, journal.evicted);
       this.payouts.clear();
       this.payouts.takeNewest(payouts, edges);
-      this.balances.begin(entries.entries, entries.next === null ? 0 : entries.next + 1);
       this.#scenario.expire();
       this.scenarios.value = scenarios;
       this.readings.value += 1;
@@ -277,9 +275,14 @@ export class LiveWorld {
   }
 
   async #askSums(): Promise<void> {
-    const [summary, wallet] = await Promise.all([this.world.summary(), this.world.wallet()]);
+    const [summary, wallet, balances] = await Promise.all([
+      this.world.summary(),
+      this.world.wallet(),
+      this.#pages.balances(BALANCES),
+    ]);
     this.summary.value = summary;
     this.wallet.value = wallet;
+    this.balances.value = balances;
     this.takeClock(summary.clock);
   }
 
@@ -289,11 +292,5 @@ export class LiveWorld {
     if (fresh !== null) return this.payouts.takeNewest(fresh, this.#edges);
     this.#mustRead = true; // reading everything is less work than applying the changes
     this.refresh();
-  }
-
-  async #askEntries(): Promise<void> {
-    const { next } = this.balances;
-    const entries = await this.#pages.entriesFrom(next);
-    if (next === this.balances.next) this.balances.take(entries); // otherwise they were read again in the meantime
   }
 }

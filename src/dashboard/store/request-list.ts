@@ -4,8 +4,8 @@ import type { JournalEntry } from '../../contract/control-responses.ts';
 /** The newest requests of a world, newest first. A request that hangs is replaced when it ends. */
 export class RequestList {
   readonly rows = signal<readonly JournalEntry[]>([]);
-  /** How many older requests were dropped, here or in the sandbox. */
-  readonly evicted = signal(0);
+  /** Whether there were older requests, which were dropped here or in the sandbox. */
+  readonly isCut = signal(false);
   readonly #most: number;
 
   constructor(most: number) {
@@ -21,7 +21,7 @@ export class RequestList {
   /** Replaces everything by the journal. */
   begin(requests: readonly JournalEntry[], evicted: number): void {
     this.rows.value = [];
-    this.evicted.value = evicted;
+    this.isCut.value = evicted > 0 || requests.length === this.#most;
     this.take(requests);
   }
 
@@ -32,7 +32,7 @@ export class RequestList {
       if (!isOld) byId.set(request.id, request);
     }
     const rows = [...byId.values()].toSorted((a, b) => b.id - a.id);
-    this.evicted.value += Math.max(0, rows.length - this.#most);
+    if (rows.length > this.#most) this.isCut.value = true;
     this.rows.value = rows.slice(0, this.#most);
   }
 }

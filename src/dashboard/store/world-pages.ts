@@ -1,6 +1,5 @@
 import type {
   EntriesResponse,
-  EntryResponse,
   ModelResponse,
   RequestsResponse,
   TransactionsResponse,
@@ -65,8 +64,15 @@ export class WorldPages {
   }
 
   /** The newest payouts that were made although no response has told the client so. */
-  atRisk(): Promise<TransactionsResponse> {
-    return this.#control.get('/transactions', { at_risk: true, limit: PAGE });
+  async atRisk(most: number): Promise<readonly TransactionResponse[]> {
+    const found: TransactionResponse[] = [];
+    for (let cursor: number | null | undefined; cursor !== null && found.length < most;) {
+      const query = { at_risk: true, limit: Math.min(PAGE, most), cursor };
+      const page: TransactionsResponse = await this.#control.get('/transactions', query);
+      found.push(...page.transactions);
+      cursor = page.next;
+    }
+    return found;
   }
 
   /** Whether the server can serve worlds. @throws Error when no server answers */
@@ -75,24 +81,10 @@ export class WorldPages {
     return ok;
   }
 
-  /** The newest entries, newest first. */
-  newestEntries(): Promise<EntriesResponse> {
-    return this.#control.get('/wallet/entries', { limit: PAGE });
-  }
-
-  /** All entries from a position on, oldest first. */
-  async entriesFrom(position: number): Promise<readonly EntryResponse[]> {
-    const found: EntryResponse[] = [];
-    for (let cursor: number | null = position; cursor !== null;) {
-      const page: EntriesResponse = await this.#control.get('/wallet/entries', {
-        order: 'oldest',
-        limit: PAGE,
-        cursor,
-      });
-      found.push(...page.entries);
-      cursor = page.next;
-    }
-    return found;
+  /** The latest balances, oldest first. */
+  async balances(most: number): Promise<readonly number[]> {
+    const { entries } = await this.#control.get<EntriesResponse>('/wallet/entries', { limit: most });
+    return entries.toReversed().map(({ balance }) => balance);
   }
 }
 

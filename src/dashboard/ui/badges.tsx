@@ -6,26 +6,23 @@ export const StateMark = ({ state }: { readonly state: State }) => (
   <span class={`state is-${state.toLowerCase()}`}>{state}</span>
 );
 
-const OUTCOMES = {
-  pending: 'hanging',
-  answered: '',
-  fault: 'broken',
-  client_gone: 'client left',
-} as const;
-
 const FIRST_REFUSAL = 400;
 
 /** What the client got: the status, or what happened to the connection. */
-export function ResponseMark({ entry: { outcome, answer, fault } }: { readonly entry: JournalEntry }) {
-  const isFine = outcome === 'answered' && (answer?.status ?? 0) < FIRST_REFUSAL;
-  const broken = outcome === 'fault' ? (fault ?? OUTCOMES.fault) : OUTCOMES[outcome];
-  return (
-    <span class={isFine ? 'number' : 'pill'}>
-      {outcome === 'answered' ? String(answer?.status ?? '') : broken}
-      {outcome === 'pending' && <span class="spinner" aria-hidden="true" />}
-    </span>
-  );
+export function seenText({ outcome, answer, fault }: JournalEntry): string {
+  if (outcome === 'answered') return String(answer?.status ?? '');
+  if (outcome === 'fault') return fault ?? 'broken';
+  return outcome === 'pending' ? 'hanging' : 'client left';
 }
+
+export const ResponseMark = ({ entry }: { readonly entry: JournalEntry }) => (
+  <span
+    class={entry.outcome === 'answered' && (entry.answer?.status ?? 0) < FIRST_REFUSAL ? 'number' : 'pill'}
+  >
+    {seenText(entry)}
+    {entry.outcome === 'pending' && <span class="spinner" aria-hidden="true" />}
+  </span>
+);
 
 /** On a request: its payout is at risk. */
 export const PaidMark = () => (
@@ -35,7 +32,7 @@ export const PaidMark = () => (
 );
 
 /** What the client knows of a payout, in words. */
-function knowsText({ at_risk: isAtRisk, told, status }: TransactionResponse): string {
+export function knowsText({ at_risk: isAtRisk, told, status }: TransactionResponse): string {
   if (isAtRisk || told === null) return 'not told';
   return told.as === status ? 'yes' : `knows ${told.as}`;
 }

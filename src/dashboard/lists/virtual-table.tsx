@@ -1,25 +1,49 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useSize } from './size.ts';
+import { useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { nextSort, type Sortable } from './list-filter.ts';
+import { Foreign } from '../ui/marks.tsx';
+import { useSize } from '../ui/size.ts';
 import css from './table.module.css';
 
-interface Column<T> {
-  readonly name: string;
+interface Column<T> extends Sortable<T> {
   readonly className: string | undefined;
-  readonly cell: (row: T) => ComponentChildren;
+  readonly cell: (row: T, live: LiveWorld) => ComponentChildren;
 }
 
-interface Props<T> {
-  readonly label: string;
+/**
+ * A column.
+ *
+ * @param name its first word names it in addresses
+ * @param value what it is sorted by
+ * @param cell what it shows, unless that is the value as a text
+ */
+export const column = <T,>(
+  name: string,
+  className: string | undefined,
+  value: (row: T) => string | number,
+  cell: Column<T>['cell'] = (row) => <Foreign text={String(value(row))} />,
+): Column<T> => ({ key: name.split(/\W/, 1)[0]!.toLowerCase(), name, className, value, cell });
+
+/** What a table shows of its rows. */
+export interface Rows<T> {
+  readonly title: string;
   /** The widths of its columns, as a class. */
   readonly layout: string | undefined;
-  readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
   /** The accessible name of a row. */
   readonly nameOf: (row: T) => string;
   /** Whether a row is highlighted because money is at risk. */
-  readonly isAtRisk: (row: T) => boolean;
+  readonly isAtRisk: (row: T, live: LiveWorld) => boolean;
+}
+
+interface Props<T> extends Rows<T> {
+  readonly rows: readonly T[];
+  /** The order of the rows, as the filter has it. */
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
   readonly opened: string | null;
   readonly onOpen: (key: string) => void;
 }
@@ -41,18 +65,24 @@ const focusActive = (element: HTMLElement): void =>
 const useIndex = <T,>(rows: readonly T[], keyOf: (row: T) => string): ReadonlyMap<string, number> =>
   useMemo(() => new Map(rows.map((row, index) => [keyOf(row), index])), [rows]);
 
-/** A table of any length that renders only its visible rows. It is one tab stop; the arrow keys move between rows. */
+const orderOf = (sort: string, key: string): 'ascending' | 'descending' | undefined =>
+  sort === key ? 'ascending' : sort === `-${key}` ? 'descending' : undefined;
+
+/** A table of any length that renders only its visible rows. They are one tab stop; the arrow keys move between them. */
 export function VirtualTable<T>({
-  label,
+  title,
   layout,
   rows,
   columns,
   keyOf,
   nameOf,
   isAtRisk,
+  sort,
+  onSort,
   opened,
   onOpen,
 }: Props<T>) {
+  const live = useLive();
   const scroller = useRef<HTMLDivElement>(null);
   const size = useSize(scroller);
   const [top, setTop] = useState(0);
@@ -159,14 +189,16 @@ export function VirtualTable<T>({
       class={`${css.table} ${layout}`}
       data-narrow={isNarrow ? '' : undefined}
       role="table"
-      aria-label={label}
+      aria-label={sort === '' ? `${title}, newest first` : title}
       aria-rowcount={rows.length + 1}
     >
       <div class={css.head} role="rowgroup">
         <div class={css.row} role="row" aria-rowindex={1}>
-          {columns.map(({ name, className }) => (
-            <span key={name} role="columnheader" class={className}>
-              {name}
+          {columns.map(({ key, name, className }) => (
+            <span key={key} role="columnheader" class={className} aria-sort={orderOf(sort, key)}>
+              <button type="button" class={css.sort} onClick={() => onSort(nextSort(sort, key))}>
+                {name}
+              </button>
             </span>
           ))}
         </div>
@@ -189,16 +221,16 @@ export function VirtualTable<T>({
                 key={key}
                 class={css.row}
                 data-opened={key === opened ? '' : undefined}
-                data-risk={isAtRisk(row) ? '' : undefined}
+                data-risk={isAtRisk(row, live) ? '' : undefined}
                 role="row"
                 aria-rowindex={index + 2}
                 data-active={index === stop ? '' : undefined}
                 style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
               >
-                {columns.map(({ name, className, cell }, nth) => (
-                  <span key={name} role="cell" class={className}>
+                {columns.map(({ key: column, className, cell }, nth) => (
+                  <span key={column} role="cell" class={className}>
                     {nth > 0 ? (
-                      cell(row)
+                      cell(row, live)
                     ) : (
                       <button
                         type="button"
@@ -211,7 +243,7 @@ export function VirtualTable<T>({
                           onOpen(key);
                         }}
                       >
-                        {cell(row)}
+                        {cell(row, live)}
                       </button>
                     )}
                   </span>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Button } from './button.tsx';
-import { Foreign } from './marks.tsx';
+import { Button } from '../ui/button.tsx';
+import { Foreign } from '../ui/marks.tsx';
 
 interface Props {
   readonly title: string;

@@ -1,0 +1,135 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { useLive } from '../store/current-world.ts';
+import { Button } from '../ui/button.tsx';
+import { Choice } from '../ui/choice.tsx';
+import { countedOf } from '../ui/formats.ts';
+import { sorted, type ListFilter } from './list-filter.ts';
+import { Panel } from './panel.tsx';
+import { VirtualTable, type Rows } from './virtual-table.tsx';
+
+/** What is the same for a list whatever it shows. */
+export interface ListKind<T, F extends ListFilter> extends Rows<T> {
+  readonly title: string;
+  /** What its search looks at. */
+  readonly searched: string;
+  readonly none: F;
+  readonly wanted: (rows: readonly T[], filter: F) => readonly T[];
+}
+
+interface Props<T, F extends ListFilter> {
+  readonly kind: ListKind<T, F>;
+  /** All rows that a filter can find; null while they are not loaded. */
+  readonly rows: readonly T[] | null;
+  /** What the rows leave out, in words; empty if nothing. */
+  readonly missing: string;
+  readonly filter: F;
+  readonly setFilter: (filter: F) => void;
+  /** Buttons beside the count, filters of this list, and what is above the rows. */
+  readonly actions: ComponentChildren;
+  readonly choices: ComponentChildren;
+  readonly above?: ComponentChildren;
+  /** Shown instead of the list while there are no rows; null for what is shown without a match. */
+  readonly empty: ComponentChildren;
+  readonly noMatch: string;
+  /** The key of the open row, and the row once it is known. */
+  readonly opened: string | null;
+  readonly row: T | undefined;
+  readonly onOpen: (key: string | null) => void;
+  readonly panelTitle: (row: T) => string;
+  readonly panel: (row: T) => ComponentChildren;
+}
+
+/** A list with its search, its filters and its order, and the open row beside it. */
+export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
+  const { kind, missing, filter, setFilter, empty, opened, row, onOpen } = props;
+  const { title, searched, columns } = kind;
+  const isLoaded = useLive().isLoaded.value && props.rows !== null;
+  const rows = props.rows ?? [];
+  const shown = useMemo(
+    () => sorted(kind.wanted(rows, filter), columns, filter.sort),
+    [kind, props.rows, filter],
+  );
+  const orders = columns.flatMap(({ key, name }): [string, string][] => [
+    [key, `${name} ↑`],
+    [`-${key}`, `${name} ↓`],
+  ]);
+  const time = (name: 'from' | 'to') => (
+    <label class="field inline">
+      <span>{name}</span>
+      <input
+        type="datetime-local"
+        aria-label={`Time ${name}, IST`}
+        value={filter[name]}
+        onInput={(event) => setFilter({ ...filter, [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+  return (
+    <section class="view" aria-labelledby="list-title">
+      <header class="view-head">
+        <h2 id="list-title">{title}</h2>
+        <p class="note" role="status">
+          {isLoaded && countedOf(shown.length, rows.length) + missing}
+        </p>
+        {props.actions}
+        <div class="filters" role="search" aria-label={title}>
+          <input
+            type="search"
+            aria-label={`Search ${searched}`}
+            placeholder={`Search ${searched}  /`}
+            value={filter.text}
+            onInput={(event) => setFilter({ ...filter, text: event.currentTarget.value })}
+          />
+          <div class="choices">
+            {props.choices}
+            {time('from')}
+            {time('to')}
+            <span class="order">
+              <Choice
+                label="Order"
+                value={filter.sort}
+                options={[['', 'Newest first'], ...orders]}
+                onChoose={(sort) => setFilter({ ...filter, sort })}
+              />
+            </span>
+          </div>
+        </div>
+      </header>
+      {props.above}
+      <div class="split" data-open={row === undefined ? undefined : ''}>
+        {!isLoaded ? (
+          <div class="loading" role="status">
+            Loading
+          </div>
+        ) : rows.length === 0 && empty !== null ? (
+          <div class="nothing">{empty}</div>
+        ) : shown.length === 0 ? (
+          <div class="nothing">
+            <p>
+              <strong>Nothing matches.</strong> {props.noMatch}
+              {missing !== '' && ' Older ones that are not loaded were not searched.'}
+            </p>
+            <Button isLocal act={() => setFilter(kind.none)}>
+              Show all
+            </Button>
+          </div>
+        ) : (
+          <VirtualTable
+            {...kind}
+            rows={shown}
+            sort={filter.sort}
+            onSort={(sort) => setFilter({ ...filter, sort })}
+            opened={opened}
+            onOpen={onOpen}
+          />
+        )}
+        {row !== undefined && (
+          <Panel title={props.panelTitle(row)} onClose={() => onOpen(null)}>
+            {props.panel(row)}
+          </Panel>
+        )}
+      </div>
+    </section>
+  );
+}
