@@ -59,6 +59,12 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
     await list.getByText(`1,000, ${more} older not loaded`).waitFor();
     await list.getByLabel('Amount from').fill('9999');
     await list.getByText('Older ones that are not loaded were not searched').waitFor();
+    const { txn_id: old } = await payer.world.payout('order-1');
+    await seen.page.evaluate(`location.hash = '#payouts?payout=${old}&payouts.atLeast=9999'`);
+    const panel = seen.page.getByRole('region', { name: 'order-1' });
+    await panel.waitFor();
+    await payer.world.transition(old, 'REVERSED'); // an open payout is kept up to date although the list does not have it
+    await panel.getByText('REVERSED by a forced transition').waitFor();
     await seen.page.unroute('**/transactions?*cursor=*');
     await list.getByRole('button', { name: 'Load older' }).click();
     await list.getByText(`1 of ${formatted(1000 + more)}`).waitFor();

@@ -18,6 +18,11 @@ const OVERLAPPING = `[...document.querySelectorAll('[role=row]')].filter((row) =
     a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1));
 }).length`;
 
+/** The references of payouts at risk that have no room. */
+const CUT_AT_RISK = `[...document.querySelectorAll('[role=row][data-risk] button')]
+  .filter((button) => button.scrollWidth > button.clientWidth)
+  .map((button) => button.textContent)`;
+
 describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeout: 60_000 }, () => {
   const open = useBrowser();
 
@@ -95,6 +100,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeo
         );
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(await page.evaluate(OVERLAPPING)).toBe(0);
+        expect(await page.evaluate(CUT_AT_RISK)).toEqual([]);
       }
       expect(small).toEqual([]);
       for (const held of await payer.world.held()) await held.release();

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { WorldReport } from '../../src/contract/conduct.ts';
 import { startSandbox } from '../../src/index.ts';
 import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { clientOf, sandboxFor } from '../support/sandbox.ts';
@@ -32,7 +33,15 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     const finding = conduct.getByRole('listitem').filter({ hasText: 'amount-not-paise' });
     await finding.getByText('Fix: count in whole paise').waitFor();
     expect(await conduct.getByRole('listitem').count()).toBe(1);
-    await finding.getByRole('button', { name: '#1' }).click();
+    await page.route('**/_sandbox/referee*', async (route) => {
+      const response = await route.fetch();
+      const report = (await response.json()) as WorldReport;
+      await route.fulfill({ response, json: { ...report, counts: { ...report.counts, error: 490 } } });
+    });
+    await payer.pay({ client_ref_id: 'order-2', amount: 10.005 });
+    await conduct.getByText('2 of 490: the report lists at most 100 of each check').waitFor();
+    await page.unroute('**/_sandbox/referee*');
+    await finding.getByRole('button', { name: '#1' }).first().click();
     await page.getByRole('region', { name: 'Request 1' }).waitFor();
   });
 
@@ -127,6 +136,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }
     await overview.getByLabel('Amount').fill('500.25');
     await overview.getByRole('button', { name: 'Credit' }).click();
     await controls.getByText('₹10,00,500.25').waitFor();
+    await page.getByLabel('What happened').getByText('₹500.25 credited: the balance is').waitFor();
     await overview.getByLabel('Amount').fill('99999999');
     await overview.getByRole('button', { name: 'Debit' }).click();
     await overview.getByRole('alert').getByText('less than the INR 99999999').waitFor();

@@ -8,7 +8,7 @@ import { BREAKS, isBreak, scoreOf } from './scorecard.ts';
 import css from './conduct.module.css';
 
 /** Orders the nine failures for the next nine payouts. The first of them is put last, so that it is tried first. */
-const begin = (live: LiveWorld): Promise<string | null> =>
+const begin = (live: LiveWorld): void =>
   changeRules(
     live,
     async () => {
@@ -26,7 +26,7 @@ const begin = (live: LiveWorld): Promise<string | null> =>
     'Nine failures are ordered for the next nine payouts.',
   );
 
-const end = (live: LiveWorld, names: readonly string[]): Promise<string | null> =>
+const end = (live: LiveWorld, names: readonly string[]): void =>
   changeRules(
     live,
     async () => {
@@ -51,13 +51,13 @@ export function BreakClient() {
         your client meanwhile.
       </p>
       <div class="buttons">
-        <Button kind="primary" act={() => void begin(live)}>
+        <Button kind="primary" act={() => begin(live)}>
           {ordered.length === 0 ? 'Break my client' : 'Start again'}
         </Button>
         {ordered.length > 0 && (
           <Button
             act={() =>
-              void end(
+              end(
                 live,
                 ordered.map(({ name }) => name),
               )

@@ -3,6 +3,7 @@ import { counted, countedOf, plural } from '../ui/formats.ts';
 import { BreakClient } from './break-client.tsx';
 import { FindingList } from './finding-list.tsx';
 import { clientFindings, countsText } from './client-findings.ts';
+import css from './conduct.module.css';
 
 /** How the client of this world behaves: what the referee finds, and what it makes of nine failures. */
 export function ConductView() {
@@ -22,27 +23,29 @@ export function ConductView() {
           {ofPage > 0 && `; ${counted(ofPage)} about requests of this page left out`}
         </p>
       </header>
-      <BreakClient />
-      <div class="block">
-        <header>
-          <h3>Findings</h3>
-          {serious.length < sum && (
-            <span class="note">
-              {countedOf(serious.length, sum)}: the report lists at most 100 of each check
-            </span>
+      <div class={css.columns}>
+        <BreakClient />
+        <div class="block">
+          <header>
+            <h3>Findings</h3>
+            {serious.length < sum && (
+              <span class="note">
+                {countedOf(serious.length, sum)}: the report lists at most 100 of each check
+              </span>
+            )}
+          </header>
+          {report !== null && sum === 0 && (
+            <p class="note">What your client does wrong with the money appears here, with how to fix it.</p>
           )}
-        </header>
-        {report !== null && sum === 0 && (
-          <p class="note">What your client does wrong with the money appears here, with how to fix it.</p>
-        )}
-        <FindingList found={serious} />
+          <FindingList found={serious} />
+          {notices.length > 0 && (
+            <details>
+              <summary>Notices ({countedOf(notices.length, counts.notice)})</summary>
+              <FindingList found={notices} />
+            </details>
+          )}
+        </div>
       </div>
-      {notices.length > 0 && (
-        <details>
-          <summary>Notices ({countedOf(notices.length, counts.notice)})</summary>
-          <FindingList found={notices} />
-        </details>
-      )}
     </section>
   );
 }

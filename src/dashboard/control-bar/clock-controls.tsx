@@ -1,14 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import type { AdvanceRequest } from '../../contract/control.ts';
-import { toggleClock } from '../shell/shortcuts.tsx';
 import { openPayout } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
-import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { Button } from '../ui/button.tsx';
-import { duration, istDay, istMoment, istTime, plural, utcMoment } from '../ui/formats.ts';
+import { duration, istDay, istMoment, istTime, utcMoment } from '../ui/formats.ts';
 import { Foreign, Refusal, Skeleton } from '../ui/marks.tsx';
 import { AdvanceForm } from './advance-form.tsx';
+import { advance, CLOCK_EFFECTS, toggleClock } from './clock-moves.ts';
 import css from './control-bar.module.css';
 
 const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
@@ -17,21 +16,8 @@ const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
   ['+1 day', { by: '1d' }],
   ['+3 days', { by: '3d' }],
 ];
-const FEW = 3;
 /** Where the year of `15 Jan 2026` begins: a narrow bar has no room for it. */
 const YEAR = -5;
-
-/** Advances the clock, and says what happened by then. */
-export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<string> {
-  const answer = await live.world.clock.advance(move);
-  live.takeAdvance(answer);
-  const { changes, now } = answer;
-  const first = changes.slice(0, FEW).map(({ client_ref_id: ref, to }) => `${ref} ${to}`);
-  const more = changes.length > FEW ? ` and ${plural(changes.length - FEW, 'more', 'more')}` : '';
-  const what =
-    changes.length === 0 ? 'no change' : `${plural(changes.length, 'change')}: ${first.join(', ')}${more}`;
-  return `It is ${istMoment(now)}: ${what}.`;
-}
 
 /** The next step of all payouts: whose it is, and when. */
 function NextStep({
@@ -82,7 +68,7 @@ export function ClockControls() {
   const reading = live.clock.value;
   const isFrozen = reading?.frozen === true;
   const state = live.away.value !== null ? 'last known' : isFrozen ? 'frozen' : 'running';
-  const move = (to: AdvanceRequest): void => run(() => advance(live, to), { causes: ['clock'], undo: true });
+  const move = (to: AdvanceRequest): void => run(() => advance(live, to), CLOCK_EFFECTS);
   if (nowMs === null) return <Skeleton width={24} />;
   const day = istDay(nowMs);
   return (
@@ -92,7 +78,7 @@ export function ClockControls() {
           isBusy={isBusy}
           label={isFrozen ? 'Resume' : 'Freeze'}
           title={isFrozen ? 'Resume the clock (f)' : 'Freeze the clock (f)'}
-          act={() => run(() => toggleClock(live), { causes: ['clock'], undo: true })}
+          act={() => toggleClock(live)}
         >
           <span aria-hidden="true">{isFrozen ? '▶' : '❚❚'}</span>
         </Button>

@@ -42,7 +42,7 @@ export function FailureSentence() {
         ? magic.find(({ name }) => MAGIC + name === value)!.forEveryPayout
         : ruleOf(failure, route, times, taken);
     const count = TIMES[times];
-    void orderRule(live, count === null ? rule : { ...rule, times: count }, text);
+    orderRule(live, count === null ? rule : { ...rule, times: count }, text);
   };
   return (
     <form
@@ -92,13 +92,13 @@ export function OrderQueue() {
               <span class="dim">
                 {leftOf(rule) === 0 ? 'used' : rule.taken > 0 ? `used ${counted(rule.taken)}×` : 'waiting'}
               </span>
-              <Button kind="small" label={`Remove ${rule.name}`} act={() => void removeRule(live, rule.name)}>
+              <Button kind="small" label={`Remove ${rule.name}`} act={() => removeRule(live, rule.name)}>
                 ×
               </Button>
             </li>
           ))}
       </ul>
-      <Button kind="small" act={() => void backToNormal(live)}>
+      <Button kind="small" act={() => backToNormal(live)}>
         Back to normal
       </Button>
     </div>

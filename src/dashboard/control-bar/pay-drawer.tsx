@@ -3,12 +3,13 @@ import type { InitiateRequest } from '../../contract/service.ts';
 import { hide } from '../shell/overlay.ts';
 import { useLive } from '../store/current-world.ts';
 import { noAmountText, parseAmount } from '../ui/amounts.ts';
-import { Button, CopyButton } from '../ui/button.tsx';
+import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
 import { readable, rupees } from '../ui/formats.ts';
 import { ExplainPanel } from './explain-panel.tsx';
+import { PayoutCurl } from './payout-curl.tsx';
 import { MAGIC_KINDS, magicBeneficiaries } from './failure-kinds.ts';
-import { curlOfPayout, freshReference, MODES, pay, SAMPLE_PAYOUT, type Outcome } from './sending.ts';
+import { freshReference, MODES, pay, SAMPLE_PAYOUT, type Outcome } from './sending.ts';
 import css from './control-bar.module.css';
 
 /** The message of each field that the sandbox refused, unless the dialect of the world has no list of them. */
@@ -63,7 +64,6 @@ export function PayDrawer() {
     amount: amount ?? 0,
     ...(remarks === '' ? {} : { remarks }),
   };
-  const curl = curlOfPayout(live.world.url, live.world.apiKey, payout);
   const change = (part: Partial<typeof form>): void => {
     setForm({ ...form, ...part });
     setOutcome(null);
@@ -193,10 +193,7 @@ export function PayDrawer() {
       <ExplainPanel payout={payout} />
       <details>
         <summary>As a curl command</summary>
-        <pre tabIndex={0} aria-label="The payout as curl">
-          {curl}
-        </pre>
-        <CopyButton label="Copy" text={() => curl} />
+        <PayoutCurl payout={payout} />
       </details>
     </aside>
   );

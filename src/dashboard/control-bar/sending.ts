@@ -1,7 +1,6 @@
 import { SOME_PAYOUT, type PayoutInput, type TestWorld } from '../../client/test-world.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { InitiateRequest, TransferMode } from '../../contract/service.ts';
-import { curlOf } from '../requests/curl.ts';
 import { duration } from '../ui/formats.ts';
 
 /** The same as in the contract, repeated here because importing it would bundle zod into the page. */
@@ -19,16 +18,6 @@ const MARKED = { [MARK]: 'pay' } as const;
 
 /** Whether this page sent a request. */
 export const isFromPage = ({ request }: JournalEntry): boolean => Object.hasOwn(request.headers, MARK);
-
-/** A payout as a curl command. */
-export const curlOfPayout = (url: string, apiKey: string, payout: object): string =>
-  curlOf({
-    method: 'POST',
-    url: `${url}/payout/initiate`,
-    apiKey,
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(payout),
-  });
 
 /** The response to the page's own payout. */
 export interface Outcome {

@@ -1,9 +1,11 @@
-import { curlOfPayout, isFromPage, SAMPLE_PAYOUT } from '../control-bar/sending.ts';
+import { PayoutCurl } from '../control-bar/payout-curl.tsx';
+import { isFromPage } from '../control-bar/sending.ts';
 import { FAILURES, ruleOf } from '../control-bar/failure-kinds.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { Button, CopyButton } from '../ui/button.tsx';
+import { Button } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
+import { wentWrong } from '../ui/request-words.ts';
 import css from './overview.module.css';
 
 const REVERSED_LATER = '9999200004';
@@ -39,17 +41,13 @@ export function FirstSteps() {
   const { isBusy, refusal, run } = useAction();
   const rows = live.requests.rows.value;
   const payouts = live.payouts.rows.value;
-  const lost = rows.find(
-    ({ committed, txn_id: txnId, outcome, answer }) =>
-      committed === true && txnId !== null && (outcome !== 'answered' || (answer?.status ?? 0) >= 500),
-  );
+  const lost = rows.find((row) => row.committed === true && row.txn_id !== null && wentWrong(row));
   const isSurvived = lost !== undefined && live.payouts.get(lost.txn_id!)?.at_risk === false;
   const steps: readonly (readonly [string, boolean])[] = [
     ['Your client sends a request with this key', rows.some((row) => !isFromPage(row))],
     ['A payout is made', payouts.length > 0],
     ['A response is lost, and your client finds out what happened', isSurvived],
   ];
-  const curl = curlOfPayout(live.world.url, live.world.apiKey, SAMPLE_PAYOUT);
   return (
     <div class={css.first}>
       <h3>First steps</h3>
@@ -63,19 +61,14 @@ export function FirstSteps() {
       </ol>
       {payouts.length === 0 && (
         <>
-          <pre tabIndex={0} aria-label="A payout as curl">
-            {curl}
-          </pre>
-          <div class="buttons">
-            <CopyButton label="Copy" text={() => curl} />
-            <Button
-              kind="small"
-              isBusy={isBusy}
-              act={() => run(() => showBadDay(live), { causes: ['scenario'] })}
-            >
-              Show me a bad day
-            </Button>
-          </div>
+          <PayoutCurl />
+          <Button
+            kind="small"
+            isBusy={isBusy}
+            act={() => run(() => showBadDay(live), { causes: ['scenario'] })}
+          >
+            Show me a bad day
+          </Button>
         </>
       )}
       <Refusal text={refusal} />

@@ -13,7 +13,7 @@ import { FirstSteps } from './first-steps.tsx';
 import { Ribbon } from './ribbon.tsx';
 import css from './overview.module.css';
 
-const LATEST = 6;
+const LATEST = 10;
 const MOST_RISKS = 6;
 const MOST_FINDINGS = 2;
 const FEW_PAYOUTS = 3;
@@ -158,7 +158,7 @@ export function Overview() {
         <>
           <Ribbon />
           {rows.length <= FEW_PAYOUTS && <FirstSteps />}
-          <div class={css.blocks}>
+          <div class="blocks">
             {riskCount > 0 && (
               <div class="block">
                 <header>

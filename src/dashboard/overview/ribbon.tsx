@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { advance } from '../control-bar/clock-controls.tsx';
+import { advance, CLOCK_EFFECTS } from '../control-bar/clock-moves.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { counted, duration, istMoment, istShortDay, istTime, plural, rupees } from '../ui/formats.ts';
@@ -141,7 +141,7 @@ export function Ribbon() {
   const keep = (): void => {
     if (preview === null) return;
     const to = new Date(preview.atMs.value).toISOString();
-    run(() => advance(live, { to }), { causes: ['clock'], undo: true });
+    run(() => advance(live, { to }), CLOCK_EFFECTS);
     leave();
   };
   const atPointer = ({ clientX }: PointerEvent): number =>

@@ -1,4 +1,4 @@
-import { advance } from '../control-bar/clock-controls.tsx';
+import { advance, CLOCK_EFFECTS, toggleClock } from '../control-bar/clock-moves.ts';
 import { FAILURES, ruleOf, TIMES, type Times } from '../control-bar/failure-kinds.ts';
 import { backToNormal, orderRule } from '../control-bar/rule-orders.ts';
 import { freshReference, pay } from '../control-bar/sending.ts';
@@ -7,7 +7,6 @@ import type { RouteName } from '../../contract/match.ts';
 import { VIEWS, type ViewName } from '../shell/address.ts';
 import { openPayout, openRequest, showRisk, showView } from '../shell/navigation.ts';
 import { chooseKey } from '../shell/session.ts';
-import { toggleClock } from '../shell/shortcuts.tsx';
 import { perform, undo } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
@@ -22,9 +21,6 @@ export interface Command {
   /** Absent while the words are not complete. */
   readonly act?: () => void;
 }
-
-const said = (live: LiveWorld, result: Promise<string | null>): void =>
-  void result.then((refused) => refused !== null && live.news.show({ text: refused }));
 
 function payCommand(live: LiveWorld, words: string): Command | null {
   const match = /^pay(?:\s+(\S+)(?:\s+(?:to\s+)?(\S+))?)?$/.exec(words);
@@ -47,7 +43,7 @@ function payCommand(live: LiveWorld, words: string): Command | null {
   return {
     title: `Pay ${rupees(amount)}${to}`,
     note: 'from this page',
-    act: () => said(live, perform(live, send)),
+    act: () => void perform(live, send),
   };
 }
 
@@ -59,11 +55,7 @@ function advanceCommand(live: LiveWorld, words: string): Command | null {
     return { title: 'Advance …', note: 'advance 3d, advance 02:00 tomorrow' };
   try {
     const { request, atMs } = moveOf(match[1], nowMs, live.clock.value?.next_due ?? null);
-    const act = (): void =>
-      said(
-        live,
-        perform(live, () => advance(live, request), { causes: ['clock'], undo: true }),
-      );
+    const act = (): void => void perform(live, () => advance(live, request), CLOCK_EFFECTS);
     const note =
       atMs === null ? 'until nothing is scheduled' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
     return { title: `Advance ${match[1]}`, note, act };
@@ -93,7 +85,7 @@ function orderCommands(live: LiveWorld, words: string): readonly Command[] {
     const title = `The ${times} ${route} ${failure.text}`;
     const count = TIMES[times];
     const act = (): void =>
-      said(live, orderRule(live, ruleOf(failure, route, times, taken), title.replace('The', 'the')));
+      orderRule(live, ruleOf(failure, route, times, taken), title.replace('The', 'the'));
     return {
       title,
       note: count === null ? 'until it is removed' : `${count} ${count === 1 ? 'time' : 'times'}`,
@@ -141,17 +133,13 @@ function plainCommands(live: LiveWorld): readonly Command[] {
     {
       title: isFrozen ? 'Resume' : 'Freeze',
       note: 'the clock, f',
-      act: () =>
-        said(
-          live,
-          perform(live, () => toggleClock(live), { causes: ['clock'], undo: true }),
-        ),
+      act: () => toggleClock(live),
     },
     { title: 'Undo', note: 'the last action', act: () => void undo(live) },
     {
       title: 'Back to normal',
       note: 'no overrides, the scenario of the server',
-      act: () => said(live, backToNormal(live)),
+      act: () => backToNormal(live),
     },
     ...views,
     { title: 'Show another world', note: 'with another key', act: () => chooseKey(null) },

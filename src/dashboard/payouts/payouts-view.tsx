@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
-import { curlOfPayout, MODES, SAMPLE_PAYOUT } from '../control-bar/sending.ts';
+import { PayoutCurl } from '../control-bar/payout-curl.tsx';
+import { MODES } from '../control-bar/sending.ts';
 import { address, openPayout, useFilter } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { isUnreachable } from '../store/event-feed.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { KnowsMark, knowsText, StateMark } from '../ui/badges.tsx';
-import { Button, CopyButton } from '../ui/button.tsx';
+import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
 import { counted } from '../ui/formats.ts';
 import { Amount, Moment } from '../ui/marks.tsx';
@@ -65,22 +66,15 @@ const PAYOUTS: ListKind<TransactionResponse, PayoutFilter> = {
 };
 
 /** Shown while there are no payouts: how to make one. */
-function NoPayouts() {
-  const { world } = useLive();
-  const curl = curlOfPayout(world.url, world.apiKey, SAMPLE_PAYOUT);
-  return (
-    <>
-      <p>
-        <strong>No payouts yet.</strong> Point your client at <code>{world.url}</code> with this key, press{' '}
-        <kbd>p</kbd>, or paste this into a terminal. The payout appears here at once.
-      </p>
-      <pre tabIndex={0} aria-label="A payout as curl">
-        {curl}
-      </pre>
-      <CopyButton label="Copy" text={() => curl} />
-    </>
-  );
-}
+const NoPayouts = () => (
+  <>
+    <p>
+      <strong>No payouts yet.</strong> Point your client at <code>{useLive().world.url}</code> with this key,
+      press <kbd>p</kbd>, or paste this into a terminal. The payout appears here at once.
+    </p>
+    <PayoutCurl />
+  </>
+);
 
 /** The open payout, also if it is too old to be in the list. One that does not exist, as after a reset, is closed. */
 function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse | undefined {

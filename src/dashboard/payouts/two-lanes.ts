@@ -1,6 +1,7 @@
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { duration, istMoment, signedRupees } from '../ui/formats.ts';
+import { askedText, seenText, wentWrong } from '../ui/request-words.ts';
 
 /** The story of a payout: what the bank did, and what the client saw of it, by world time. */
 
@@ -31,24 +32,16 @@ export interface StoryLine extends Moment {
   readonly gap: Gap | null;
 }
 
-const FIRST_FAILURE = 400;
-
 /** What the response to a request says of the payout; null if it says nothing. */
-function toldBy({ outcome, answer, route }: JournalEntry): Known {
-  if (outcome !== 'answered' || answer === null || answer.status >= FIRST_FAILURE || route === 'balance')
-    return null;
-  const { data } = Object(answer.body) as { readonly data?: { readonly status?: State } };
+function toldBy(entry: JournalEntry): Known {
+  if (wentWrong(entry) || entry.route === 'balance') return null;
+  const { data } = Object(entry.answer?.body) as { readonly data?: { readonly status?: State } };
   return data?.status ?? null;
 }
 
 function clientText(entry: JournalEntry): string {
-  const { id, route, request, outcome, answer, fault } = entry;
-  const asked = `#${id} ${route ?? `${request.method} ${request.path}`}`;
-  if (outcome === 'pending') return `${asked} → still waits`;
-  if (outcome === 'client_gone') return `${asked} → left without a response`;
-  if (outcome === 'fault') return `${asked} → ${fault ?? 'connection broken'}`;
   const told = toldBy(entry);
-  return `${asked} → ${answer?.status ?? 'no status'}${told === null ? '' : `, ${told}`}`;
+  return `${askedText(entry)} → ${seenText(entry)}${told === null ? '' : `, ${told}`}`;
 }
 
 const moneyText = (entry: EntryResponse | undefined): string =>

@@ -1,13 +1,9 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import { matcher, NO_LIST_FILTER, type ListFilter } from '../lists/list-filter.ts';
+import { statusOf, wentWrong } from '../ui/request-words.ts';
 
-const FIRST_REFUSAL = 400;
 const FIRST_FAILURE = 500;
-const statusOf = ({ answer }: JournalEntry): number => answer?.status ?? 0;
-
-/** Whether the client saw anything but a success. */
-const wentWrong = (entry: JournalEntry): boolean =>
-  entry.outcome !== 'answered' || statusOf(entry) >= FIRST_REFUSAL;
+const hasFailed = (entry: JournalEntry): boolean => statusOf(entry) >= FIRST_FAILURE;
 
 /** Whether it made a payout, and its client saw a failure. */
 const isPaidUnseen = (entry: JournalEntry): boolean => entry.committed === true && wentWrong(entry);
@@ -23,9 +19,9 @@ export const REQUEST_KINDS = {
   hanging: { name: 'Still hanging', isOne: ({ outcome }: JournalEntry) => outcome === 'pending' },
   refused: {
     name: 'Refused (4xx)',
-    isOne: (entry: JournalEntry) => statusOf(entry) >= FIRST_REFUSAL && statusOf(entry) < FIRST_FAILURE,
+    isOne: (entry: JournalEntry) => wentWrong(entry) && statusOf(entry) > 0 && !hasFailed(entry),
   },
-  failed: { name: 'Failed (5xx)', isOne: (entry: JournalEntry) => statusOf(entry) >= FIRST_FAILURE },
+  failed: { name: 'Failed (5xx)', isOne: hasFailed },
   broken: {
     name: 'Broken connections',
     isOne: ({ outcome }: JournalEntry) => outcome === 'fault' || outcome === 'client_gone',

@@ -4,11 +4,12 @@ import { isFromPage } from '../control-bar/sending.ts';
 import { address, openRequest, useFilter } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { PaidMark, ResponseMark, seenText } from '../ui/badges.tsx';
+import { PaidMark, ResponseMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
 import { counted, duration, plural } from '../ui/formats.ts';
 import { Foreign, Moment } from '../ui/marks.tsx';
+import { askedText, seenText } from '../ui/request-words.ts';
 import { ListView, type ListKind } from '../lists/list-view.tsx';
 import { column } from '../lists/virtual-table.tsx';
 import table from '../lists/table.module.css';
@@ -30,9 +31,6 @@ const decidedBy = ({ rule, limit, warnings }: JournalEntry): string =>
 const isAtRisk = ({ committed, txn_id: txnId }: JournalEntry, { payouts }: LiveWorld): boolean =>
   committed === true && txnId !== null && payouts.get(txnId)?.at_risk === true;
 
-const requestName = ({ id, route, request }: JournalEntry): string =>
-  `#${id} ${route ?? `${request.method} ${request.path}`}`;
-
 const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
   title: 'Requests',
   searched: 'reference, id, path, rule, code',
@@ -47,7 +45,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
       'Request',
       table.main,
       ({ route, request }) => route ?? request.path,
-      (entry) => <Foreign text={requestName(entry)} />,
+      (entry) => <Foreign text={askedText(entry)} />,
     ),
     column('Response', table.state, seenText, (entry) => <ResponseMark entry={entry} />),
     column('Money', table.knows, moneyWord, (entry, live) =>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
+import { RULE_EFFECTS } from '../control-bar/rule-orders.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { plural } from '../ui/formats.ts';
@@ -35,8 +36,8 @@ interface Props {
   readonly title: string;
   readonly note: string;
   readonly start: string;
-  /** @returns why it was refused; null if it was not */
-  readonly use: (document: unknown) => Promise<string | null>;
+  /** @returns what it did */
+  readonly use: (document: unknown) => Promise<string>;
   readonly onClose: () => void;
 }
 
@@ -77,10 +78,10 @@ export function EditorDialog({ title, note, start, use, onClose }: Props) {
   };
   const apply = (): void =>
     run(async () => {
-      const refused = await use(document);
-      if (refused !== null) throw new Error(refused);
+      const said = await use(document);
       close();
-    });
+      return said;
+    }, RULE_EFFECTS);
   const status = !isChecked
     ? 'Checking'
     : (check.trouble ?? (problems.length > 0 ? plural(problems.length + more, 'problem') : 'No problems'));

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { RuleResponse } from '../../contract/control-responses.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import { magicBeneficiaries } from '../control-bar/failure-kinds.ts';
-import { backToNormal, changeRules, orderRule, removeRule } from '../control-bar/rule-orders.ts';
+import { backToNormal, changedRules, changeRules, removeRule } from '../control-bar/rule-orders.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
@@ -39,7 +38,7 @@ function ScenarioChoice() {
   const own = scenario?.chosen === true ? scenario.name : '';
   const names = [...new Set([own, ...scenarios.map(({ name }) => name)])].filter((name) => name !== '');
   const choose = (name: string): void =>
-    void changeRules(
+    changeRules(
       live,
       () => live.world.use(name === '' ? null : name),
       name === '' ? 'The active scenario of the server is used.' : `The scenario is ${name}.`,
@@ -56,35 +55,6 @@ function ScenarioChoice() {
   );
 }
 
-/** The magic beneficiaries, each of which can be switched on for every payout. */
-function MagicList() {
-  const live = useLive();
-  const magic = magicBeneficiaries(live.scenario.value);
-  if (magic.length === 0) return null;
-  return (
-    <details>
-      <summary>Magic beneficiaries ({magic.length})</summary>
-      <ul class={css.rules}>
-        {magic.map(({ id, account, description, forEveryPayout, name }) => (
-          <li key={id}>
-            <span>
-              <code>{account}</code>
-              <span class="note">{description}</span>
-            </span>
-            <Button
-              kind="small"
-              title="For every payout, whatever its account"
-              act={() => void orderRule(live, forEveryPayout, `${name} for every payout`)}
-            >
-              On<span class="unseen"> for every payout: {name}</span>
-            </Button>
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
 /** Opens the scenario or the overrides as YAML. */
 function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
   const live = useLive();
@@ -98,8 +68,8 @@ function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
       const document = isRules ? rulesDocument(top) : scenario?.document;
       setEdited({ isRules, text: (await checkScenario(live, { document })).text });
     });
-  const use = (document: unknown): Promise<string | null> =>
-    changeRules(
+  const use = (document: unknown): Promise<string> =>
+    changedRules(
       live,
       () => (edited?.isRules === true ? putRules(world, document) : world.use(document as ScenarioInput)),
       'The world behaves as written.',
@@ -142,7 +112,7 @@ export function ScenarioView() {
     <section class="view scrolling" aria-labelledby="scenario-title">
       <header class="view-head">
         <h2 id="scenario-title">Scenario</h2>
-        <Button off={isNormal ? 'Everything is normal' : null} act={() => void backToNormal(live)}>
+        <Button off={isNormal ? 'Everything is normal' : null} act={() => backToNormal(live)}>
           Back to normal
         </Button>
       </header>
@@ -157,7 +127,7 @@ export function ScenarioView() {
           <ul class={css.rules}>
             {top.map((rule) => (
               <RuleLine key={rule.id} rule={rule}>
-                <Button kind="small" act={() => void removeRule(live, rule.name)}>
+                <Button kind="small" act={() => removeRule(live, rule.name)}>
                   Off<span class="unseen"> {rule.name}</span>
                 </Button>
               </RuleLine>
@@ -174,7 +144,6 @@ export function ScenarioView() {
           <RuleLine key={rule.id} rule={rule} />
         ))}
       </ul>
-      <MagicList />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { perform } from '../store/current-world.ts';
+import { toggleClock } from '../control-bar/clock-moves.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { VIEWS, type ViewName } from './address.ts';
@@ -19,14 +19,6 @@ const KEYS = [
   ['?', 'this list'],
 ] as const;
 
-/** Freezes a running clock, and lets a frozen one run. */
-export async function toggleClock(live: LiveWorld): Promise<string> {
-  const { clock } = live.world;
-  const isFrozen = live.clock.value?.frozen === true;
-  live.takeClock(await (isFrozen ? clock.resume() : clock.freeze()));
-  return isFrozen ? 'The clock runs.' : 'The clock is frozen.';
-}
-
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('input, textarea, select, [contenteditable], dialog') !== null;
 
@@ -45,7 +37,7 @@ function handle(live: LiveWorld, key: string): boolean {
   if (view !== undefined) showView(view);
   else if (key === 'p') show('pay');
   else if (key === '?') show('keys');
-  else if (key === 'f') void perform(live, () => toggleClock(live), { causes: ['clock'], undo: true });
+  else if (key === 'f') toggleClock(live);
   else if (key === '/') return focus('input[type=search]');
   else if (key === 'j' || key === 'k') return focusList();
   else if (key !== 'Escape') return false;

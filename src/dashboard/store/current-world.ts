@@ -18,7 +18,7 @@ const refusalText = (error: unknown): string =>
     ? error.errors.map(({ message }) => message).join('; ')
     : messageOf(error);
 
-interface Effects {
+export interface Effects {
   /** The events that the action causes, which are then no news. */
   readonly causes?: readonly WorldEvent['type'][];
   /** Whether the sandbox can take it back. */
@@ -47,7 +47,7 @@ const undoOffer = (live: LiveWorld): Toast['offer'] => ({ label: 'Undo', act: ()
  * Carries out an action and says what it did. Whatever goes wrong is returned as a text: null if nothing did, or if no server
  * answered, which the page says elsewhere.
  */
-export async function perform(
+async function attempt(
   live: LiveWorld | null,
   act: () => Promise<string | void>,
   { causes = [], undo: isUndoable = false }: Effects = {},
@@ -68,6 +68,12 @@ export async function perform(
   }
 }
 
+/** Carries out an action of which no form says why it was refused: that is shown like what it did. */
+export async function perform(live: LiveWorld, act: () => Promise<string>, effects?: Effects): Promise<void> {
+  const refused = await attempt(live, act, effects);
+  if (refused !== null) live.news.show({ text: refused });
+}
+
 /** Runs one action at a time against the sandbox: whether it is running, and why it was refused. */
 export function useAction() {
   const live = useContext(CurrentWorld);
@@ -82,7 +88,7 @@ export function useAction() {
     setBusy(true);
     setRefusal(null);
     const carryOut = async (): Promise<void> => {
-      const refused = await perform(live, act, effects);
+      const refused = await attempt(live, act, effects);
       isRunning.current = false;
       setRefusal(refused);
       setBusy(false);

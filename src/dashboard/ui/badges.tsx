@@ -1,24 +1,15 @@
 import type { JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
+import { seenText, wentWrong } from './request-words.ts';
 
 /** The state of a payout: only what is not usual stands out. */
 export const StateMark = ({ state }: { readonly state: State }) => (
   <span class={`state is-${state.toLowerCase()}`}>{state}</span>
 );
 
-const FIRST_REFUSAL = 400;
-
-/** What the client got: the status, or what happened to the connection. */
-export function seenText({ outcome, answer, fault }: JournalEntry): string {
-  if (outcome === 'answered') return String(answer?.status ?? '');
-  if (outcome === 'fault') return fault ?? 'broken';
-  return outcome === 'pending' ? 'hanging' : 'client left';
-}
-
+/** What the client got. */
 export const ResponseMark = ({ entry }: { readonly entry: JournalEntry }) => (
-  <span
-    class={entry.outcome === 'answered' && (entry.answer?.status ?? 0) < FIRST_REFUSAL ? 'number' : 'pill'}
-  >
+  <span class={wentWrong(entry) ? 'pill' : 'number'}>
     {seenText(entry)}
     {entry.outcome === 'pending' && <span class="spinner" aria-hidden="true" />}
   </span>

@@ -1,33 +1,29 @@
 import { useState } from 'preact/hooks';
 import { World } from '../../client/controlled-world.ts';
 import { chooseKey } from '../shell/session.ts';
-import { useAction, useLive } from '../store/current-world.ts';
+import { useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
-import { lossIn } from './losses.ts';
-import { Question } from './question.tsx';
+import { useReplacement } from './replacement.tsx';
 
 /** Copies this world to another key: from then on, the two are independent. */
 export function ForkForm() {
   const live = useLive();
   const { url, apiKey } = live.world;
   const [key, setKey] = useState(`${apiKey}-fork`);
-  const [asked, setAsked] = useState<{ readonly target: string; readonly loss: string } | null>(null);
   const [made, setMade] = useState<string | null>(null);
-  const { isBusy, refusal, run } = useAction();
-  const fork = async (target: string): Promise<void> => {
-    await new World(url, target).restore(await live.world.snapshot());
-    setAsked(null);
-    setMade(target);
-  };
-  const ask = (): void =>
-    run(async () => {
-      const target = key.trim();
+  const { isBusy, refusal, replace, question, forget } = useReplacement();
+  const fork = (): void => {
+    const target = key.trim();
+    const world = new World(url, target);
+    const act = async (): Promise<void> => {
+      await world.restore(await live.world.snapshot());
+      setMade(target);
+    };
+    replace({ world, name: `The world of ${target}`, verb: 'Replace it', act }, async () => {
       if (target === apiKey) throw new Error('This is the key of this world: enter another one.');
-      const loss = await lossIn(new World(url, target));
-      if (loss === null) await fork(target);
-      else setAsked({ target, loss });
     });
+  };
   return (
     <div class="block">
       <h3>Fork</h3>
@@ -36,7 +32,7 @@ export function ForkForm() {
         class="row-form"
         onSubmit={(event) => {
           event.preventDefault();
-          ask();
+          fork();
         }}
       >
         <label class="field">
@@ -49,7 +45,7 @@ export function ForkForm() {
             value={key}
             onInput={(event) => {
               setKey(event.currentTarget.value);
-              setAsked(null);
+              forget();
               setMade(null);
             }}
           />
@@ -57,15 +53,7 @@ export function ForkForm() {
         <Button isSubmit isBusy={isBusy}>
           Fork
         </Button>
-        {asked !== null && (
-          <Question
-            text={`The world of ${asked.target} would lose ${asked.loss}.`}
-            verb="Replace it"
-            isBusy={isBusy}
-            onYes={() => run(() => fork(asked.target))}
-            onNo={() => setAsked(null)}
-          />
-        )}
+        {question}
         {made !== null && (
           <p class="note" role="status">
             The fork was made.{' '}

@@ -1,5 +1,6 @@
 import type { JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { Found } from '../conduct/client-findings.ts';
+import { askedText, seenText } from '../ui/request-words.ts';
 
 /** One thing that happened, as a replay shows it. */
 export interface Beat {
@@ -11,19 +12,6 @@ export interface Beat {
   readonly findings: readonly Found[];
   /** How many payouts had been made by then without that their client was told. */
   readonly atRisk: number;
-}
-
-function requestText({
-  id,
-  route,
-  request,
-  client_ref_id: ref,
-  outcome,
-  answer,
-  fault,
-}: JournalEntry): string {
-  const seen = outcome === 'answered' ? String(answer?.status ?? '') : (fault ?? outcome.replace('_', ' '));
-  return `#${id} ${route ?? request.path} ${ref ?? ''} → ${seen}`;
 }
 
 /** Everything that happened in a world, in the order of its time. */
@@ -41,7 +29,7 @@ export function beatsOf(
   );
   const asked = requests.map((entry) => ({
     atMs: Date.parse(entry.at),
-    text: requestText(entry),
+    text: `${askedText(entry)} ${entry.client_ref_id ?? ''} → ${seenText(entry)}`,
     request: entry.id,
     findings: found.filter(({ finding }) => Math.max(...finding.requests) === entry.id),
   }));

@@ -1,0 +1,34 @@
+import type { AdvanceRequest } from '../../contract/control.ts';
+import { perform, type Effects } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { istMoment, plural } from '../ui/formats.ts';
+
+/** What an action that moves the clock does, besides what it says. */
+export const CLOCK_EFFECTS: Effects = { causes: ['clock'], undo: true };
+
+const FEW = 3;
+
+/** Advances the clock. @returns what happened by then */
+export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<string> {
+  const answer = await live.world.clock.advance(move);
+  live.takeAdvance(answer);
+  const { changes, now } = answer;
+  const first = changes.slice(0, FEW).map(({ client_ref_id: ref, to }) => `${ref} ${to}`);
+  const more = changes.length > FEW ? ` and ${plural(changes.length - FEW, 'more', 'more')}` : '';
+  const what =
+    changes.length === 0 ? 'no change' : `${plural(changes.length, 'change')}: ${first.join(', ')}${more}`;
+  return `It is ${istMoment(now)}: ${what}.`;
+}
+
+/** Freezes a running clock, and lets a frozen one run. */
+export const toggleClock = (live: LiveWorld): void =>
+  void perform(
+    live,
+    async () => {
+      const { clock } = live.world;
+      const isFrozen = live.clock.value?.frozen === true;
+      live.takeClock(await (isFrozen ? clock.resume() : clock.freeze()));
+      return isFrozen ? 'The clock runs.' : 'The clock is frozen.';
+    },
+    CLOCK_EFFECTS,
+  );

@@ -1,0 +1,25 @@
+import type { InitiateRequest } from '../../contract/service.ts';
+import { curlOf } from '../requests/curl.ts';
+import { useLive } from '../store/current-world.ts';
+import { CopyButton } from '../ui/button.tsx';
+import { SAMPLE_PAYOUT } from './sending.ts';
+
+/** A payout as a curl command, to be copied. */
+export function PayoutCurl({ payout = SAMPLE_PAYOUT }: { readonly payout?: InitiateRequest }) {
+  const { url, apiKey } = useLive().world;
+  const curl = curlOf({
+    method: 'POST',
+    url: `${url}/payout/initiate`,
+    apiKey,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(payout),
+  });
+  return (
+    <>
+      <pre tabIndex={0} aria-label="The payout as curl">
+        {curl}
+      </pre>
+      <CopyButton label="Copy" text={() => curl} />
+    </>
+  );
+}

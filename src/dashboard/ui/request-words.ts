@@ -1,0 +1,22 @@
+import type { JournalEntry } from '../../contract/control-responses.ts';
+
+const FIRST_REFUSAL = 400;
+
+/** The status that the client got; 0 if it got none. */
+export const statusOf = ({ outcome, answer }: JournalEntry): number =>
+  outcome === 'answered' ? (answer?.status ?? 0) : 0;
+
+/** Whether the client saw anything but a success. */
+export const wentWrong = (entry: JournalEntry): boolean =>
+  statusOf(entry) === 0 || statusOf(entry) >= FIRST_REFUSAL;
+
+/** `#7 initiate` */
+export const askedText = ({ id, route, request }: JournalEntry): string =>
+  `#${id} ${route ?? `${request.method} ${request.path}`}`;
+
+/** What the client got: the status, or what happened to the connection. */
+export function seenText({ outcome, answer, fault }: JournalEntry): string {
+  if (outcome === 'answered') return String(answer?.status ?? '');
+  if (outcome === 'fault') return fault ?? 'broken';
+  return outcome === 'pending' ? 'hanging' : 'client left';
+}
