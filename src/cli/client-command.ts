@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { systemReason } from '../contract/system-reason.ts';
+import { systemReason } from '../contract/usage-error.ts';
 import { SettingsError } from '../settings.ts';
 
 /** The command of a client under test, which `referee`, `hunt` and `matrix` run. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { usedText } from '../actions/arguments.ts';
-import { systemReason } from '../contract/system-reason.ts';
+import { systemReason } from '../contract/usage-error.ts';
 import { unreadable } from '../scenario/scenario-file.ts';
 import { SettingsError } from '../settings.ts';
 

@@ -1,5 +1,5 @@
 import { inColour, jsonText, plain, visible, type Paint } from '../actions/words.ts';
-import { systemReason } from '../contract/system-reason.ts';
+import { systemReason } from '../contract/usage-error.ts';
 
 // Exit codes.
 

@@ -2,3 +2,19 @@
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOENT: 'no such file or folder',
+  ENOSPC: 'no space left on the disk',
+  ENOTDIR: 'part of its path is not a folder',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+};
+
+/** Why the operating system refused a file, in words where we have some, otherwise its code. */
+export function systemReason(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? code;
+}
