@@ -76,7 +76,8 @@ export class LiveWorld {
   #waiting: WorldEvent[] = [];
   #timers = new Set<ReturnType<typeof setTimeout>>();
   #isTaking = false;
-  #isReading = false;
+  /** The reading of the whole world that is under way; null for none. */
+  #reading: Promise<void> | null = null;
   #mustRead = false;
   readonly #stale = new StalePayouts(this.payouts);
   #looks = 0;
@@ -174,7 +175,7 @@ export class LiveWorld {
 
   #takeSoon(): void {
     this.#later(TAKE_EVERY_MS, () => {
-      if (this.#isReading) return this.#takeSoon(); // the responses under way may be older than these events
+      if (this.#reading !== null) return this.#takeSoon(); // the responses under way may be older than these events
       this.#isTaking = false;
       this.#take(this.#waiting.splice(0));
     });
@@ -224,7 +225,8 @@ export class LiveWorld {
   }
 
   async #askEverything(): Promise<void> {
-    if (this.#mustRead) await this.#readAnew();
+    // one that takes longer than a try is waited for by the next try: nothing else is shown before it
+    while (this.#mustRead || this.#reading !== null) await (this.#reading ??= this.#readAnew());
     await Promise.all([
       this.#askSums(),
       this.#askPayouts(),
@@ -236,7 +238,6 @@ export class LiveWorld {
 
   async #readAnew(): Promise<void> {
     this.#mustRead = false;
-    this.#isReading = true;
     this.#stale.clear();
     try {
       const [edges, journal, payouts, scenarios, summary] = await Promise.all([
@@ -259,7 +260,7 @@ export class LiveWorld {
       this.#mustRead = true;
       throw error;
     } finally {
-      this.#isReading = false;
+      this.#reading = null;
     }
   }
 
