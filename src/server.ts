@@ -32,6 +32,11 @@ function urlOf({ address, family, port }: AddressInfo): string {
 export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
   const { app, scenarios, ...built } = await buildApp({ settings, wallClock, log });
   const close = gracefulStop(app.server, () => app.close());
-  await app.listen({ host: addressOf(settings.host), port: settings.port });
+  try {
+    await app.listen({ host: addressOf(settings.host), port: settings.port });
+  } catch (error) {
+    await app.close(); // else the lock of its state file and its connection to a store would stay
+    throw error;
+  }
   return { ...built, url: urlOf(app.server.address() as AddressInfo), scenario: scenarios.active, close };
 }

@@ -471,3 +471,11 @@ test('a sandbox without a state file starts without worlds', async () => {
   const { client } = await sandboxFor();
   expect((await client(KEY).world.summary()).transactions.PENDING).toBe(0);
 });
+
+test('a start on a port that is taken lets go of its state file', async () => {
+  const file = join(stateFolder(), 'state.ndjson');
+  const { url } = await sandboxFor({});
+  const taken = { port: Number(new URL(url).port), state: file };
+  await expect(startSandbox(taken)).rejects.toThrow('EADDRINUSE');
+  expect(await during({ state: file }, async ({ pay }) => (await pay()).status)).toBe(200);
+});
