@@ -456,7 +456,7 @@ const RATE_LIMITS: Stories = {
     expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(200);
     const refused = await world.pay({ client_ref_id: 'order-3' });
     expect(refused.status).toBe(429);
-    expect(refused.body.message).toContain('takes 2 initiates per 1h for each key');
+    expect(refused.body.message).toContain('the limit is 2 initiates per 1h for each key');
     expect(await paid(world)).toBe(3001);
   },
   'rate_limit.routes all: the rate limit applies to all three routes together': async (open) => {
@@ -465,7 +465,7 @@ const RATE_LIMITS: Stories = {
     expect((await world.status({ txn_id: 'TXN0' })).status).toBe(404);
     for (const refused of [await world.pay(), await world.balance(), await world.status({ txn_id: 'T' })]) {
       expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-      expect(refused.body.message).toContain('takes 2 requests per 1h for each key');
+      expect(refused.body.message).toContain('the limit is 2 requests per 1h for each key');
     }
   },
   'rate_limit.retry_after seconds: a 429 has Retry-After in whole seconds': async (open) => {
