@@ -124,14 +124,14 @@ test.runIf(!isStored)(
   },
 );
 
-/** Keeps the responses to the first request, whose handling is the first call. */
+/** Keeps the responses to the first request: the first call is of the start, the second one handles the request. */
 class KeepingClock extends ManualClock {
   write: (() => void) | null = null;
   #calls = 0;
 
   override nextTurn(callback: () => void): void {
     this.#calls += 1;
-    if (this.#calls === 2) this.write = callback;
+    if (this.#calls === 3) this.write = callback;
     else super.nextTurn(callback);
   }
 }
