@@ -9,7 +9,7 @@ const refusal = await world.fund(-1).catch((error: unknown) => error);
 await sandbox.close();
 const { findings } = await hunt({ run: ({ url }) => Promise.resolve(url), depth: 1 }).catch(
   (error: Error) => {
-    return { findings: error.message.startsWith('no request came') ? [] : [error] };
+    return { findings: error.message.startsWith('no request used') ? [] : [error] };
   },
 );
 const names: readonly (keyof PayoutMatchers)[] = ['toHavePayout', 'toHaveReceived', 'toHaveGoodConduct'];
