@@ -218,6 +218,17 @@ test('past the memory limit of unread responses, the connection of the oldest is
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
 });
 
+test('a long response ends as many older ones as it needs, and one that grows counts once', () => {
+  const unread = new UnreadResponses(100_000, () => undefined);
+  const [first, second, third] = [answer(), answer(), answer()];
+  unread.wait(first.response, 20_000);
+  unread.wait(first.response, 30_000);
+  unread.wait(second.response, 60_000);
+  expect(first.isEnded()).toBe(false);
+  unread.wait(third.response, 90_000);
+  expect([first, second, third].map(({ isEnded }) => isEnded())).toEqual([true, true, false]);
+});
+
 test('long answers that were read no longer count, however many follow on one connection', async () => {
   const { url } = await sandboxFor();
   const count = 300; // each snapshot counts as half a MiB while it is unread

@@ -71,6 +71,7 @@ test('requests that choose another scenario count against the same rate limit', 
   };
   expect([await initiate(), await initiate()]).toEqual([200, 429]);
   expect([await initiate('happy-fast'), await initiate('happy-fast')]).toEqual([429, 429]);
+  expect(await initiate('rate-limited')).toBe(200); // which has a limit of its own
 });
 
 test('the rate limit counts wall time: a frozen clock does not prolong it, and advancing the clock does not shorten it', async () => {
