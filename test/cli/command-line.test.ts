@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/settings.ts';
@@ -18,6 +18,7 @@ import {
   startProgram,
 } from '../support/program.ts';
 import { testRows } from '../support/test-rows.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
@@ -299,8 +300,7 @@ testRows<[string, (port: string) => string, RegExp]>([
 
 /** A folder with these scenario files. */
 function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT } from '../support/sandbox.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const SCENARIO = `
@@ -17,7 +17,7 @@ rules:
 
 /** Explains a request in a new world of the scenario. */
 async function explained(request: unknown, scenario = SCENARIO, ...flags: readonly string[]) {
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const [file, asked] = [join(folder, 'my.yaml'), join(folder, 'request.json')];
   writeFileSync(file, scenario);
   writeFileSync(asked, typeof request === 'string' ? request : JSON.stringify(request));

@@ -9,7 +9,7 @@ import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const COMMAND = ['--', ...PAYING_COMMAND];
@@ -17,7 +17,7 @@ const COMMAND = ['--', ...PAYING_COMMAND];
 test.skipIf(!hasCurl)(
   'hunt finds the failure that makes a command pay twice, and writes a scenario with which referee fails',
   async () => {
-    const found = join(stateFolder(), 'found');
+    const found = join(temporaryFolder(), 'found');
     const flags = ['--goal', 'paid-twice', '--depth', '1', '--write', found];
     const { code, stdout, stderr } = await runInProcess(['hunt', ...flags, ...PAYING_TARGET, ...COMMAND]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
@@ -97,7 +97,7 @@ testRows([
 test.skipIf(!hasCurl).each(['hunt', 'matrix'])(
   '%s ends with 2, and names the table and the difference, when the command pays something else',
   async (name) => {
-    const table = join(stateFolder(), 'typo.csv');
+    const table = join(temporaryFolder(), 'typo.csv');
     writeFileSync(table, 'account,amount\n000123456788,250\n');
     const flags = ['--expect', table, ...PAYING_TARGET];
     expect(await runInProcess([name, ...flags, ...COMMAND])).toMatchObject({
@@ -129,7 +129,7 @@ test('a hunt without a terminal prints its progress every half minute', () => {
 });
 
 test('a command that leaves a daemon with its output open has ended when its process ends', async () => {
-  const begun = join(stateFolder(), 'begun'); // a pipe, so that the command ends only once the daemon has a session of its own
+  const begun = join(temporaryFolder(), 'begun'); // a pipe, so that the command ends only once the daemon has a session of its own
   const daemon = `mkfifo ${begun}; setsid sh -c 'echo > ${begun}; exec ${LASTING}' & read _ < ${begun}; exit 3`;
   onTestFinished(() => {
     for (const pid of lasting().trim().split('\n').filter(Boolean)) process.kill(Number(pid));
@@ -143,7 +143,7 @@ test('a command that leaves a daemon with its output open has ended when its pro
 test.skipIf(!hasCurl)(
   'a report of hunt names what it found, and as --known keeps it from failing again',
   async () => {
-    const report = join(stateFolder(), 'hunt.json');
+    const report = join(temporaryFolder(), 'hunt.json');
     const flags = [
       '--goal',
       'paid-twice',

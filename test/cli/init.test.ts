@@ -4,21 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { Program, runInProcess } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { projectFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A project in which the package is installed. */
-function projectWith(packageJson: object): string {
-  const folder = stateFolder();
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(ROOT, join(folder, 'node_modules/payout-sandbox'));
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(packageJson));
-  return folder;
-}
-
 test('init writes a scenario, a compose file and a test that passes, and says how to run it', async () => {
-  const folder = projectWith({ name: 'payments' });
+  const folder = projectFolder([], { name: 'payments' });
   const { code, stdout, stderr } = await runInProcess(['init', folder]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(
@@ -42,7 +33,7 @@ test('init writes a scenario, a compose file and a test that passes, and says ho
 });
 
 test('init keeps existing files, and says what to install first', async () => {
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const file = join(folder, 'payout-sandbox/compose.yaml');
   mkdirSync(dirname(file));
   writeFileSync(file, 'mine');
@@ -56,13 +47,13 @@ test('init keeps existing files, and says what to install first', async () => {
 
 test('init writes its test for vitest where a project has it, unless --runner says node', async () => {
   const project = { devDependencies: { vitest: '^4.0.0' } };
-  const folder = projectWith(project);
+  const folder = projectFolder([], project);
   const testFile = 'payout-sandbox/payouts.test.mjs';
   expect((await runInProcess(['init', folder])).stdout).toContain('npx vitest run payout-sandbox\n');
   const text = readFileSync(join(folder, testFile), 'utf8');
   expect(text).toContain("from 'vitest'");
   expect(text).not.toContain('node:test');
-  const other = projectWith(project);
+  const other = projectFolder([], project);
   await runInProcess(['init', other, '--runner', 'node']);
   expect(readFileSync(join(other, testFile), 'utf8')).toContain("from 'node:test'");
   if (!isLong) return;

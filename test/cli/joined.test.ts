@@ -6,13 +6,13 @@ import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
 import { hunt, startSandbox } from '../../src/index.ts';
 import { readSettings } from '../../src/settings.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
 
 /** A test in the style of the README, without a runner. It ends without closing its sandbox, as one that is killed. */
 function suite(): readonly string[] {
-  const file = join(stateFolder(), 'suite.mjs');
+  const file = join(temporaryFolder(), 'suite.mjs');
   const code = `
     import { startSandbox } from '${LIBRARY}';
     const { OPTIONS = '{}', USE, SECOND } = process.env;

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { buildApp } from '../../src/app.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
@@ -11,6 +9,7 @@ import { readSettings, SETTINGS } from '../../src/settings.ts';
 import type { Json } from '../support/http/openapi.ts';
 import { ask, nobodyListens, serveInProcess } from '../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const page = readFileSync(new URL('../../docs/kubernetes.md', import.meta.url), 'utf8');
 const manifests: Json[] = parseAllDocuments(/```yaml\n(.*?)```/s.exec(page)![1]!).map((one) => one.toJS());
@@ -19,8 +18,7 @@ const { spec: pod, metadata } = deployment.template;
 const [container] = pod.containers;
 
 test('the pod of docs/kubernetes.md starts with settings that exist, and keeps its state over a restart', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pod-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const environment = Object.fromEntries(
     container.env.map(({ name, value }: Json) => [name, value.replace('/state/', `${folder}/`)]),
   );

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAIN, Program, type Ended } from '../support/program.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Runs the program in a shell. @param line in which `P` is the program */
 const inShell = (line: string): Promise<Ended> =>
@@ -25,7 +25,7 @@ test.skipIf(!existsSync('/dev/full'))(
 test.skipIf(process.platform === 'win32')(
   'output of which only the first part fits on the disk is a failure too',
   async () => {
-    const file = join(stateFolder(), 'openapi.json');
+    const file = join(temporaryFolder(), 'openapi.json');
     expect(await inShell(`ulimit -f 8; P openapi > '${file}'`)).toMatchObject({
       code: 2,
       stderr: 'payout-sandbox: standard output cannot be written (EFBIG)\n',

@@ -8,7 +8,7 @@ import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../sup
 import { MAIN, Program, runInProcess, runProgram, type Ended } from '../support/program.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const PAGE = readFileSync(new URL('../../docs/matrix.md', import.meta.url), 'utf8');
@@ -31,7 +31,7 @@ const againIn = (text: string): readonly string[] =>
 test.skipIf(!hasCurl)(
   'matrix shows where a command pays twice, writes reports, and says how to repeat that',
   async () => {
-    const [markdown, junit] = [join(stateFolder(), 'matrix.md'), join(stateFolder(), 'matrix.xml')];
+    const [markdown, junit] = [join(temporaryFolder(), 'matrix.md'), join(temporaryFolder(), 'matrix.xml')];
     const rows = ['--dialects', 'strict', '--scenarios', 'fails-late,server-error-after-commit'];
     const reports = ['--report', `markdown=${markdown}`, '--report', `junit=${junit}`];
     const flags = [...rows, ...reports, '--intent', 'beneficiary_account', ...PAYING_TARGET];
@@ -69,7 +69,7 @@ test.each(isLong ? AGAIN : [])(
 );
 
 test.each(isLong ? ['docs/matrix.md'] : [])('after the fix in %s, the cell survives', async () => {
-  const fixed = stateFolder();
+  const fixed = temporaryFolder();
   const [before, after] = blockOf('diff')
     .split('\n')
     .map((line) => line.slice(1));
@@ -92,7 +92,7 @@ const PAY = `fetch(process.env.U + '/payout/initiate', {
 test.each(isLong ? ['does not end'] : [])(
   'a command that %s is ended, with all that it has started',
   async () => {
-    const file = join(stateFolder(), 'refused.yaml');
+    const file = join(temporaryFolder(), 'refused.yaml');
     writeFileSync(
       file,
       'rules: [{ name: refused, match: { route: initiate }, effect: { respond: { status: 500 } } }]',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInProcess, serveInProcess } from '../support/program.ts';
 import { otherService, WAYS } from '../support/http/other-service.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 test('probe --dry-run shows every request of its level and sends none', async () => {
@@ -41,7 +41,7 @@ test('what probe prints is a dialect that serve accepts, and nothing else', asyn
     KEY: service.key,
   });
   expect(stderr).toContain('rows learned');
-  const file = join(stateFolder(), 'real.yaml');
+  const file = join(temporaryFolder(), 'real.yaml');
   writeFileSync(file, stdout);
   const { url } = await serveInProcess({ SANDBOX_DIALECT: file });
   const response = await fetch(`${url}/payout/status?client_ref_id=none`);
@@ -49,7 +49,7 @@ test('what probe prints is a dialect that serve accepts, and nothing else', asyn
 });
 
 test('probe prints the dialect when it can no longer write the file', async () => {
-  const folder = join(stateFolder(), 'folder');
+  const folder = join(temporaryFolder(), 'folder');
   mkdirSync(folder);
   const errorBody: typeof WAYS.errorBody = (status, message) => {
     rmSync(folder, { recursive: true, force: true }); // once the probe has begun

@@ -6,7 +6,7 @@ import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const ADMIN = 'the-token-of-the-admin';
@@ -107,7 +107,7 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
 
 test.skipIf(!hasCurl)('referee writes reports in every format', async () => {
   const at = (name: string) => join(folderPath, name);
-  const folderPath = stateFolder();
+  const folderPath = temporaryFolder();
   const reports = ['junit', 'markdown', 'json', 'text'].flatMap((format) => [
     '--report',
     `${format}=${at(format)}`,
@@ -165,7 +165,7 @@ test.skipIf(!hasCurl)(
     const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
     const reset =
       'curl -s -o /dev/null -X POST "$PAYOUT_URL/_sandbox/reset" -H "Authorization: Bearer $PAYOUT_KEY"';
-    const table = join(stateFolder(), 'expected.csv');
+    const table = join(temporaryFolder(), 'expected.csv');
     writeFileSync(table, 'account,amount\n000123456789,250\n');
     const flags = ['--url', url, '--key', 'sk_test_shop', '--expect', table, ...PAYING_TARGET];
     const run = (script: string) =>
@@ -196,7 +196,7 @@ test('while a long command runs, referee reports how many requests and worlds th
 });
 
 test('examine judges a saved journal, in which a payout that may have been made twice is a warning', async () => {
-  const file = join(stateFolder(), 'journal.json');
+  const file = join(temporaryFolder(), 'journal.json');
   writeFileSync(file, JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }));
   const intent = ['--intent', 'beneficiary_account'];
   const { code, stdout } = await runInProcess(['examine', ...intent, file]);
@@ -210,7 +210,7 @@ test('examine judges a saved journal, in which a payout that may have been made 
 test.skipIf(!hasCurl)(
   'the expected payouts and the settings of the project are read from files, and flags add to them',
   async () => {
-    const folderPath = stateFolder();
+    const folderPath = temporaryFolder();
     const table = join(folderPath, 'payouts.csv');
     writeFileSync(table, 'account,amount\n000123456789,250.00\n');
     writeFileSync(
@@ -238,7 +238,7 @@ test.skipIf(!hasCurl)(
 );
 
 test('everything that is wrong in the settings of a project is reported, with its line', async () => {
-  const folderPath = stateFolder();
+  const folderPath = temporaryFolder();
   const file = join(folderPath, 'settings.json');
   const settings = { off: { 'paid-twise': 'x', 'no-backoff': '' }, limits: { sends: 0 } };
   writeFileSync(file, JSON.stringify({ conduct: settings }, null, 1));
@@ -263,7 +263,7 @@ test('everything that is wrong in the settings of a project is reported, with it
 });
 
 test('examine refuses a file without a request, which proves nothing', async () => {
-  const file = join(stateFolder(), 'journal.json');
+  const file = join(temporaryFolder(), 'journal.json');
   writeFileSync(file, '{"requests":[]}');
   expect(await runInProcess(['examine', file])).toMatchObject({
     code: 2,

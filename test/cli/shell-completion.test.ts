@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAIN, runInProcess } from '../support/program.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What is typed, the last word unfinished, and what can stand there. */
 const TYPED: readonly (readonly [words: readonly string[], offered: readonly string[]])[] = [
@@ -58,7 +58,7 @@ test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true'])
     const questions = TYPED.map(([words]) => QUESTIONS[shell]!(words));
     const { flags, before } = SHELLS[shell]!;
     const commands = [before, script, ...questions].join('\n');
-    const [folder, empty] = [stateFolder(), stateFolder()]; // fish offers files everywhere
+    const [folder, empty] = [temporaryFolder(), temporaryFolder()]; // fish offers files everywhere
     writeFileSync(`${folder}/payout-sandbox`, `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`, {
       mode: 0o755,
     });

@@ -12,7 +12,7 @@ import { otherService, WAYS } from '../support/http/other-service.ts';
 import { hasCurl } from '../support/paying-command.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What can be done, and with which arguments: `rule_add: rules, json, key, time_zone`. */
 type Surface = ReadonlyMap<string, ReadonlySet<string>>;
@@ -71,7 +71,7 @@ const CONTROLS = /(?![\n\t])\p{C}|^[ \t]*::|##\[/mu;
 test('no output contains what controls a terminal, whatever a client, a file or a server put into it', async () => {
   const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN });
   const world = connectSandbox({ url }).world('sk_test_hostile');
-  const files = stateFolder();
+  const files = temporaryFolder();
   const scenario = `${files}/scenario.yaml`;
   const respond = { status: 500, message: HOSTILE };
   const rules = [{ name: 'odd', description: HOSTILE, match: { amount: 13 }, effect: { respond } }];
@@ -127,7 +127,7 @@ const hostileBody = (amount: number): string =>
 test.skipIf(!hasCurl)(
   'no command that runs a client or reads its traffic prints what controls a terminal',
   async () => {
-    const folder = stateFolder();
+    const folder = temporaryFolder();
     const journal = `${folder}/${HOSTILE}.json`;
     const requests = journalOf([{ reference: HOSTILE, http: 500 }, { reference: `${HOSTILE}2` }]);
     writeFileSync(journal, JSON.stringify({ requests }));

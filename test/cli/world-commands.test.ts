@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
@@ -139,7 +139,7 @@ test('a client reads a payout that is then forced, a held request is released, a
 test('use chooses a scenario by name or from a file, and without an argument that of the server', async () => {
   const { output, run, world } = await companion();
   expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
-  const file = `${stateFolder()}/mine.yaml`;
+  const file = `${temporaryFolder()}/mine.yaml`;
   writeFileSync(file, 'rules:\n  - name: busy\n    effect: { respond: { status: 503 } }\n');
   expect(await output('use', file)).toBe('inline (1 rule)\n');
   expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
@@ -158,7 +158,7 @@ test('use chooses a scenario by name or from a file, and without an argument tha
 test('a request of the journal becomes a rule in a file, which is put on top, listed and removed', async () => {
   const { output, world, pay } = await companion();
   await pay({ beneficiary_account: '9999100500' });
-  const file = `${stateFolder()}/rules.yaml`;
+  const file = `${temporaryFolder()}/rules.yaml`;
   const text = await output('rule', 'from', '1');
   writeFileSync(file, `${text}  - name: second\n    effect: { respond: { status: 503 } }\n`);
   expect(await output('rule', 'add', file)).toBe('added world/request-1\nadded world/second\n');
@@ -201,7 +201,7 @@ test('status and payouts --at-risk show a payout whose response was lost', async
 
 test('snapshot save writes a world, or as it was before a request, and snapshot load brings it back', async () => {
   const { output, run, world } = await companion();
-  const file = `${stateFolder()}/world.ndjson`;
+  const file = `${temporaryFolder()}/world.ndjson`;
   await output('pay', '1000');
   expect(await output('snapshot', 'save', file)).toBe(`${file} holds the world as it is\n`);
   await output('pay', '500');

@@ -6,7 +6,7 @@ import { judge } from '../../src/referee/judge.ts';
 import { savedTraffic } from '../../src/referee/saved-traffic.ts';
 import { runInProcess } from '../support/program.ts';
 import { sandboxFor, type Client } from '../support/sandbox.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
 
@@ -230,7 +230,7 @@ test('rule from prints a scenario that repeats a request of a saved journal or H
   const { world } = await clientFor();
   await world.rule({ name: 'lost', effect: { commit: true, respond: { status: 500 } } });
   await world.pay({ client_ref_id: 'order-1' });
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const [journal, har, scenario] = ['journal.json', 'traffic.har', 'mine.yaml'].map(
     (name) => `${folder}/${name}`,
   );

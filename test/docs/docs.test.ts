@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -20,6 +19,7 @@ import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.
 import { paste, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { isLong, sized } from '../support/size.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
@@ -218,8 +218,7 @@ test('the run of docs/hunt.md finds what the page shows, and nothing after its c
   const { findings } = await huntExample(await exampleIn(fileOf('examples/pay-once.mjs')), 60);
   const { story, yaml, expected } = findings[0]!;
   expect(blockOf('').split('\n\n')[0]).toBe(story.trimEnd());
-  const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const source = page('examples/pay-once.mjs');
   const line = blockOf('diff').slice(1);
   expect(source).toContain(line);
@@ -239,8 +238,7 @@ const withoutNumbers = (text: string): string => text.replaceAll(/[\d.]+/g, 'N')
 test.each(isLong ? ['docs/hunt.md'] : [])(
   'the command and the test of %s have the results that the page shows',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hunt-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
     const flags = blockOf('sh').replace('--write found', `--write ${folder}/found`).split(' ').slice(1);
     const words = flags.map((word) => (word === 'pay-once.mjs' ? fileOf(`examples/${word}`) : word));
     const patient = { PAYOUT_TIMEOUT_MS: '4000' }; // a busy machine must not look like a hang

@@ -1,10 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tableUnder } from '../support/markdown.ts';
+import { projectFolder } from '../support/temporary-folder.ts';
 
 interface Configured {
   readonly command: string;
@@ -16,15 +15,6 @@ const configOf = (file: string) =>
 
 const inVsCode = configOf('vscode-mcp.json')['servers']!['payout-sandbox']!;
 const inClaudeCode = configOf('claude-code-mcp.json')['mcpServers']!['payout-sandbox']!;
-
-/** A folder of a project in which the package is installed. */
-function projectFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'agents-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(resolve('.'), join(folder, 'node_modules/payout-sandbox'));
-  return folder;
-}
 
 test('the files for editors start the program, and the page lists exactly its tools', async () => {
   const folder = projectFolder();

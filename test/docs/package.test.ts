@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { inspect } from 'node:util';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type * as Library from '../../src/index.ts';
 import { Program } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The files that `npm pack` puts into the package. */
 let shipped: readonly string[];
@@ -20,8 +20,7 @@ beforeAll(() => {
 
 /** A folder in which only the package is installed. */
 function installPackage(): { readonly folder: string; readonly main: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'installed-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const root = join(folder, 'node_modules/payout-sandbox');
   for (const file of shipped) {
     mkdirSync(dirname(join(root, file)), { recursive: true });

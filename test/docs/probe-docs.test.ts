@@ -1,17 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/index.ts';
 import { runInProcess } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const PAGE = readFileSync(new URL('../../docs/probe.md', import.meta.url), 'utf8');
 const blockOf = (language: string): string =>
   new RegExp(`\\n\\n\`\`\`${language}\\n([^]*?)\`\`\``).exec(PAGE)![1]!;
 
 test('docs/probe.md shows what a probe prints and writes, and serve --dialect takes what it wrote', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'probe-')), 'real.yaml');
-  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  const file = join(temporaryFolder(), 'real.yaml');
   const service = await startSandbox({ dialect: 'strict' });
   onTestFinished(() => service.close());
   const command = ['probe', service.url, '--key-env', 'PAYOUT_KEY', '--level', 'refused', '--write', file];

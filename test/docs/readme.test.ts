@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
 import { paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -62,8 +62,7 @@ test('the referee says what the README shows about the client of the README', as
 
 test('the scenario of docs/scenarios.md is valid, without a warning', async () => {
   const [, text] = /```yaml\n(.*?)```/s.exec(fileOf('docs/scenarios.md'))!;
-  const file = join(mkdtempSync(join(tmpdir(), 'readme-')), 'mine.yaml');
-  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  const file = join(temporaryFolder(), 'mine.yaml');
   writeFileSync(file, text!);
   expect(await runInProcess(['validate', file])).toMatchObject({
     code: 0,

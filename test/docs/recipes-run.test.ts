@@ -1,24 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf } from '../support/markdown.ts';
 import { ask, paste, Program, serveInProcess, startProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
+import { projectFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Runs the commands of docs/recipes that need only Node.js, curl and Python. */
 
@@ -31,12 +22,6 @@ const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'u
 const isInstalled = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
 const hasCurl = isInstalled('curl');
 const hasPython = isInstalled('python3');
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'recipe-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 const answerTo = async (shell: string, url: string) =>
   JSON.parse(await paste(shell, url)) as Record<string, unknown>;
@@ -226,12 +211,8 @@ test.skipIf(!hasCurl)(
 
 /** Runs the suite of backoff.md with its client, changed so. */
 async function runBackoff(change: (client: string) => string) {
-  const folder = temporaryFolder();
+  const folder = projectFolder(['p-retry']);
   cpSync(fileOf('backoff'), folder, { recursive: true });
-  mkdirSync(join(folder, 'node_modules'));
-  const rootOf = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-  symlinkSync(rootOf('.'), join(folder, 'node_modules/payout-sandbox'));
-  symlinkSync(rootOf('node_modules/p-retry'), join(folder, 'node_modules/p-retry'));
   const client = join(folder, 'retrying-client.mjs');
   writeFileSync(client, change(readFileSync(client, 'utf8')));
   return new Program(process.execPath, ['--test', join(folder, 'backoff.test.mjs')], {}).ended;

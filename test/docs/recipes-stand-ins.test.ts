@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Program, serveInProcess } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
+import { projectFolder } from '../support/temporary-folder.ts';
 
 /**
  * Runs unchanged recipes for tools that are not installed, with stand-ins. The one for Testcontainers starts the program where the library would
@@ -18,8 +18,7 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 /** A folder with a suite and stand-ins for the modules of the library. */
 function suite(recipe: string, standIns: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'recipe-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = projectFolder();
   cpSync(join(ROOT, 'docs/recipes', recipe), folder, { recursive: true });
   for (const [file, text] of Object.entries(standIns)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
@@ -54,7 +53,6 @@ test('the suite for Testcontainers in Node.js passes with a stand-in for the lib
     'node_modules/testcontainers/index.js': FOR_NODE,
     'node_modules/testcontainers/package.json': '{"type":"module","exports":"./index.js"}',
   });
-  symlinkSync(ROOT, join(folder, 'node_modules/payout-sandbox'));
   const program = new Program(process.execPath, ['--test', join(folder, 'payouts.test.mjs')], {
     SANDBOX_MAIN: MAIN,
   });

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { Program, serveInProcess } from '../support/program.ts';
+import { projectFolder } from '../support/temporary-folder.ts';
 
 /** The blocks of the page from its client on; what is above them installs the package. */
 const [, PAGE] = readFileSync('docs/tutorial.md', 'utf8').split('\n## 2. ');
@@ -12,17 +12,8 @@ const BLOCKS = [...PAGE!.matchAll(/```(\w*)\n(.*?)```/gs)].map(({ 1: kind, 2: te
   text: text!,
 }));
 
-/** A folder in which the package is installed. */
-function newProject(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tutorial-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(resolve('.'), join(folder, 'node_modules/payout-sandbox'));
-  return folder;
-}
-
 test('the tutorial works: its files are written, its commands run, and they print what it shows', async () => {
-  const folder = newProject();
+  const folder = projectFolder();
   const { url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' }); // a reader waits for two seconds
   let printed = '';
   const codes: (number | null)[] = [];

@@ -1,8 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Program } from '../support/program.ts';
+import { projectFolder } from '../support/temporary-folder.ts';
 
 const RECIPE = 'docs/recipes/typescript';
 const PACKAGES = ['openapi-fetch', 'openapi-typescript-helpers', '@types/node', 'undici-types', 'vitest'];
@@ -15,12 +15,8 @@ async function node(args: readonly string[]): Promise<{ code: number | null; out
 
 /** The recipe as a user has it: its files, its packages, and the types that its script generates. */
 async function project(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'typescript-recipe-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = projectFolder(PACKAGES);
   cpSync(RECIPE, folder, { recursive: true });
-  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
-  for (const name of PACKAGES) symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
-  symlinkSync(resolve('.'), join(folder, 'node_modules/payout-sandbox'));
   writeFileSync(join(folder, 'openapi.json'), (await node([resolve('dist/main.cjs'), 'openapi'])).output);
   const generated = await node([
     `--import=${resolve('test/http/openapi/typescript-5.mjs')}`,

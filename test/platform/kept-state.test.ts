@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { KeptState } from '../../src/platform/state/kept-state.ts';
 import { compiler, initiate, logFor } from '../support/world/core.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
-import { keptWorlds, stateFolder } from '../support/state-folder.ts';
+import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 
 const EVERY_MS = 30_000;
 
@@ -23,7 +23,7 @@ class BusyClock extends ManualClock {
 
 /** A world, and the file that keeps it, which is being written when `meanwhile` is called. */
 async function keptWorld(
-  file = join(stateFolder(), 'sandbox.state'),
+  file = join(temporaryFolder(), 'sandbox.state'),
   limits: Parameters<typeof logFor>[0] = {},
   made = ['before'],
 ) {

@@ -18,7 +18,7 @@ import {
 } from '../support/program.ts';
 import { quietPort } from '../support/http/quiet-port.ts';
 import { sized } from '../support/size.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const KEY = 'sk_test_NobodyMaySeeThis-7351';
 const OTHER_KEY = 'sk_test_NorThis-8462';
@@ -275,7 +275,7 @@ test.skipIf(!hasTerminal)(
 );
 
 test('on a terminal the welcome shows what was restored', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const first = await serveInProcess({ SANDBOX_STATE: state }, true);
   await ask(`${first.url}/payout/initiate`, KEY, { client_ref_id: 'kept' });
   await ask(`${first.url}/client/fetchbalance`, OTHER_KEY);

@@ -6,7 +6,7 @@ import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import { clientOf } from '../support/sandbox.ts';
-import { stateFolder } from '../support/state-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What the machine's clock shows at the first start. */
 const FIRST_MS = Date.UTC(2026, 0, 15, 10, 30);
@@ -28,7 +28,7 @@ async function startAt(machineMs: number, options: SettingsInput) {
 }
 
 test('a restart on a machine whose clock was set back keeps world time, and payouts settle in order', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const scenario: SettingsInput['scenario'] = {
     settlement: { IMPS: [{ to: 'SUCCESS', after: '1h' }], NEFT: [{ to: 'SUCCESS', after: '2h' }] },
   };
@@ -55,7 +55,7 @@ test('a restart on a machine whose clock was set back keeps world time, and payo
 });
 
 test('over a restart a running clock goes on with wall time, and a frozen one stays where it is', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const scenario: SettingsInput['scenario'] = { settlement: { IMPS: [{ to: 'SUCCESS', after: '1h' }] } };
   const first = await startAt(FIRST_MS, { state, scenario });
   await first.client('running').clock.advance('1d');
@@ -74,7 +74,7 @@ test('over a restart a running clock goes on with wall time, and a frozen one st
 });
 
 test('after a restart a world follows the scenario of the new start, unless it has chosen its own', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const settling = (after: string): SettingsInput['scenario'] => ({
     settlement: { IMPS: [{ to: 'SUCCESS', after }] },
   });

@@ -14,7 +14,7 @@ import { linesOf, MAIN, Program, runInProcess, serveInProcess, startProgram } fr
 import { clientOf } from '../support/sandbox.ts';
 import { sized } from '../support/size.ts';
 import { resealed, worldsIn } from '../support/world/snapshot-lines.ts';
-import { keptWorlds, stateFolder } from '../support/state-folder.ts';
+import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 
 const KEYS = ['sk_test_one', 'sk_test_other'];
 
@@ -54,7 +54,7 @@ const compiler = new ScenarioLibrary({
 
 /** Reads these bytes as a state file: the undamaged worlds, and the faults of the others. */
 async function read(bytes: Buffer | string) {
-  const file = join(stateFolder(), 'sandbox.state');
+  const file = join(temporaryFolder(), 'sandbox.state');
   writeFileSync(file, bytes);
   const draft = { grow: () => undefined, end: () => undefined };
   const [states, faults] = [[] as Parameters<typeof takeSnapshot>[0][], [] as string[]];
@@ -93,7 +93,7 @@ async function worldsLeft(bytes: Buffer | string): Promise<number | null | typeo
 const lines = (): string[] => whole.toString().trimEnd().split('\n');
 
 test('a state file is restored as it was written', async () => {
-  const file = join(stateFolder(), 'sandbox.state');
+  const file = join(temporaryFolder(), 'sandbox.state');
   const { states, faults } = await read(whole);
   expect(faults).toEqual([]);
   expect(states).toHaveLength(2);
@@ -170,7 +170,7 @@ test.each<[string, () => string, RegExp]>([
 ])(
   'a state file that is %s stops the program with exit code 2 and one line, and is not changed',
   async (_what, make, message) => {
-    const file = join(stateFolder(), 'sandbox.state');
+    const file = join(temporaryFolder(), 'sandbox.state');
     writeFileSync(file, make());
     const { code, stdout, stderr } = await runInProcess([], { SANDBOX_STATE: file });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -205,7 +205,7 @@ test.each<[string, () => string, RegExp]>([
 ])(
   'when a world in a state file %s, only that world is lost, and a copy of the file is kept',
   async (_what, make, reason) => {
-    const file = join(stateFolder(), 'sandbox.state');
+    const file = join(temporaryFolder(), 'sandbox.state');
     writeFileSync(file, make());
     const [damaged, sound] = keptIds();
     const { stop, url, ready } = await serveInProcess({ SANDBOX_STATE: file });
@@ -233,7 +233,7 @@ test.each<[string, () => string, RegExp]>([
 );
 
 test('the complete worlds of a truncated state file are restored, and a copy of the file is kept', async () => {
-  const file = join(stateFolder(), 'sandbox.state');
+  const file = join(temporaryFolder(), 'sandbox.state');
   const text = lines().slice(0, -3).join('\n');
   writeFileSync(file, text);
   const { stop, ready } = await serveInProcess({ SANDBOX_STATE: file });
@@ -249,7 +249,7 @@ test('the complete worlds of a truncated state file are restored, and a copy of 
 });
 
 test('a damaged state file that is read twice is copied once', async () => {
-  const file = join(stateFolder(), 'sandbox.state');
+  const file = join(temporaryFolder(), 'sandbox.state');
   writeFileSync(file, withDamage());
   for (let start = 0; start < 2; start += 1) {
     const { program } = await startProgram({ SANDBOX_STATE: file });
@@ -279,7 +279,7 @@ test.each<[string, RegExp, { readonly file: number; readonly folder: number }]>(
 ])(
   'a start whose state %s stops with exit code 2 and one line, and the file is unchanged',
   async (_what, message, modes) => {
-    const folder = stateFolder();
+    const folder = temporaryFolder();
     const file = join(folder, 'sandbox.state');
     writeFileSync(file, whole);
     chmodSync(file, modes.file);

@@ -30,7 +30,7 @@ import {
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { futureIn } from '../support/world/snapshot-lines.ts';
-import { keptWorlds, stateFolder } from '../support/state-folder.ts';
+import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';
 
@@ -83,7 +83,7 @@ async function fillWorld({ world, pay, status, clock }: Client): Promise<void> {
 }
 
 test('a restart restores every world, with its planned steps', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const before = await during({ state, clock: START }, async (client) => {
     await fillWorld(client);
     return stateOf(client.world);
@@ -107,7 +107,7 @@ test('a restart restores every world, with its planned steps', async () => {
 });
 
 test('ids after a restart are those of an uninterrupted sandbox', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const pay = (reference: string) => async (client: Client) =>
     (await client.pay({ client_ref_id: reference, amount: 1 })).body.data.txn_id as string;
   const restarted = [await during({ state }, pay('a')), await during({ state }, pay('b'))];
@@ -116,7 +116,7 @@ test('ids after a restart are those of an uninterrupted sandbox', async () => {
 });
 
 test('a running clock keeps its offset over a restart, and payouts settle at their due time', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const scenario = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '5ms' }] } };
   const { created_at, now } = await during({ state, scenario }, async ({ world, pay, clock }) => {
     await clock.advance('30d');
@@ -135,7 +135,7 @@ test('a running clock keeps its offset over a restart, and payouts settle at the
 });
 
 test('a frozen clock stays frozen over a restart, whatever the setting for new worlds', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const frozen = await during({ state }, async ({ clock, pay }) => {
     await pay();
     return clock.freeze();
@@ -147,7 +147,7 @@ test('a frozen clock stays frozen over a restart, whatever the setting for new w
 });
 
 test('a world without a chosen scenario takes the active scenario after a restart', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   await during({ state }, ({ pay }) => pay());
   await during({ state, scenario: 'server-error' }, async ({ world, pay }) => {
     expect(await world.scenario()).toMatchObject({ name: 'server-error', chosen: false });
@@ -156,7 +156,7 @@ test('a world without a chosen scenario takes the active scenario after a restar
 });
 
 test('the state file has the ids of worlds but no keys, and only its owner may read it', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const ids = await during({ state }, async (client) => {
     await fillWorld(client);
     return [(await client.world.summary()).id];
@@ -169,7 +169,7 @@ test('the state file has the ids of worlds but no keys, and only its owner may r
 });
 
 test('texts with control characters and emoji are restored unchanged', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const texts = [
     'a\u2028b\u2029c',
     'tab\tnew\nline\r\rcr',
@@ -189,7 +189,7 @@ test('texts with control characters and emoji are restored unchanged', async () 
 });
 
 test('a large world and many small ones are restored completely', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const count = sized(400, 1200); // more than one chunk of the file holds
   const small = sized(20, 50);
   const settings = { state, clock: START, rateLimit: 'off', journalEntries: 0 };
@@ -212,7 +212,7 @@ test('a large world and many small ones are restored completely', async () => {
 });
 
 test('a state file with more transactions than the limit is refused whole', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   await during({ state }, async ({ pay }) => {
     for (const client_ref_id of ['a', 'b']) await pay({ client_ref_id, amount: 1 });
   });
@@ -224,7 +224,7 @@ test('a state file with more transactions than the limit is refused whole', asyn
 });
 
 test('SIGTERM writes the state, and the next start restores it; both are logged', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const first = await startProgram({ SANDBOX_STATE: state });
   await askProgram(`${first.url}/payout/initiate`, KEY, { client_ref_id: 'kept' });
   const ended = await first.program.stop('SIGTERM');
@@ -242,7 +242,7 @@ test('SIGTERM writes the state, and the next start restores it; both are logged'
 });
 
 test('the state is written at each interval with requests, and when the sandbox stops', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   let text = '';
   const log = new Writable({
     write: (chunk: Buffer, _encoding, done) => done(void (text += chunk.toString())),
@@ -266,7 +266,7 @@ test('the state is written at each interval with requests, and when the sandbox 
 });
 
 test('a payout whose body arrives late is in the next state file, without another request', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const wallClock = new ManualClock();
   const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
   const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
@@ -287,7 +287,7 @@ test('a payout whose body arrives late is in the next state file, without anothe
 });
 
 test('a failed write of the state is repeated at the next interval, without another request', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   let log = '';
   const stream = new Writable({
     write: (chunk: Buffer, _encoding, done) => done(void (log += chunk.toString())),
@@ -306,7 +306,7 @@ test('a failed write of the state is repeated at the next interval, without anot
 });
 
 test('a state file that does not fit on the disk does not replace the last good one', async () => {
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const state = join(folder, 'sandbox.state');
   const BLOCK = 512;
   const OVER = 6; // the last line, `{"worlds":1}`, is longer
@@ -344,7 +344,7 @@ test('a state file that does not fit on the disk does not replace the last good 
 });
 
 test('a state file with more worlds than the limit is refused whole', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   await during({ state }, async ({ pay, url }) => {
     await pay();
     await askProgram(`${url}/client/fetchbalance`, `${KEY}_of_another_world`);
@@ -360,7 +360,7 @@ test(
   'a crash in the middle of writing leaves the last good state',
   { timeout: sized(90_000, 300_000) },
   async () => {
-    const folder = stateFolder();
+    const folder = temporaryFolder();
     const state = join(folder, 'sandbox.state');
     let kept = 0;
     for (let crash = 0; crash < sized(1, 3); crash += 1) {
@@ -389,9 +389,9 @@ test(
 );
 
 test('a second sandbox with the same state file is refused, also by another path, until the first is gone', async () => {
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const state = join(folder, 'sandbox.state');
-  const link = join(stateFolder(), 'link.state');
+  const link = join(temporaryFolder(), 'link.state');
   symlinkSync(state, link);
   const { program, url } = await startProgram({ SANDBOX_STATE: state, SANDBOX_STATE_EVERY: '1ms' });
   await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'one', amount: 1 });
@@ -409,7 +409,7 @@ test('a second sandbox with the same state file is refused, also by another path
 });
 
 test('a start removes the unfinished files of its state file, and no others', async () => {
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const state = join(folder, 'sandbox.state');
   const kept = ['other.state.tmp-a1b2c3', 'sandbox.state.tmp', 'sandbox.state.tmp-mine', 'x.tmp-a1b2c3'];
   for (const name of kept) writeFileSync(join(folder, name), 'unfinished');
@@ -422,7 +422,7 @@ test('a start removes the unfinished files of its state file, and no others', as
 });
 
 test('a state that cannot be written when the sandbox stops ends it with exit code 2 and one line, and leaves no temporary file', async () => {
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const state = join(folder, 'sandbox.state');
   const { program, url } = await startProgram({ SANDBOX_STATE: state });
   await askProgram(`${url}/client/fetchbalance`, KEY);
@@ -437,7 +437,7 @@ test('a state that cannot be written when the sandbox stops ends it with exit co
 });
 
 test('a failed write of the state is logged and repeated while the sandbox keeps running', async () => {
-  const folder = stateFolder();
+  const folder = temporaryFolder();
   const state = join(folder, 'sandbox.state');
   const { log, stop, url } = await serveInProcess({ SANDBOX_STATE: state, SANDBOX_STATE_EVERY: '20ms' });
   mkdirSync(state);
@@ -458,7 +458,7 @@ test.each<[string, string, (file: string) => void]>([
   ['below a file', 'file/sandbox.state', (file) => writeFileSync(join(file, '..'), '')],
   ['that is a folder', 'sandbox.state', (file) => mkdirSync(file)],
 ])('a state file %s stops the program with exit code 2 and one line', async (_what, name, prepare) => {
-  const file = join(stateFolder(), name);
+  const file = join(temporaryFolder(), name);
   prepare(file);
   const { code, stdout, stderr } = await runInProcess(['--state', file]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -473,7 +473,7 @@ test('a sandbox without a state file starts without worlds', async () => {
 });
 
 test('a start on a port that is taken lets go of its state file', async () => {
-  const file = join(stateFolder(), 'state.ndjson');
+  const file = join(temporaryFolder(), 'state.ndjson');
   const { url } = await sandboxFor({});
   const taken = { port: Number(new URL(url).port), state: file };
   await expect(startSandbox(taken)).rejects.toThrow('EADDRINUSE');

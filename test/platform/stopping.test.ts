@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
@@ -18,6 +17,7 @@ import { quietPort } from '../support/http/quiet-port.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const KEY = 'sk_test_a';
 const BODY = JSON.stringify(PAYOUT);
@@ -163,8 +163,7 @@ test('a sandbox can restart on the same port at once', STOP_TIMEOUT, async () =>
 });
 
 test('a delayed response is sent at once when the sandbox stops', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'stopping-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, 'late.yaml');
   writeFileSync(file, 'rules: [{ name: late, match: { route: initiate }, effect: { delay: 1h } }]');
   const { program, url } = await startProgram({ SANDBOX_SCENARIO: file });

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { ask } from '../support/control.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
 import { sandboxFor } from '../support/sandbox.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The lines that `validate` prints for a text. */
 function linesOf(text: string): readonly string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, 'my.yaml');
   writeFileSync(file, text);
   const lines: string[] = [];

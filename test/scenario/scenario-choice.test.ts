@@ -1,13 +1,13 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SettingsInput } from '../../src/index.ts';
 import { linesOf, Program, startProgram } from '../support/program.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { clientOf, PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Scenario = NonNullable<SettingsInput['scenario']>;
 
@@ -16,8 +16,7 @@ const respondingWith = (status: number): string =>
   `rules: [{ name: always, match: { route: initiate }, effect: { respond: { status: ${status} } } }]\n`;
 
 function folderWith(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }

@@ -1,16 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Writes files into a temporary folder, which is removed after the test. */
 function writeFiles(files: Record<string, string | Buffer>): (name: string) => string {
-  const folder = mkdtempSync(join(tmpdir(), 'scenarios-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return (name) => join(folder, name);
 }

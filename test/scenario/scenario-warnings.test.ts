@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { documentScenario, SHIPPED } from '../../src/scenario/scenario-file.ts';
@@ -10,11 +9,11 @@ import { scenarioSettings } from '../../src/scenario/scenario-settings.ts';
 import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The warnings of `validate`, without the name of the file. A scenario with a warning is valid. */
 function warningsOf(text: string): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'warnings-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const file = join(folder, 'my.yaml');
   writeFileSync(file, text);
   const lines: string[] = [];

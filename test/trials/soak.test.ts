@@ -8,7 +8,7 @@ import { FastClient } from './support/fast-client.ts';
 import { Random } from './support/random.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { crowdedWorld, modelledWorld, roughWorld, watchedWorld, type Soak } from './support/soak-worlds.ts';
-import { keptWorlds, stateFolder } from '../support/state-folder.ts';
+import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 import { WatchedProgram } from './support/watched-program.ts';
 import { START } from '../support/world/ways-in.ts';
 import { assertMatchesModel, OPENING_PAISE } from './support/world-moves.ts';
@@ -62,7 +62,7 @@ const say = (text: string): void => void process.stdout.write(`soak: ${text}\n`)
 
 test('fifty worlds at full speed cause no error, take constant memory and agree with their models', async () => {
   say(`SOAK_SEED=${SOAK_SEED} for ${isLong ? `${minutes} min` : '20 s'}`);
-  const state = join(stateFolder(), 'soak.state');
+  const state = join(temporaryFolder(), 'soak.state');
   const errors: string[] = [];
   const counts = new Map<string, number>();
   const count = (what: string, times = 1): void => void counts.set(what, (counts.get(what) ?? 0) + times);

@@ -9,7 +9,7 @@ import { readSettings } from '../../../src/settings.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
-import { stateFolder } from '../../support/state-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const HUNG = 'sk_test_hung';
 const WATCHED = 'sk_test_watched';
@@ -126,7 +126,7 @@ test('a reader whose client has already disconnected is not kept', async () => {
 });
 
 test('a sandbox with readers behind hanging payouts stops, writes its state and leaves no timers behind', async () => {
-  const state = join(stateFolder(), 'sandbox.state');
+  const state = join(temporaryFolder(), 'sandbox.state');
   const { url, clock, idleTimers, close } = await sandboxWithManualClock({ state });
   readBehindHang(url);
   const left = readBehindHang(url);

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Program } from '../../support/program.ts';
 import { openapiAt } from '../../support/http/openapi.ts';
 import { sandboxFor } from '../../support/sandbox.ts';
+import { projectFolder } from '../../support/temporary-folder.ts';
 
 const FIRST_LINES = `import createClient from 'openapi-fetch';
 import type { paths } from './openapi.js';
@@ -65,8 +65,12 @@ await client.GET('/_sandbox/transactions', { params: { query: { cursor: 'next' }
 
 test('a client with types generated from the OpenAPI document pays, polls, is refused and reads page by page', async () => {
   const { url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
-  const folder = mkdtempSync(join(tmpdir(), 'typed-client-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = projectFolder(
+    ['openapi-fetch', 'openapi-typescript-helpers', '@types/node', 'undici-types'],
+    {
+      type: 'module',
+    },
+  );
   const run = (args: readonly string[]) => new Program(process.execPath, args, { URL: url }).ended;
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 
@@ -79,11 +83,6 @@ test('a client with types generated from the OpenAPI document pays, polls, is re
   ]);
   expect(generated).toMatchObject({ code: 0 });
 
-  mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers', '@types/node', 'undici-types']) {
-    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
-  }
-  write('package.json', '{"type":"module"}');
   write('right.ts', RIGHT);
   write('wrong.ts', WRONG);
   const compilerOptions = { strict: true, target: 'es2022', module: 'nodenext', types: ['node'] };

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -15,6 +14,7 @@ import { readSettings } from '../../../src/settings.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const OPENING_INR = 1_000_000;
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -770,8 +770,7 @@ describe('presets', () => {
 
 describe('the header X-Sandbox-Scenario', () => {
   async function worldWith(scenarios: Record<string, ScenarioInput>): Promise<Client> {
-    const folder = mkdtempSync(join(tmpdir(), 'dialects-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
     for (const [name, scenario] of Object.entries(scenarios)) {
       writeFileSync(join(folder, `${name}.json`), JSON.stringify(scenario));
     }

@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ask, logLines, Program, serveInProcess, startProgram } from '../../support/program.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const KEY = 'sk_test_access';
 
@@ -14,8 +14,7 @@ const skipped = hasOpenssl ? '' : ' (skipped: no openssl here)';
 
 /** A key and a certificate for localhost, signed by themselves. */
 function certificate(): { readonly key: string; readonly cert: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'payout-sandbox-tls-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'];
   const names = ['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];

@@ -5,7 +5,7 @@ import { hunt, startSandbox, type HuntOptions, type World } from '../../../src/i
 import { CORRECT } from '../../referee/clients/correct.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong, sized } from '../../support/size.ts';
-import { stateFolder } from '../../support/state-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { FailureCatalogue, failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
@@ -33,7 +33,7 @@ test.each(isLong ? PLANTED : PLANTED.slice(0, 3))(
     expect(runs).toBeLessThanOrEqual(FOUND_WITHIN[failures]!);
     expect(flaky).toEqual([]);
     const { yaml, expected } = findings[0]!;
-    const file = join(stateFolder(), 'found.yaml');
+    const file = join(temporaryFolder(), 'found.yaml');
     writeFileSync(file, yaml);
     await using sandbox = await startSandbox({ scenario: file });
     for (let time = 1; time <= sized(2, 10); time += 1) {

@@ -9,7 +9,7 @@ import { FastClient } from './fast-client.ts';
 import type { LogLine } from '../../support/program.ts';
 import { Random } from './random.ts';
 import type { SnapshotWorld } from '../../support/world/snapshot-lines.ts';
-import { keptWorlds, stateFolder } from '../../support/state-folder.ts';
+import { keptWorlds, temporaryFolder } from '../../support/temporary-folder.ts';
 import { WatchedProgram } from './watched-program.ts';
 import { START } from '../../support/world/ways-in.ts';
 import { OPENING_PAISE } from './world-moves.ts';
@@ -31,7 +31,7 @@ const PAYOUTS_OF_IDLE_WORLD = 200;
 
 /** One state file, the sandboxes that use it one after the other, and the worlds that must survive their crashes. */
 export class CrashTrial {
-  readonly #file = join(stateFolder(), 'crash.state');
+  readonly #file = join(temporaryFolder(), 'crash.state');
   readonly #worlds: readonly CrashWorld[];
   /** How often each thing happened, for the report. */
   readonly found = new Map<string, number>();
