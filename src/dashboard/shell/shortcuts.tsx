@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { toggleClock } from '../control-bar/clock-moves.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
@@ -48,9 +48,9 @@ function handle(live: LiveWorld, key: string): boolean {
   return true;
 }
 
-/** The keys of the page. A list, a dialog and a field have keys of their own. */
+/** The keys of the page, from the moment it is drawn. A list, a dialog and a field have keys of their own. */
 export function useShortcuts(live: LiveWorld): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented) return;
       const isPalette = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);
