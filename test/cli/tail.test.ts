@@ -6,7 +6,7 @@ import { tail } from '../../src/cli/running-sandbox/tail.ts';
 import { terminalActor } from '../../src/cli/running-sandbox/terminal-actor.ts';
 import { connectSandbox, startSandbox, type Sandbox } from '../../src/index.ts';
 import { MAIN, Program } from '../support/program.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {}), { key });
@@ -65,8 +65,7 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
 });
 
 test('tail shows a finding again that the client repeats after a restore', async () => {
-  const { client } = await sandboxFor();
-  const { world, pay, url, apiKey } = client();
+  const { world, pay, url, apiKey } = await clientFor();
   await pay();
   const snapshot = await world.snapshot();
   const lines: string[] = [];

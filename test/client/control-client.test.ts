@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
 import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 test('a refusal lists the invalid fields, and a name with characters of a URL removes no other rule', async () => {
-  const { world } = (await sandboxFor()).client();
+  const { world } = await clientFor();
   const refused = await world.fund(-1).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(SandboxError);
   expect(refused).toMatchObject({

@@ -5,13 +5,10 @@ import { harEntries } from '../../src/referee/har.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { savedTraffic } from '../../src/referee/saved-traffic.ts';
 import { runInProcess } from '../support/program.ts';
-import { sandboxFor, type Client } from '../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
-
-const clientFor = async (settings = {}): Promise<Client> =>
-  (await sandboxFor({ ...FROZEN, ...settings })).client();
 
 /** Makes a payout that hangs, and leaves it. */
 async function payAndLeave(world: World, reference: string): Promise<void> {
@@ -27,7 +24,7 @@ async function payAndLeave(world: World, reference: string): Promise<void> {
 }
 
 test('the journal as text has a line for each request, with what it got and why', async () => {
-  const { world, status } = await clientFor();
+  const { world, status } = await clientFor(FROZEN);
   expect(await world.journalText()).toBe('No requests in the journal of this world.');
   const lost = { commit: true, respond: { status: 500 } } as const;
   await world.rule({ name: 'lost', match: { route: 'initiate', attempt: 1 }, times: 1, effect: lost });
@@ -55,7 +52,7 @@ test('the journal as text has a line for each request, with what it got and why'
 });
 
 test('GET /_sandbox/requests?format=text gives curl the same text, filtered and from either end', async () => {
-  const { world, status, send } = await clientFor();
+  const { world, status, send } = await clientFor(FROZEN);
   for (const client_ref_id of ['a', 'b', 'c']) await world.pay({ client_ref_id });
   await status({ client_ref_id: 'b' });
   const textOf = async (query: string) => (await send('GET', `/_sandbox/requests?format=text${query}`)).text;
@@ -66,7 +63,7 @@ test('GET /_sandbox/requests?format=text gives curl the same text, filtered and 
 });
 
 test('the journal as HAR has what was sent and received, and is judged like the journal itself', async () => {
-  const { world, url, status } = await clientFor();
+  const { world, url, status } = await clientFor(FROZEN);
   const lost = { commit: true, fault: 'connection-reset' } as const;
   await world.rule({ name: 'lost', match: { client_ref_id: 'order-1-a' }, effect: lost });
   await world.pay({ client_ref_id: 'order-1-a' }).catch(() => null);
@@ -139,7 +136,7 @@ const HAR_ENTRY = {
 };
 
 test('an entry of the HAR has every part that HAR 1.2 requires', async () => {
-  const { world } = await clientFor();
+  const { world } = await clientFor(FROZEN);
   await world.pay();
   expect((await world.toHar()).log.entries).toEqual([HAR_ENTRY]);
 });
@@ -185,14 +182,14 @@ test.each<[string, RuleRequest['effect']]>([
 });
 
 test('a rule from a hanging request that its client left hangs too', async () => {
-  const { world } = await clientFor();
+  const { world } = await clientFor(FROZEN);
   await world.rule({ name: 'stuck', effect: { fault: 'hang', commit: false } });
   await payAndLeave(world, 'order-1');
   expect((await world.ruleFrom(1)).effect).toEqual({ commit: false, fault: 'hang' });
 });
 
 test('a rule from a status or balance request matches its reference or txn_id, and its attempt', async () => {
-  const { world, balance, status } = await clientFor();
+  const { world, balance, status } = await clientFor(FROZEN);
   const { txn_id } = await world.pay({ client_ref_id: 'order-1' });
   const other = await world.pay({ client_ref_id: 'order-2' });
   await status({ txn_id: other.txn_id! });
@@ -216,7 +213,7 @@ test('a rule from a status or balance request matches its reference or txn_id, a
 });
 
 test('a request is found by its number or by the id in its response', async () => {
-  const { world } = await clientFor();
+  const { world } = await clientFor(FROZEN);
   await expect(world.ruleFrom(1)).rejects.toThrow('request 1 is not in the journal, which is empty');
   const { headers } = await world.pay();
   expect(await world.ruleFrom(headers.get('x-sandbox-request-id')!)).toEqual(await world.ruleFrom(1));
@@ -227,7 +224,7 @@ test('a request is found by its number or by the id in its response', async () =
 });
 
 test('rule from prints a scenario that repeats a request of a saved journal or HAR, and validate accepts it', async () => {
-  const { world } = await clientFor();
+  const { world } = await clientFor(FROZEN);
   await world.rule({ name: 'lost', effect: { commit: true, respond: { status: 500 } } });
   await world.pay({ client_ref_id: 'order-1' });
   const folder = temporaryFolder();

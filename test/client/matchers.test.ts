@@ -1,13 +1,13 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { matchers, printJournalOnFailure } from '../../src/matchers.ts';
 import type { World } from '../../src/index.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor } from '../support/sandbox.ts';
 
 beforeAll(() => expect.extend(matchers));
 
 /** A world whose client paid `order-1` again under another reference, after a 500. */
 async function worldWithPayouts(): Promise<World> {
-  const { world } = (await sandboxFor({ clock: '2026-01-15T10:30:00Z' })).client();
+  const { world } = await clientFor({ clock: '2026-01-15T10:30:00Z' });
   const lost = { commit: true, respond: { status: 500 } } as const;
   await world.rule({ name: 'lost', match: { client_ref_id: 'order-1-a' }, effect: lost });
   await world.pay({ client_ref_id: 'order-1-a' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Order, World } from '../../src/index.ts';
-import { sandboxFor, type Client } from '../support/sandbox.ts';
+import { clientFor, type Client } from '../support/sandbox.ts';
 
 /** A client that asks for the status while its initiate is under way, and stores what each response says. */
 class PayoutBook {
@@ -32,7 +32,7 @@ class PayoutBook {
   }
 }
 
-const clientFor = async (): Promise<Client> => (await sandboxFor({ settlement: 'instant' })).client();
+const INSTANT = { settlement: 'instant' } as const;
 
 const payThenRefresh = async (book: PayoutBook): Promise<void> => {
   await book.pay('order-1');
@@ -62,7 +62,7 @@ const inEveryOrder = (client: Client, isForgetful: boolean): Promise<void> =>
   );
 
 test('orders finds a lost update that no serial run shows, and names the order', async () => {
-  const client = await clientFor();
+  const client = await clientFor(INSTANT);
   await payThenRefresh(new PayoutBook(client, true));
   await expect(inEveryOrder(client, true)).rejects.toThrow(
     'order 2, 1 (2 of 2) failed; in the order: status order-1, initiate order-1: expected',
@@ -70,13 +70,13 @@ test('orders finds a lost update that no serial run shows, and names the order',
 });
 
 test('orders passes for a client that is correct in every order', async () => {
-  const client = await clientFor();
+  const client = await clientFor(INSTANT);
   await payThenRefresh(new PayoutBook(client, false));
   await expect(inEveryOrder(client, false)).resolves.toBeUndefined();
 });
 
 test('orders runs each order of three initiates once, in a new world, whatever the order of arrival', async () => {
-  const client = await clientFor();
+  const client = await clientFor(INSTANT);
   const seen: string[][] = [];
   const run = async (order: Order): Promise<void> => {
     expect(await client.world.transactions()).toEqual([]);
@@ -120,6 +120,6 @@ test.each<[what: string, run: (world: World) => Promise<void>, message: string]>
     'takes 1 to 5 requests in flight, not 6',
   ],
 ])('orders refuses %s', async (_what, run, message) => {
-  const { world } = await clientFor();
+  const { world } = await clientFor(INSTANT);
   await expect(run(world)).rejects.toThrow(message);
 });

@@ -2,12 +2,12 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { waitForPayout } from '../../src/client/payout-wait.ts';
 import { connectSandbox, ExpectationError, type RuleRequest, type World } from '../../src/index.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
 
-const worldFor = async (settings = {}): Promise<World> => (await sandboxFor(settings)).client().world;
+const worldFor = async (settings = {}): Promise<World> => (await clientFor(settings)).world;
 
 /** What a promise is rejected with. */
 const errorOf = async (promise: Promise<unknown>): Promise<Error> =>

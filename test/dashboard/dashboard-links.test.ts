@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TransactionResponse } from '../../src/contract/control-responses.ts';
 import { hasBrowser, holdBack, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../support/sandbox.ts';
 
 describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`, { timeout: 60_000 }, () => {
   const open = useBrowser();
@@ -94,8 +94,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('a link that is followed as the page writes a filter into its address is not lost', async () => {
-    const { url, client } = await sandboxFor();
-    const { apiKey } = client();
+    const { url, apiKey } = await clientFor();
     const seen = await open(url, { apiKey });
     const { page } = seen;
     await loaded(seen);

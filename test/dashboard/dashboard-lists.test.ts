@@ -5,7 +5,7 @@ import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-fil
 import { Together } from '../../src/dashboard/store/together.ts';
 import { magicBeneficiaries } from '../../src/dashboard/control-bar/failure-kinds.ts';
 import { WorldPages } from '../../src/dashboard/store/world-pages.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
@@ -178,8 +178,7 @@ test('a task that is requested while it runs is run once more, however often it 
 });
 
 test('a magic failure or outcome that is switched on for every payout applies to every account', async () => {
-  const { client } = await sandboxFor({ settlement: 'manual' });
-  const { world, pay, status } = client();
+  const { world, pay, status } = await clientFor({ settlement: 'manual' });
   const magic = magicBeneficiaries(await world.scenario());
   const switchOn = (called: string) => world.rule(magic.find(({ name }) => name === called)!.forEveryPayout);
   await switchOn('status-429');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RuleRequest } from '../../src/contract/control.ts';
 import { putRules } from '../../src/dashboard/scenario/edited-rules.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor } from '../support/sandbox.ts';
 
 const failing = (name: string, change: Partial<RuleRequest> = {}): RuleRequest => ({
   name,
@@ -16,7 +16,7 @@ const withPatterns = (name: string): RuleRequest => {
 };
 
 async function worldWithRules() {
-  const payer = (await sandboxFor()).client();
+  const payer = await clientFor();
   for (const name of ['last', 'first']) await payer.world.rule(failing(name));
   const names = async () => (await payer.world.rules('world')).map(({ name }) => name);
   return { payer, names };

@@ -17,7 +17,7 @@ import { legalNext } from '../../src/payout/payout.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
 import { paste, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor } from '../support/sandbox.ts';
 import { isLong, sized } from '../support/size.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -27,7 +27,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 /** Every route of the control API, as the response to an unknown one lists them. */
 async function controlRoutes(): Promise<string[]> {
-  const { body } = await (await sandboxFor()).client().send('GET', '/_sandbox/nowhere');
+  const { body } = await (await clientFor()).send('GET', '/_sandbox/nowhere');
   const listed = (body.message as string).split('The routes are ')[1]!.split(', ');
   return listed.flatMap((route) => {
     const [methods, path] = [route.slice(0, route.lastIndexOf(' ')), route.slice(route.lastIndexOf(' ') + 1)];

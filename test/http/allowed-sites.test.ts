@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
-import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const KEY = 'sk_test_sites';
@@ -159,7 +159,7 @@ testRows([
 ])(
   'a response of a rule has the Content-Security-Policy sandbox if a browser may run it',
   async (_what, policy, headers) => {
-    const { world, pay } = (await sandboxFor()).client();
+    const { world, pay } = await clientFor();
     await world.rule({ effect: { respond: { status: 200, headers, body: '<script>alert(1)</script>' } } });
     const answer = await pay();
     expect(answer.headers.get('content-security-policy')).toBe(policy);
@@ -168,7 +168,7 @@ testRows([
 );
 
 test('a normal body that a rule sends as a page has the Content-Security-Policy sandbox too', async () => {
-  const { world, pay } = (await sandboxFor()).client();
+  const { world, pay } = await clientFor();
   await world.rule({
     effect: { commit: true, respond: { status: 200, headers: { 'content-type': 'text/html' } } },
   });

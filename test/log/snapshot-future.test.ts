@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import type { ScenarioInput } from '../../src/index.ts';
-import { sandboxFor, type Client } from '../support/sandbox.ts';
+import { clientFor, sandboxFor, type Client } from '../support/sandbox.ts';
 import { futureIn, resealed, worldsIn } from '../support/world/snapshot-lines.ts';
 import { START } from '../support/world/ways-in.ts';
 import { sized } from '../support/size.ts';
@@ -174,7 +174,7 @@ test.each([
   ['the order of its lines', (text: string) => text.replace(/(\{"entry".*\n)(\{"entry".*\n)/, '$2$1')],
   ['the end of a line', (text: string) => text.replace(/\}\n(?=\{"payout")/, '} \n')],
 ])('a snapshot in which %s was changed is refused whole', async (_what, change) => {
-  const client = (await sandboxFor({ clock: START })).client();
+  const client = await clientFor({ clock: START });
   const text = await snapshotOf(client);
   expect(change(text)).not.toBe(text);
   await expectRefused(client, change(text), expect.any(String));
@@ -212,7 +212,7 @@ test.each<[string, RegExp | string, string, RegExp]>([
   ['two rules of one name', /(\{"rule":.*\n)/, '$1$1', /two overrides have the same name/],
   ['a line of a kind that there is not', '{"rule":', '{"ruler":', /it is not part of a world/],
 ])('a snapshot with %s is refused, whatever its checksum says', async (_what, from, to, message) => {
-  const client = (await sandboxFor({ clock: START })).client();
+  const client = await clientFor({ clock: START });
   const text = await snapshotOf(client);
   const changed = resealed(text.replace(from, to));
   expect(changed).not.toBe(text);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TransferMode } from '../../src/contract/service.ts';
 import { formatUtr, payoutDraw } from '../../src/payout/identity.ts';
 import { istMinute, plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00Z';
@@ -14,7 +14,7 @@ const DAY = 24 * HOUR;
 const after = (ms: number): string => new Date(startMs + ms).toISOString();
 
 test('demo: each mode succeeds exactly after its delay, and is stamped with that time', async () => {
-  const world = (await sandboxFor({ clock: START })).client();
+  const world = await clientFor({ clock: START });
   const delays = { IMPS: 2 * SECOND, UPI: 2 * SECOND, RTGS: 10 * SECOND, NEFT: 20 * SECOND };
   for (const mode of Object.keys(delays)) await world.pay({ client_ref_id: mode, transfer_mode: mode });
   const { changes } = await world.clock.advance('3d');
@@ -33,8 +33,7 @@ test('demo: each mode succeeds exactly after its delay, and is stamped with that
 });
 
 test('instant: a payout is PENDING in the response and settled at the next request, even with a frozen clock', async () => {
-  const { client } = await sandboxFor({ settlement: 'instant', clock: START });
-  const world = client();
+  const world = await clientFor({ settlement: 'instant', clock: START });
   for (const mode of ['IMPS', 'NEFT', 'RTGS', 'UPI']) {
     const paid = await world.pay({ client_ref_id: mode, transfer_mode: mode });
     expect(paid.body.data.status).toBe('PENDING');
@@ -46,8 +45,7 @@ test('instant: a payout is PENDING in the response and settled at the next reque
 });
 
 test('manual: a payout stays PENDING', async () => {
-  const { client } = await sandboxFor({ settlement: 'manual', clock: START });
-  const world = client();
+  const world = await clientFor({ settlement: 'manual', clock: START });
   await world.pay();
   expect((await world.clock.advance('365d')).changes).toEqual([]);
   expect((await world.status({ client_ref_id: 'order-1' })).body.data.status).toBe('PENDING');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { ask } from '../support/control.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor } from '../support/sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The lines that `validate` prints for a text. */
@@ -61,8 +61,7 @@ test('thousands of errors in one text need no stack traces, and later errors hav
 });
 
 test('a request with many errors reports the first fifty, and how many more there are', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   const many = Object.fromEntries(listOf(63, (nth) => [`key${nth}`, 1]));
   for (const [method, path, body] of [
     ['PUT', '/scenario', many],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ScenarioDocument } from '../../src/contract/scenario-document.ts';
 import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../support/http/http-clients.ts';
-import { PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -226,20 +226,20 @@ test('a magic beneficiary works in every transfer mode, and the response names i
 });
 
 test('an account that only resembles a magic one is an ordinary account', async () => {
-  const world = (await sandboxFor()).client();
+  const world = await clientFor();
   expect((await world.pay({ beneficiary_account: '09999000402' })).status).toBe(200);
 });
 
 test('rules of a scenario apply before magic beneficiaries', async () => {
   const rules = [{ name: 'mine', match: { beneficiary_account: '9999000402' }, effect: { stale: '1s' } }];
-  const world = (await sandboxFor({ scenario: { rules } })).client();
+  const world = await clientFor({ scenario: { rules } });
   expect((await world.pay({ beneficiary_account: '9999000402' })).status).toBe(200);
   const other = await world.pay({ beneficiary_account: '9999000500', client_ref_id: 'order-2' });
   expect(other.headers.get('x-sandbox-rule')).toBe('magic/status-500');
 });
 
 test('a magic outcome combines with what a rule shows the client, and gives way to the outcomes of the scenario', async () => {
-  const { client } = await sandboxFor({
+  const world = await clientFor({
     clock: '2026-01-15T10:30:00Z',
     scenario: {
       outcomes: [
@@ -250,7 +250,6 @@ test('a magic outcome combines with what a rule shows the client, and gives way 
       ],
     },
   });
-  const world = client();
   expect((await world.pay({ beneficiary_account: '9999200001' })).status).toBe(500);
   await world.pay({ client_ref_id: 'order-2', beneficiary_account: '9999200001', transfer_mode: 'NEFT' });
   await world.clock.advance('2s');
@@ -261,7 +260,7 @@ test('a magic outcome combines with what a rule shows the client, and gives way 
 });
 
 test('the journal says what planned a payout, once, and an explanation says why', async () => {
-  const world = (await sandboxFor({ settlement: 'demo' })).client();
+  const world = await clientFor({ settlement: 'demo' });
   const explained = await world.world.explain({
     route: 'initiate',
     body: { ...PAYOUT, transfer_mode: 'IMPS', beneficiary_account: '9999200003' },
@@ -278,7 +277,7 @@ test('the journal says what planned a payout, once, and an explanation says why'
 });
 
 test('with magic off, a magic beneficiary is an ordinary account', async () => {
-  const world = (await sandboxFor({ magic: 'off' })).client();
+  const world = await clientFor({ magic: 'off' });
   for (const { account } of ROWS) {
     const paid = await world.pay({ beneficiary_account: account, client_ref_id: account });
     expect(paid.status).toBe(200);

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { linearPattern, writtenOutLength } from '../../src/scenario/pattern.ts';
 import { ask, refusal } from '../support/control.ts';
-import { sandboxFor, type Client } from '../support/sandbox.ts';
+import { clientFor, type Client } from '../support/sandbox.ts';
 import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -52,7 +52,7 @@ const ruleWith = (matches: string, name = 'r') => ({
   effect: { respond: { status: 418 } },
 });
 
-const worldOf = async (): Promise<Client> => (await sandboxFor({ magic: 'off' })).client();
+const worldOf = async (): Promise<Client> => clientFor({ magic: 'off' });
 
 test.each([
   ['PUT', '/scenario', { rules: [ruleWith('(?:a?){100}')] }],

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { SettingsInput } from '../../src/index.ts';
 import { linesOf, Program, startProgram } from '../support/program.ts';
 import { connectSandbox } from '../../src/index.ts';
-import { clientOf, PAYOUT, sandboxFor } from '../support/sandbox.ts';
+import { clientFor, clientOf, PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -36,8 +36,7 @@ test('a file, a name in the scenarios folder or a document chooses the scenario 
     const { client } = await sandboxFor({ scenario });
     expect((await client().pay()).status).toBe(503);
   }
-  const { client } = await sandboxFor({ scenario: 'other', scenarios: folder });
-  const world = client();
+  const world = await clientFor({ scenario: 'other', scenarios: folder });
   expect((await world.balance()).body.data.balance).toBe(5);
   const forOne = await world.send('POST', '/payout/initiate', {
     headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'mine' },
@@ -134,7 +133,7 @@ test('rules count separately in each world', async () => {
 
 test('the first matching rule applies; what skip, times, probability and attempt leave goes to later rules', async () => {
   const respond = (status: number) => ({ respond: { status } });
-  const { client } = await sandboxFor({
+  const world = await clientFor({
     scenario: {
       rules: [
         { name: 'never', probability: 0, effect: respond(510) },
@@ -145,7 +144,6 @@ test('the first matching rule applies; what skip, times, probability and attempt
       ],
     },
   });
-  const world = client();
   const paid = [await world.pay(), await world.pay(), await world.pay(), await world.pay()];
   expect(paid.map(({ status }) => status)).toEqual([501, 502, 503, 501]);
   expect(paid.map(({ headers }) => headers.get('x-sandbox-rule'))).toEqual([
@@ -186,8 +184,7 @@ testRows<[hit: object, miss: object]>([
 });
 
 test('a status that does not find a hidden payout names the rule that hides it', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   await world.pay({ beneficiary_account: '9999200010' });
   const hidden = await world.status({ client_ref_id: 'order-1' });
   expect(hidden).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
@@ -196,8 +193,7 @@ test('a status that does not find a hidden payout names the rule that hides it',
 });
 
 test('attempts of a reference are counted across the scenarios that its requests choose', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   await world.pay();
   const chosen = await world.send('POST', '/payout/initiate', {
     headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'gateway-html' }, // its rule is for attempt 1
@@ -228,8 +224,7 @@ test('files beside the active scenario file are ignored', async () => {
 });
 
 test('a 404 for an unknown payout does not name a rule about stale reads', async () => {
-  const { client } = await sandboxFor({ scenario: 'stale-reads' });
-  const world = client();
+  const world = await clientFor({ scenario: 'stale-reads' });
   const unknown = await Promise.all(
     Array.from({ length: 20 }, (_, nth) => world.status({ client_ref_id: `order-${nth}` })),
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { runInProcess } from '../support/program.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -403,8 +403,7 @@ test('an invalid scenario stops the program with exit code 2 and a line for each
 
 test('a rule without a name is called by its place, also in warnings', async () => {
   const rules = [{ match: { attempt: 1 }, effect: { respond: 503 } }, { effect: { respond: 500 } }];
-  const { client } = await sandboxFor({ scenario: { rules } });
-  const world = client();
+  const world = await clientFor({ scenario: { rules } });
   const named = [await world.pay(), await world.pay()].map(({ headers }) => headers.get('x-sandbox-rule'));
   expect(named).toEqual(['inline/rule-1', 'inline/rule-2']);
   const file = writeFiles({ 'my.yaml': 'rules: [{ effect: { delay: 1s } }, { effect: { delay: 2s } }]' })(
@@ -426,8 +425,7 @@ test.each([
 });
 
 test('a scenario may write its rate limit like the setting', async () => {
-  const { client } = await sandboxFor({ scenario: { rate_limit: '1/1h' } });
-  const world = client();
+  const world = await clientFor({ scenario: { rate_limit: '1/1h' } });
   await world.pay();
   const refused = await world.pay();
   expect(refused.status).toBe(429);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { TRANSFER_MODES, type TransferMode } from '../../src/contract/service.ts';
 import { heldBy } from '../support/control.ts';
-import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+import { clientFor, clientOf, PAYOUT, type Client } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -431,7 +431,7 @@ testRows(SCENARIOS)(
 test.each(SCENARIOS)(
   '$name behaves as described in the worlds of a server that runs it',
   async ({ name }) => {
-    const world = (await sandboxFor({ scenario: name, clock: CLOCK })).client();
+    const world = await clientFor({ scenario: name, clock: CLOCK });
     const stage = await stageOf(world, name, world);
     await STORIES[name]!(stage);
     expect(await stage.spent()).toBeGreaterThanOrEqual(0); // no scenario creates money
@@ -442,16 +442,16 @@ test.each(SCENARIOS)(
 const CHOSEN = SCENARIOS.filter((_, nth) => isLong || nth % 6 === 0);
 
 test.each(CHOSEN)('$name behaves as described for requests that choose it', async ({ name }) => {
-  const world = (await sandboxFor({ clock: CLOCK })).client();
+  const world = await clientFor({ clock: CLOCK });
   const stage = await stageOf(world, name, choosing(world, name));
   await STORIES[name]!(stage);
   expect(await stage.spent()).toBeGreaterThanOrEqual(0); // no scenario creates money
 });
 
 test('the opening balance of a scenario does not apply to requests that choose it by header', async () => {
-  const active = (await sandboxFor({ scenario: 'insufficient-balance' })).client();
+  const active = await clientFor({ scenario: 'insufficient-balance' });
   expect((await active.balance()).body.data.balance).toBe(1000);
-  const chosen = choosing((await sandboxFor()).client(), 'insufficient-balance');
+  const chosen = choosing(await clientFor(), 'insufficient-balance');
   expect((await chosen.balance()).body.data.balance).toBe(1_000_000);
 });
 
@@ -471,7 +471,7 @@ test.each(shipped('dialects'))(
   'the dialect $name has a description, and behaves as described',
   async ({ name, text }) => {
     expect(parse(text).description).toMatch(/^[A-Z].{40,}\.$/);
-    const world = (await sandboxFor({ scenario: { dialect: name } })).client();
+    const world = await clientFor({ scenario: { dialect: name } });
     const malformed = { beneficiary_account: '12345' };
     const answers = [await world.pay(malformed), await world.pay({ ...malformed, amount: 1 })];
     expect(answers.map(({ status }) => status)).toEqual(DIALECTS[name]);

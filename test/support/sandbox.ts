@@ -109,3 +109,7 @@ export async function sandboxFor(options: SettingsInput = {}) {
     client: (apiKey?: string): Client => clientOf(sandbox.world(apiKey ?? (isLent ? freshKey() : undefined))),
   };
 }
+
+/** The client of a new world in a sandbox of its own. */
+export const clientFor = async (options: SettingsInput = {}): Promise<Client> =>
+  (await sandboxFor(options)).client();

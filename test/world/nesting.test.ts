@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Reading } from '../../src/log/connections/event-reader.ts';
-import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
+import { clientFor, PAYOUT } from '../support/sandbox.ts';
 
 const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
 test('a body that is nested too deep is refused, though somebody reads the events, and the journal shows it', async () => {
-  const client = (await sandboxFor()).client();
+  const client = await clientFor();
   const events = await client.world.events();
   const body = `{"x":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`;
   const headers = { 'content-type': 'application/json' };
@@ -24,7 +24,7 @@ test.each([
   ['POST', 'rules', { effect: { respond: { status: 200, body: nested(1000) } } }],
   ['POST', 'requests/verify', { match: { a: nested(1000) } }],
 ])('%s %s refuses what is nested too deep', async (method, path, body) => {
-  const client = (await sandboxFor()).client();
+  const client = await clientFor();
   const headers = { 'content-type': 'application/json' };
   const refused = await client.send(method, `/_sandbox/${path}`, { headers, body: JSON.stringify(body) });
   expect(refused).toMatchObject({
@@ -34,13 +34,13 @@ test.each([
 });
 
 test('an unknown field of a payout may hold anything that is not nested too deep, and is ignored', async () => {
-  const client = (await sandboxFor()).client();
+  const client = await clientFor();
   const { status } = await client.pay({ ...PAYOUT, metadata: nested(98) });
   expect(status).toBe(200);
 });
 
 test('a bug in the announcement of a request ends neither the process nor the next request', async () => {
-  const client = (await sandboxFor()).client();
+  const client = await clientFor();
   const events = await client.world.events(); // only a world that somebody watches publishes anything
   onTestFinished(async () => void (await events.return()));
   const told = vi.spyOn(Reading.prototype, 'take').mockImplementation(() => {

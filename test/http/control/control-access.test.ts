@@ -4,7 +4,7 @@ import { buildApp } from '../../../src/app.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';
 import { futureIn } from '../../support/world/snapshot-lines.ts';
 
@@ -233,8 +233,7 @@ test('what shows all worlds requires the admin token', async () => {
 });
 
 test('no route sends CORS headers to a page of another origin', async () => {
-  const { url, client } = await sandboxFor(SETTINGS);
-  const { apiKey } = client();
+  const { url, apiKey } = await clientFor(SETTINGS);
   const origin = { origin: 'https://elsewhere.example' };
   await forEach(ROUTES, async (route) => {
     const [method, path] = route.split(' ') as [string, string];
@@ -321,8 +320,7 @@ test('every route with a body requires one', async () => {
 });
 
 test('an unknown query parameter is refused by every route', async () => {
-  const { url, client } = await sandboxFor(SETTINGS);
-  const { apiKey } = client();
+  const { url, apiKey } = await clientFor(SETTINGS);
   await forEach([...KEYED, ...ADMIN], async (route) => {
     const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
     const answer = await send(url, route, { ...validRequest(route), authorization, query: '?unknown=1' });
@@ -363,8 +361,7 @@ test('a path that is too long, an unknown path and a wrong method are refused', 
 });
 
 test('a body that announces too large a length is refused before it is sent', async () => {
-  const { url, client } = await sandboxFor(SETTINGS);
-  const { apiKey } = client();
+  const { url, apiKey } = await clientFor(SETTINGS);
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const sent: readonly [string, number][] = [
     ['POST /_sandbox/rules', 65_537],
@@ -380,8 +377,7 @@ test('a body that announces too large a length is refused before it is sent', as
 
 test('control calls are never rate-limited or faulted', async () => {
   const rules = [{ name: 'all', effect: { fault: 'connection-reset' } as const }];
-  const { url, client } = await sandboxFor({ ...SETTINGS, scenario: { rules, rate_limit: '1/1h' } });
-  const { apiKey } = client();
+  const { url, apiKey } = await clientFor({ ...SETTINGS, scenario: { rules, rate_limit: '1/1h' } });
   const authorization = `Bearer ${apiKey}`;
   for (let nth = 0; nth < 3; nth += 1) {
     expect((await send(url, 'GET /_sandbox/world', { authorization })).status).toBe(200);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { payMany } from '../../support/many-payouts.ts';
 
@@ -28,8 +28,7 @@ const SLOW: ScenarioInput = {
 };
 
 test('the clock shows the time, whether it is frozen and when the next step is due', async () => {
-  const { client } = await sandboxFor({ clock: START, scenario: SLOW });
-  const world = client();
+  const world = await clientFor({ clock: START, scenario: SLOW });
   expect((await ask(world, 'GET', '/clock')).body).toEqual({ now: START, frozen: true, next_due: null });
   await world.pay({ client_ref_id: 'late', transfer_mode: 'RTGS' });
   expect((await ask(world, 'GET', '/clock')).body.next_due).toBe(after(40 * 60 * S));
@@ -38,8 +37,7 @@ test('the clock shows the time, whether it is frozen and when the next step is d
 });
 
 test('an advance answers with every change, in order, each at its own time', async () => {
-  const { client } = await sandboxFor({ clock: START, scenario: SLOW });
-  const world = client();
+  const world = await clientFor({ clock: START, scenario: SLOW });
   const id: Record<string, string> = {};
   for (const transfer_mode of ['NEFT', 'RTGS', 'IMPS', 'UPI']) {
     id[transfer_mode] = (await world.pay({ client_ref_id: transfer_mode, transfer_mode })).body.data.txn_id;
@@ -75,8 +73,7 @@ test('an advance answers with every change, in order, each at its own time', asy
 });
 
 test('an advance over thousands of payouts lists the change of each', async () => {
-  const { client } = await sandboxFor({ clock: START, journalEntries: 0 });
-  const world = client();
+  const world = await clientFor({ clock: START, journalEntries: 0 });
   const count = 2500; // more than are written into the response at once
   await payMany(world, count);
   const advanced = await ask(world, 'POST', '/clock/advance', { by: '1h' });
@@ -108,8 +105,7 @@ testRows<[body: unknown, message: unknown, field?: string]>([
 ])(
   'an advance that is not valid is refused with the expected form, and moves nothing',
   async (body, message, field) => {
-    const { client } = await sandboxFor({ clock: START });
-    const world = client();
+    const world = await clientFor({ clock: START });
     await world.pay();
     expect(await ask(world, 'POST', '/clock/advance', body)).toMatchObject(
       refusal(400, 'INVALID_REQUEST', message, field === undefined ? undefined : [field]),
@@ -125,14 +121,13 @@ testRows([
   ['2026-12-01T00:00Z'],
   ['2026-12-01T05:30:00'], // without an offset it is IST
 ])('the clock can be moved to a time in any zone, and again to the same time', async (to) => {
-  const { clock } = (await sandboxFor(FROZEN)).client();
+  const { clock } = await clientFor(FROZEN);
   for (let nth = 0; nth < 2; nth += 1)
     expect((await clock.advance({ to })).now).toBe('2026-12-01T00:00:00.000Z');
 });
 
 test('a clock can be reset to that of a new world until something happens in the world', async () => {
-  const { client } = await sandboxFor(FROZEN);
-  const world = client();
+  const world = await clientFor(FROZEN);
   await world.clock.advance('2h');
   await world.clock.resume();
   expect(await world.clock.reset()).toEqual({ now: START, frozen: true, next_due: null });
@@ -147,8 +142,7 @@ test('a clock can be reset to that of a new world until something happens in the
 });
 
 test('a step planned beyond the year 9999 is shown, and never reached', async () => {
-  const { client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
-  const world = client();
+  const world = await clientFor({ clock: '2026-01-15T10:30:00Z' });
   const timeline = [{ to: 'SUCCESS', after: '3000000d' }];
   await ask(world, 'PUT', '/scenario', { settlement: { IMPS: timeline } });
   await world.pay();

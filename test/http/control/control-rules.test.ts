@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answers, ask, refusal, rulesOf, statusOf } from '../../support/control.ts';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { clientFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -11,8 +11,7 @@ const headersOf = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, nth) => [`a${nth}`, 'x']));
 
 test('rules of a world apply before those of its scenario, the newest first', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
   expect(await statusOf(world)).toBe(503);
   const put = await ask(world, 'POST', '/rules', { ...answers(400), times: 1 });
@@ -33,8 +32,7 @@ test('rules of a world apply before those of its scenario, the newest first', as
 });
 
 test('rules of a world are removed one by one or all at once; those of the scenario stay', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
   for (const name of ['one', 'two', 'three']) await ask(world, 'POST', '/rules', answers(500, name));
   await ask(world, 'DELETE', '/rules/two');
@@ -95,8 +93,7 @@ testRows<[rule: unknown, message: RegExp, field: string]>([
 ])(
   'a rule that is not valid is refused with the wrong field, and no rule is added',
   async (rule, message, field) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const world = client();
+    const world = await clientFor(SETTINGS);
     expect(await ask(world, 'POST', '/rules', rule)).toMatchObject(
       refusal(400, 'INVALID_REQUEST', expect.stringMatching(message), [field]),
     );
@@ -118,7 +115,7 @@ test.each([
     'effect.respond.body.a is too large a number',
   ],
 ])('a rule with %s is refused, and not taken without it', async (_what, body, code, message) => {
-  const { send } = (await sandboxFor()).client();
+  const { send } = await clientFor();
   const answer = await send('POST', '/_sandbox/rules', {
     headers: { 'content-type': 'application/json' },
     body,

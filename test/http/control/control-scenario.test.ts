@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answers, ask, refusal, rulesOf, statusOf } from '../../support/control.ts';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -20,8 +20,7 @@ test('a world can choose a scenario by name without affecting other worlds', asy
 });
 
 test('a world can be given a whole scenario, and returns the document unchanged', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const document = {
     description: 'all of it',
     wallet: { opening_balance: 77.5 },
@@ -44,8 +43,7 @@ test('a world can be given a whole scenario, and returns the document unchanged'
 });
 
 test('DELETE and use: null return a world to the active scenario', async () => {
-  const { client } = await sandboxFor({ ...SETTINGS, scenario: 'duplicates-rejected' });
-  const world = client();
+  const world = await clientFor({ ...SETTINGS, scenario: 'duplicates-rejected' });
   for (const back of [
     () => ask(world, 'DELETE', '/scenario'),
     () => ask(world, 'PUT', '/scenario', { use: null }),
@@ -69,8 +67,7 @@ test('the list of scenarios has their descriptions and names the active one', as
 });
 
 test('a reset restores the initial money, payouts, clock, scenario, rules, counters and journal', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const { txn_id } = (await world.pay({ amount: 5 })).body.data;
   await ask(world, 'PUT', '/scenario', { use: 'duplicates-rejected' });
   await ask(world, 'POST', '/rules', { ...answers(500, 'mine'), skip: 100 });
@@ -129,8 +126,7 @@ testRows<[body: unknown, message: RegExp, ...fields: string[]]>([
 ])(
   'a scenario choice that is not valid is refused with every wrong field, and the world keeps its scenario',
   async (body, message, ...fields) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const world = client();
+    const world = await clientFor(SETTINGS);
     const [status, code] =
       fields.length === 0 ? ([404, 'SCENARIO_NOT_FOUND'] as const) : ([400, 'INVALID_REQUEST'] as const);
     expect(await ask(world, 'PUT', '/scenario', body)).toMatchObject(

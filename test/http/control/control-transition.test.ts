@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask, refusal } from '../../support/control.ts';
-import { sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -33,8 +33,7 @@ async function payoutIn(world: Client, state: keyof typeof LEGAL, reference = 'o
 testRows(LEGAL_EDGES)(
   'a payout is forced along every legal transition, and its money follows',
   async ({ from, to }) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const world = client();
+    const world = await clientFor(SETTINGS);
     const txnId = await payoutIn(world, from);
     await world.clock.advance('7s');
     const moved = await ask(world, 'POST', `/transactions/${txnId}/transition`, { to });
@@ -70,8 +69,7 @@ testRows(LEGAL_EDGES)(
 testRows(ILLEGAL_EDGES)(
   'forcing a payout along any other transition is refused, with the legal ones',
   async ({ from, to }) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const world = client();
+    const world = await clientFor(SETTINGS);
     const txnId = await payoutIn(world, from);
     const before = [await world.world.transaction(txnId), await world.world.balance()];
     const legal = LEGAL[from].length === 0 ? 'that is its end' : `it can go to ${LEGAL[from].join(' or ')}`;
@@ -83,8 +81,7 @@ testRows(ILLEGAL_EDGES)(
 );
 
 test('a payout that is forced to FAILED gets a UTR if the dialect says so', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.world.use({ settlement: 'manual', dialect: { status: { utr_of_failed: 'set' } } });
   const txnId = await payoutIn(world, 'FAILED');
   expect((await world.world.transaction(txnId)).utr).toMatch(/^\d{12}$/);
@@ -96,8 +93,7 @@ testRows<[body: object, message: RegExp, field: string]>([
   [{}, /^to is required$/, 'to'],
   [{ to: 'FAILED', at: 'now' }, /^at is not known/, 'at'],
 ])('a transition that is not valid is refused', async (body, message, field) => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const txnId = await payoutIn(world, 'PENDING');
   expect(await ask(world, 'POST', `/transactions/${txnId}/transition`, body)).toMatchObject(
     refusal(400, 'INVALID_REQUEST', expect.stringMatching(message), [field]),

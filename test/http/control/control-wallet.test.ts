@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -24,8 +24,7 @@ async function payoutIn(
 }
 
 test('a credit and a debit move the balance to the paisa, and the client sees it', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   expect((await ask(world, 'POST', '/wallet/credit', { amount: 500 })).body).toEqual({
     balance: 1500,
     entry: { kind: 'credit', amount: 500, balance: 1500, txn_id: null, at: START },
@@ -49,8 +48,7 @@ testRows<[body: unknown, message: RegExp, field: string]>([
   [{ amount: 5, note: 'x' }, /^note is not known here \(known: amount\)$/, 'note'],
   [5, /^body must be/, 'body'],
 ])('a credit or debit that is not valid is refused', async (body, message, field) => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   for (const path of ['/wallet/credit', '/wallet/debit']) {
     expect(await ask(world, 'POST', path, body)).toMatchObject(
       refusal(400, 'INVALID_REQUEST', expect.stringMatching(message), [field]),
@@ -60,8 +58,7 @@ testRows<[body: unknown, message: RegExp, field: string]>([
 });
 
 test('the ledger entries explain every paisa, with kind, amount, balance and time', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const kept = await payoutIn(world, 'SUCCESS', 'kept');
   await world.clock.advance('1s');
   const failed = await payoutIn(world, 'PENDING', 'failed');
@@ -92,8 +89,7 @@ test('the ledger entries explain every paisa, with kind, amount, balance and tim
 });
 
 test('the summary of a world has its balance, payouts by state, clock, scenario and invariants', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   for (const state of STATES) await payoutIn(world, state, state);
   await payoutIn(world, 'PENDING', 'another');
   expect((await ask(world, 'GET', '/world')).body).toEqual({
@@ -111,8 +107,7 @@ test('the summary of a world has its balance, payouts by state, clock, scenario 
 });
 
 test('the list of payouts can be filtered by state, by reference and by both', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   for (const state of STATES) await payoutIn(world, state, `ref-${state}`);
   for (const [query, ...found] of [
     ['status=FAILED', 'ref-FAILED'],
@@ -130,8 +125,7 @@ test('the list of payouts can be filtered by state, by reference and by both', a
 });
 
 test('a payout is shown with its timeline and the reason for its state', async () => {
-  const { client } = await sandboxFor({ ...SETTINGS, openingBalance: 10_000 });
-  const world = client();
+  const world = await clientFor({ ...SETTINGS, openingBalance: 10_000 });
   const slow: ScenarioInput = {
     settlement: {
       NEFT: [
@@ -190,8 +184,7 @@ test('a payout is shown with its timeline and the reason for its state', async (
 });
 
 test('a payout names the rule that hides it until the last read that does not find it', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.world.rule({ name: 'late', match: { route: 'initiate' }, effect: { not_found: { reads: 2 } } });
   const { txn_id } = (await world.pay({ amount: 1 })).body.data;
   const hiddenBy = async () => (await world.world.transaction(txn_id)).hidden_by;

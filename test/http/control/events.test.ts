@@ -13,7 +13,7 @@ import { ask, refusal } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { startProgram } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { clientOf, sandboxFor } from '../../support/sandbox.ts';
+import { clientFor, clientOf, sandboxFor } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -43,8 +43,7 @@ async function socketReader(url: string, apiKey: string, headers: Record<string,
 }
 
 test('events are sent as server-sent events, each with an id, a type and JSON data', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const { socket, text } = await socketReader(world.url, world.apiKey);
   await world.world.fund(5);
   await world.world.fund(7);
@@ -68,8 +67,7 @@ test('events are sent as server-sent events, each with an id, a type and JSON da
 });
 
 test('a reader that reconnects gets the same response headers, and then the events that it missed', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { url, apiKey, world } = client();
+  const { url, apiKey, world } = await clientFor(SETTINGS);
   const before = await socketReader(url, apiKey);
   await world.fund(5);
   await world.fund(7);
@@ -84,8 +82,7 @@ test('a reader that reconnects gets the same response headers, and then the even
 });
 
 test('every change in a world is sent as an event, in order', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world, ...payouts } = client();
+  const { world, ...payouts } = await clientFor(SETTINGS);
   const { next } = await readerOf(world);
   const nextEvent = async () => {
     const { type, data } = await next();
@@ -137,10 +134,9 @@ test('every change in a world is sent as an event, in order', async () => {
 });
 
 test('a settlement is sent when it is due, without any request to the world', async () => {
-  const { client } = await sandboxFor({
+  const { world, ...payouts } = await clientFor({
     scenario: { settlement: { IMPS: [{ to: 'FAILED', after: '20ms' }] } },
   });
-  const { world, ...payouts } = client();
   const { next } = await readerOf(world);
   const { txn_id } = (await payouts.pay()).body.data;
   expect(await next()).toMatchObject({ type: 'request' });
@@ -148,8 +144,7 @@ test('a settlement is sent when it is due, without any request to the world', as
 });
 
 test('a slow body is an event when it begins and when it has ended, and not with each of its pieces', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world, pay } = client();
+  const { world, pay } = await clientFor(SETTINGS);
   await world.rule({ effect: { fault: { kind: 'slow-body', bytes_per_second: 1000 } } });
   const { next } = await readerOf(world);
   await pay();
@@ -174,8 +169,7 @@ test('events show no key, no other world and no control calls', async () => {
 });
 
 test('a reader without an id gets the events from then on, the same as every other reader', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world } = client();
+  const { world } = await clientFor(SETTINGS);
   const early = await readerOf(world);
   await world.fund(1);
   await early.next();
@@ -189,8 +183,7 @@ test('a reader without an id gets the events from then on, the same as every oth
 test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
   'a reader with the unknown id %j gets a missed event without a number',
   async (foreign) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const { world } = client();
+    const { world } = await clientFor(SETTINGS);
     const other = await readerOf(world);
     await world.fund(1);
     const { id } = await other.next();
@@ -204,8 +197,7 @@ test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
 test('a reader that waits before it reads its first event misses none, even after a garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
-  const { client } = await sandboxFor(SETTINGS);
-  const { world } = client();
+  const { world } = await clientFor(SETTINGS);
   const { next } = await readerOf(world);
   for (let nth = 0; nth < 2; nth += 1) {
     collectGarbage();
@@ -216,8 +208,7 @@ test('a reader that waits before it reads its first event misses none, even afte
 });
 
 test.each(isStored ? [] : ['one write'])('all events of one command reach each reader in %s', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await payMany(world, 50);
   const readers = [await socketReader(world.url, world.apiKey), await socketReader(world.url, world.apiKey)];
   const write = vi.spyOn(ServerResponse.prototype, 'write');
@@ -229,8 +220,7 @@ test.each(isStored ? [] : ['one write'])('all events of one command reach each r
 });
 
 test('a reader that stops reading is disconnected, and does not delay the others', async () => {
-  const { client } = await sandboxFor({ ...SETTINGS, journalMemory: '256MiB' });
-  const world = client();
+  const world = await clientFor({ ...SETTINGS, journalMemory: '256MiB' });
   const slow = await socketReader(world.url, world.apiKey);
   slow.socket.pause();
   const quick = await readerOf(world.world);
@@ -267,8 +257,7 @@ test('a reader past the limit of a world is refused, until another reader leaves
 });
 
 test('a reader can leave before its first event, and while it waits for one', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world } = client();
+  const { world } = await clientFor(SETTINGS);
   const { events, leave } = await readerOf(world);
   const next = events.next();
   await leave();
@@ -281,8 +270,7 @@ test('a reader can leave before its first event, and while it waits for one', as
 });
 
 test('readers that have ended leave no listener on the signal they shared', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world } = client();
+  const { world } = await clientFor(SETTINGS);
   const { signal } = new AbortController();
   const { leave } = await readerOf(world, { signal });
   await leave();

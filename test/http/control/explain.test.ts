@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RuleRequest, ScenarioInput } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
-import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z'; // 16:00 IST
@@ -9,8 +9,7 @@ const START = '2026-01-15T10:30:00.000Z'; // 16:00 IST
 /** The client of a world with these rules, whose clock is frozen. */
 async function worldWith(rules: readonly RuleRequest[], more: ScenarioInput = {}): Promise<Client> {
   const scenario = { ...more, rules: rules.map((rule, nth) => ({ name: `rule-${nth}`, ...rule })) };
-  const { client } = await sandboxFor({ clock: START, magic: 'off', settlement: 'manual' });
-  const { world } = client();
+  const { world } = await clientFor({ clock: START, magic: 'off', settlement: 'manual' });
   await world.use(scenario);
   return clientOf(world);
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { RequestsResponse } from '../../../src/contract/control-responses.ts';
 import { readMany } from '../../support/many-payouts.ts';
 import { ask } from '../../support/control.ts';
-import { sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
 
 const KIB = 1024;
@@ -21,8 +21,7 @@ const range = (first: number, last: number): number[] =>
   Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
 
 test('a full journal drops its oldest entries, and counts them', async () => {
-  const { client } = await sandboxFor({ journalEntries: 3 });
-  const world = client();
+  const world = await clientFor({ journalEntries: 3 });
   for (let nth = 1; nth <= 3; nth += 1) await world.balance();
   expect(await journalOf(world)).toEqual({ ids: [1, 2, 3], evicted: 0 });
   await world.balance();
@@ -33,15 +32,13 @@ test('a full journal drops its oldest entries, and counts them', async () => {
 });
 
 test('a journal holds a thousand entries by default', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   await readMany(world, 1010);
   expect(await journalOf(world)).toEqual({ ids: range(11, 1010), evicted: 10 });
 });
 
 test('a world with a journal of 0 entries works, and keeps none', async () => {
-  const { client } = await sandboxFor({ journalEntries: 0 });
-  const world = client();
+  const world = await clientFor({ journalEntries: 0 });
   expect((await world.pay()).status).toBe(200);
   expect(await journalOf(world)).toEqual({ ids: [], evicted: 1 });
 });
@@ -84,8 +81,7 @@ test('a reset frees the journal memory of a world', async () => {
 });
 
 test('a request under way is dropped last, and its response still arrives', async () => {
-  const { client } = await sandboxFor({ journalEntries: 2, settlement: 'manual' });
-  const world = client();
+  const world = await clientFor({ journalEntries: 2, settlement: 'manual' });
   await world.world.rule({ match: { client_ref_id: 'held' }, effect: { delay: '1h' } });
   const held = world.pay({ client_ref_id: 'held' });
   await expect.poll(async () => (await journalOf(world)).ids).toEqual([1]);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { clientFor } from '../../support/sandbox.ts';
 
 test.each<[string, string, string, (socket: Socket) => void]>([
   ['closes its connection', '{"client_ref_id":', 'content-length: 200', (socket) => void socket.destroy()],
@@ -28,7 +28,7 @@ test.each<[string, string, string, (socket: Socket) => void]>([
   'a request whose client %s in the middle of the body ends as client_gone, without a response',
   async (...row) => {
     const [, body, length, leave] = row;
-    const { world, apiKey, url } = (await sandboxFor()).client();
+    const { world, apiKey, url } = await clientFor();
     const socket = rawSocket(url);
     const [name, value] = length.split(': ') as [string, string];
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', [name]: value };
@@ -44,7 +44,7 @@ test.each<[string, string, string, (socket: Socket) => void]>([
 );
 
 test('a response that waits behind another one, or that is sent slowly, is journaled as pending until it has ended', async () => {
-  const { world, apiKey, url } = (await sandboxFor()).client();
+  const { world, apiKey, url } = await clientFor();
   const slow = { kind: 'slow-body', bytes_per_second: 1 } as const;
   await world.rule({ name: 'slow', match: { route: 'balance' }, effect: { fault: slow } });
   const socket = rawSocket(url);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -23,8 +23,7 @@ async function entryOf(world: Client): Promise<JournalEntry> {
 }
 
 test('a journal entry has the request, the response, the times, the reason and the balance before and after', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.clock.advance('2h');
   const before = Date.now();
   const { body, headers } = await world.pay({ transfer_mode: 'RTGS', beneficiary_ifsc: 'SBIN' });
@@ -73,8 +72,7 @@ test('a journal entry has the request, the response, the times, the reason and t
 });
 
 test('the journal lists reads and initiates in the order of their arrival', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.pay();
   await world.pay();
   await world.status({ client_ref_id: 'order-1' });
@@ -126,8 +124,7 @@ testRows<[text: string, headers: object, status: number, code: string, entry: ob
 ])(
   'a request that is refused is journaled with the code of the refusal',
   async (body, headers, status, code, entry) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const world = client();
+    const world = await clientFor(SETTINGS);
     await world.send('POST', '/payout/initiate', { headers: { ...JSON_HEADERS, ...headers }, body });
     expect(await entryOf(world)).toMatchObject({
       code,
@@ -141,8 +138,7 @@ testRows<[text: string, headers: object, status: number, code: string, entry: ob
 );
 
 test('a request past the rate limit is journaled with the name of the limit', async () => {
-  const { client } = await sandboxFor({ ...SETTINGS, rateLimit: '1/1h' });
-  const world = client();
+  const world = await clientFor({ ...SETTINGS, rateLimit: '1/1h' });
   await world.pay({ client_ref_id: 'first' });
   await world.pay({ client_ref_id: 'second' });
   expect((await journalOf(world))[0]).toMatchObject({
@@ -155,8 +151,7 @@ test('a request past the rate limit is journaled with the name of the limit', as
 });
 
 test('a response that a rule made is journaled with the name of the rule and whether the payout happened', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const respond = { status: 500 };
   for (const [nth, commit] of [false, true].entries()) {
     await ask(world, 'POST', '/rules', { name: 'broken', effect: { respond, commit } });
@@ -176,8 +171,7 @@ test('a response that a rule made is journaled with the name of the rule and whe
 testRows(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'malformed-json'])(
   'a request that ended with a fault is journaled with it and its payout',
   async (fault) => {
-    const { client } = await sandboxFor(SETTINGS);
-    const world = client();
+    const world = await clientFor(SETTINGS);
     await ask(world, 'POST', '/rules', { name: 'broken', effect: { fault, commit: true } });
     await world.pay().catch((error: Error) => error);
     await expect
@@ -194,8 +188,7 @@ testRows(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'ma
 );
 
 test('a request that hangs is journaled as pending, and as a fault once the client disconnects', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await ask(world, 'POST', '/rules', { name: 'stuck', effect: { fault: 'hang', commit: true } });
   const leave = new AbortController();
   const headers = { authorization: `Bearer ${world.apiKey}`, ...JSON_HEADERS };
@@ -218,8 +211,7 @@ test('a request that hangs is journaled as pending, and as a fault once the clie
 });
 
 test('a delayed response is journaled as pending, and as client_gone once the client disconnects', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await ask(world, 'POST', '/rules', { name: 'late', effect: { delay: '1h' } });
   const socket = rawSocket(world.url);
   const body = JSON.stringify(PAYOUT);
@@ -237,8 +229,7 @@ test('a delayed response is journaled as pending, and as client_gone once the cl
 });
 
 test('the journal can be filtered by route, status, reference, payout and any combination', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const { txn_id } = (await world.pay({ client_ref_id: 'one' })).body.data;
   await world.pay({ client_ref_id: 'two', amount: 0 });
   await world.status({ client_ref_id: 'one' });
@@ -260,8 +251,7 @@ test('the journal can be filtered by route, status, reference, payout and any co
 });
 
 test('the journal can be read from an id or from a world time on', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.balance();
   await world.clock.advance('1m');
   await world.balance();
@@ -299,8 +289,7 @@ testRows([
 });
 
 test('clearing the journal counts the entries, and the next entry continues the numbering', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
   expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 2 });
   expect((await ask(world, 'GET', '/requests')).body).toEqual({ requests: [], evicted: 0 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const lostResponse = {
   match: { route: 'initiate', attempt: 1 },
@@ -25,8 +25,7 @@ const put = (client: Client, settings: object, path = '/_sandbox/referee', token
 const BY_REFERENCE = { name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } };
 
 test('the referee judges a world by the settings that it was given for the client', async () => {
-  const { client } = await sandboxFor();
-  const one = client();
+  const one = await clientFor();
   await payTwice(one);
   const untold = await one.send('GET', '/_sandbox/referee');
   expect(untold.body).toMatchObject({ passed: true, counts: { error: 0, warning: 1 } });
@@ -37,7 +36,7 @@ test('the referee judges a world by the settings that it was given for the clien
 });
 
 test('amounts that no wallet can hold, sent or answered, do not keep the referee from judging', async () => {
-  const one = (await sandboxFor()).client();
+  const one = await clientFor();
   const huge = { status: 200, body: { status: 'success', data: { balance: 1e300 } } };
   await one.world.rule({ match: { route: 'balance' }, effect: { respond: huge } });
   expect((await one.pay({ amount: 1e300 })).status).toBe(400);
@@ -52,8 +51,7 @@ test.each([
   ['github', 'text/plain; charset=utf-8', /^::error title=payout referee, paid-twice::/],
   ['json', 'application/json; charset=utf-8', /^\{"name":"shop"/],
 ])('the report has the format %s', async (format, type, text) => {
-  const { client } = await sandboxFor();
-  const one = client();
+  const one = await clientFor();
   await payTwice(one);
   await put(one, BY_REFERENCE);
   const report = await one.send('GET', `/_sandbox/referee?format=${format}`);
@@ -81,8 +79,7 @@ test.each([
 });
 
 test('once the referee has settings for a world, its findings outlive a reset and a cleared journal', async () => {
-  const { client } = await sandboxFor();
-  const one = client();
+  const one = await clientFor();
   await put(one, BY_REFERENCE);
   await payTwice(one);
   await one.send('DELETE', '/_sandbox/requests');
@@ -95,7 +92,7 @@ test('once the referee has settings for a world, its findings outlive a reset an
 
 test('a client that is fixed passes after a reset, unless the verdicts on all worlds are kept', async () => {
   const adminToken = 'the-token-of-the-admin';
-  const one = (await sandboxFor({ adminToken, maxWorlds: 99 })).client(); // a sandbox that no other test gets
+  const one = await clientFor({ adminToken, maxWorlds: 99 }); // a sandbox that no other test gets
   await payTwice(one);
   expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
   await one.world.reset();
@@ -108,8 +105,7 @@ test('a client that is fixed passes after a reset, unless the verdicts on all wo
 });
 
 test('an expected payout may still be made after the journal was cleared', async () => {
-  const { client } = await sandboxFor({ settlement: 'instant' });
-  const one = client();
+  const one = await clientFor({ settlement: 'instant' });
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
   await one.balance();
   await one.send('DELETE', '/_sandbox/requests');
@@ -118,8 +114,7 @@ test('an expected payout may still be made after the journal was cleared', async
 });
 
 test('expected payouts are compared with those of the world, even if its journal was cleared and no request came since', async () => {
-  const { client } = await sandboxFor({ settlement: 'instant' });
-  const one = client();
+  const one = await clientFor({ settlement: 'instant' });
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] });
   for (const ask of [() => one.balance(), () => one.pay()]) {
     await ask();
@@ -132,8 +127,7 @@ test('expected payouts are compared with those of the world, even if its journal
 });
 
 test('a request that the rate limit of a scenario refused is judged with its reference', async () => {
-  const { client } = await sandboxFor({ scenario: { rate_limit: { max: 1, per: '1h' } } });
-  const one = client();
+  const one = await clientFor({ scenario: { rate_limit: { max: 1, per: '1h' } } });
   await one.pay({ client_ref_id: 'order-1' });
   for (let sent = 1; sent <= 2; sent += 1) await one.pay({ client_ref_id: 'order-2' });
   const { checks } = await one.world.referee();
@@ -184,7 +178,7 @@ test('the verdict on a world that was dropped to make room for another is kept',
 });
 
 test('the report on all worlds counts what a world has together with what it lost', async () => {
-  const one = (await sandboxFor({ adminToken: ADMIN, maxWorlds: 98 })).client(); // a sandbox that no other test gets
+  const one = await clientFor({ adminToken: ADMIN, maxWorlds: 98 }); // a sandbox that no other test gets
   await put(one, BY_REFERENCE, '/_sandbox/worlds/referee', ADMIN);
   await payTwice(one);
   await one.world.reset();

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { ask, refusal } from '../../support/control.ts';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../../support/sandbox.ts';
 
 const lines = (...text: string[]): string => `${text.join('\n')}\n`;
 
 test('a scenario as text is checked without using it, and returned as the JSON that chooses it', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   const text = lines('# slow', 'rules:', '  - match: { route: initiate }', '    effect: { respond: 503 }');
   const checked = (await ask(world, 'POST', '/scenario/check', { text })).body;
   const document = { rules: [{ match: { route: 'initiate' }, effect: { respond: 503 } }] };
@@ -17,8 +16,7 @@ test('a scenario as text is checked without using it, and returned as the JSON t
 });
 
 test('the scenario of a world can be shown as YAML', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   const document = { seed: 7, outcomes: [{ timeline: [{ to: 'FAILED', after: '2s' }] }] };
   const { body } = await ask(world, 'POST', '/scenario/check', { document });
   expect(body.text).toBe(

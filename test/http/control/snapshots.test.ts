@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { startProgram } from '../../support/program.ts';
-import { clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, clientOf, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { futureIn, linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { connectSandbox } from '../../../src/index.ts';
@@ -11,7 +11,7 @@ const NDJSON = 'application/x-ndjson';
 
 /** The snapshot of a world with `payouts` payouts, whose beneficiary has an emoji in the name. */
 async function snapshotWith(payouts: number): Promise<string> {
-  const { world, pay } = (await sandboxFor(SETTINGS)).client();
+  const { world, pay } = await clientFor(SETTINGS);
   for (let nth = 0; nth < payouts; nth += 1) {
     await pay({ client_ref_id: `order-${nth}`, amount: 1, beneficiary_name: 'Asha 💸' });
   }
@@ -60,7 +60,7 @@ test('a world restored from the snapshot of another keeps its own id, and takes 
   const answer = await put(fork, await snapshotWith(2));
   expect(answer).toMatchObject({ status: 200, body: { id, transactions: { PENDING: 2 } } });
   expect(await fork.world.scenario()).toMatchObject({ chosen: false }); // both servers have the same
-  const elsewhere = (await sandboxFor({ ...SETTINGS, scenario: 'server-error' })).client();
+  const elsewhere = await clientFor({ ...SETTINGS, scenario: 'server-error' });
   await put(elsewhere, await snapshotWith(2));
   expect(await elsewhere.world.scenario()).toMatchObject({ name: 'default', chosen: true });
 });
@@ -70,15 +70,14 @@ testRows<[string, (text: string) => string, Record<string, string>]>([
   ['labelled as UTF-8', (text) => text, { 'content-type': `${NDJSON}; charset=utf-8` }],
   ['without the last newline', (text) => text.trimEnd(), {}],
 ])('a snapshot is restored in every form in which it may be sent', async (_what, change, headers) => {
-  const client = (await sandboxFor(SETTINGS)).client();
+  const client = await clientFor(SETTINGS);
   const text = await snapshotWith(3);
   expect((await put(client, change(text), headers)).status).toBe(200);
   expect(await client.world.transactions()).toHaveLength(3);
 });
 
 test('a snapshot that arrives byte by byte is restored', async () => {
-  const { url, client } = await sandboxFor(SETTINGS);
-  const { world, apiKey } = client();
+  const { url, world, apiKey } = await clientFor(SETTINGS);
   const bytes = Buffer.from(await snapshotWith(2));
   const chunks = Array.from(bytes, (byte) =>
     Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]),
@@ -174,7 +173,7 @@ testRows<
 ])(
   'a snapshot that cannot be read is refused, and nothing of the world changes',
   async (_what, change, expected, headers = {}) => {
-    const client = (await sandboxFor(SETTINGS)).client();
+    const client = await clientFor(SETTINGS);
     await client.pay();
     const before = futureIn(await client.world.snapshot());
     const text = await snapshotWith(3);
@@ -259,8 +258,7 @@ test('rule counters in a snapshot count against SANDBOX_MAX_TRANSACTIONS, eight 
 });
 
 test('counts that have reached the maximum of a snapshot stay there, so that the next snapshot can be restored too', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world, pay } = client();
+  const { world, pay } = await clientFor(SETTINGS);
   await world.rule({ name: 'seen', match: { route: 'initiate' }, effect: { delay: '1ms' } });
   await pay();
   const text = (await world.snapshot())
@@ -274,8 +272,7 @@ test('counts that have reached the maximum of a snapshot stay there, so that the
 });
 
 test('a snapshot that gives the txn_id of a payout to another reference leaves the first reference usable', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const { world, pay, status } = client();
+  const { world, pay, status } = await clientFor(SETTINGS);
   const { txn_id: taken } = (await pay({ client_ref_id: 'mine' })).body.data;
   const text = (await world.snapshot()).replaceAll('"clientRefId":"mine"', '"clientRefId":"other"');
   await world.restore(resealed(text.replaceAll(/\{"attempts":\{"of":"mine".*\n/g, '')));
@@ -286,8 +283,7 @@ test('a snapshot that gives the txn_id of a payout to another reference leaves t
 });
 
 test('a snapshot of more payouts than the sandbox may hold is refused, with the name of the setting', async () => {
-  const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 2 });
-  const world = client();
+  const world = await clientFor({ ...SETTINGS, maxTransactions: 2 });
   await world.pay();
   const answer = await put(world, await snapshotWith(3));
   expect(answer).toMatchObject({ status: 500, body: { code: 'SANDBOX_FULL' } });
@@ -296,8 +292,7 @@ test('a snapshot of more payouts than the sandbox may hold is refused, with the 
 });
 
 test('a restore ends the responses that are held, and removes the rules of the world', async () => {
-  const { client } = await sandboxFor({ ...SETTINGS, journalEntries: 0 });
-  const { world, pay } = client();
+  const { world, pay } = await clientFor({ ...SETTINGS, journalEntries: 0 });
   const snapshot = await world.snapshot();
   await world.rule({ name: 'hang', match: { client_ref_id: 'hang' }, effect: { fault: 'hang' } });
   const hanging = pay({ client_ref_id: 'hang' }).catch((error: Error) => error.message);

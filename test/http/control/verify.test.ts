@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { VerifyResponse, VerifyRequest } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', openingBalance: 10_000 } as const;
@@ -233,8 +233,7 @@ test('a sequence in the wrong order says which request came too early', async ()
 });
 
 test('a message shows no control characters of a reference', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.pay({ client_ref_id: 'a\n\u001b[31m' });
   const { message } = await verify(world, { match: { status: 404 } });
   expect(message.split('\n')).toHaveLength(4);
@@ -242,8 +241,7 @@ test('a message shows no control characters of a reference', async () => {
 });
 
 test('a verification says how many requests the journal has dropped', async () => {
-  const { client } = await sandboxFor({ ...SETTINGS, journalEntries: 2 });
-  const world = client();
+  const world = await clientFor({ ...SETTINGS, journalEntries: 2 });
   for (const reference of ['a', 'b', 'c', 'd']) await world.pay({ client_ref_id: reference, amount: 1 });
   const notice =
     /2 older requests were dropped from the journal and are not counted \(SANDBOX_JOURNAL_ENTRIES\)/;
@@ -256,8 +254,7 @@ test('a verification says how many requests the journal has dropped', async () =
 });
 
 test('a request that still hangs is counted as pending', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.world.rule({ name: 'stuck', effect: { fault: 'hang' } });
   const hanging = world.pay().catch((error: Error) => error);
   const match = { outcome: 'pending', fault: 'hang', committed: false } as const;
@@ -269,8 +266,7 @@ test('a request that still hangs is counted as pending', async () => {
 });
 
 test('a request whose connection was reset has no status', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   await world.world.rule({ effect: { fault: 'connection-reset', commit: true } });
   await world.pay().catch((error: Error) => error);
   const count = { exactly: 0 };
@@ -279,8 +275,7 @@ test('a request whose connection was reset has no status', async () => {
 });
 
 test('requests can be matched by the scenario that they chose in a header', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const world = client();
+  const world = await clientFor(SETTINGS);
   const headers = { 'content-type': 'application/json', 'x-sandbox-scenario': 'server-error' };
   await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) });
   const match = { header: { 'x-sandbox-scenario': 'server-error' }, rule: 'server-error/fails' } as const;

@@ -5,7 +5,7 @@ import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { clientOf, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientFor, clientOf, type Client, type Seen } from '../../support/sandbox.ts';
 import { linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 
 /** How long single requests may keep all others waiting, in work and not in time. `npm run bench:holds` measures the time. */
@@ -88,6 +88,6 @@ test.each([
   ['POST', '/rules', { match: { client_ref_id: many(5001, String) }, effect: { delay: '1ms' } }, 'body'],
   ['POST', '/requests/verify', { match: { client_ref_id: many(5001, String) } }, 'body'],
 ])('%s %s refuses a part with more than 5,000 values', async (method, path, body, field) => {
-  const answer = await ask((await sandboxFor()).client(), method, path, body);
+  const answer = await ask(await clientFor(), method, path, body);
   expect([answer.status, answer.body.message]).toEqual([400, `${field} must hold at most 5000 values`]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z';
@@ -9,8 +9,7 @@ const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 
 test(`${IDENTICAL} identical requests at once make one payout and one debit`, async () => {
-  const { client } = await sandboxFor({ settlement: 'manual' });
-  const world = client();
+  const world = await clientFor({ settlement: 'manual' });
   const answers = await Promise.all(times(IDENTICAL, () => world.pay()));
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers.filter(({ headers }) => !headers.has('idempotent-replayed'))).toHaveLength(1);
@@ -18,8 +17,7 @@ test(`${IDENTICAL} identical requests at once make one payout and one debit`, as
 });
 
 test('exactly seventy of two hundred payouts at once are made when the wallet covers seventy', async () => {
-  const { client } = await sandboxFor({ settlement: 'manual', openingBalance: '709.99' });
-  const world = client();
+  const world = await clientFor({ settlement: 'manual', openingBalance: '709.99' });
   const answers = await Promise.all(
     times(200, (nth) => world.pay({ client_ref_id: `order-${nth}`, amount: 10 })),
   );

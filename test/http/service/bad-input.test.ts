@@ -3,7 +3,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { expect, test } from 'vitest';
 import { ask } from '../../support/control.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -32,8 +32,7 @@ testRows([
   ['null', 'null', 'must be a number'],
   ['a list', '[]', 'must be a number'],
 ])('an amount that is not in whole paise above 0 is refused', async (_what, text, message) => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   expect(await post(world, withAmount(text))).toMatchObject({
     status: 400,
     body: { code: 'INVALID_REQUEST', errors: [{ field: 'amount', message: `amount ${message}` }] },
@@ -53,15 +52,13 @@ testRows([
   ['500000.01', 500_000.01],
   ['1.0000000000000001', 1], // the nearest number that JSON can hand us is 1
 ])('an amount is debited to the paisa, however it is written', async (text, amount) => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   expect((await post(world, withAmount(text))).body.data.amount).toBe(amount);
   expect((await world.balance()).body.data.balance).toBe((100_000_000 - Math.round(amount * 100)) / 100);
 });
 
 test('the last value of a repeated field counts, in the response and in the wallet', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   const paid = await post(world, withAmount('1,"amount":999'));
   expect(paid.body.data.amount).toBe(999);
   expect((await world.balance()).body.data.balance).toBe(999_001);
@@ -93,8 +90,7 @@ test('a refusal lists all wrong fields at once, by their names in the interface'
 testRows(['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficiary_ifsc'])(
   'a text field holds at most 128 characters, and no unpaired surrogate',
   async (field) => {
-    const { client } = await sandboxFor();
-    const world = client();
+    const world = await clientFor();
     expect((await world.pay({ [field]: 'x'.repeat(128) })).status).toBe(200);
     expect((await world.pay({ [field]: 'x'.repeat(129) })).body.errors).toEqual([
       { field, message: `${field} must be at most 128 characters` },
@@ -127,16 +123,14 @@ testRows([
   ['ten thousand objects', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000), 400, 'INVALID_REQUEST'],
   ['64 KiB and one byte', JSON.stringify({ ...PAYOUT, remarks: '' }).padEnd(65_537), 413, 'BODY_TOO_LARGE'],
 ])('a body that cannot be read is refused with an error envelope', async (_what, body, status, code) => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   const answer = await post(world, body);
   expect(answer).toMatchObject({ status, body: { status: 'error', code, message: expect.any(String) } });
   expect((await post(world, JSON.stringify(PAYOUT).padEnd(65_536))).status).toBe(200);
 });
 
 test('a body that begins with a byte order mark pays, and is journaled, verified and judged like any other', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   for (const client_ref_id of ['order-1', 'order-2'])
     expect((await post(world, `\uFEFF${JSON.stringify({ ...PAYOUT, client_ref_id })}`)).status).toBe(200);
   const [first] = await world.world.requests();
@@ -152,8 +146,7 @@ test('a body that begins with a byte order mark pays, and is journaled, verified
 testRows(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then'])(
   'a field named like a property of JavaScript is ignored like any unknown field',
   async (key) => {
-    const { client } = await sandboxFor();
-    const world = client();
+    const world = await clientFor();
     const poison = `"${key}":{"amount":1,"prototype":{"amount":1}},`;
     expect((await post(world, JSON.stringify(PAYOUT).replace('{', `{${poison}`))).status).toBe(200);
     expect((await post(world, `{"${key}":{"amount":1}}`)).body.errors).toHaveLength(6);
@@ -162,8 +155,7 @@ testRows(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty',
 );
 
 test('names of JavaScript properties, control characters and paths are valid references', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   for (const reference of [
     '__proto__',
     'constructor',
@@ -229,8 +221,7 @@ testRows([
 );
 
 test('a query string that cannot be decoded finds no payout', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   for (const query of [
     'client_ref_id=%',
     'client_ref_id=%ff%fe',

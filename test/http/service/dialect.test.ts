@@ -12,7 +12,7 @@ import { systemClock } from '../../../src/platform/system-clock.ts';
 import { startServer } from '../../../src/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import { PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -46,7 +46,7 @@ const opening =
   (row: string, choice: unknown): Open =>
   async ({ settings, scenario, dialect } = {}) => {
     const whole = { ...scenario, dialect: withRow(row, choice, dialect) };
-    return (await sandboxFor({ ...settings, scenario: whole })).client();
+    return clientFor({ ...settings, scenario: whole });
   };
 
 /** What the wallet has paid out so far, in INR. */
@@ -711,7 +711,7 @@ describe('a second payout', () => {
 
   test('a repeated body is compared with that of the latest payout', async () => {
     const dialect: DialectChange = { client_ref_id: { same_body: 'replay', changed_body: 'second_payout' } };
-    const world = (await sandboxFor({ ...FROZEN, scenario: { dialect } })).client();
+    const world = await clientFor({ ...FROZEN, scenario: { dialect } });
     await world.pay({ amount: 1 });
     const second = await world.pay({ amount: 2 });
     expect((await world.pay({ amount: 2 })).body.data).toEqual(second.body.data);
@@ -731,7 +731,7 @@ describe('presets', () => {
       status: { unknown: 400, completed_at_while_pending: 'absent' },
     };
     const scenario = { seed: 1, dialect };
-    const world = (await sandboxFor({ scenario, clock: '2026-01-15T10:30:00.250Z' })).client();
+    const world = await clientFor({ scenario, clock: '2026-01-15T10:30:00.250Z' });
     expect(await world.status({ txn_id: 'TXN0' })).toMatchObject({
       status: 400,
       body: { title: 'Bad Request' },
@@ -744,7 +744,7 @@ describe('presets', () => {
   });
 
   test('a dialect may be the name of a preset alone', async () => {
-    const world = (await sandboxFor({ scenario: { dialect: 'default' } })).client();
+    const world = await clientFor({ scenario: { dialect: 'default' } });
     expect((await world.status({ txn_id: 'TXN0' })).body).toMatchObject({ status: 'error' });
   });
 
@@ -774,7 +774,7 @@ describe('the header X-Sandbox-Scenario', () => {
     for (const [name, scenario] of Object.entries(scenarios)) {
       writeFileSync(join(folder, `${name}.json`), JSON.stringify(scenario));
     }
-    return (await sandboxFor({ scenarios: folder })).client();
+    return clientFor({ scenarios: folder });
   }
 
   test('a request that chooses a scenario is answered in its dialect, accepted or refused', async () => {

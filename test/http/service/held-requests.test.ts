@@ -1,16 +1,15 @@
 import { expect, test } from 'vitest';
 import { heldBy } from '../../support/control.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor } from '../../support/sandbox.ts';
 
 const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initiate') =>
   ({ name: `held-${route}`, match: { route }, effect: { hold: at } }) as const;
 
-const clientFor = async (settlement: 'manual' | 'instant' = 'manual'): Promise<Client> =>
-  (await sandboxFor({ settlement })).client();
+const MANUAL = { settlement: 'manual' } as const;
 
 test('a request that is held on arrival makes its payout when it is released', async () => {
-  const { world, pay } = await clientFor();
+  const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));
   const paying = pay();
   const [held] = await heldBy(world, 1);
@@ -29,7 +28,7 @@ test('a request that is held on arrival makes its payout when it is released', a
 });
 
 test('status says SUCCESS while the PENDING answer of initiate is still held', async () => {
-  const { world, pay, status } = await clientFor('instant');
+  const { world, pay, status } = await clientFor({ settlement: 'instant' });
   await world.rule(HOLD('committed'));
   const paying = pay();
   const [held] = await heldBy(world, 1);
@@ -40,7 +39,7 @@ test('status says SUCCESS while the PENDING answer of initiate is still held', a
 });
 
 test('of two requests with one reference, the one that is released first makes the payout', async () => {
-  const { world, pay } = await clientFor();
+  const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));
   const first = pay({ remarks: 'worker 1' });
   await heldBy(world, 1);
@@ -54,7 +53,7 @@ test('of two requests with one reference, the one that is released first makes t
 });
 
 test('a release chooses what the client sees: a broken connection, or another answer', async () => {
-  const { world, pay } = await clientFor();
+  const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));
   const lost = pay().catch((error: Error) => error.name);
   await (await heldBy(world, 1))[0]!.release({ fault: 'connection-reset' });
@@ -69,7 +68,7 @@ test('a release chooses what the client sees: a broken connection, or another an
 });
 
 test('a status answer that is held shows the state from before the hold', async () => {
-  const { world, pay, status } = await clientFor();
+  const { world, pay, status } = await clientFor(MANUAL);
   const { body } = await pay();
   await world.rule(HOLD('committed', 'status'));
   const reading = status({ client_ref_id: 'order-1' });
@@ -80,7 +79,7 @@ test('a status answer that is held shows the state from before the hold', async 
 });
 
 test('a hold that nobody releases fails loudly: the response, the journal and the library say so', async () => {
-  const { world, pay } = await clientFor();
+  const { world, pay } = await clientFor(MANUAL);
   await world.rule({ name: 'short', effect: { hold: { at: 'arrived', for: '1ms' } } });
   const { status, headers, body } = await pay();
   expect({ status, rule: headers.get('x-sandbox-rule'), code: body.code }).toEqual({
@@ -100,7 +99,7 @@ test('a hold that nobody releases fails loudly: the response, the journal and th
 });
 
 test('a client that has only finished sending gets its response, one that has left does not', async () => {
-  const { world, apiKey, url } = await clientFor();
+  const { world, apiKey, url } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived', 'status'));
   const headers = { authorization: `Bearer ${apiKey}` };
   const [waiting, leaving] = [rawSocket(url), rawSocket(url)];
@@ -116,7 +115,7 @@ test('a client that has only finished sending gets its response, one that has le
 });
 
 test('a client that leaves ends its hold, and its payout does not happen', async () => {
-  const { world, url, apiKey } = await clientFor();
+  const { world, url, apiKey } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived', 'status'));
   const leave = new AbortController();
   const asking = fetch(`${url}/payout/status?txn_id=TXN1`, {
@@ -131,7 +130,7 @@ test('a client that leaves ends its hold, and its payout does not happen', async
 });
 
 test('a reset ends the requests that are held, without their payouts', async () => {
-  const { world, pay } = await clientFor();
+  const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));
   const paying = pay();
   const [held] = await heldBy(world, 1);
@@ -142,7 +141,7 @@ test('a reset ends the requests that are held, without their payouts', async () 
 });
 
 test('waiting for more requests than are held ends with an error that lists those that are', async () => {
-  const { world, pay } = await clientFor();
+  const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));
   const paying = pay();
   await heldBy(world, 1);
@@ -155,7 +154,7 @@ test('waiting for more requests than are held ends with an error that lists thos
 });
 
 test('a world holds at most 100 requests, and refuses one more without a payout', async () => {
-  const { world, pay } = await clientFor();
+  const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));
   const held = Array.from({ length: 100 }, (_, nth) => pay({ client_ref_id: `order-${nth}` }));
   await heldBy(world, 100);

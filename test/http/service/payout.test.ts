@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -55,8 +55,7 @@ test('HEAD gets the headers of GET without a body, is in the journal, and tells 
 });
 
 test('the balance is answered with exactly the fields of the interface and follows every payout', async () => {
-  const { client } = await sandboxFor({ openingBalance: '2000.50' });
-  const world = client();
+  const world = await clientFor({ openingBalance: '2000.50' });
   const before = await world.balance();
   expect(before.body).toEqual({
     status: 'success',
@@ -69,8 +68,7 @@ test('the balance is answered with exactly the fields of the interface and follo
 });
 
 test('status finds a payout by txn_id, by client_ref_id or by both, with exactly the fields of the interface', async () => {
-  const { client } = await sandboxFor({ settlement: 'manual' });
-  const world = client();
+  const world = await clientFor({ settlement: 'manual' });
   const { txn_id, created_at } = (await world.pay()).body.data;
   const byReference = await world.status({ client_ref_id: 'order-1' });
   expect(byReference.status).toBe(200);
@@ -93,8 +91,7 @@ test('status finds a payout by txn_id, by client_ref_id or by both, with exactly
 });
 
 test('a status request without a txn_id or client_ref_id is refused, and both fields are named', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   expect(await world.status({})).toMatchObject({
     status: 400,
     body: {
@@ -125,8 +122,7 @@ testRows([
 ])(
   'a repeated reference with another value in any field is refused and changes nothing',
   async (_field, change) => {
-    const { client } = await sandboxFor();
-    const world = client();
+    const world = await clientFor();
     const { txn_id } = (await world.pay()).body.data;
     const refused = await world.pay(change);
     expect(refused).toMatchObject({
@@ -139,8 +135,7 @@ testRows([
 );
 
 test('leading zeros, other scripts and combining marks are returned unchanged', async () => {
-  const { client } = await sandboxFor();
-  const world = client();
+  const world = await clientFor();
   const names = {
     client_ref_id: 'ऑर्डर-१ 🧾',
     beneficiary_name: 'Jose\u0301 अनन्या',

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 
 test('an initiate past the rate limit gets 429, which names the limit and the setting that changes it', async () => {
-  const { client } = await sandboxFor({ rateLimit: '3/1h' });
-  const world = client();
+  const world = await clientFor({ rateLimit: '3/1h' });
   for (const nth of [1, 2, 3]) expect((await world.pay({ client_ref_id: `order-${nth}` })).status).toBe(200);
   const refused = await world.pay({ client_ref_id: 'order-4' });
   expect(refused).toMatchObject({
@@ -59,8 +58,7 @@ test('other keys push no count out, however many there are', async () => {
 });
 
 test('requests that choose another scenario count against the same rate limit', async () => {
-  const { client } = await sandboxFor({ rateLimit: '1/1h' });
-  const world = client();
+  const world = await clientFor({ rateLimit: '1/1h' });
   const initiate = async (scenario?: string): Promise<number> => {
     const headers = {
       'content-type': 'application/json',
@@ -87,15 +85,13 @@ test('the rate limit counts wall time: a frozen clock does not prolong it, and a
 });
 
 test('an invalid initiate counts too, since the rate limit is checked before the body is read', async () => {
-  const { client } = await sandboxFor({ rateLimit: '1/1h' });
-  const world = client();
+  const world = await clientFor({ rateLimit: '1/1h' });
   expect((await world.pay({ amount: 0 })).status).toBe(400);
   expect((await world.pay({ amount: 0 })).status).toBe(429);
 });
 
 test('a reset clears the rate limit of a world', async () => {
-  const { client } = await sandboxFor({ rateLimit: '1/1h' });
-  const world = client();
+  const world = await clientFor({ rateLimit: '1/1h' });
   expect((await world.pay()).status).toBe(200);
   expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(429);
   await world.world.reset();
@@ -103,8 +99,7 @@ test('a reset clears the rate limit of a world', async () => {
 });
 
 test('a request past the limit of a scenario is in the journal with its reference, its body and the limit', async () => {
-  const { client } = await sandboxFor({ scenario: { rate_limit: '1/1h' } });
-  const world = client();
+  const world = await clientFor({ scenario: { rate_limit: '1/1h' } });
   await world.pay();
   const refused = await world.pay({ client_ref_id: 'order-2' });
   expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
@@ -124,7 +119,7 @@ test('a request past the limit of a scenario is in the journal with its referenc
 
 test('a limit of a rule returns 429 with Retry-After and the name of the rule, also with a response of its own', async () => {
   const limit = { max: 1, per: '90s' };
-  const { client } = await sandboxFor({
+  const world = await clientFor({
     clock: '2026-01-15T10:30:00Z',
     scenario: {
       rules: [
@@ -137,7 +132,6 @@ test('a limit of a rule returns 429 with Retry-After and the name of the rule, a
       ],
     },
   });
-  const world = client();
   expect([(await world.pay()).status, (await world.balance()).status]).toEqual([200, 200]);
   await world.clock.advance('500ms');
   const refused = await world.pay({ client_ref_id: 'order-2' });

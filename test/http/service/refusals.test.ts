@@ -17,7 +17,7 @@ import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import { PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
 
 const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json' }, body: text });
 
@@ -205,7 +205,7 @@ test('an internal error does not show the exception to the client', async () => 
 });
 
 test('every response has a request id, by which its log line can be found', async () => {
-  const world = (await sandboxFor()).client();
+  const world = await clientFor();
   const [one, other] = [await world.balance(), await world.send('GET', '/nowhere')];
   expect(one.headers.get('x-sandbox-request-id')).toMatch(/^req-/);
   expect(other.headers.get('x-sandbox-request-id')).not.toBe(one.headers.get('x-sandbox-request-id'));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { sandboxFor } from '../../support/sandbox.ts';
+import { clientFor } from '../../support/sandbox.ts';
 
 test('a response of a rule names the request and the payout that it made, in its body, its headers and its message', async () => {
-  const { client } = await sandboxFor({
+  const world = await clientFor({
     clock: '2026-01-15T10:30:00Z',
     scenario: {
       rules: [
@@ -36,7 +36,6 @@ test('a response of a rule names the request and the payout that it made, in its
       ],
     },
   });
-  const world = client();
   const page = await world.pay({ amount: 10.5, beneficiary_name: '<b>Asha</b>', client_ref_id: 'né 1' });
   const [payout] = await world.world.transactions();
   expect(page.headers.get('x-order')).toBe(`n%C3%A9 1 ${payout!.txn_id}`);
