@@ -388,24 +388,38 @@ test(
   },
 );
 
-test('a second sandbox with the same state file is refused, also by another path, until the first is gone', async () => {
-  const folder = temporaryFolder();
-  const state = join(folder, 'sandbox.state');
-  const link = join(temporaryFolder(), 'link.state');
-  symlinkSync(state, link);
-  const { program, url } = await startProgram({ SANDBOX_STATE: state, SANDBOX_STATE_EVERY: '1ms' });
-  await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'one', amount: 1 });
-  await expect.poll(() => keptWorlds(state)?.[0]?.payouts.length).toBe(1);
-  for (const path of [state, link]) {
-    await expect(startSandbox({ state: path })).rejects.toThrow(
-      `the state file ${path} is used by another sandbox`,
-    );
-  }
-  await program.stop('SIGKILL'); // what it leaves behind does not stand in the way
-  await during({ state: link }, async ({ pay }) => void (await pay({ client_ref_id: 'two' })));
-  expect(lstatSync(link).isSymbolicLink()).toBe(true);
-  expect(keptWorlds(state)?.[0]?.payouts).toHaveLength(2);
-  expect(readdirSync(folder)).toEqual(['sandbox.state']);
+test.each([
+  ['', 'state'],
+  [`, in a folder whose name is too long for a socket`, 'long'.repeat(25)],
+])(
+  'a second sandbox with the same state file is refused, also by another path, until the first is gone%s',
+  async (_where, name) => {
+    const folder = join(temporaryFolder(), name);
+    mkdirSync(folder);
+    const state = join(folder, 'sandbox.state');
+    const link = join(temporaryFolder(), 'link.state');
+    symlinkSync(state, link);
+    const { program, url } = await startProgram({ SANDBOX_STATE: state, SANDBOX_STATE_EVERY: '1ms' });
+    await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'one', amount: 1 });
+    await expect.poll(() => keptWorlds(state)?.[0]?.payouts.length).toBe(1);
+    for (const path of [state, link]) {
+      await expect(startSandbox({ state: path })).rejects.toThrow(
+        `the state file ${path} is used by another sandbox`,
+      );
+    }
+    await program.stop('SIGKILL'); // what it leaves behind does not stand in the way
+    await during({ state: link }, async ({ pay }) => void (await pay({ client_ref_id: 'two' })));
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(keptWorlds(state)?.[0]?.payouts).toHaveLength(2);
+    expect(readdirSync(folder)).toEqual(['sandbox.state']);
+  },
+);
+
+test('of two sandboxes that start at once with the same state file, one is refused', async () => {
+  const options = { state: join(temporaryFolder(), 'sandbox.state') };
+  const starts = await Promise.allSettled([startSandbox(options), startSandbox(options)]);
+  for (const start of starts) if (start.status === 'fulfilled') await start.value.close();
+  expect(starts.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
 });
 
 test('a start removes the unfinished files of its state file, and no others', async () => {

@@ -33,15 +33,29 @@ async function isListening(path: string): Promise<boolean> {
   }
 }
 
-/** @throws the error of `listen` */
-async function listen(path: string): Promise<() => Promise<void>> {
-  const left = await lstat(path).catch(() => null); // by a process that was killed
-  if (left?.isSocket() === true) await rm(path, { force: true });
+/** @returns a function that ends it; null when something else is at that path @throws the error of `listen` */
+async function listen(path: string): Promise<(() => Promise<void>) | null> {
   const server = createServer((socket) => socket.destroy());
   server.unref();
   server.listen(path);
-  await once(server, 'listening');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
+    throw error;
+  }
   return () => new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** The lock at one of the paths. @throws Error when no socket can be made there */
+async function lockAt(path: string): Promise<(() => Promise<void>) | 'taken'> {
+  const lock = await listen(path);
+  if (lock !== null) return lock;
+  if (await isListening(path)) return 'taken';
+  const left = await lstat(path).catch(() => null);
+  if (left?.isSocket() === false) throw new Error(`${path} is another file`);
+  await rm(path, { force: true }); // left by a process that was killed
+  return (await listen(path)) ?? 'taken';
 }
 
 /**
@@ -51,9 +65,8 @@ async function listen(path: string): Promise<() => Promise<void>> {
  */
 export async function lockFile(file: string): Promise<(() => Promise<void>) | 'taken' | 'impossible'> {
   for (const path of socketsOf(file)) {
-    if (await isListening(path)) return 'taken';
     try {
-      return await listen(path);
+      return await lockAt(path);
     } catch {
       // not in this folder
     }
