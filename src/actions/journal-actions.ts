@@ -3,7 +3,7 @@ import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { expectedTable } from '../referee/expected-table.ts';
-import { hasFailed, reportsOf } from '../referee/reports/summary.ts';
+import { hasFailed, reportsOf, type Colour } from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
 import { savedTraffic } from '../referee/saved-traffic.ts';
 import { scenarioText } from '../scenario/scenario-text.ts';
@@ -11,7 +11,7 @@ import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { document, limit, text, usedText, wholeNumber } from './arguments.ts';
-import { counted, jsonText, plain, rupees, table, type Cell, type Colour } from './words.ts';
+import { counted, jsonText, rupees, table, type Cell } from './words.ts';
 
 /** What the client of a world did. */
 
@@ -121,7 +121,7 @@ export const journalActions = [
       return world.referee(isNew ? (settings as RefereeSettingsInput) : undefined);
     },
     lines: (report, { paint }) =>
-      terminalText(reportsOf([report]), paint !== plain)
+      terminalText(reportsOf([report]), paint)
         .trimEnd()
         .split('\n'),
     hasFailed: (report) => hasFailed(reportsOf([report]), 'error'),

@@ -3,8 +3,9 @@ import { ControlClient, SandboxError } from '../client/control-client.ts';
 import type { Sandbox } from '../client/sandbox.ts';
 import type { TestWorld } from '../client/test-world.ts';
 import { parseShape, pathText } from '../contract/shape-issues.ts';
+import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
-import { jsonText, timeZone, visibleLine, type Paint, type TimeZone } from './words.ts';
+import { jsonText, timeZone, visibleLine, type TimeZone } from './words.ts';
 
 /** What can be done to a running sandbox. Commands of the command line and tools for coding agents are made from it. */
 

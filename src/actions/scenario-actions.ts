@@ -6,6 +6,7 @@ import { RouteName } from '../contract/match.ts';
 import { ScenarioDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import { packageText } from '../package-files.ts';
+import type { Paint } from '../referee/reports/summary.ts';
 import {
   checkedShape,
   problemText,
@@ -18,7 +19,7 @@ import { action, type Session, type Texts } from './sandbox-action.ts';
 import { document, flag, text, wholeNumber } from './arguments.ts';
 import { explanationLines } from './explanation-words.ts';
 import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
-import { counted, oneLine, table, type Paint } from './words.ts';
+import { counted, oneLine, table } from './words.ts';
 
 /** Scenarios, and the rules that are tried before theirs. */
 

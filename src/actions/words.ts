@@ -1,17 +1,12 @@
 import { styleText } from 'node:util';
 import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
+import type { Colour, Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
 
 /** How responses of a sandbox are written for people: rupees, times, aligned columns, colours. */
 
-export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
-
-/** Colours a text, on a terminal. */
-export type Paint = (text: string, colour: Colour) => string;
-
 // without `false`, Node.js would check the terminal again, and find no colours where TERM is missing
 export const inColour: Paint = (text, colour) => styleText(colour, text, { validateStream: false });
-export const plain: Paint = (text) => text;
 
 /** The sequences of `inColour`, and characters that control a terminal or reorder text. Joiners are part of Indian scripts. */
 // oxlint-disable-next-line no-control-regex -- they are what it looks for

@@ -1,5 +1,6 @@
-import { inColour, jsonText, plain, visible, type Paint } from '../actions/words.ts';
+import { inColour, jsonText, visible } from '../actions/words.ts';
 import { systemReason } from '../contract/usage-error.ts';
+import { plain, type Paint } from '../referee/reports/summary.ts';
 
 // Exit codes.
 
@@ -11,12 +12,9 @@ export const EXIT_USAGE = 2;
 /** Ctrl-C ended it: the exit code that a shell reports for that. */
 export const EXIT_STOPPED = 130;
 
-/** Whether output has colours: on a terminal, unless NO_COLOR is set. */
-export const isColoured = (environment: NodeJS.ProcessEnv): boolean =>
-  process.stdout.isTTY && !environment['NO_COLOR'];
-
+/** Output has colours on a terminal, unless NO_COLOR is set. */
 export const paintFor = (environment: NodeJS.ProcessEnv): Paint =>
-  isColoured(environment) ? inColour : plain;
+  process.stdout.isTTY && !environment['NO_COLOR'] ? inColour : plain;
 
 /** Returns to the beginning of the terminal line and clears it. */
 export const CLEAR_LINE = '\r\u001B[K';

@@ -5,6 +5,7 @@ import { githubAnnotations } from '../../src/referee/reports/annotations.ts';
 import { junitChecksXml, junitXml } from '../../src/referee/reports/junit.ts';
 import { markdownText } from '../../src/referee/reports/markdown.ts';
 import { reportsOf } from '../../src/referee/reports/summary.ts';
+import { inColour, visible } from '../../src/actions/words.ts';
 import { terminalText } from '../../src/referee/reports/terminal.ts';
 import { evidenceOf, type Line } from './journal-of.ts';
 
@@ -48,7 +49,9 @@ test('the report for people shows each finding with its requests and what to do 
 test('the report for people has colours only on a terminal', () => {
   const reports = reportsOf([worldOf('a')]);
   expect(terminalText(reports)).not.toContain('\u001b');
-  expect(terminalText(reports, true)).toContain('\u001b[31merror  \u001b[0m');
+  const coloured = terminalText(reports, inColour);
+  expect(coloured).toContain('\u001b[31merror  \u001b[39m');
+  expect(visible(coloured, true)).toBe(coloured); // the terminal gets all of it
 });
 
 test('of a thousand worlds, only those with findings are shown', () => {

@@ -20,7 +20,7 @@ import {
   EXIT_FAILED,
   EXIT_OK,
   EXIT_STOPPED,
-  isColoured,
+  paintFor,
   quoted,
   say,
   sayJson,
@@ -109,7 +109,7 @@ function display(rows: readonly Row[], environment: NodeJS.ProcessEnv, isJson: b
     cell(cell: Cell): void {
       const isFirst = rows.find(({ kind }) => kind === cell.kind)?.name === cell.name;
       shown += 1;
-      show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, isColoured(environment))]);
+      show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, paintFor(environment))]);
       progress();
     },
     end(lines: readonly string[], cells: readonly Cell[]): void {

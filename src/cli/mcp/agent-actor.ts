@@ -1,7 +1,7 @@
 import type { Actor } from '../../actions/sandbox-action.ts';
-import { plain } from '../../actions/words.ts';
 import type { Sandbox } from '../../client/sandbox.ts';
 import type { TestWorld } from '../../client/test-world.ts';
+import { plain } from '../../referee/reports/summary.ts';
 import { SettingsError } from '../../settings.ts';
 
 const MOST_SNAPSHOTS = 10;

@@ -14,7 +14,7 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
-import { complain, EXIT_FAILED, EXIT_OK, isColoured, say, sayJson } from '../output.ts';
+import { complain, EXIT_FAILED, EXIT_OK, paintFor, say, sayJson } from '../output.ts';
 import { checkWritable, usedFile, writeText } from '../named-files.ts';
 import { projectSettings } from './project-settings.ts';
 
@@ -148,7 +148,7 @@ export function publish(
   environment: NodeJS.ProcessEnv,
 ): number {
   if (isJson) sayJson(reports);
-  else say(terminalText(reports, isColoured(environment)).trimEnd());
+  else say(terminalText(reports, paintFor(environment)).trimEnd());
   for (const { write, file } of files) writeReport(write(reports, failOn), file, environment);
   const untested = required.flatMap((id) => whyUntested(reports, id) ?? []);
   for (const why of untested) complain(why);

@@ -15,12 +15,11 @@ import {
   visibleLine,
   jsonText,
 } from '../../actions/words.ts';
+import { COLOURS } from '../../referee/reports/summary.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
 import { untilStopped } from '../stop-signal.ts';
 
 const AGAIN_MS = 500;
-
-const COLOURS = { error: 'red', warning: 'yellow', notice: 'cyan' } as const;
 
 /** In place of the time, for events without one. */
 const NO_TIME = ' '.repeat(12);

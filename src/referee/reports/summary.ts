@@ -3,6 +3,19 @@ import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 
 /** What the reports have in common. */
 
+export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** Colours a text, on a terminal. */
+export type Paint = (text: string, colour: Colour) => string;
+
+export const plain: Paint = (text) => text;
+
+export const COLOURS: Readonly<Record<Severity, Colour>> = {
+  error: 'red',
+  warning: 'yellow',
+  notice: 'cyan',
+};
+
 /** Findings at or above this severity are failures; never means that none are. */
 export type FailOn = Severity | 'never';
 

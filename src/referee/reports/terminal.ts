@@ -1,13 +1,19 @@
-import type { CheckReport, ConductReports, Finding, Severity, WorldReport } from '../../contract/conduct.ts';
-import { counted, countTexts, detailLines, foundChecks, foundWorlds, shortened, tallyOf } from './summary.ts';
+import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
+import {
+  COLOURS,
+  counted,
+  countTexts,
+  detailLines,
+  foundChecks,
+  foundWorlds,
+  plain,
+  shortened,
+  tallyOf,
+  type Paint,
+} from './summary.ts';
 
 const MOST_WORLDS = 50;
 const MOST_FINDINGS = 5;
-
-const COLOURS: Readonly<Record<Severity, number>> = { error: 31, warning: 33, notice: 36 };
-const BOLD = 1;
-
-type Paint = (text: string, style: number) => string;
 
 /** Aligns the second column of lines, which begins after two spaces. */
 function aligned(lines: readonly string[]): string[] {
@@ -46,7 +52,7 @@ function reasonLines({ checks }: WorldReport): readonly string[] {
 
 function worldLines(world: WorldReport, paint: Paint): readonly string[] {
   return [
-    [`world ${paint(world.name, BOLD)}`, ...countTexts(world)].join('   '),
+    [`world ${paint(world.name, 'bold')}`, ...countTexts(world)].join('   '),
     ...foundChecks(world).flatMap((check) => checkLines(check, paint)),
     ...reasonLines(world),
   ];
@@ -67,13 +73,8 @@ function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly stri
   ];
 }
 
-/**
- * The report as lines for people.
- *
- * @param isColoured only for a terminal
- */
-export function terminalText({ worlds }: ConductReports, isColoured = false): string {
-  const paint: Paint = (text, style) => (isColoured ? `\u001b[${style}m${text}\u001b[0m` : text);
+/** The report as lines for people. */
+export function terminalText({ worlds }: ConductReports, paint = plain): string {
   const found = foundWorlds(worlds);
   const detailed = worlds.length === 1 ? worlds : found.slice(0, MOST_WORLDS);
   const lines = detailed.flatMap((world) => worldLines(world, paint));

@@ -1,14 +1,11 @@
 import { timeText } from '../../contract/duration.ts';
-import { counted } from '../../referee/reports/summary.ts';
+import { counted, type Paint } from '../../referee/reports/summary.ts';
 import { hasFailed, VERDICTS, type Cell, type Row, type CellVerdict } from './cells.ts';
 import { often } from '../../referee/payments.ts';
 import type { Baseline } from './matrix.ts';
 
 /** The matrix as lines for people. */
 
-const RED = 31;
-const GREEN = 32;
-const YELLOW = 33;
 const VERDICT_WIDTH = Math.max(...VERDICTS.map(({ length }) => length));
 const INDENT = ' '.repeat(4);
 
@@ -23,14 +20,12 @@ export function baselineLines({ durationMs, requests, expected, isFlaky }: Basel
  * A cell: one line, and below a failing one the reason and the command that runs it again.
  *
  * @param rows all rows of the table, whose names share a column
- * @param isColoured only for a terminal
  */
-export function cellLines(cell: Cell, rows: readonly Row[], isColoured: boolean): readonly string[] {
+export function cellLines(cell: Cell, rows: readonly Row[], paint: Paint): readonly string[] {
   const { name, verdict, why, durationMs, met, again } = cell;
   const width = Math.max(...rows.map((row) => row.name.length));
-  const word = verdict.padEnd(VERDICT_WIDTH);
-  const colour = hasFailed(cell) ? RED : verdict === 'survives' ? GREEN : YELLOW;
-  const shown = isColoured ? `\u001B[${colour}m${word}\u001B[0m` : word;
+  const colour = hasFailed(cell) ? 'red' : verdict === 'survives' ? 'green' : 'yellow';
+  const shown = paint(verdict.padEnd(VERDICT_WIDTH), colour);
   const times = verdict === 'not exercised' ? 'the client saw nothing of it' : `met ${often(met)}`;
   const line = [`${name.padEnd(width)}  ${shown}  ${timeText(durationMs).padStart(7)}`, times].join('  ');
   if (!hasFailed(cell)) return [why.length === 0 ? line : `${line}; ${why[0]}`];
