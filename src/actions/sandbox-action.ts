@@ -13,7 +13,6 @@ import { jsonText, timeZone, visibleLine, type TimeZone } from './words.ts';
 export interface Texts {
   /** Whether `use` was given a scenario itself, and not the name of one. */
   readonly isScenario: (given: unknown) => boolean;
-  /** @throws SettingsError for a file that cannot be read */
   readonly read: (calledBy: string, given: unknown) => { readonly name: string; readonly text: string };
   readonly save: (calledBy: string, name: string, text: () => Promise<string>) => Promise<void>;
   readonly saved: (calledBy: string, name: string) => string;
@@ -72,7 +71,7 @@ export interface Action {
   readonly scope: keyof typeof COMMON;
   /** The arguments that stand on the command line without a flag, in this order. */
   readonly words: readonly string[];
-  /** @param nameOf how the user knows an argument @throws SettingsError, SandboxError, NoSandboxError */
+  /** @param nameOf how the user knows an argument */
   readonly perform: (given: unknown, actor: Actor, nameOf: (field: string) => string) => Promise<Performed>;
 }
 
@@ -95,7 +94,6 @@ interface Definition<Input extends z.ZodRawShape, Result> {
   readonly hasFailed?: (result: Result) => boolean;
 }
 
-/** @throws SettingsError with a line for each wrong argument */
 function parsed<Input extends z.ZodObject>(input: Input, given: unknown, nameOf: (field: string) => string) {
   const { value, issues } = parseShape(input, given);
   if (issues === undefined) return value;
@@ -107,7 +105,7 @@ function parsed<Input extends z.ZodObject>(input: Input, given: unknown, nameOf:
   throw new SettingsError(lines.join('\n'));
 }
 
-/** The session of one use. @throws SettingsError for an unknown time zone */
+/** The session of one use. */
 export function sessionOf(
   actor: Actor,
   { key, time_zone: zone }: { readonly key?: string | undefined; readonly time_zone?: string | undefined },

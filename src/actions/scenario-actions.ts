@@ -30,7 +30,7 @@ export function problemsIn(name: string, problems: readonly Problem[]): Settings
   return new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
 }
 
-/** A document of this shape, as it was written. @throws SettingsError with the line of each problem */
+/** A document of this shape, as it was written. */
 function documentOf(
   { name, text: content }: ReturnType<Texts['read']>,
   schemaOf: (input: unknown) => z.ZodType,

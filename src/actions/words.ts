@@ -54,7 +54,7 @@ export interface TimeZone {
   readonly time: (at: string) => string;
 }
 
-/** @param name IST, or a name of the time zone database @throws SettingsError */
+/** @param name IST, or a name of the time zone database */
 export function timeZone(name = 'IST'): TimeZone {
   const timeZone = name === 'IST' ? 'Asia/Kolkata' : name;
   let format: Intl.DateTimeFormat;

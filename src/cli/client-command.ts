@@ -56,8 +56,6 @@ async function exitOf(child: ChildProcess, program: string): Promise<Exit> {
 
 /**
  * @param words the program and its arguments, in which {url} and {key} are filled in
- * @param env NAME=VALUE, the same
- * @throws SettingsError for what can never be run
  */
 export function clientCommand(
   words: readonly string[],

@@ -2,7 +2,7 @@ import { SETTINGS, SettingsError } from '../settings.ts';
 
 /** Checks that several commands share. */
 
-/** @param calledBy the flag that names the address @throws SettingsError for anything but the address of a server */
+/** @param calledBy the flag that names the address */
 export function checkAddress(calledBy: string, url: string): void {
   const written = JSON.stringify(url);
   if (!/^https?:\/\//.test(url)) {

@@ -29,7 +29,7 @@ const notReady = (url: string): Promise<string | null> =>
     }).once('error', failed);
   });
 
-/** `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. @returns the exit code */
+/** `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. */
 export async function askHealth(
   at: string | Pick<Settings, 'host' | 'port'>,
   waitMs: number,

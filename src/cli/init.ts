@@ -44,7 +44,7 @@ function runnerOf(folder: string, named: string | undefined): Runner {
   throw new SettingsError(`--runner must be one of vitest, node, not ${JSON.stringify(named)}`);
 }
 
-/** `payout-sandbox init FOLDER`: writes a scenario, a compose file and a first test. @returns the exit code */
+/** `payout-sandbox init FOLDER`: writes a scenario, a compose file and a first test. */
 export function initProject(folder: string, runnerName: string | undefined): number {
   const runner = runnerOf(folder, runnerName);
   const width = Math.max(...Object.keys(FILES).map((name) => name.length));

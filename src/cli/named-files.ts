@@ -10,7 +10,7 @@ import { SettingsError } from '../settings.ts';
 /** Stands for standard input instead of a file. */
 const STANDARD_INPUT = '-';
 
-/** @param calledBy the flag or the command that takes the file @throws SettingsError when it cannot be read */
+/** @param calledBy the flag or the command that takes the file */
 export function textOfFile(calledBy: string, file: string): string {
   try {
     return readFileSync(file === STANDARD_INPUT ? 0 : file, 'utf8');
@@ -19,7 +19,7 @@ export function textOfFile(calledBy: string, file: string): string {
   }
 }
 
-/** What a file is good for. @throws SettingsError, UsageError for a file that cannot be read, or not be used */
+/** What a file is good for. */
 export const usedFile = <T>(calledBy: string, file: string, use: (text: string) => T): T =>
   usedText(calledBy, { name: file, text: textOfFile(calledBy, file) }, use);
 
@@ -27,11 +27,7 @@ export const usedFile = <T>(calledBy: string, file: string, use: (text: string) 
 const refusal = (calledBy: string, file: string, error: unknown, done = 'written'): SettingsError =>
   new SettingsError(`${calledBy}: ${file} cannot be ${done} (${systemReason(error)})`, { cause: error });
 
-/**
- * Checks, before a command begins, that its results can be saved. Does not create the file.
- *
- * @throws SettingsError for a file that cannot be written
- */
+/** Checks, before a command begins, that its results can be saved. Does not create the file. */
 export function checkWritable(calledBy: string, file: string): void {
   try {
     const found = statSync(file, { throwIfNoEntry: false });
@@ -46,7 +42,6 @@ export function checkWritable(calledBy: string, file: string): void {
 /**
  * @param how `a` appends, and `wx` keeps an existing file
  * @returns whether it was written
- * @throws SettingsError for a file that cannot be written
  */
 export function writeText(
   calledBy: string,
@@ -72,7 +67,7 @@ function makeWithParents(folder: string): void {
   mkdirSync(folder);
 }
 
-/** Creates a folder and its parents unless they exist. @throws SettingsError when it cannot be created */
+/** Creates a folder and its parents unless they exist. */
 export function makeFolder(calledBy: string, folder: string): void {
   try {
     makeWithParents(folder);

@@ -25,7 +25,6 @@ function listenComplaint(error: unknown, { host, port }: Settings): string | und
   return ADDRESS_CALLS.has(syscall) ? `${at} cannot be used: ${code}` : undefined;
 }
 
-/** @throws SettingsError, ScenarioError when the settings are to blame */
 export async function startOwnServer(
   settings: Settings,
   log = pino(logOptions(settings)),
@@ -39,7 +38,6 @@ export async function startOwnServer(
   }
 }
 
-/** @throws SettingsError for a key that a sandbox with these settings never accepts */
 export function checkAcceptedKey(key: string, { apiKeys }: Pick<Settings, 'apiKeys'>): void {
   try {
     bearerKeys(apiKeys)(`Bearer ${key}`);
@@ -67,7 +65,6 @@ const OF_OTHERS = { SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' }
  *
  * @param usual the values that apply unless a flag sets another
  * @param isAlone whether nobody else uses it: its keys and worlds are its own
- * @throws SettingsError
  */
 export const clientSettings = (
   usual: SettingFlags,

@@ -118,7 +118,6 @@ function show({ learned, payouts, requests, stopped }: ProbeResult): void {
   for (const { reference, txnId, amount } of payouts) note(`  ₹${amount} ${reference} ${txnId}`);
 }
 
-/** @throws SettingsError for a flag that cannot be used */
 function orderOf(url: string, flags: ProbeFlags) {
   const { name, upi, account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
   const level = LEVELS.find((known) => known === flags.level);
@@ -144,7 +143,7 @@ function keyOf({ keyEnv }: ProbeFlags, environment: NodeJS.ProcessEnv): string {
   return key;
 }
 
-/** Level pay moves money: it needs to know to whom, and that somebody agrees. @throws SettingsError */
+/** Level pay moves money: it needs to know to whom, and that somebody agrees. */
 async function checkMayPay(base: string, beneficiary: Beneficiary, flags: ProbeFlags): Promise<void> {
   if (flags.account === undefined || flags.ifsc === undefined) {
     throw new SettingsError('--level pay makes payouts: --account and --ifsc must name who gets them');
@@ -166,7 +165,7 @@ function writeDialect(text: string, file: string | undefined): void {
   note(`wrote ${file}: payout-sandbox serve --dialect ${file}`);
 }
 
-/** `payout-sandbox probe`: learns the dialect of a service. @returns the exit code */
+/** `payout-sandbox probe`: learns the dialect of a service. */
 export async function probeCommand(
   url: string,
   flags: ProbeFlags,

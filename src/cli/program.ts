@@ -20,7 +20,7 @@ import { complain, EXIT_OK } from './output.ts';
 /** A word that is not a command but the file of a scenario to serve. */
 const SCENARIO_FILE = /\.(?:ya?ml|json)$/i;
 
-/** Refuses a flag of `serve` that stands before a command without that flag. @throws SettingsError */
+/** Refuses a flag of `serve` that stands before a command without that flag. */
 function refuseIgnoredFlags(root: Command, command: Command): void {
   if (command === root) return;
   const known = new Set(command.options.map(({ long }) => long));
@@ -30,7 +30,7 @@ function refuseIgnoredFlags(root: Command, command: Command): void {
   if (ignored !== undefined) throw new SettingsError(`${command.name()} has no flag ${ignored.long}`);
 }
 
-/** `payout-sandbox help COMMAND`. @returns the exit code */
+/** `payout-sandbox help COMMAND`. */
 function showHelp(words: readonly string[], root: Command): number {
   let command = root;
   for (const word of words) {
@@ -97,7 +97,7 @@ export function buildProgram(
   return root;
 }
 
-/** Parses the command line and does what it says. @returns the exit code */
+/** Parses the command line and does what it says. */
 export async function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let exitCode = EXIT_OK;
   const program = buildProgram(environment, (code) => (exitCode = code));

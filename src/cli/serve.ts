@@ -18,7 +18,7 @@ const stopSignal = (environment: NodeJS.ProcessEnv): Promise<void> =>
     setInterval(() => process.ppid !== parent && resolve(), LOOK_MS).unref();
   });
 
-/** Runs the sandbox until a signal ends it, even as process 1 of a container. @returns the exit code */
+/** Runs the sandbox until a signal ends it, even as process 1 of a container. */
 export async function serve(settings: Settings, environment: NodeJS.ProcessEnv): Promise<number> {
   if (settings.stateEvery !== 'off' && settings.state === undefined) {
     return complain('--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)');

@@ -1,4 +1,7 @@
-/** What somebody asked for cannot be done, for a reason in what they gave. The message is for them: a line for each problem. */
+/**
+ * What somebody asked for cannot be done, for a reason in what they gave. The message is for them: a line for each problem. Most of
+ * `cli`, `actions` and `trials` may throw it, and say so only where it matters: the command line prints it and ends with 2.
+ */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
 }

@@ -24,7 +24,6 @@ const placeholderOf = ({ flags }: Option): string | undefined => /<(.*)>/.exec(f
  * What can stand in place of the last word.
  *
  * @param words what was typed after the name of the program, the last word unfinished
- * @param scenarios the names of the scenarios
  */
 export function completions(
   root: Command,
@@ -68,7 +67,7 @@ end
 complete -c payout-sandbox -a '(__payout_sandbox)'`,
 };
 
-/** `payout-sandbox completion SHELL`. @throws SettingsError for another shell */
+/** `payout-sandbox completion SHELL`. */
 export function completionScript(shell: string): string {
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script !== undefined) return script;

@@ -10,7 +10,7 @@ const DEFAULT_EXIT_CODES: ExitCodes = new Map([
   [75, 'in-doubt'], // for a temporary failure, as mail programs use it
 ]);
 
-/** `paid=0,failed=1,in-doubt=75`: what is not named keeps its default. @throws SettingsError */
+/** `paid=0,failed=1,in-doubt=75`: what is not named keeps its default. */
 export function exitCodesOf(text: string | undefined): ExitCodes {
   if (text === undefined) return DEFAULT_EXIT_CODES;
   const given = text.split(',').map((part) => part.split('='));

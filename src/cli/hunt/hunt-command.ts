@@ -34,7 +34,6 @@ const REPEATED = ['intent', 'settings', 'patience', 'magic', 'clock', 'env'] as 
 const numberOf = (text: string | undefined): unknown =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 
-/** @throws HuntError, SettingsError for a flag that cannot be used */
 function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
   const { goal, runs, depth, time, workers } = flags;
   const options = conductOptions({ ...flags, off: [], report: [], failOn: 'error', require: [] });
@@ -58,9 +57,7 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
  * `payout-sandbox hunt -- COMMAND`: runs a command again and again, and searches for the fewest failures under which it
  * pays twice, loses a payout, gets stuck or misbehaves.
  *
- * @param settingFlags the flags of the sandbox's own settings
  * @returns the exit code: 1 when something was found, 0 when nothing was
- * @throws UsageError for input that cannot be used
  */
 export async function huntCommand(
   command: readonly string[],

@@ -79,7 +79,7 @@ const Known = z.object({
   findings: z.array(z.object({ goal: z.enum(GOALS), failures: z.array(z.string()) })),
 });
 
-/** The findings in a JSON report of an earlier hunt. @throws UsageError for a file that is none */
+/** The findings in a JSON report of an earlier hunt. */
 export const knownFindings = (file: string): readonly KnownFinding[] =>
   usedFile('--known', file, (text) => {
     try {

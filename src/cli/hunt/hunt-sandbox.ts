@@ -13,7 +13,7 @@ const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off', jou
 /** What the scenario of a run decides. */
 const IN_SCENARIO: readonly SettingName[] = ['openingBalance', 'seed', 'settlement', 'rateLimit'];
 
-/** The settings of the sandbox that a hunt of a command has to itself. @throws SettingsError */
+/** The settings of the sandbox that a hunt of a command has to itself. */
 export const huntingSettings = (flags: SettingFlags, environment: NodeJS.ProcessEnv): Settings =>
   clientSettings(FOR_HUNTING, flags, environment, true);
 

@@ -66,7 +66,7 @@ export interface ClientFlags {
   readonly exitCodes?: string;
 }
 
-/** The client that `hunt` or `matrix` was given. @throws SettingsError for one that can never be run */
+/** The client that `hunt` or `matrix` was given. */
 export function clientOf(
   by: 'hunt' | 'matrix',
   words: readonly string[],

@@ -56,7 +56,7 @@ const NAMES_OR_PATHS: ReadonlySet<string> = new Set<SettingName>(['scenario', 'd
 const isPath = (name: string, value: unknown): value is string =>
   typeof value === 'string' && (PATHS.has(name) || (NAMES_OR_PATHS.has(name) && isScenarioFile(value)));
 
-/** The settings of a sandbox that a test asks for. @throws SettingsError */
+/** The settings of a sandbox that a test asks for. */
 function settingsFor(
   { options, folder }: Asked,
   { by, usual, outer, fixed, said }: JoinRules<unknown>,

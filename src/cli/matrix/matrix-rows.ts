@@ -97,11 +97,7 @@ function scenarioRows(names: readonly string[], settings: Settings, library: Sce
   });
 }
 
-/**
- * The rows of a matrix: the scenario of the settings with each dialect, then each scenario.
- *
- * @throws UsageError, ScenarioError for a name that cannot be used
- */
+/** The rows of a matrix: the scenario of the settings with each dialect, then each scenario. */
 export function sandboxRows(
   dialects: readonly string[],
   scenarios: readonly string[],

@@ -45,9 +45,6 @@ const hostGone = (): Promise<void> =>
 /**
  * `payout-sandbox mcp`: tools for a coding agent, by the Model Context Protocol on standard input and output. Nothing else is
  * written to standard output.
- *
- * @param settingFlags the flags of the sandbox's own settings
- * @returns the exit code
  */
 export async function mcpCommand(
   { url, key, allowCommands = false }: McpFlags,

@@ -100,14 +100,13 @@ export function reportOf<W>(
   throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
 }
 
-/** Writes a report. @throws SettingsError for a file that cannot be written */
+/** Writes a report. */
 export function writeReport(text: string, file: string | null, environment: NodeJS.ProcessEnv): void {
   if (file === null) process.stdout.write(text);
   // the summary of a job has other writers too
   else writeText('--report', file, text, file === environment['GITHUB_STEP_SUMMARY'] ? 'a' : 'w');
 }
 
-/** @throws SettingsError for a flag that cannot be used */
 export function conductOptions(flags: ConductFlags): ConductOptions {
   const { intent, expect, settings: file, patience, off, failOn, junitChecks, json = false } = flags;
   const base = projectSettings(file);

@@ -48,7 +48,7 @@ interface Judged {
 /** The key that `{key}` stands for by default. */
 const KEY = 'sk_test_referee';
 
-/** The sandbox of `--url`, or one of its own. @throws SettingsError for a key that its own sandbox would not accept */
+/** The sandbox of `--url`, or one of its own. */
 async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings): Promise<Judged> {
   const { adminToken = null, apiKeys } = settings;
   const key = given ?? apiKeys?.[0] ?? KEY;
@@ -166,7 +166,6 @@ function exitCodeOf(
 /**
  * `payout-sandbox referee -- COMMAND`: runs a command against a sandbox, and judges how it behaved.
  *
- * @param settingFlags the flags of the sandbox's own settings
  * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for input that cannot be used and for a command that sent no request
  */
 export async function judgeCommand(

@@ -27,7 +27,6 @@ function fileHere(): string | undefined {
  * The settings of the referee in a project's file.
  *
  * @param named the file; undefined for the one in the working folder, if there is one
- * @throws SettingsError with a line for everything that is wrong in the file
  */
 export function projectSettings(named: string | undefined): RefereeSettingsInput {
   const file = named ?? fileHere();

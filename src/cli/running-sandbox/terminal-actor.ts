@@ -25,7 +25,6 @@ function keyOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string
   );
 }
 
-/** @throws SettingsError for a text that is not an address */
 function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
   const given = flag ?? environment['SANDBOX_URL'];
   if (given) {
@@ -35,7 +34,7 @@ function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string
   return addressOf(readSettings({}, environment));
 }
 
-/** Whoever types a command: its texts are in files. No request is sent. @throws SettingsError for an address that cannot be used */
+/** Whoever types a command: its texts are in files. No request is sent. */
 export function terminalActor({ url, adminToken }: ActorFlags, environment: NodeJS.ProcessEnv): Actor {
   const token = adminToken ?? environment['SANDBOX_ADMIN_TOKEN'];
   const options = { url: urlOf(url, environment), adminToken: token };
@@ -80,7 +79,7 @@ function advice(error: Error): string {
 /** Refusals of something that the sandbox can do, but not now: a balance that is too low, a state that does not allow it. */
 const NOT_NOW: ReadonlySet<number> = new Set([402, 409]);
 
-/** Reports an error of a sandbox or of what was asked of it. @returns the exit code @throws any other error */
+/** Reports an error of a sandbox or of what was asked of it. @throws any other error */
 export function complainOf(error: unknown): number {
   const isOurs =
     error instanceof NoSandboxError || error instanceof SandboxError || error instanceof ExpectationError;

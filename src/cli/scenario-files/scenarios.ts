@@ -4,7 +4,7 @@ import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import type { Settings } from '../../settings.ts';
 import { paintFor, say } from '../output.ts';
 
-/** The scenarios to choose from. @throws ScenarioError for a folder or a file that cannot be used */
+/** The scenarios to choose from. */
 export const libraryFor = (settings: Settings, active?: Settings['scenario']): ScenarioLibrary =>
   new ScenarioLibrary({
     settings: scenarioSettings(settings),

@@ -51,7 +51,6 @@ interface FileReport {
   readonly isUsable: boolean;
 }
 
-/** @throws ScenarioError for a file that cannot be read */
 function fileReport(file: string, settings: ScenarioSettings): FileReport {
   const text = scenarioText(file);
   try {
@@ -97,14 +96,14 @@ export function validate(
   return exitCode;
 }
 
-/** The same for the text of a scenario. @param file its name in messages @throws ScenarioError with every problem */
+/** The same for the text of a scenario. @param file its name in messages */
 export const validateText = (text: string, file: string): string =>
   okLines(file, checkScenario(readText(text), file, checkingSettings())).join('\n');
 
 /** A file that is not JSON at all has a problem in almost every line. */
 const MOST_PROBLEMS = 3;
 
-/** Reads a request to explain; a mapping without a route is the body of an initiate. @throws SettingsError */
+/** Reads a request to explain; a mapping without a route is the body of an initiate. */
 function requestIn(file: string): ExplainRequest {
   const text = textOfFile('--explain', file);
   const read = readText(text);
@@ -121,8 +120,6 @@ function requestIn(file: string): ExplainRequest {
 /**
  * `payout-sandbox validate FILE --explain REQUEST.json`: says which rule and which outcome the request would take in a new
  * world of the scenario, and why no other.
- *
- * @throws SettingsError, ScenarioError for files that cannot be used
  */
 export function explain(file: string, requestFile: string, settings: Settings, say: Say): number {
   const request = requestIn(requestFile);

@@ -78,7 +78,6 @@ const limitMs = (baselineMs: number, failures: number, patienceMs: number): numb
 
 const NO_REQUEST = 'no request used the key of the run: does the client use its url and its key?';
 
-/** @throws HuntError for a client that cannot be hunted */
 function checkBaseline(run: HuntRun): void {
   const fault = baselineFault(run, NO_REQUEST);
   if (fault !== null) throw new HuntError(fault);

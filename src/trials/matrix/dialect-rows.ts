@@ -111,11 +111,7 @@ const GROUPS: ReadonlyMap<string, (source: DialectSource) => readonly DialectRow
   ['none', () => []],
 ]);
 
-/**
- * The rows of some names: `one-row`, `presets`, `pairwise`, `none`, a preset, or choices such as `status.unknown=400`.
- *
- * @throws UsageError for an unknown name
- */
+/** The rows of some names: `one-row`, `presets`, `pairwise`, `none`, a preset, or choices such as `status.unknown=400`. */
 export function dialectRows(names: readonly string[], source: DialectSource): readonly DialectRow[] {
   const rows = names.flatMap((name) => GROUPS.get(name)?.(source) ?? [namedRow(name, source)]);
   return [...new Map(rows.map((row) => [row.name, row])).values()];
