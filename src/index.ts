@@ -89,6 +89,7 @@ export async function hunt({
       settlement,
       known,
       wallClock: systemClock(),
+      stop: new AbortController().signal,
       client: async (world, signal) => {
         try {
           const reported = await run(world, signal);

@@ -41,45 +41,42 @@ const OUTCOMES: Kinds<Pick<Outcome, 'timeline'>> = {
   },
 };
 
-/** The failures of requests, by their routes. */
-function requestKinds(patienceMs: number): Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> {
-  const hang = { kind: 'hang', for: `${Math.ceil(patienceMs * PAST_PATIENCE)}ms` } as const;
-  return {
-    initiate: {
-      'error-500': {
-        words: 'gets a 500, although the payout was made',
-        does: { commit: true, respond: { status: 500 } },
-      },
-      reset: {
-        words: 'loses its connection, although the payout was made',
-        does: { commit: true, fault: 'connection-reset' },
-      },
-      truncated: {
-        words: 'gets only a part of its response, although the payout was made',
-        does: { commit: true, fault: 'truncated-body' },
-      },
-      [HANG]: {
-        words: 'gets no response, although the payout was made',
-        does: { commit: true, fault: hang },
-      },
-      'not-made': {
-        words: 'loses its connection before the payout is made',
-        does: { commit: false, fault: 'connection-reset' },
-      },
-      'error-429': {
-        words: 'gets a 429, and no payout is made',
-        // so that a client that obeys it does not slow the hunt down
-        does: { respond: { status: 429, headers: { 'retry-after': '0' } } },
-      },
+/** The failures of requests, by their routes. A hang is as long as the client waits, and somewhat longer. */
+const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> = {
+  initiate: {
+    'error-500': {
+      words: 'gets a 500, although the payout was made',
+      does: { commit: true, respond: { status: 500 } },
     },
-    status: {
-      'error-404': { words: 'gets a 404', does: { respond: { status: 404 } } },
-      stale: { words: 'shows the payout as it was when it was made', does: { stale: '3650d' } },
-      'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
-      [HANG]: { words: 'gets no response', does: { fault: hang } },
+    reset: {
+      words: 'loses its connection, although the payout was made',
+      does: { commit: true, fault: 'connection-reset' },
     },
-  };
-}
+    truncated: {
+      words: 'gets only a part of its response, although the payout was made',
+      does: { commit: true, fault: 'truncated-body' },
+    },
+    [HANG]: {
+      words: 'gets no response, although the payout was made',
+      does: { commit: true, fault: HANG },
+    },
+    'not-made': {
+      words: 'loses its connection before the payout is made',
+      does: { commit: false, fault: 'connection-reset' },
+    },
+    'error-429': {
+      words: 'gets a 429, and no payout is made',
+      // so that a client that obeys it does not slow the hunt down
+      does: { respond: { status: 429, headers: { 'retry-after': '0' } } },
+    },
+  },
+  status: {
+    'error-404': { words: 'gets a 404', does: { respond: { status: 404 } } },
+    stale: { words: 'shows the payout as it was when it was made', does: { stale: '3650d' } },
+    'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
+    [HANG]: { words: 'gets no response', does: { fault: HANG } },
+  },
+};
 
 /** `1-initiate-2`: the same for the same position. */
 export const positionKey = ({ of, payout, attempt }: Position): string =>
@@ -92,44 +89,40 @@ export const positionText = ({ of, payout, attempt }: Position): string =>
 /** `payout-1-initiate-2-hang`: a name for a rule. */
 export const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
 
-/** The failures that can be ordered, and what each does. */
-export class FailureCatalogue {
-  readonly #requests: ReturnType<typeof requestKinds>;
+const kindsAt = ({ of }: Position): Kinds<unknown> => (of === 'outcome' ? OUTCOMES : REQUESTS[of]);
 
-  /** @param patienceMs how long a client may wait for a response */
-  constructor(patienceMs: number) {
-    this.#requests = requestKinds(patienceMs);
-  }
+/** Every failure that a position can have. */
+export const failuresAt = (position: Position): readonly Failure[] =>
+  Object.keys(kindsAt(position)).map((kind) => ({ position, kind }));
 
-  /** Every failure that a position can have. */
-  at(position: Position): readonly Failure[] {
-    return Object.keys(this.#kinds(position)).map((kind) => ({ position, kind }));
-  }
+/** `initiate of payout 1, attempt 1 gets a 500, although the payout was made` */
+export const failureText = ({ position, kind }: Failure): string =>
+  `${positionText(position)} ${kindsAt(position)[kind]!.words}`;
 
-  /** `initiate of payout 1, attempt 1 gets a 500, although the payout was made` */
-  words({ position, kind }: Failure): string {
-    return `${positionText(position)} ${this.#kinds(position)[kind]!.words}`;
-  }
-
-  /** A scenario with these failures before its own rules and outcomes. */
-  scenario(base: ScenarioInput, failures: readonly Failure[]): ScenarioInput {
-    const rules: Rule[] = [];
-    const outcomes: Outcome[] = [];
-    for (const failure of failures) {
-      const { position, kind } = failure;
-      const { of: route, payout, attempt } = position;
-      const name = failureName(failure);
-      if (route === 'outcome') outcomes.push({ name, match: { payout }, ...OUTCOMES[kind]!.does });
-      else rules.push({ name, match: { route, payout, attempt }, effect: this.#requests[route][kind]!.does });
+/** A scenario with these failures before its own rules and outcomes. @param patienceMs how long a client may wait for a response */
+export function withFailures(
+  base: ScenarioInput,
+  failures: readonly Failure[],
+  patienceMs: number,
+): ScenarioInput {
+  const hang = { kind: HANG, for: `${Math.ceil(patienceMs * PAST_PATIENCE)}ms` } as const;
+  const rules: Rule[] = [];
+  const outcomes: Outcome[] = [];
+  for (const failure of failures) {
+    const { position, kind } = failure;
+    const { of: route, payout, attempt } = position;
+    const name = failureName(failure);
+    if (route === 'outcome') {
+      outcomes.push({ name, match: { payout }, ...OUTCOMES[kind]!.does });
+      continue;
     }
-    return {
-      ...base,
-      ...(outcomes.length > 0 && { outcomes: [...outcomes, ...(base.outcomes ?? [])] }),
-      ...(rules.length > 0 && { rules: [...rules, ...(base.rules ?? [])] }),
-    };
+    const { does } = REQUESTS[route][kind]!;
+    const effect = does.fault === HANG ? { ...does, fault: hang } : does;
+    rules.push({ name, match: { route, payout, attempt }, effect });
   }
-
-  #kinds({ of }: Position): Kinds<unknown> {
-    return of === 'outcome' ? OUTCOMES : this.#requests[of];
-  }
+  return {
+    ...base,
+    ...(outcomes.length > 0 && { outcomes: [...outcomes, ...(base.outcomes ?? [])] }),
+    ...(rules.length > 0 && { rules: [...rules, ...(base.rules ?? [])] }),
+  };
 }

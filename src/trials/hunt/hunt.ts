@@ -1,10 +1,8 @@
-import type { Sandbox } from '../../client/sandbox.ts';
 import { USUAL_LIMITS } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
 import { caseOf } from '../../referee/case.ts';
 import { requestLine } from '../../referee/request-line.ts';
-import { FailureCatalogue, failureName, type Failure } from './failures.ts';
+import { failureName, withFailures, type Failure } from './failures.ts';
 import {
   hitsIn,
   NOT_PAID,
@@ -21,8 +19,8 @@ import { toPaise } from '../../payout/money.ts';
 import { often, rupees, summed } from '../../referee/payments.ts';
 import { paidIn, tableFault, timesByAccount } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
-import { baselineFault, type Client } from '../run.ts';
-import { WorldRuns, type OpenJoinedRun } from './world-runs.ts';
+import { baselineFault } from '../run.ts';
+import { baseScenario, runInWorld, type RunParts } from './world-runs.ts';
 
 /** The progress of a hunt. */
 export interface Progress {
@@ -48,20 +46,13 @@ export interface HuntResult {
   readonly elapsedMs: number;
 }
 
-export interface HuntParts {
-  readonly sandbox: Sandbox;
+export interface HuntParts extends RunParts {
   /** How payouts settle unless the scenario says otherwise. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
-  readonly client: Client;
-  /** For a client that is a process, and may start sandboxes itself. */
-  readonly openJoined?: OpenJoinedRun;
   /** Findings that are already accepted. */
   readonly known?: readonly KnownFinding[];
   /** The name of the table of expected payouts in messages. */
   readonly tableName?: string;
-  readonly wallClock: WallClock;
-  /** Ends the hunt early. */
-  readonly stop?: AbortSignal;
   readonly onFinding?: (finding: HuntFinding) => void;
   readonly onRun?: (progress: Progress) => void;
 }
@@ -121,23 +112,15 @@ function observationOf(run: HuntRun, rules: RunRules): Observation {
  */
 export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise<HuntResult> {
   const { goals, depth, seed, workers, time: timeMs, patience: patienceMs } = settings;
-  const {
-    sandbox,
-    settlement,
-    client,
-    openJoined,
-    known: accepted = [],
-    tableName = 'expect',
-    wallClock,
-    stop = new AbortController().signal,
-    onFinding,
-    onRun,
-  } = parts;
+  const { settlement, known: accepted = [], tableName = 'expect', wallClock, stop, onFinding, onRun } = parts;
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
-  const worlds = new WorldRuns(sandbox, client, wallClock, stop, openJoined);
-  const catalogue = new FailureCatalogue(patienceMs);
-  const base = await worlds.baseScenario(settlement, seed);
+  const base = await baseScenario(parts.sandbox, settlement, seed);
+  let runs = 0;
+  const runWith = (failures: readonly Failure[], limit: number): Promise<HuntRun> => {
+    runs += 1;
+    return runInWorld(parts, runs, withFailures(base, failures, patienceMs), limit);
+  };
   const findings: HuntFinding[] = [];
   const knownFindings = new Map<KnownFinding, HuntFinding>();
   const flaky: Hit[] = [];
@@ -147,11 +130,11 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
     known: [...knownFindings.values()],
     flaky,
     rounds,
-    runs: worlds.count,
+    runs,
     elapsedMs: elapsedMs(),
   });
 
-  const [baseline, again] = [await worlds.run(base, timeMs), await worlds.run(base, timeMs)];
+  const [baseline, again] = [await runWith([], timeMs), await runWith([], timeMs)];
   if (stop.aborted) return { ...result(), paidSeveralTimes: [] };
   for (const run of [baseline, again]) checkBaseline(run);
   const rules = rulesOf(settings, baseline);
@@ -172,7 +155,7 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
     return accepted.find((one) => one.goal === goal && one.failures.every((name) => names.has(name)));
   };
   const onFound = (found: Reproduction): void => {
-    const finding = findingOf(found, expect, catalogue, base);
+    const finding = findingOf(found, expect, base, patienceMs);
     const known = acceptedAs(found.goal, found.failures);
     if (known !== undefined) {
       if (!knownFindings.has(known)) knownFindings.set(known, finding);
@@ -183,10 +166,9 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
   };
   const observe = async (failures: readonly Failure[]): Promise<Observation> => {
     stop.throwIfAborted();
-    const limit = limitMs(baselineMs, failures.length, patienceMs);
-    const run = await worlds.run(catalogue.scenario(base, failures), limit);
+    const run = await runWith(failures, limitMs(baselineMs, failures.length, patienceMs));
     stop.throwIfAborted(); // it was ended because the hunt was stopped
-    onRun?.({ runs: worlds.count, elapsedMs: elapsedMs(), round: rounds.at(-1)!, findings });
+    onRun?.({ runs, elapsedMs: elapsedMs(), round: rounds.at(-1)!, findings });
     return observationOf(run, rules);
   };
   for (const hit of baselineObserved.hits) {
@@ -194,13 +176,12 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
   }
   try {
     await search(baselineObserved, {
-      catalogue,
       goals: goals.filter((goal) => !findings.some((finding) => finding.goal === goal)),
       depth,
       seed,
       workers,
       observe,
-      mayGoOn: () => worlds.count < settings.runs && elapsedMs() < timeMs,
+      mayGoOn: () => runs < settings.runs && elapsedMs() < timeMs,
       onFound,
       onFlaky: (hit) => void flaky.push(hit),
       isKnown: (goal, failures) => acceptedAs(goal, failures) !== undefined,

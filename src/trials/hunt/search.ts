@@ -1,5 +1,5 @@
 import { digest } from '../../payout/identity.ts';
-import { failureName, HANG, type FailureCatalogue, type Failure } from './failures.ts';
+import { failureName, failuresAt, HANG, type Failure } from './failures.ts';
 import type { Goal, Hit } from './goals.ts';
 import { positionsAfter, continuationOf, type Trace } from './trace.ts';
 
@@ -21,7 +21,6 @@ export interface Reproduction extends Hit {
 }
 
 export interface SearchOptions {
-  readonly catalogue: FailureCatalogue;
   readonly goals: readonly Goal[];
   /** The most failures in one run. */
   readonly depth: number;
@@ -71,15 +70,13 @@ interface Candidate {
  * @param baseline a run without failures
  */
 export async function search(baseline: Observation, options: SearchOptions): Promise<void> {
-  const { catalogue, depth, seed, rounds, mayGoOn } = options;
+  const { depth, seed, rounds, mayGoOn } = options;
   const open = new Set(options.goals);
   const continuations = new Set<string>();
   let isHangTried = false;
   const nextOf = ({ trace }: Observation, failures: readonly Failure[], isLikeAnother: boolean) =>
     positionsAfter(trace, failures).flatMap((position, distance) =>
-      catalogue
-        .at(position)
-        .map((failure) => ({ failures: [...failures, failure], isLikeAnother, distance })),
+      failuresAt(position).map((failure) => ({ failures: [...failures, failure], isLikeAnother, distance })),
     );
   let candidates: readonly Candidate[] = nextOf(baseline, [], false);
   for (let size = 1; size <= depth && candidates.length > 0 && open.size > 0; size += 1) {

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import type { ExpectedPayout } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import type { FailureCatalogue } from './failures.ts';
+import { failureText, withFailures } from './failures.ts';
 import type { Reproduction } from './search.ts';
 
 /** Something that a hunt found, in words and as a scenario. */
@@ -25,12 +25,12 @@ const MOST_LINES = 30;
 export function findingOf(
   found: Reproduction,
   expected: readonly ExpectedPayout[],
-  catalogue: FailureCatalogue,
   base: ScenarioInput,
+  patienceMs: number,
 ): HuntFinding {
-  const words = found.failures.map((failure) => catalogue.words(failure));
+  const words = found.failures.map(failureText);
   const story = storyOf(found, words);
-  const scenario = catalogue.scenario({ ...base, description: story }, found.failures);
+  const scenario = withFailures({ ...base, description: story }, found.failures, patienceMs);
   return { ...found, words, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
 }
 

@@ -23,6 +23,17 @@ interface JoinedRun {
 /** Opens one for a run with this scenario. */
 export type OpenJoinedRun = (scenario: ScenarioInput) => Promise<JoinedRun>;
 
+/** What each run of a hunt needs. */
+export interface RunParts {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  /** For a client that is a process, and may start sandboxes itself. */
+  readonly openJoined?: OpenJoinedRun;
+  readonly wallClock: WallClock;
+  /** Ends the hunt early. */
+  readonly stop: AbortSignal;
+}
+
 const KEY = 'sk_test_hunt';
 
 /**
@@ -48,71 +59,55 @@ function ownWorld(sandboxes: readonly (readonly JoinedWorld[])[], hasUsedGiven: 
   return world.evidence;
 }
 
-/** Runs a client again and again, each time in a world of its own. */
-export class WorldRuns {
-  readonly #sandbox: Sandbox;
-  readonly #client: Client;
-  readonly #wallClock: WallClock;
-  readonly #stop: AbortSignal;
-  readonly #openJoined: OpenJoinedRun | undefined;
-  #count = 0;
+/** The scenario of a new world with everything that decides how it behaves, so that a file with it is self-contained. */
+export async function baseScenario(
+  sandbox: Sandbox,
+  settlement: ScenarioInput['settlement'],
+  seed: string,
+): Promise<ScenarioInput> {
+  const world = sandbox.world(KEY);
+  const [{ document }, { opening_balance }] = await Promise.all([world.scenario(), world.summary()]);
+  return {
+    description: '', // first in the file
+    wallet: { opening_balance },
+    seed,
+    settlement,
+    rate_limit: 'off',
+    ...(document as ScenarioInput),
+  };
+}
 
-  constructor(
-    sandbox: Sandbox,
-    client: Client,
-    wallClock: WallClock,
-    stop: AbortSignal,
-    openJoined?: OpenJoinedRun,
-  ) {
-    this.#openJoined = openJoined;
-    this.#sandbox = sandbox;
-    this.#client = client;
-    this.#wallClock = wallClock;
-    this.#stop = stop;
+/**
+ * Runs the client once, in a world of its own.
+ *
+ * @param nth which run of its hunt it is: the keys are the same in every hunt
+ * @param limitMs a client that runs longer is ended, and counts as stuck
+ */
+export async function runInWorld(
+  { sandbox, client, openJoined, wallClock, stop }: RunParts,
+  nth: number,
+  scenario: ScenarioInput,
+  limitMs: number,
+): Promise<HuntRun> {
+  await using world = sandbox.world(`${KEY}_${nth}`);
+  await world.use(scenario);
+  const joined = await openJoined?.(scenario);
+  const beganMs = wallClock.nowMs();
+  let sandboxes: readonly (readonly JoinedWorld[])[] = [];
+  let ending: Ending;
+  try {
+    ending = await runClient(client, world, limitMs, stop, wallClock, joined?.variables ?? {});
+  } finally {
+    sandboxes = (await joined?.end()) ?? [];
   }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  /** The scenario of a new world with everything that decides how it behaves, so that a file with it is self-contained. */
-  async baseScenario(settlement: ScenarioInput['settlement'], seed: string): Promise<ScenarioInput> {
-    const world = this.#sandbox.world(KEY);
-    const [{ document }, { opening_balance }] = await Promise.all([world.scenario(), world.summary()]);
-    return {
-      description: '', // first in the file
-      wallet: { opening_balance },
-      seed,
-      settlement,
-      rate_limit: 'off',
-      ...(document as ScenarioInput),
-    };
-  }
-
-  /** @param limitMs a client that runs longer is ended, and counts as stuck */
-  async run(scenario: ScenarioInput, limitMs: number): Promise<HuntRun> {
-    this.#count += 1;
-    await using world = this.#sandbox.world(`${KEY}_${this.#count}`); // the same keys in every hunt
-    await world.use(scenario);
-    const joined = await this.#openJoined?.(scenario);
-    const beganMs = this.#wallClock.nowMs();
-    const variables = joined?.variables ?? {};
-    let sandboxes: readonly (readonly JoinedWorld[])[] = [];
-    let ending: Ending;
-    try {
-      ending = await runClient(this.#client, world, limitMs, this.#stop, this.#wallClock, variables);
-    } finally {
-      sandboxes = (await joined?.end()) ?? [];
-    }
-    const durationMs = this.#wallClock.nowMs() - beganMs;
-    const [requests, payouts, entries] = await Promise.all([
-      world.requests(),
-      world.transactions(),
-      world.entries(),
-    ]);
-    const own = ownWorld(sandboxes, requests.length > 0);
-    const evicted = (requests[0]?.id ?? 1) - 1;
-    const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true };
-    return { ending, durationMs, worlds: [own ?? given] };
-  }
+  const durationMs = wallClock.nowMs() - beganMs;
+  const [requests, payouts, entries] = await Promise.all([
+    world.requests(),
+    world.transactions(),
+    world.entries(),
+  ]);
+  const own = ownWorld(sandboxes, requests.length > 0);
+  const evicted = (requests[0]?.id ?? 1) - 1;
+  const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true };
+  return { ending, durationMs, worlds: [own ?? given] };
 }

@@ -8,7 +8,7 @@ import { isLong, sized } from '../../support/size.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { FailureCatalogue, failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
+import { failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
 import { search, type Reproduction } from '../../../src/trials/hunt/search.ts';
 import type { Trace } from '../../../src/trials/hunt/trace.ts';
 import { runClient } from '../../../src/trials/run.ts';
@@ -192,7 +192,6 @@ test('a finding has only the failures that it needs, however many its first run 
     return { trace: trace as unknown as Trace, requests: [], hits, waitedForEver: false };
   };
   await search(await observe([]), {
-    catalogue: new FailureCatalogue(1000),
     goals: ['lost'],
     depth: 3,
     seed: '1',
