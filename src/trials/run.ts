@@ -20,40 +20,49 @@ export interface Run {
   readonly worlds: readonly Evidence[];
 }
 
-type Variables = Readonly<Record<string, string>>;
+/** Where the sandboxes that a client starts itself are seen. */
+export interface Joined<T> {
+  /** The variables that a command needs for it. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Closes it and all of them. @returns what was seen of each */
+  readonly end: () => Promise<readonly T[]>;
+}
 
 /**
  * Runs the client once against a world, and resolves however it ends.
  *
  * @param signal aborted when it has to end: it took too long, or nobody waits for it any more
- * @param variables what a command needs so that a sandbox that it starts itself is seen
  */
 export type Client = (
   world: TestWorld,
   signal: AbortSignal,
-  variables: Variables,
+  variables: Joined<unknown>['variables'],
 ) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
 
 /** @param limitMs a client that runs longer is ended, as by `stop`, and counts as stuck */
-export async function runClient(
+export async function runClient<T>(
   client: Client,
   world: TestWorld,
   limitMs: number,
   stop: AbortSignal,
   wallClock: WallClock,
-  variables: Variables,
-): Promise<Ending> {
-  if (stop.aborted) return { kind: 'stuck', afterMs: 0 };
+  joined: Joined<T> = { variables: {}, end: () => Promise.resolve([]) },
+): Promise<{ readonly ending: Ending; readonly durationMs: number; readonly sandboxes: readonly T[] }> {
+  const beganMs = wallClock.nowMs();
   const tooLong = new AbortController();
-  const cancel = wallClock.schedule(wallClock.nowMs() + limitMs, () => tooLong.abort());
+  const cancel = wallClock.schedule(beganMs + limitMs, () => tooLong.abort());
   const signal = AbortSignal.any([tooLong.signal, stop]);
   const aborted = new Promise<Ending>((resolve) => {
+    if (stop.aborted) resolve({ kind: 'stuck', afterMs: 0 });
     signal.addEventListener('abort', () => resolve({ kind: 'stuck', afterMs: limitMs }), { once: true });
   });
   try {
-    return await Promise.race([client(world, signal, variables), aborted]);
+    const run = stop.aborted ? aborted : client(world, signal, joined.variables);
+    const ending = await Promise.race([run, aborted]).finally(cancel); // a run that has ended is not aborted later
+    const durationMs = Math.round(wallClock.nowMs() - beganMs);
+    return { ending, durationMs, sandboxes: await joined.end() };
   } finally {
-    cancel(); // a run that has ended is not aborted later
+    await joined.end();
   }
 }
 

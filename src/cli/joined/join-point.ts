@@ -11,6 +11,7 @@ import type { Worlds } from '../../log/worlds.ts';
 import { isScenarioFile } from '../../scenario/scenario-file.ts';
 import type { Server } from '../../server.ts';
 import { readOptions, type SettingName, type Settings } from '../../settings.ts';
+import type { Joined } from '../../trials/run.ts';
 import { complain } from '../output.ts';
 import { startOwnServer, type SettingFlags } from '../own-server.ts';
 
@@ -34,14 +35,10 @@ export interface JoinRules<T> {
   readonly collect: (server: Server) => Promise<T>;
 }
 
-/** Where the sandboxes of a command join this process. */
-export interface JoinPoint<T> {
-  /** The variables that the command needs for it. */
-  readonly variables: Readonly<Record<string, string>>;
+/** Where the sandboxes of a command join this process. They are collected in the order in which they are closed. */
+export interface JoinPoint<T> extends Joined<T> {
   /** How many requests and worlds its sandboxes have had. */
   readonly counts: Pick<Worlds, 'uses' | 'size'>;
-  /** Closes it and all its sandboxes. @returns what was collected, in the order in which they were closed */
-  readonly end: () => Promise<readonly T[]>;
 }
 
 /** What a test sends. */

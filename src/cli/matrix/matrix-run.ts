@@ -4,7 +4,7 @@ import type { ConductReports, RefereeSettingsInput } from '../../contract/conduc
 import { runClient, type Client } from '../../trials/run.ts';
 import type { CommandRun } from '../../trials/matrix/cells.ts';
 import { clockOf } from '../../log/wall-clock.ts';
-import { stopwatchMs, systemClock } from '../../platform/system-clock.ts';
+import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import type { Settings } from '../../settings.ts';
@@ -45,31 +45,27 @@ export async function runOnce(
     }),
     worlds: (await joinedWorlds(one, shifted)).map(({ evidence }) => evidence),
   });
-  const join = await openJoinPoint({
-    by: 'matrix',
-    usual: LONG_JOURNAL,
-    outer: settings,
-    fixed: [...fixed, ...OF_EACH_RUN],
-    said,
-    wallClock: shifted,
-    prepare,
-    collect,
-  });
   try {
     await prepare(server);
-    const beganMs = stopwatchMs();
+    const join = await openJoinPoint({
+      by: 'matrix',
+      usual: LONG_JOURNAL,
+      outer: settings,
+      fixed: [...fixed, ...OF_EACH_RUN],
+      said,
+      wallClock: shifted,
+      prepare,
+      collect,
+    });
     const world = new TestWorld(server.url, KEY);
-    const ending = await runClient(client, world, limitMs, stop, wallClock, join.variables);
-    const durationMs = Math.round(stopwatchMs() - beganMs);
-    const all = [await collect(server), ...(await join.end())];
+    const done = await runClient(client, world, limitMs, stop, wallClock, join);
+    const all = [await collect(server), ...done.sandboxes];
     return {
-      ending,
-      durationMs,
+      ...done,
       conduct: reportsOf(all.flatMap(({ reports }) => reports.worlds)),
       worlds: all.flatMap(({ worlds }) => worlds),
     };
   } finally {
-    await join.end();
     await server.close();
   }
 }

@@ -2,7 +2,7 @@ import type { Sandbox } from '../../client/sandbox.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Evidence } from '../../referee/case.ts';
-import { runClient, type Client, type Ending } from '../run.ts';
+import { runClient, type Client, type Joined } from '../run.ts';
 import type { HuntRun } from './goals.ts';
 import { HuntError } from './options.ts';
 
@@ -13,15 +13,8 @@ export interface JoinedWorld {
   readonly hasOwnScenario: boolean;
 }
 
-/** Where the sandboxes that a client starts itself are seen. */
-interface JoinedRun {
-  readonly variables: Readonly<Record<string, string>>;
-  /** @returns the worlds of each of its sandboxes */
-  readonly end: () => Promise<readonly (readonly JoinedWorld[])[]>;
-}
-
-/** Opens one for a run with this scenario. */
-export type OpenJoinedRun = (scenario: ScenarioInput) => Promise<JoinedRun>;
+/** The worlds of each sandbox that a client starts itself, in a run with this scenario. */
+export type OpenJoinedRun = (scenario: ScenarioInput) => Promise<Joined<readonly JoinedWorld[]>>;
 
 /** What each run of a hunt needs. */
 export interface RunParts {
@@ -92,22 +85,14 @@ export async function runInWorld(
   await using world = sandbox.world(`${KEY}_${nth}`);
   await world.use(scenario);
   const joined = await openJoined?.(scenario);
-  const beganMs = wallClock.nowMs();
-  let sandboxes: readonly (readonly JoinedWorld[])[] = [];
-  let ending: Ending;
-  try {
-    ending = await runClient(client, world, limitMs, stop, wallClock, joined?.variables ?? {});
-  } finally {
-    sandboxes = (await joined?.end()) ?? [];
-  }
-  const durationMs = wallClock.nowMs() - beganMs;
+  const done = await runClient(client, world, limitMs, stop, wallClock, joined);
   const [requests, payouts, entries] = await Promise.all([
     world.requests(),
     world.transactions(),
     world.entries(),
   ]);
-  const own = ownWorld(sandboxes, requests.length > 0);
+  const own = ownWorld(done.sandboxes, requests.length > 0);
   const evicted = (requests[0]?.id ?? 1) - 1;
   const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true };
-  return { ending, durationMs, worlds: [own ?? given] };
+  return { ...done, worlds: [own ?? given] };
 }

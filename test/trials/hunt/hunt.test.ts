@@ -316,7 +316,8 @@ test('a run that was stopped does not start its client, and one that has ended l
     runs += 1;
     return Promise.resolve({ kind: 'success' as const });
   };
-  const run = (signal: AbortSignal) => runClient(client, {} as World, 60_000, signal, clock, {});
-  expect([(await run(AbortSignal.abort())).kind, runs]).toEqual(['stuck', 0]);
-  expect([(await run(new AbortController().signal)).kind, runs, clock.timers]).toEqual(['success', 1, 0]);
+  const run = (signal: AbortSignal) => runClient(client, {} as World, 60_000, signal, clock);
+  expect([(await run(AbortSignal.abort())).ending.kind, runs]).toEqual(['stuck', 0]);
+  const { ending } = await run(new AbortController().signal);
+  expect([ending.kind, runs, clock.timers]).toEqual(['success', 1, 0]);
 });
