@@ -1,15 +1,12 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { handleAfterReading, writeAfterHandling } from '../../src/http/one-turn.ts';
-import { connectSandbox } from '../../src/index.ts';
-import { startServer } from '../../src/server.ts';
-import { readSettings } from '../../src/settings.ts';
 import { ask } from '../support/control.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
+import { serverFor } from '../support/server.ts';
 import { isStored, sized } from '../support/size.ts';
 
 /** An app whose requests are handled and whose responses are written by turns. */
@@ -138,11 +135,9 @@ class KeepingClock extends ManualClock {
 
 test('a client that leaves before its response is written was told nothing', async () => {
   const clock = new KeepingClock();
-  const settings = readSettings({ port: '0', rateLimit: 'off' }, {});
-  const server = await startServer(settings, clock, pino({ level: 'silent' }));
-  onTestFinished(() => server.close());
-  const client = clientOf(connectSandbox({ url: server.url }).world());
-  const socket = rawSocket(server.url);
+  const { url, sandbox } = await serverFor({}, clock);
+  const client = clientOf(sandbox.world());
+  const socket = rawSocket(url);
   socket.write(bytesOf(client, initiate({})));
   await expect.poll(() => clock.write).not.toBeNull();
   socket.destroy();

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
-import { connectSandbox, type SettingsInput } from '../../src/index.ts';
-import { startServer } from '../../src/server.ts';
-import { readSettings } from '../../src/settings.ts';
+import { expect, test } from 'vitest';
+import type { SettingsInput } from '../../src/index.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import { clientOf } from '../support/sandbox.ts';
+import { serverFor } from '../support/server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What the machine's clock shows at the first start. */
@@ -18,13 +16,8 @@ const at = (ms: number): string => new Date(FIRST_MS + ms).toISOString();
 /** Starts a sandbox on a machine whose clock shows this time, and moves only when the test moves it. */
 async function startAt(machineMs: number, options: SettingsInput) {
   const wallClock = new ManualClock(machineMs);
-  const settings = readSettings({ port: 0, magic: 'off', ...options }, {});
-  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
-  let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopped ??= server.close());
-  onTestFinished(stop);
-  const sandbox = connectSandbox({ url: server.url });
-  return { wallClock, stop, client: (name: string) => clientOf(sandbox.world(`sk_test_${name}`)) };
+  const { sandbox, close } = await serverFor({ magic: 'off', ...options }, wallClock);
+  return { wallClock, stop: close, client: (name: string) => clientOf(sandbox.world(`sk_test_${name}`)) };
 }
 
 test('a restart on a machine whose clock was set back keeps world time, and payouts settle in order', async () => {

@@ -10,12 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, startSandbox, type SettingsInput, type World } from '../../src/index.ts';
-import { startServer } from '../../src/server.ts';
-import { readSettings } from '../../src/settings.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import {
   ask as askProgram,
@@ -32,6 +28,7 @@ import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts
 import { futureIn } from '../support/world/snapshot-lines.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 import { payMany } from '../support/many-payouts.ts';
+import { serverFor } from '../support/server.ts';
 import { sized } from '../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -243,36 +240,26 @@ test('SIGTERM writes the state, and the next start restores it; both are logged'
 
 test('the state is written at each interval with requests, and when the sandbox stops', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
-  let text = '';
-  const log = new Writable({
-    write: (chunk: Buffer, _encoding, done) => done(void (text += chunk.toString())),
-  });
   const wallClock = new ManualClock();
-  const server = await startServer(
-    readSettings({ port: '0', state, stateEvery: '30s' }, {}),
-    wallClock,
-    pino({}, log),
-  );
-  const written = () => (text === '' ? 0 : linesOf(text, 'state written').length);
-  await askProgram(`${server.url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  const { url, logged, close } = await serverFor({ state, stateEvery: '30s' }, wallClock);
+  const written = () => logged.filter(({ msg }) => msg === 'state written').length;
+  await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
   await wallClock.pass(29_999);
   expect(readdirSync(join(state, '..'))).toEqual(['sandbox.state.lock']);
   await wallClock.pass(1);
   await expect.poll(written).toBe(1);
   expect(keptWorlds(state)).toMatchObject([{ payouts: [{ clientRefId: 'kept' }] }]);
   await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.timers)).toBeGreaterThan(1);
-  await server.close();
+  await close();
   expect(written()).toBe(2); // no request came after the first
 });
 
 test('a payout whose body arrives late is in the next state file, without another request', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
   const wallClock = new ManualClock();
-  const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
-  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
-  onTestFinished(() => server.close());
+  const { url } = await serverFor({ state, stateEvery: '30s' }, wallClock);
   const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'late' });
-  const socket = rawSocket(server.url);
+  const socket = rawSocket(url);
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'close' };
   const head = { ...headers, 'content-length': String(body.length), expect: '100-continue' };
   socket.write(rawRequest('POST /payout/initiate', head));
@@ -288,18 +275,13 @@ test('a payout whose body arrives late is in the next state file, without anothe
 
 test('a failed write of the state is repeated at the next interval, without another request', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
-  let log = '';
-  const stream = new Writable({
-    write: (chunk: Buffer, _encoding, done) => done(void (log += chunk.toString())),
-  });
   const wallClock = new ManualClock();
-  const settings = readSettings({ port: '0', state, stateEvery: '30s' }, {});
-  const server = await startServer(settings, wallClock, pino({}, stream));
-  onTestFinished(() => server.close());
+  const { url, logged } = await serverFor({ state, stateEvery: '30s' }, wallClock);
   mkdirSync(state);
-  await askProgram(`${server.url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
   await wallClock.pass(30_000);
-  await expect.poll(() => log).toContain('the state could not be written');
+  const failed = expect.objectContaining({ msg: expect.stringContaining('the state could not be written') });
+  await expect.poll(() => logged).toContainEqual(failed);
   rmdirSync(state);
   const payouts = () => keptWorlds(state)?.[0]?.payouts.length;
   await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);

@@ -1,11 +1,9 @@
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, SandboxError, startSandbox, type SettingsInput } from '../../../src/index.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { runInProcess, serveInProcess } from '../../support/program.ts';
 import { testRows } from '../../support/test-rows.ts';
+import { serverFor } from '../../support/server.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { payMany } from '../../support/many-payouts.ts';
 
@@ -20,10 +18,7 @@ async function sandboxOf(options: SettingsInput = {}) {
 
 test('the admin lists every world, with its contents, its age and its last use', async () => {
   const wallClock = new ManualClock();
-  const settings = readSettings({ port: '0', adminToken: ADMIN_TOKEN, settlement: 'manual' }, {});
-  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
-  onTestFinished(() => server.close());
-  const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
+  const { sandbox } = await serverFor({ settlement: 'manual' }, wallClock);
   expect(await sandbox.worlds()).toEqual([]);
   const worlds = [sandbox.world({ name: 'busy' }), sandbox.world({ name: '' })] as const;
   const [busy, idle] = [clientOf(worlds[0]), clientOf(worlds[1])];
@@ -101,19 +96,13 @@ test('the list of worlds leaves out a world that is dropped while the list waits
       return new Promise((resolve) => (proceed = resolve));
     }
   }
-  const settings = readSettings(
-    { port: '0', adminToken: ADMIN_TOKEN, rateLimit: 'off', journalEntries: 0 },
-    {},
-  );
-  const server = await startServer(settings, new PausedClock(), pino({ level: 'silent' }));
-  onTestFinished(() => server.close());
-  const sandbox = connectSandbox({ url: server.url, adminToken: ADMIN_TOKEN });
+  const { sandbox, worlds } = await serverFor({ journalEntries: 0 }, new PausedClock());
   const [client, other] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
   await payMany(client, 1100);
   const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
   const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
   await expect.poll(() => moving).toBe(true); // more steps than one command applies
-  const rows = vi.spyOn(server.worlds, 'page');
+  const rows = vi.spyOn(worlds, 'page');
   const listed = sandbox.worlds();
   await expect.poll(() => rows.mock.calls.length).toBe(1); // the list waits for the advance
   await sandbox.dropWorld(id);
@@ -125,16 +114,11 @@ test('the list of worlds leaves out a world that is dropped while the list waits
 test('a sandbox without an admin token makes a new one at each start', async () => {
   const tokens = new Set<string>();
   for (let nth = 0; nth < 2; nth += 1) {
-    const server = await startServer(
-      readSettings({ port: '0' }, {}),
-      new ManualClock(),
-      pino({ level: 'silent' }),
-    );
-    onTestFinished(() => server.close());
-    tokens.add(server.adminToken);
-    expect(server.adminToken).toMatch(/^[\x21-\x7e]{16,}$/);
-    expect(await connectSandbox({ url: server.url, adminToken: server.adminToken }).worlds()).toEqual([]);
-    const stranger = connectSandbox({ url: server.url }).worlds();
+    const { url, adminToken, sandbox } = await serverFor();
+    tokens.add(adminToken);
+    expect(adminToken).toMatch(/^[\x21-\x7e]{16,}$/);
+    expect(await sandbox.worlds()).toEqual([]);
+    const stranger = connectSandbox({ url }).worlds();
     await expect(stranger).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
   }
   expect(tokens.size).toBe(2);

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
-import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
+import type { SettingsInput } from '../../../src/index.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
+import { serverFor } from '../../support/server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const HUNG = 'sk_test_hung';
@@ -18,7 +16,6 @@ const HANGS = {
 } as const;
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
 const HEARTBEAT_MS = 15_000;
-const ADMIN_TOKEN = 'the-token-of-event-ends';
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 const READ_EVENTS = rawRequest('GET /_sandbox/events', bearer(WATCHED));
@@ -36,17 +33,10 @@ function readBehindHang(url: string) {
 /** A sandbox whose wall clock the test moves. It has one timer for idle worlds, and one for the heartbeat of each reader. */
 async function sandboxWithManualClock(settings: SettingsInput = {}) {
   const clock = new ManualClock();
-  const parsed = readSettings(
-    { port: 0, rateLimit: 'off', scenario: HANGS, adminToken: ADMIN_TOKEN, ...settings },
-    {},
-  );
-  const server = await startServer(parsed, clock, pino({ level: 'silent' }));
-  onTestFinished(() => server.close());
-  const { url, worlds } = server;
-  const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
-  const client = (key: string): Client => clientOf(sandbox.world(key));
-  await worlds.use(worldIdOf(WATCHED));
-  return { url, clock, worlds, sandbox, client, idleTimers: clock.timers, close: () => server.close() };
+  const server = await serverFor({ scenario: HANGS, ...settings }, clock);
+  const client = (key: string): Client => clientOf(server.sandbox.world(key));
+  await server.worlds.use(worldIdOf(WATCHED));
+  return { ...server, clock, client, idleTimers: clock.timers };
 }
 
 type ManualSandbox = Awaited<ReturnType<typeof sandboxWithManualClock>>;

@@ -3,17 +3,15 @@ import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { payMany } from '../../support/many-payouts.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { startProgram } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, clientOf, sandboxFor } from '../../support/sandbox.ts';
+import { serverFor } from '../../support/server.ts';
 import { isStored } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
@@ -286,10 +284,8 @@ test('readers that have ended leave no listener on the signal they shared', asyn
 
 test('a stream without events gets a heartbeat every 15 seconds', async () => {
   const wallClock = new ManualClock();
-  const settings = readSettings({ port: '0' }, {});
-  const server = await startServer(settings, wallClock, pino({ level: 'silent' }));
-  onTestFinished(() => server.close());
-  const { socket, text } = await socketReader(server.url, 'sk_test_events');
+  const { url } = await serverFor({}, wallClock);
+  const { socket, text } = await socketReader(url, 'sk_test_events');
   for (const beats of [1, 2, 3]) {
     await wallClock.pass(15_000);
     await expect.poll(() => text().split(': alive\n\n').length - 1).toBe(beats);

@@ -1,11 +1,9 @@
-import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { clientFor, clientOf, type Client, type Seen } from '../../support/sandbox.ts';
+import { serverFor } from '../../support/server.ts';
 import { linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 
 /** How long single requests may keep all others waiting, in work and not in time. `npm run bench:holds` measures the time. */
@@ -67,10 +65,8 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
   ],
 ])('other requests can run during %s', async (_what, prepare, status, turns) => {
   const clock = new CountingClock();
-  const settings = readSettings({ port: '0', adminToken: ADMIN_TOKEN, rateLimit: 'off' }, {});
-  const server = await startServer(settings, clock, pino({ level: 'silent' }));
-  onTestFinished(() => server.close());
-  const client = clientOf(connectSandbox({ url: server.url }).world());
+  const { sandbox } = await serverFor({ adminToken: ADMIN_TOKEN }, clock);
+  const client = clientOf(sandbox.world());
   const send = await prepare(client);
   const before = clock.turns;
   expect((await send()).status).toBe(status);

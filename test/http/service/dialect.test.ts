@@ -1,18 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contract/dialect.ts';
 import type { ScenarioDocument } from '../../../src/contract/scenario-document.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
-import { systemClock } from '../../../src/platform/system-clock.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import {
+  clientFor,
+  clientOf,
+  PAYOUT,
+  sandboxFor,
+  seen,
+  type Client,
+  type Seen,
+} from '../../support/sandbox.ts';
+import { serverFor } from '../../support/server.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -684,18 +689,14 @@ describe('a second payout', () => {
   /** Sends `count` identical initiates at once; returns the responses and the state of the world. */
   async function payAtOnce(count: number, openingBalance: number) {
     const dialect = { client_ref_id: { same_body: 'second_payout' as const } };
-    const settings = readSettings(
-      { port: 0, rateLimit: 'off', settlement: 'manual', openingBalance, scenario: { dialect } },
-      {},
-    );
-    const server = await startServer(settings, systemClock(), pino({ level: 'silent' }));
-    onTestFinished(() => server.close());
-    const headers = { 'content-type': 'application/json', authorization: 'Bearer sk_test_crowd' };
-    const body = JSON.stringify({ ...PAYOUT, amount: 10 });
-    const pay = async () =>
-      seen(await fetch(`${server.url}/payout/initiate`, { method: 'POST', headers, body }));
-    const answers = await Promise.all(Array.from({ length: count }, pay));
-    return { answers, state: (await server.worlds.use(worldIdOf('sk_test_crowd'))).latest };
+    const { sandbox, worlds } = await serverFor({
+      settlement: 'manual',
+      openingBalance,
+      scenario: { dialect },
+    });
+    const { apiKey, pay } = clientOf(sandbox.world());
+    const answers = await Promise.all(Array.from({ length: count }, () => pay({ amount: 10 })));
+    return { answers, state: (await worlds.use(worldIdOf(apiKey))).latest };
   }
 
   test('forty identical requests at once make forty payouts and forty debits', async () => {

@@ -1,18 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DelayedResponses } from '../../../src/log/connections/delayed-responses.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings, type SettingsInput } from '../../../src/settings.ts';
+import type { SettingsInput } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
 import { HTTP_CLIENTS, type HttpClient } from '../../support/http/http-clients.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { logLines, type LogLine } from '../../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';
+import { serverFor } from '../../support/server.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 /** `npm test` leaves node:http without keep-alive to the tests of magic beneficiaries. */
@@ -137,26 +134,9 @@ test.each(HTTP_CLIENTS)('$name gets no rule name with a response that no rule ch
 
 /** A sandbox whose wall clock the test moves, and whose log the test can read. */
 async function sandboxWithManualClock(scenario: Scenario) {
-  let log = '';
-  const stream = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log += String(chunk);
-      done();
-    },
-  });
   const clock = new ManualClock();
-  const server = await startServer(
-    readSettings({ port: 0, ...SETTINGS, scenario }, {}),
-    clock,
-    pino({ base: null }, stream),
-  );
-  onTestFinished(() => server.close());
-  return {
-    url: server.url,
-    clock,
-    requests: (): readonly LogLine[] =>
-      log === '' ? [] : logLines(log).filter(({ msg }) => msg === 'request'),
-  };
+  const { url, logged } = await serverFor({ ...SETTINGS, scenario }, clock);
+  return { url, clock, requests: () => logged.filter(({ msg }) => msg === 'request') };
 }
 
 interface Wire {

@@ -1,7 +1,5 @@
 import { Redis } from 'iovalkey';
-import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { connectSandbox } from '../../../src/index.ts';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { storeUnavailable } from '../../../src/log/valkey/store-connection.ts';
 import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
@@ -9,12 +7,11 @@ import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { initiate, load, save, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
+import { serverFor } from '../../support/server.ts';
 import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'c'.repeat(32);
@@ -151,19 +148,16 @@ test.skipIf(inject('storeUrl') === '')(
     let store!: ValkeyStore;
     const open = ValkeyStore.open.bind(ValkeyStore);
     vi.spyOn(ValkeyStore, 'open').mockImplementationOnce(async (options) => (store = await open(options)));
-    const settings = readSettings({ port: 0, store: await freshStore() }, {});
-    const server = await startServer(settings, systemClock(), pino({ level: 'silent' }));
-    onTestFinished(() => server.close());
-    const { apiKey } = connectSandbox({ url: server.url }).world('sk_test_reader');
-    const headers = { authorization: `Bearer ${apiKey}` };
-    await fetch(`${server.url}/client/fetchbalance`, { headers });
-    const [id] = (await server.worlds.ids()) as [string];
+    const { url, worlds, sandbox } = await serverFor({ store: await freshStore() }, systemClock());
+    const headers = { authorization: `Bearer ${sandbox.world().apiKey}` };
+    await fetch(`${url}/client/fetchbalance`, { headers });
+    const [id] = (await worlds.ids()) as [string];
     const wake = store.wake.bind(store);
     vi.spyOn(store, 'wake').mockImplementationOnce((worldId, callback) => {
       void store.drop(id, 'admin');
       return wake(worldId, callback);
     });
-    const response = await fetch(`${server.url}/_sandbox/events`, { headers });
+    const response = await fetch(`${url}/_sandbox/events`, { headers });
     expect([
       response.status,
       response.headers.get('content-type')?.split(';')[0],

@@ -1,16 +1,13 @@
-import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { withoutPatience } from '../../support/store/response-time.ts';
 import { ask } from '../../support/control.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
-import { connectSandbox } from '../../../src/index.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
+import { serverFor } from '../../support/server.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 /** Two seconds, and what a busy machine may stand still. */
@@ -30,20 +27,15 @@ async function proxyTo({ port }: { readonly port: number }): Promise<TcpProxy> {
 
 /** A server, and what it logs. */
 async function loggingServer(store: string) {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const settings = readSettings({ port: 0, rateLimit: 'off', store }, {});
-  const server = await startServer(settings, systemClock(), log);
-  onTestFinished(() => server.close());
-  const sandbox = connectSandbox({ url: server.url });
+  const { url, sandbox, logged: lines } = await serverFor({ store }, systemClock());
   const client: Client = clientOf(sandbox.world('sk_test_outage'));
   const health = async (path: string): Promise<unknown> => {
-    const response = await fetch(`${server.url}/_sandbox/${path}`);
+    const response = await fetch(`${url}/_sandbox/${path}`);
     const { status } = (await response.json()) as { status: string };
     return [response.status, status];
   };
   const ofStore = () => lines.filter(({ msg }) => String(msg).startsWith('the store '));
-  return { client, health, ofStore, lines, url: server.url };
+  return { client, health, ofStore, lines, url };
 }
 
 describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => {

@@ -1,40 +1,32 @@
-import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
+import type { SettingsInput } from '../../../src/index.ts';
 import { Refusal } from '../../../src/contract/errors.ts';
 import { OrderedCommand } from '../../../src/log/command-parts.ts';
 import { UnsentRefusals } from '../../../src/log/unsent-refusals.ts';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { withoutPatience } from '../../support/store/response-time.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
+import { serverFor } from '../../support/server.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import type { Command } from '../../../src/world/commands.ts';
 
 const MOST_UNSENT = 1000;
 const AT_ONCE = 100;
 
-async function serverFor(input: SettingsInput = {}) {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const settings = readSettings(
-    { port: 0, rateLimit: 'off', metrics: 'on', store: await freshStore(), ...input },
-    {},
-  );
-  const server = await startServer(settings, systemClock(), log);
-  onTestFinished(() => server.close());
-  const client = clientOf(connectSandbox({ url: server.url }).world('sk_test_unsent'));
+async function serverWithStore(input: SettingsInput = {}) {
+  const settings = { metrics: 'on', store: await freshStore(), ...input } as const;
+  const server = await serverFor(settings, systemClock());
+  const client = clientOf(server.sandbox.world('sk_test_unsent'));
   const refuse = async (count: number, from = 0): Promise<void> => {
     for (let nth = from; nth < from + count; nth += 1) {
       const { status } = await client.pay({ client_ref_id: `refused-${nth}`, amount: -1 });
       expect(status).toBe(400);
     }
   };
-  const dropped = () => lines.filter(({ msg }) => /refused while the store/.test(String(msg)));
+  const dropped = () => server.logged.filter(({ msg }) => /refused while the store/.test(String(msg)));
   return { client, refuse, dropped, server };
 }
 
@@ -55,7 +47,7 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
     ['and its command did not arrive', false],
     ['and the reply to its command was lost', true],
   ])('%s: is listed once when the store is back, without another request', async (_what, runs) => {
-    const { client, refuse, server, dropped } = await serverFor();
+    const { client, refuse, server, dropped } = await serverWithStore();
     expect((await client.balance()).status).toBe(200);
     const [world] = await server.worlds.ids();
     const away = loseStore(runs);
@@ -78,7 +70,7 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
   test('finds no room after a thousand others: it is dropped, and the log and the metrics count it', async () => {
     const store = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
     onTestFinished(() => store.end());
-    const { client, refuse, dropped } = await serverFor({
+    const { client, refuse, dropped } = await serverWithStore({
       store: store.url,
       journalEntries: 2 * MOST_UNSENT,
     });

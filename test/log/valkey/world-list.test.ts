@@ -1,14 +1,12 @@
 import { Redis } from 'iovalkey';
-import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ControlClient } from '../../../src/client/control-client.ts';
 import { LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
 import type { WorldsResponse } from '../../../src/contract/control-responses.ts';
-import { connectSandbox, startSandbox } from '../../../src/index.ts';
+import { startSandbox } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { startServer } from '../../../src/server.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
+import { serverFor } from '../../support/server.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 const WORLDS = 30;
@@ -19,16 +17,13 @@ async function twoServers() {
   const given = { adminToken: ADMIN_TOKEN, settlement: 'manual' } as const; // nothing happens while a busy machine is slow
   const { store, servers, clients } = await serversFor(1, given);
   for (let nth = 0; nth < WORLDS; nth += 1) await clients(`sk_test_${nth}`)[0]!.pay({ amount: nth + 1 });
-  const settings = readSettings({ port: 0, store, ...given }, {});
-  const started = await startServer(settings, systemClock(), pino({ level: 'silent' }));
-  const { url } = started;
-  onTestFinished(() => started.close());
+  const { url, sandbox } = await serverFor({ store, ...given }, systemClock());
   const client = new Redis(store);
   onTestFinished(() => client.disconnect());
   const admin = new ControlClient(url, ADMIN_TOKEN);
   return {
     server: servers[0]!,
-    other: connectSandbox({ url, adminToken: ADMIN_TOKEN }),
+    other: sandbox,
     admin,
     client,
   };
