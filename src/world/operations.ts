@@ -235,7 +235,7 @@ function refuseUndo(
     .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());
   const more = since > shown.length ? ` and ${since - shown.length} more` : '';
   throw new Refusal('UNDO_REFUSED', {
-    message: `The client has sent ${since} requests since this ${name}: ${shown.join(', ')}${more}. {"force":true} undoes them too`,
+    message: `The client has sent ${since === 1 ? 'a request' : `${since} requests`} since this ${name}: ${shown.join(', ')}${more}. {"force":true} undoes them too`,
   });
 }
 

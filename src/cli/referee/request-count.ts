@@ -1,3 +1,4 @@
+import { counted } from '../../actions/words.ts';
 import { durationText } from '../../contract/duration.ts';
 import type { Worlds } from '../../log/worlds.ts';
 import { stopwatchMs } from '../../platform/system-clock.ts';
@@ -19,9 +20,11 @@ export function showRequestCount(
   const beganMs = stopwatchMs();
   const timer = setInterval(() => {
     const seconds = Math.round((stopwatchMs() - beganMs) / 1000);
-    const requests = sandboxes.reduce((sum, { uses }) => sum + uses, 0).toLocaleString('en');
+    const requests = sandboxes.reduce((sum, { uses }) => sum + uses, 0);
     const worlds = sandboxes.reduce((sum, { size }) => sum + size, 0);
-    write(`after ${durationText(seconds * 1000)}: ${requests} requests, ${worlds} worlds`);
+    write(
+      `after ${durationText(seconds * 1000)}: ${counted(requests, 'request')}, ${counted(worlds, 'world')}`,
+    );
   }, everyMs);
   timer.unref(); // must not keep the process alive when the command cannot be run
   return () => clearInterval(timer);

@@ -27,7 +27,8 @@ export class DroppedWorlds {
   /** @returns a function that remembers the drop */
   before({ id, latest }: World, reason: DropReason): () => Promise<void> {
     const { length: payouts } = latest.payouts;
-    const text = `at ${iso(this.#wallClock.nowMs())} with its ${payouts} payouts: ${droppedBy(reason)}`;
+    const what = payouts === 1 ? 'payout' : `${payouts} payouts`;
+    const text = `at ${iso(this.#wallClock.nowMs())} with its ${what}: ${droppedBy(reason)}`;
     return async () => {
       if (payouts > 0) await this.#notes.change(id, () => text);
     };

@@ -74,7 +74,7 @@ test('a world that lost payouts for want of room says so, until it is reset', as
   const [one, other] = [client(), client()];
   await one.pay();
   expect((await other.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
-  const told = /^at 20\S+Z with its 1 payouts: SANDBOX_MAX_WORLDS$/;
+  const told = /^at 20\S+Z with its payout: SANDBOX_MAX_WORLDS$/;
   expect((await one.status({ client_ref_id: 'order-1' })).headers.get('x-sandbox-world-dropped')).toMatch(
     told,
   );

@@ -58,7 +58,7 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     const { body, headers } = await first.balance();
     expect(body.data.balance).toBe(1_000_000);
     expect(headers.get('x-sandbox-world-dropped')).toMatch(
-      /^at 20\S+Z with its 1 payouts: SANDBOX_MAX_WORLDS$/,
+      /^at 20\S+Z with its payout: SANDBOX_MAX_WORLDS$/,
     );
   });
 
