@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { QueryFlag } from './control.ts';
 import { durationLike } from './duration.ts';
-import { Amount } from './service.ts';
+import { Amount, InitiateRequest } from './service.ts';
 
 /** The referee: its settings, and its report on how a client behaved. */
 
@@ -50,20 +50,13 @@ const optionalOf = <Name extends string, Shape extends z.ZodType>(names: readonl
   Object.fromEntries(names.map((name) => [name, shape.optional()])) as Record<Name, z.ZodOptional<Shape>>;
 
 /** The fields of an initiate that can say which intended payout it belongs to. */
-const INTENT_FIELDS = [
-  'client_ref_id',
-  'beneficiary_name',
-  'beneficiary_account',
-  'beneficiary_ifsc',
-  'amount',
-  'remarks',
-] as const;
+const IntentField = InitiateRequest.omit({ transfer_mode: true }).keyof();
 
 const Intent = z
   .union([
-    z.enum(INTENT_FIELDS),
+    IntentField,
     z
-      .strictObject(optionalOf(INTENT_FIELDS, z.string().min(1)))
+      .strictObject(optionalOf(IntentField.options, z.string().min(1)))
       .refine((pattern) => Object.keys(pattern).length === 1, { error: 'must name exactly one field' }),
   ])
   .meta({

@@ -1,4 +1,4 @@
-import { Refusal } from '../contract/errors.ts';
+import { Refusal, type RefusalDetails } from '../contract/errors.ts';
 import type { WorldState } from '../world/state.ts';
 import type { DropReason, MaybePromise } from './store.ts';
 
@@ -24,8 +24,8 @@ export function dropped(reason: DropReason): Refusal {
 }
 
 /** The refusal of a request that needs a store which is away. */
-export const unavailable = (): Refusal =>
-  new Refusal('STORE_UNAVAILABLE', { headers: { 'retry-after': '1' } });
+export const unavailable = (details: RefusalDetails = {}): Refusal =>
+  new Refusal('STORE_UNAVAILABLE', { ...details, headers: { 'retry-after': '1' } });
 
 /** A world, as far as its state can be read. */
 interface Readable {

@@ -55,17 +55,12 @@ export const knownBefore = (calls: readonly Call[], request: Call): Knowledge =>
 export const mayBePaid = ({ of }: Knowledge): boolean =>
   of === 'unknown' || of === 'not-found' || of === 'PENDING' || of === 'SUCCESS';
 
-const WORDS: Readonly<Record<Knowledge['of'], string>> = {
-  nothing: 'nothing',
+const WORDS: Readonly<Partial<Record<Knowledge['of'], string>>> = {
   refused: 'it was refused',
   unknown: 'outcome unknown',
   'not-found': 'not found by the service',
-  PENDING: 'PENDING',
-  SUCCESS: 'SUCCESS',
-  FAILED: 'FAILED',
-  REVERSED: 'REVERSED',
 };
 
 /** `order-7: outcome unknown (#3)` */
 export const knowledgeText = (reference: string, { of, from }: Knowledge): string =>
-  `${reference}: ${WORDS[of]}${from === null ? '' : ` (#${from.id})`}`;
+  `${reference}: ${WORDS[of] ?? of}${from === null ? '' : ` (#${from.id})`}`;

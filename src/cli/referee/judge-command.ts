@@ -139,10 +139,11 @@ async function reportsOn({ url, key, adminToken }: Target, hasRun: boolean): Pro
   return reportsOf(wasAsked ? [report] : []);
 }
 
-async function configure({ url, key, adminToken }: Target, settings: object): Promise<void> {
-  if (adminToken !== null) await new ControlClient(url, adminToken).put('/worlds/referee', settings);
-  else await new ControlClient(url, key).put('/referee', settings);
-}
+const configure = ({ url, key, adminToken }: Target, settings: object): Promise<unknown> =>
+  new ControlClient(url, adminToken ?? key).put(
+    adminToken === null ? '/referee' : '/worlds/referee',
+    settings,
+  );
 
 /** Reports how the command ended, and what cannot be judged. @param verdict the exit code of the reports */
 function exitCodeOf(

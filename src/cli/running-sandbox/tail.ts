@@ -95,55 +95,44 @@ export interface TailOutput {
 }
 
 /** Prints what the referee finds while a client runs, each finding once. */
-class NewFindings {
-  readonly #session: Session;
-  readonly #publish: (found: NamedFinding) => void;
-  readonly #signal: AbortSignal;
-  readonly #known = new Set<string>();
-  #isReading = false;
-  #isDue = false;
-
-  constructor(session: Session, publish: (found: NamedFinding) => void, signal: AbortSignal) {
-    this.#session = session;
-    this.#publish = publish;
-    this.#signal = signal;
-  }
-
+function newFindings({ world }: Session, publish: (found: NamedFinding) => void, signal: AbortSignal) {
+  const known = new Set<string>();
+  let isReading = false;
+  let isDue = false;
   /** The findings that are not yet known. */
-  async next(): Promise<readonly NamedFinding[]> {
-    const { checks } = await this.#session.world.referee();
+  const next = async (): Promise<readonly NamedFinding[]> => {
+    const { checks } = await world.referee();
     const all = checks
       .filter(({ id }) => !FOR_THE_END.has(id))
       .flatMap(({ id: check, findings }) => findings.map((found) => ({ check, ...found })));
     return all.filter(({ check, references, requests }) => {
       const key = JSON.stringify([check, references, requests[0]]); // its message changes with each retry
-      const isNew = !this.#known.has(key);
-      this.#known.add(key);
+      const isNew = !known.has(key);
+      known.add(key);
       return isNew;
     });
-  }
-
-  /** Prints new findings, one call to the referee at a time, however many requests there are. */
-  async read(): Promise<void> {
-    this.#isDue = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    while (this.#isDue && !this.#signal.aborted) {
-      this.#isDue = false;
-      try {
-        for (const found of await this.next()) this.#publish(found);
-        await pause(AGAIN_MS, undefined, { signal: this.#signal });
-      } catch {
-        break; // the sandbox is gone or this was stopped: the reader of the events notices it too
+  };
+  return {
+    next,
+    /** Prints new findings, one call to the referee at a time, however many requests there are. */
+    async read(): Promise<void> {
+      isDue = true;
+      if (isReading) return;
+      isReading = true;
+      while (isDue && !signal.aborted) {
+        isDue = false;
+        try {
+          for (const found of await next()) publish(found);
+          await pause(AGAIN_MS, undefined, { signal });
+        } catch {
+          break; // the sandbox is gone or this was stopped: the reader of the events notices it too
+        }
       }
-    }
-    this.#isReading = false;
-  }
-
-  /** After a reset, the same finding counts as a new one. */
-  forget(): void {
-    this.#known.clear();
-  }
+      isReading = false;
+    },
+    /** After a reset, the same finding counts as a new one. */
+    forget: (): void => known.clear(),
+  };
 }
 
 function findingLines(found: NamedFinding, isJson: boolean, { paint }: Session): readonly string[] {
@@ -181,11 +170,7 @@ export async function tail(
   signal: AbortSignal,
 ): Promise<number> {
   const { world, zone } = session;
-  const findings = new NewFindings(
-    session,
-    (found) => findingLines(found, isJson, session).forEach(say),
-    signal,
-  );
+  const findings = newFindings(session, (found) => findingLines(found, isJson, session).forEach(say), signal);
   const { id, name } = await world.summary(); // also fails at once for a wrong address or key
   await findings.next();
   const following = `following world ${namedText(id, name)} at ${world.url}; times in ${zone.name}; Ctrl-C to stop`;

@@ -1,5 +1,6 @@
 import { Cluster } from 'iovalkey';
-import { Refusal } from '../../contract/errors.ts';
+import type { Refusal } from '../../contract/errors.ts';
+import { unavailable } from '../dropped.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { StoreObserver } from '../world-parts.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
@@ -19,12 +20,6 @@ const HEARTBEAT_MS = 1000;
 const HEARTBEAT_WHILE_AWAY_MS = 250;
 const HEARTBEAT_KEPT_MS = 10_000;
 const HEARTBEATS_OF_CLUSTER = 16; // enough keys for each of a few nodes to have one
-
-export const storeUnavailable = (message?: string): Refusal =>
-  new Refusal('STORE_UNAVAILABLE', {
-    ...(message === undefined ? {} : { message }),
-    headers: { 'retry-after': '1' },
-  });
 
 /** Called with news. @param by the server that published them; empty for no server, or when some may have been missed */
 type Follower = (by: string) => void;
@@ -95,7 +90,7 @@ export class StoreConnection {
     const what = `wrote this world in format ${format}, and this one reads format ${FORMAT}: update this server`;
     if (!this.#newerHeads.has(head)) this.warn(`a newer version of the sandbox ${what} (${head})`);
     this.#newerHeads.add(head);
-    return storeUnavailable(`A newer version of the sandbox ${what}`);
+    return unavailable({ message: `A newer version of the sandbox ${what}` });
   }
 
   /** Runs a script once. @throws Error without a response in time */
@@ -115,14 +110,14 @@ export class StoreConnection {
    * @throws Refusal STORE_UNAVAILABLE
    */
   async reliably<T>(work: () => Promise<T>, key = ''): Promise<T> {
-    if (this.#isClosed || this.isAway || this.#awayKeys.has(key)) throw storeUnavailable();
+    if (this.#isClosed || this.isAway || this.#awayKeys.has(key)) throw unavailable();
     try {
       return await this.#retried.retry(work);
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (!this.client.isCluster) this.#setAway(error);
       else if (key !== '') this.#setKeyAway(key); // the other nodes may be working
-      throw storeUnavailable();
+      throw unavailable();
     }
   }
 

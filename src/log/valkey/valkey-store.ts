@@ -2,13 +2,14 @@ import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { isUse } from '../../world/commands.ts';
 import type { WorldState } from '../../world/state.ts';
+import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import { HEARD_AGAIN_MS } from './scripts/log-scripts.ts';
 import { FORMAT, KEY_PREFIX, keysOf, OLDER_LISTS, type WorldKeys } from './scripts/scripts.ts';
 import type { StoreObserver } from '../world-parts.ts';
-import { StoreConnection, storeUnavailable } from './store-connection.ts';
+import { StoreConnection } from './store-connection.ts';
 import {
   appendedAfter,
   commandText,
@@ -116,7 +117,7 @@ export class ValkeyStore implements Store {
       if (state === null) continue; // replaced meanwhile
       return { epoch, openedAtMs, isNew: isNew === 1, base: { ...base, state: () => state } };
     }
-    throw storeUnavailable();
+    throw unavailable();
   }
 
   async append(

@@ -1,3 +1,4 @@
+import { InitiateRequest } from '../../contract/service.ts';
 import { totalOf, overlaps, type Call } from '../call.ts';
 import { evaluateEach, type Check } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
@@ -5,14 +6,7 @@ import { knownBefore } from '../knowledge.ts';
 /** Checks of one reference that is sent more than once. */
 
 /** The fields that make a payout what it is, apart from its reference. */
-const FIELDS = [
-  'beneficiary_name',
-  'beneficiary_account',
-  'beneficiary_ifsc',
-  'amount',
-  'transfer_mode',
-  'remarks',
-];
+const FIELDS = Object.keys(InitiateRequest.omit({ client_ref_id: true }).shape);
 
 /** The fields in which two initiates differ. A body that could not be read has none. */
 const changedFields = ({ body: one }: Call, { body: other }: Call): readonly string[] =>

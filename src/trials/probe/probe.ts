@@ -1,3 +1,4 @@
+import { reasonOf } from '../../client/control-client.ts';
 import { learnShape } from './response-shape.ts';
 import { LearnedDialect } from './learned-dialect.ts';
 import { payLevel } from './pay-level.ts';
@@ -57,10 +58,8 @@ export async function probe({
     try {
       response = await send(request);
     } catch (error) {
-      const { message, cause } = error as Error;
-      const inner = (cause ?? {}) as { readonly code?: string; readonly message?: string }; // where fetch puts the reason
-      const why = inner.code ?? inner.message ?? message;
       const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
+      const why = reasonOf(error);
       throw new ProbeStopped(`no response to ${requestText(request)} (${why})${doubt}`, { cause: error });
     }
     asked(request, response);

@@ -1,7 +1,7 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
-import { storeUnavailable } from '../../../src/log/valkey/store-connection.ts';
+import { unavailable } from '../../../src/log/dropped.ts';
 import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
 import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
@@ -135,7 +135,7 @@ test.skipIf(inject('storeUrl') === '')(
       },
     });
     await (await log.use(WORLD)).submit(initiate());
-    const refused = vi.spyOn(store.connection, 'reliably').mockRejectedValue(storeUnavailable());
+    const refused = vi.spyOn(store.connection, 'reliably').mockRejectedValue(unavailable());
     await clock.pass(2000);
     expect(refused).toHaveBeenCalled();
     expect(failed).toEqual([]);
