@@ -4,6 +4,7 @@ import { Refusal } from '../../src/contract/errors.ts';
 import { readWorlds, snapshotText, type ReadWorld } from '../../src/log/snapshot-text.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { compiler, Core, logFor, save, timelines, type Saved } from '../support/world/core.ts';
+import { sized } from '../support/size.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 
@@ -35,6 +36,8 @@ async function textOf(worlds: readonly Core[]): Promise<readonly string[]> {
 const TEXT = (await textOf(WORLDS)).join('');
 const LINES = TEXT.split('\n');
 const MAX_LINE = 2000;
+/** Of how many bytes the tests of damage try one. */
+const STEP = sized(61, 7);
 
 /** Bytes in pieces of so many. */
 async function* inPieces(bytes: Uint8Array, size: number) {
@@ -251,6 +254,48 @@ describe('a damaged world costs only itself', () => {
       refusal: null,
     });
   });
+});
+
+/** The letters of the worlds that are read from a damaged text, each of which must be as it was; null for no damage seen. */
+async function unharmed(text: Uint8Array): Promise<string | null> {
+  const { worlds, refusal } = await read(text);
+  const sound = worlds.flatMap((world) => ('state' in world ? [world] : []));
+  for (const { id, state } of sound)
+    expect(save(state)).toEqual(save(WORLDS.find((world) => world.state.id === id)!.state));
+  if (refusal === null && sound.length === worlds.length) return null;
+  return sound.map(({ id }) => id[0]).join('');
+}
+
+test('one changed byte anywhere in a text is detected', async () => {
+  const bytes = utf8.encode(TEXT);
+  const last = bytes.length - 1;
+  for (let place = 0; place < last + STEP; place += STEP) {
+    const at = Math.min(place, last);
+    const damaged = Uint8Array.from(bytes).fill(bytes[at]! ^ 0x01, at, at + 1);
+    expect(await unharmed(damaged), `byte ${at}`).not.toBeNull();
+  }
+});
+
+test('of a truncated text, the worlds that end before the cut are read', async () => {
+  const bytes = utf8.encode(TEXT);
+  const ends = [...TEXT.matchAll(/^\{"end".*$/gm)].map((end) =>
+    Buffer.byteLength(TEXT.slice(0, end.index) + end[0]),
+  );
+  for (let length = 0; length < bytes.length - 1; length += STEP) {
+    const whole = ends.filter((end) => end <= length).length;
+    expect(await unharmed(bytes.subarray(0, length)), `${length} bytes`).toBe('abc'.slice(0, whole));
+  }
+});
+
+test('a missing, repeated or moved line in a text is detected', async () => {
+  const lines = LINES.slice(0, -1);
+  for (const [nth, line] of lines.entries()) {
+    const gone = lines.toSpliced(nth, 1);
+    const twice = lines.toSpliced(nth, 0, line);
+    const elsewhere = gone.toSpliced((nth + 1) % lines.length, 0, line);
+    for (const wrong of [gone, twice, elsewhere])
+      expect(await unharmed(utf8.encode(`${wrong.join('\n')}\n`)), `line ${nth + 1}`).not.toBeNull();
+  }
 });
 
 describe('a text is refused as a whole', () => {

@@ -3,17 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { connectSandbox, startSandbox } from '../../src/index.ts';
-import { snapshotText } from '../../src/log/snapshot-text.ts';
-import { readStateFile, writeStateFile } from '../../src/platform/state/state-file.ts';
-import { SettingsError } from '../../src/settings.ts';
-import { ScenarioLibrary } from '../../src/scenario/scenario-library.ts';
-import { runningClock } from '../support/world/core.ts';
-import { takeSnapshot } from '../../src/world/snapshot.ts';
-import { ManualClock } from '../support/world/manual-clock.ts';
 import { linesOf, MAIN, Program, runInProcess, serveInProcess, startProgram } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
-import { sized } from '../support/size.ts';
-import { resealed, worldsIn } from '../support/world/snapshot-lines.ts';
+import { resealed } from '../support/world/snapshot-lines.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 
 const KEYS = ['sk_test_one', 'sk_test_other'];
@@ -37,130 +29,15 @@ beforeAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const compiler = new ScenarioLibrary({
-  settings: {
-    openingBalancePaise: 0,
-    seed: '',
-    clock: runningClock,
-    settlement: 'demo',
-    rateLimit: 'off',
-    isMagic: false,
-  },
-  active: undefined,
-  folder: undefined,
-  reloaded: () => undefined,
-  refused: () => undefined,
-});
-
-/** Reads these bytes as a state file: the undamaged worlds, and the faults of the others. */
-async function read(bytes: Buffer | string) {
-  const file = join(temporaryFolder(), 'sandbox.state');
-  writeFileSync(file, bytes);
-  const draft = { grow: () => undefined, end: () => undefined };
-  const [states, faults] = [[] as Parameters<typeof takeSnapshot>[0][], [] as string[]];
-  for await (const one of readStateFile(file, { compiler, wallClock: new ManualClock(), draft })) {
-    if ('fault' in one) faults.push(one.fault.message);
-    else states.push(one.state);
-  }
-  return { states, faults };
-}
-
-/** The text of a state file with these worlds. */
-async function textOf(states: Awaited<ReturnType<typeof read>>['states']): Promise<string> {
-  let text = '';
-  for await (const chunk of snapshotText(states.map(takeSnapshot))) text += chunk;
-  return text;
-}
-
-const UNNOTICED = 'nothing is wrong with it';
-
-/**
- * How many worlds are read from a damaged file, each of which must be as it was written; null when the whole file is
- * refused; `UNNOTICED` when no damage is reported.
- */
-async function worldsLeft(bytes: Buffer | string): Promise<number | null | typeof UNNOTICED> {
-  const result = await read(bytes).catch((error: unknown) => error);
-  if (result instanceof SettingsError) return null;
-  if (result instanceof Error) throw result;
-  const { states, faults } = result as Awaited<ReturnType<typeof read>>;
-  for (const state of states) {
-    const written = worldsIn(whole.toString()).find(({ id }) => id === state.id);
-    expect(worldsIn(await textOf([state]))).toEqual([written]);
-  }
-  return faults.length === 0 ? UNNOTICED : states.length;
-}
-
 const lines = (): string[] => whole.toString().trimEnd().split('\n');
-
-test('a state file is restored as it was written', async () => {
-  const file = join(temporaryFolder(), 'sandbox.state');
-  const { states, faults } = await read(whole);
-  expect(faults).toEqual([]);
-  expect(states).toHaveLength(2);
-  await writeStateFile(file, snapshotText(states.map(takeSnapshot)));
-  expect(worldsIn(readFileSync(file, 'utf8'))).toEqual(worldsIn(whole.toString()));
-});
-
-test('one changed byte anywhere in a state file is detected', async () => {
-  const every = sized(61, 7);
-  const places = Array.from({ length: Math.ceil(whole.length / every) }, (_, nth) => nth * every);
-  for (const place of [...places, whole.length - 1]) {
-    const bytes = Buffer.from(whole);
-    bytes[place]! ^= 0x01;
-    expect(await worldsLeft(bytes), `byte ${place}`).not.toBe(UNNOTICED);
-  }
-});
-
-test('a truncated state file is detected, and the worlds that end before the cut are restored', async () => {
-  const ends = [...whole.toString().matchAll(/^\{"end".*$/gm)].map(
-    ({ index, 0: line }) => index + line.length,
-  );
-  const head = whole.indexOf('\n');
-  for (let length = 0; length < whole.length - 1; length += sized(83, 11)) {
-    const expected = length < head ? null : ends.filter((end) => end <= length).length;
-    expect(await worldsLeft(whole.subarray(0, length)), `${length} bytes`).toBe(expected);
-  }
-});
-
-test('a missing, repeated or moved line in a state file is detected', async () => {
-  const all = lines();
-  for (const nth of all.keys()) {
-    const gone = all.toSpliced(nth, 1);
-    const twice = all.toSpliced(nth, 0, all[nth]!);
-    const elsewhere = gone.toSpliced((nth + 1) % all.length, 0, all[nth]!);
-    for (const wrong of [gone, twice, elsewhere])
-      expect(await worldsLeft(`${wrong.join('\n')}\n`), `line ${nth + 1}`).not.toBe(UNNOTICED);
-  }
-});
-
-test('anything after the end of a state file is detected', async () => {
-  for (const more of ['\n', 'x', lines()[1]!, '{}']) {
-    expect(await worldsLeft(`${whole.toString()}${more}\n`)).toBe(2);
-  }
-});
-
-test('the message about a damaged state file names the line', async () => {
-  const wrong = lines().with(2, lines()[2]!.slice(0, -1));
-  expect(await read(`${wrong.join('\n')}\n`)).toMatchObject({
-    states: [{}],
-    faults: ['This snapshot is damaged at line 3: it is not JSON'],
-  });
-});
 
 test.each<[string, () => string, RegExp]>([
   ['empty', () => '', /is empty/],
   ['a text', () => 'hello\nworld\n', /is not a snapshot/],
-  ['a list', () => '[]\n', /is not a snapshot/],
-  ['another JSON document', () => '{"name":"payout-sandbox"}\n', /is not a snapshot/],
   [
     'of another version',
     () => whole.toString().replace('"version":3', '"version":4'),
     /has version 4; this sandbox reads version 3/,
-  ],
-  [
-    'of the first version',
-    () => '{"format":"payout-sandbox/state","version":1}\n{"worlds":0,"checksum":"x"}\n',
-    /of version 1, which an earlier payout-sandbox wrote; this one reads version 3/,
   ],
   [
     'of the second version',
