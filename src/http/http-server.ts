@@ -1,17 +1,15 @@
 import fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from 'fastify';
-import type { Logger } from 'pino';
 import { Refusal } from '../contract/errors.ts';
 import { MAX_HEADERS } from '../contract/service.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import type { WallClock } from '../log/wall-clock.ts';
 import { Connections } from './limits/connections.ts';
 import { MAX_BODY_BYTES, takeChunks, takeJsonBodies } from './limits/json-body.ts';
 import { UnreadResponses } from './limits/unread-responses.ts';
 import { handleAfterReading } from './one-turn.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { FIRST_GENERATION } from '../world/state.ts';
-import { requestRecorder, type ExchangeObserver } from './recorder.ts';
+import { requestRecorder, type Recording } from './recorder.ts';
 import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
 import { isControlPath, otherSites, refuseRepeatedHeaders, refuseUnknownRoute } from './request-checks.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
@@ -21,8 +19,7 @@ const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its la
 const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
 const LONG_CHARACTERS = 16 * 1024; // a response of this length or more is counted, and sent as bytes
 
-interface HttpServerOptions {
-  readonly log: Logger;
+interface HttpServerOptions extends Pick<Recording, 'log' | 'wallClock' | 'stopwatchMs' | 'observe'> {
   readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
@@ -30,9 +27,6 @@ interface HttpServerOptions {
   readonly maxRequestsAhead: number;
   /** How many bytes of long answers may wait for their readers. */
   readonly maxUnreadBytes: number;
-  readonly wallClock: WallClock;
-  readonly stopwatchMs: () => number;
-  readonly observe: ExchangeObserver | undefined;
   /** The name of this server among those of one store; undefined where there is one server. */
   readonly server: string | undefined;
 }

@@ -10,14 +10,12 @@ import type { UnreadResponses } from './limits/unread-responses.ts';
 /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
 export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
 
-export type ExchangeObserver = (exchange: HttpExchange) => void;
-
-interface Recording {
+export interface Recording {
   readonly log: Logger;
   readonly wallClock: WallClock;
   readonly connections: Connections;
   readonly unread: UnreadResponses;
-  readonly observe: ExchangeObserver | undefined;
+  readonly observe: ((exchange: HttpExchange) => void) | undefined;
   readonly stopwatchMs: () => number;
   /** The scenario in whose dialect a request is answered before it has a world. */
   readonly scenarioOf: (url: string) => Scenario;

@@ -6,8 +6,8 @@ import type { StateEvent } from '../world/events.ts';
 import { findRequest } from '../world/requests.ts';
 import type { Action, WorldState } from '../world/state.ts';
 import { placeOf, type Reading } from './connections/event-reader.ts';
-import type { Base, Logged, MaybePromise, Place, Store } from './store.ts';
-import type { WallClock } from './wall-clock.ts';
+import type { Base, Logged, MaybePromise, Place } from './store.ts';
+import type { LogParts } from './world-parts.ts';
 
 /** How many actions can be undone at least. */
 const UNDONE = 10;
@@ -17,11 +17,7 @@ const COMMANDS_AT_ONCE = 50;
 const CHARACTERS_A_COMMAND = 1000;
 const CHARACTERS_A_PAYOUT = 500;
 
-interface PastParts {
-  readonly store: Store;
-  readonly compiler: ScenarioCompiler;
-  readonly wallClock: WallClock;
-}
+type PastParts = Pick<LogParts, 'store' | 'compiler' | 'wallClock'>;
 
 /** A state that the world had, and the commands since. */
 interface Earlier {

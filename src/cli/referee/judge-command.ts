@@ -10,6 +10,7 @@ import { logOptions } from '../../platform/log-line.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
+import type { ClientFlags } from '../hunt/hunted-command.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
@@ -24,9 +25,7 @@ import {
   type SettingFlags,
 } from '../own-server.ts';
 
-interface JudgeFlags extends ConductFlags {
-  /** NAME=VALUE, in which {url} and {key} are filled in. */
-  readonly env: readonly string[];
+interface JudgeFlags extends ConductFlags, Pick<ClientFlags, 'env'> {
   readonly url?: string;
   readonly key?: string;
 }

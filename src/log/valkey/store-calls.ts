@@ -72,32 +72,22 @@ export class RetriedCalls {
 /**
  * Makes the calls of one turn of the event loop at its end, in one write to each server. The store then reads them at once and
  * answers them at once, which takes less time on both sides than a write for each.
+ *
+ * @returns a function that makes a call, which sends its command before it waits for anything
  */
-export class JoinedCalls {
-  readonly #client: Client;
-  readonly #wallClock: WallClock;
-  #calls: (() => void)[] = [];
-
-  constructor(client: Client, wallClock: WallClock) {
-    this.#client = client;
-    this.#wallClock = wallClock;
-  }
-
-  /** @param call sends its command before it waits for anything */
-  make<T>(call: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#calls.push(() => void call().then(resolve, reject));
-      if (this.#calls.length === 1) void this.#end();
-    });
-  }
-
-  async #end(): Promise<void> {
-    await this.#wallClock.yieldToEventLoop();
-    const client = this.#client;
+export function joinedCalls(client: Client, wallClock: WallClock) {
+  const calls: (() => void)[] = [];
+  const end = async (): Promise<void> => {
+    await wallClock.yieldToEventLoop();
     const nodes = client.isCluster ? (client as Cluster).nodes() : [client as Redis];
     const streams = nodes.map(({ stream }) => stream).filter((stream) => stream !== undefined); // only connected nodes have one
     for (const stream of streams) stream.cork();
-    for (const call of this.#calls.splice(0)) call();
+    for (const call of calls.splice(0)) call();
     for (const stream of streams) stream.uncork();
-  }
+  };
+  return <T>(call: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      calls.push(() => void call().then(resolve, reject));
+      if (calls.length === 1) void end();
+    });
 }

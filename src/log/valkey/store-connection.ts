@@ -4,13 +4,13 @@ import { unavailable } from '../dropped.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { StoreObserver } from '../world-parts.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
-import { isPassing, JoinedCalls, RetriedCalls } from './store-calls.ts';
+import { isPassing, joinedCalls, RetriedCalls } from './store-calls.ts';
 import { clientFor, disconnect, subscriberFor, type Client } from './store-client.ts';
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
   readonly url: string;
-  /** Distinguishes this server from all others. */
+  /** Distinguishes this server from all others that ever use the store: letters and digits. */
   readonly server: string;
   readonly wallClock: WallClock;
   readonly observer: StoreObserver;
@@ -32,8 +32,8 @@ export class StoreConnection {
   readonly client: Client;
   /** The prefix of the keys of the server's rate limit. */
   readonly counterPrefix = `${KEY_PREFIX}limit:`;
-  /** The calls that are sent together. */
-  readonly joined: JoinedCalls;
+  /** Makes calls that are sent together. */
+  readonly joined: ReturnType<typeof joinedCalls>;
   readonly #options: ConnectionOptions;
   readonly #subscriber: Client;
   readonly #calls: Calls;
@@ -58,7 +58,7 @@ export class StoreConnection {
     this.#subscriber.on('error', () => undefined); // the other connection reports it
     this.client.on('error', (error: Error) => (this.#connectionError = error.message));
     this.#retried = new RetriedCalls(options.wallClock, () => options.observer.retried?.());
-    this.joined = new JoinedCalls(this.client, options.wallClock);
+    this.joined = joinedCalls(this.client, options.wallClock);
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
     this.#calls = this.client as unknown as Calls;
     this.#subscriber.on('message', (channel: string, by: string) => this.#publish(channel, by));

@@ -5,11 +5,9 @@ import type { WorldState } from '../../world/state.ts';
 import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
-import type { WallClock } from '../wall-clock.ts';
 import { HEARD_AGAIN_MS } from './scripts/log-scripts.ts';
 import { FORMAT, KEY_PREFIX, keysOf, OLDER_LISTS, type WorldKeys } from './scripts/scripts.ts';
-import type { StoreObserver } from '../world-parts.ts';
-import { StoreConnection } from './store-connection.ts';
+import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
 import {
   appendedAfter,
   commandText,
@@ -22,14 +20,8 @@ import { StoredNotes } from './stored/stored-notes.ts';
 import { basesIn, compactAfter, FIRST_BASE, StoredStates } from './stored/stored-states.ts';
 import { ValkeyDirectory } from './valkey-directory.ts';
 
-export interface ValkeyStoreOptions {
-  /** `redis://`, `rediss://` or `redis+cluster://`. */
-  readonly url: string;
-  /** Distinguishes this server from all others that ever use the store: letters and digits. */
-  readonly server: string;
-  readonly wallClock: WallClock;
+export interface ValkeyStoreOptions extends ConnectionOptions {
   readonly compiler: ScenarioCompiler;
-  readonly observer: StoreObserver;
   /** A world that was not used for this long is dropped. */
   readonly idleMs: number;
   /** The scenario and settings of this server at its start. */
@@ -145,7 +137,7 @@ export class ValkeyStore implements Store {
     let tried = 0;
     const reply = await connection.reliably(() => {
       tried += 1;
-      return connection.joined.make(() => connection.script<AppendReply>('append', ...args));
+      return connection.joined(() => connection.script<AppendReply>('append', ...args));
     }, keys.head);
     const isUnsure = tried > 1 && commands.length > 0;
     if (reply[0] === 'gone' && reply[1] === '') this.#options.observer.lost(worldId);

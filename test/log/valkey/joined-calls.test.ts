@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { JoinedCalls } from '../../../src/log/valkey/store-calls.ts';
+import { joinedCalls } from '../../../src/log/valkey/store-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { isLong } from '../../support/size.ts';
@@ -17,8 +17,8 @@ async function readsOf(store: RedisServer, work: () => Promise<unknown>): Promis
 
 /** Counts a hundred times, each count a call of its own. @returns the last count */
 async function countTo100(client: Redis | Cluster): Promise<number> {
-  const joined = new JoinedCalls(client, systemClock());
-  const count = () => joined.make(() => client.incr('counter'));
+  const joined = joinedCalls(client, systemClock());
+  const count = () => joined(() => client.incr('counter'));
   const counted = await Promise.all(Array.from({ length: 100 }, count));
   return counted.at(-1)!;
 }
