@@ -1,19 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
-import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { readMany } from '../support/many-payouts.ts';
+import { clientFor } from '../support/sandbox.ts';
 
 test('requests() returns a journal of more than a thousand entries whole and in order', async () => {
-  const { url, client } = await sandboxFor({ journalEntries: 3000 });
-  const { world } = client();
+  const { world } = await clientFor({ journalEntries: 3000 });
   const count = 1001;
-  const authorization = `Bearer ${world.apiKey}`;
-  const balance = rawRequest('GET /client/fetchbalance', { authorization });
-  const last = rawRequest('GET /client/fetchbalance', { authorization, connection: 'close' });
-  const socket = rawSocket(url);
-  socket.write(Buffer.concat([...Array.from({ length: count - 1 }, () => balance), last]));
-  await answersOn(socket);
+  await readMany(world, count);
   const ids = (await world.requests()).map(({ id }) => id);
   expect(ids).toEqual(Array.from({ length: count }, (_, nth) => nth + 1));
   expect(await world.requests({ since: 999 })).toHaveLength(count - 999);

@@ -102,11 +102,15 @@ test('a reader learns that it missed events when the world has dropped its past'
   expect((await readFrom(a, read[0]!.id)).read).toEqual(read.slice(1));
 });
 
-test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1'])(
+test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1', 'of-the-future'])(
   'a reader with the id %j, which no event has, learns so, and gets the events that are still known',
   async (id) => {
     const a = logFor().world('a');
+    const { read } = await readFrom(a);
     await a.submit(balance());
-    expect((await readFrom(a, id)).read.map(({ type }) => type)).toEqual(['missed', 'request']);
+    const after = id === 'of-the-future' ? read[0]!.id.replace(/\d+\.\d+$/, '999.0') : id;
+    const missed = await readFrom(a, after);
+    expect(missed.read.map(({ type }) => type)).toEqual(['missed', 'request']);
+    expect(JSON.parse(missed.read[0]!.data)).toEqual({ missed: null });
   },
 );

@@ -278,29 +278,6 @@ async function watching(world: World, afterId?: string) {
 }
 
 describe('events', () => {
-  test('report requests and what commands did, with the fields of the control API', async () => {
-    const { world } = logFor({ document: IMPS });
-    const a = world('a');
-    const { told } = await watching(a);
-    await a.submit(initiate());
-    await a.submit(advance({ byMs: 5000 }));
-    await a.submit({ kind: 'credit', amountPaise: 150 });
-    await a.submit({ kind: 'putRule', rule: { name: 'top', effect: { commit: true } } });
-    await a.submit(balance());
-    await a.submit({ kind: 'reset', source: sourceOf() });
-    const now = new Date(START_MS + 5000).toISOString();
-    expect(told()).toMatchObject([
-      ['request', { id: 1, route: 'initiate', answer: { status: 200 }, ended_after: 1 }],
-      ['settlement', { client_ref_id: 'a', from: 'PENDING', to: 'SUCCESS' }],
-      ['clock', { now, frozen: false }],
-      ['wallet', { balance: 10.5, entry: { kind: 'credit', amount: 1.5 } }],
-      ['scenario', { scenario: 'test', rule: 'world/top' }],
-      ['rule', { rule: 'world/top', matched: 1, taken: 1 }],
-      ['request', { id: 2, route: 'balance', rule: 'world/top' }],
-      ['reset', { now: new Date(START_MS).toISOString() }],
-    ]);
-  });
-
   test('of each part of a long command are published before the command is finished', async () => {
     const { a, wallClock } = await crowded();
     const { read } = await watching(a);
@@ -308,20 +285,6 @@ describe('events', () => {
     wallClock.others = () => void counts.push(read.length);
     await a.submit(advance({ byMs: DAY_MS }));
     expect(counts).toEqual([MAX_STEPS, 2 * MAX_STEPS]);
-  });
-
-  test('resume after the last one that a reader has, never with those of an earlier world of the same key', async () => {
-    const { log, world, wallClock } = logFor();
-    const first = await watching(world('a'));
-    await world('a').submit({ kind: 'freeze' });
-    await world('a').submit({ kind: 'resume' });
-    const second = await watching(world('a'), first.read[0]!.id);
-    expect(second.told()).toMatchObject([['clock', { frozen: false }]]);
-    await log.drop(world('a').id);
-    expect(first.ends()).toBe(1);
-    await wallClock.pass(1);
-    const third = await watching(world('a'), first.read[0]!.id);
-    expect(third.told()).toEqual([['missed', { missed: null }]]);
   });
 
   test('go to at most 32 readers', async () => {

@@ -2,14 +2,10 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { SettingsInput } from '../../src/index.ts';
 import { linesOf, Program, startProgram } from '../support/program.ts';
 import { connectSandbox } from '../../src/index.ts';
-import { clientFor, clientOf, PAYOUT, sandboxFor } from '../support/sandbox.ts';
-import { testRows } from '../support/test-rows.ts';
+import { clientFor, clientOf, sandboxFor } from '../support/sandbox.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-type Scenario = NonNullable<SettingsInput['scenario']>;
 
 /** A scenario that answers every initiate with this status. */
 const respondingWith = (status: number): string =>
@@ -38,10 +34,7 @@ test('a file, a name in the scenarios folder or a document chooses the scenario 
   }
   const world = await clientFor({ scenario: 'other', scenarios: folder });
   expect((await world.balance()).body.data.balance).toBe(5);
-  const forOne = await world.send('POST', '/payout/initiate', {
-    headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'mine' },
-    body: JSON.stringify(PAYOUT),
-  });
+  const forOne = await world.pay({}, { 'x-sandbox-scenario': 'mine' });
   expect(forOne.status).toBe(503);
   expect(forOne.headers.get('x-sandbox-rule')).toBe('mine/always');
   expect((await world.pay()).status).toBe(402);
@@ -157,32 +150,6 @@ test('the first matching rule applies; what skip, times, probability and attempt
   expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(501);
 });
 
-testRows<[hit: object, miss: object]>([
-  [{ beneficiary_name: 'Asha Rao' }, { beneficiary_name: 'asha rao' }],
-  [{ beneficiary_account: { prefix: '000' } }, { beneficiary_account: { suffix: '780' } }],
-  [{ transfer_mode: ['IMPS', 'UPI'], amount: { gt: 1500, lte: 1500.5 } }, { amount: { lt: 1500.5 } }],
-  [{ header: { 'X-Team': 'blue' } }, { header: { 'x-team': 'red' } }],
-  [{ hours: { from: '22:00', to: '06:00' } }, { hours: { from: '01:31', to: '02:00' } }],
-  [
-    { amount: 1500.5, remarks: { matches: '^re' } },
-    { amount: 1500.5, remarks: 'food' },
-  ],
-  [{}, { txn_id: 'TXN0' }],
-])('a rule applies to the requests that its match describes', async (hit, miss) => {
-  const tea = (status: number, match: object) => ({
-    name: `tea-${status}`,
-    match,
-    effect: { respond: { status } },
-  });
-  const scenario = { rules: [tea(417, miss), tea(418, hit)] } as Scenario;
-  const { client } = await sandboxFor({ scenario, clock: '2026-01-15T20:00:00Z' }); // 01:30 in IST
-  const { status } = await client().send('POST', '/payout/initiate', {
-    headers: { 'content-type': 'application/json', 'x-team': 'blue' },
-    body: JSON.stringify({ ...PAYOUT, remarks: 'rent' }),
-  });
-  expect(status).toBe(418);
-});
-
 test('a status that does not find a hidden payout names the rule that hides it', async () => {
   const world = await clientFor();
   await world.pay({ beneficiary_account: '9999200010' });
@@ -195,10 +162,7 @@ test('a status that does not find a hidden payout names the rule that hides it',
 test('attempts of a reference are counted across the scenarios that its requests choose', async () => {
   const world = await clientFor();
   await world.pay();
-  const chosen = await world.send('POST', '/payout/initiate', {
-    headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'gateway-html' }, // its rule is for attempt 1
-    body: JSON.stringify(PAYOUT),
-  });
+  const chosen = await world.pay({}, { 'x-sandbox-scenario': 'gateway-html' }); // its rule is for attempt 1
   expect(chosen.status).toBe(200);
 });
 

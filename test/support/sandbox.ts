@@ -23,13 +23,15 @@ export const PAYOUT = {
 interface Init {
   readonly headers?: Record<string, string>;
   readonly body?: NonNullable<RequestInit['body']>;
+  /** A body that is sent as JSON. */
+  readonly json?: unknown;
 }
 
 /** A world, and a payout client that uses it over HTTP. */
 export interface Client extends Pick<World, 'apiKey' | 'url' | 'clock'> {
   readonly world: World;
   readonly send: (method: string, path: string, init?: Init) => Promise<Seen>;
-  readonly pay: (change?: Record<string, unknown>) => Promise<Seen>;
+  readonly pay: (change?: Record<string, unknown>, headers?: Record<string, string>) => Promise<Seen>;
   readonly status: (query: Record<string, string>) => Promise<Seen>;
   readonly balance: () => Promise<Seen>;
 }
@@ -49,19 +51,19 @@ export async function seen(response: Response): Promise<Seen> {
 export function clientOf(world: World, own: Record<string, string> = {}): Client {
   const { apiKey, url, clock } = world;
   const always = { authorization: `Bearer ${apiKey}`, ...own };
-  const send = async (method: string, path: string, { headers, ...init }: Init = {}) =>
-    seen(await fetch(url + path, { method, headers: { ...always, ...headers }, ...init }));
+  const send = async (method: string, path: string, { headers, json, ...init }: Init = {}) => {
+    const asJson = json === undefined ? {} : { 'content-type': 'application/json' };
+    const body = json === undefined ? init : { body: JSON.stringify(json) };
+    return seen(await fetch(url + path, { method, headers: { ...always, ...asJson, ...headers }, ...body }));
+  };
   return {
     world,
     apiKey,
     url,
     clock,
     send,
-    pay: (change = {}) =>
-      send('POST', '/payout/initiate', {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...PAYOUT, ...change }),
-      }),
+    pay: (change = {}, headers = {}) =>
+      send('POST', '/payout/initiate', { headers, json: { ...PAYOUT, ...change } }),
     status: (query) => send('GET', `/payout/status?${new URLSearchParams(query).toString()}`),
     balance: () => send('GET', '/client/fetchbalance'),
   };

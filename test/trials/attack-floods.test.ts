@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { allThatComes, MEBIBYTE, startTarget, type Target } from './support/attack/attack-target.ts';
-import { rawRequest } from '../support/http/raw-socket.ts';
+import { payRequest, rawRequest } from '../support/http/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 
 const EVENTUALLY = { timeout: 120_000, interval: 20 };
@@ -13,10 +13,7 @@ const JSON_BODY = { ...AUTHORIZATION, 'content-type': 'application/json' };
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 
-const initiate = (change: object): Buffer => {
-  const body = JSON.stringify({ ...PAYOUT, ...change });
-  return rawRequest('POST /payout/initiate', { ...JSON_BODY, 'content-length': String(body.length) }, body);
-};
+const initiate = (change: object): Buffer => payRequest('sk_test_flood', change);
 
 /** Waits until all that was sent has been taken in, or its connection was ended. */
 const untilTaken = async (isTaken: () => boolean): Promise<void> => {

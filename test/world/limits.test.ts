@@ -9,7 +9,6 @@ import {
   save,
   sourceOf,
   START_MS,
-  status,
 } from '../support/world/core.ts';
 import type { RequestResult } from '../../src/world/request/request-result.ts';
 
@@ -90,17 +89,6 @@ test('the rate limit of a scenario counts in world time, before any rule and bef
   expect(seen(world.submit(balance()))).toBe('ok');
   world.submit(advance({ byMs: 10_000 }));
   expect(world.pay('c').effect?.rule).toBe('test/first');
-});
-
-test('a rate limit of all routes has one count for them', () => {
-  const world = new Core({ rate_limit: '2/10s', dialect: { rate_limit: { routes: 'all' } } }, FROZEN);
-  const results = [
-    world.pay('a'),
-    world.submit(balance()),
-    world.submit(status({ client_ref_id: 'a' })),
-    world.pay('b'),
-  ];
-  expect(results.map(seen)).toEqual(['ok', 'ok', 10_000, 10_000]);
 });
 
 test('a limit on a running clock ends by itself', () => {

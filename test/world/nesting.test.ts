@@ -25,8 +25,7 @@ test.each([
   ['POST', 'requests/verify', { match: { a: nested(1000) } }],
 ])('%s %s refuses what is nested too deep', async (method, path, body) => {
   const client = await clientFor();
-  const headers = { 'content-type': 'application/json' };
-  const refused = await client.send(method, `/_sandbox/${path}`, { headers, body: JSON.stringify(body) });
+  const refused = await client.send(method, `/_sandbox/${path}`, { json: body });
   expect(refused).toMatchObject({
     status: 400,
     body: { errors: [{ field: 'body', message: 'body must not be nested deeper than 100 levels' }] },

@@ -2,16 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Payout } from '../../src/contract/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
-import {
-  acts,
-  anyAct,
-  anyOutcomes,
-  anyRules,
-  anyWork,
-  ENTANGLED,
-  run,
-  type Act,
-} from '../support/world/commands.ts';
+import { acts, anyAct, anyOutcomes, anyRules, anyWork, ENTANGLED, run } from '../support/world/commands.ts';
 import { advance, balance, Core, initiate, load, save, START_MS, status } from '../support/world/core.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -165,22 +156,6 @@ test('after any commands, a world restored from its snapshot continues byte for 
       const [expected, actual] = [world, fork].map((core) => JSON.stringify(run(core, future, wallMs)));
       expect(actual).toBe(expected);
       expect(save(fork.state)).toEqual(save(world.state));
-    }),
-  );
-});
-
-test('a world that goes through its snapshot before each command does the same as one that does not', () => {
-  fc.assert(
-    fc.property(acts(anyAct, 30), (history) => {
-      const [plain, passed] = [new Core(ENTANGLED), new Core(ENTANGLED)];
-      let atMs = 0;
-      for (const act of history) {
-        atMs += act.waitMs;
-        Object.assign(passed.state, load(save(passed.state)), { generation: passed.state.generation });
-        const now: Act = { ...act, waitMs: 0 };
-        expect(run(passed, [now], atMs)).toEqual(run(plain, [now], atMs));
-      }
-      expect(save(passed.state)).toEqual(save(plain.state));
     }),
   );
 });

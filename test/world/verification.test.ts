@@ -129,12 +129,3 @@ test('one request matches, two requests match, and what was dropped is counted i
     closest: [{ id: 2, request: '#2 GET /12345 client_gone' }],
   });
 });
-
-test('at most three are shown, the newest of those that miss the same', () => {
-  const all = [1, 2, 3, 4, 5].map((nth) => asked(nth));
-  const ids = (expected: Parameters<typeof verify>[2]) =>
-    verifiedAfter(all, expected).closest.map(({ id }) => id);
-  expect(ids({ match: { route: 'balance' } })).toEqual([5, 4, 3]);
-  expect(ids({ match: {}, count: { at_most: 4 } })).toEqual([5, 4, 3]);
-  expect(ids({ match: {}, count: { exactly: 5 } })).toEqual([]);
-});

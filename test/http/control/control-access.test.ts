@@ -364,6 +364,7 @@ test('a body that announces too large a length is refused before it is sent', as
   const { url, apiKey } = await clientFor(SETTINGS);
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   const sent: readonly [string, number][] = [
+    ['POST /payout/initiate', 65_537],
     ['POST /_sandbox/rules', 65_537],
     ['PUT /_sandbox/state', 256 * 1024 * 1024 + 1],
   ];

@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../../src/contract/errors.ts';
+import { ask } from '../../support/control.ts';
 import { sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { errorExamples } from '../../support/markdown.ts';
-
-const json = (body: unknown) => ({
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-});
 
 type Code = keyof typeof CONTROL_REFUSALS;
 
@@ -16,15 +12,15 @@ type Unprovoked = 'WORLD_REPLACED';
 
 /** Provokes each refusal of the control API. */
 const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Seen>> = {
-  HELD_NOT_FOUND: ({ send }) => send('POST', '/_sandbox/held/7/release'),
-  REQUEST_NOT_FOUND: ({ send }) => send('GET', '/_sandbox/state?before=7'),
-  UNDO_REFUSED: ({ send }) => send('POST', '/_sandbox/undo'),
-  RULE_NOT_FOUND: ({ send }) => send('DELETE', '/_sandbox/rules/busy'),
-  SCENARIO_NOT_FOUND: ({ send }) => send('PUT', '/_sandbox/scenario', json({ use: 'timeout-after-comit' })),
+  HELD_NOT_FOUND: (client) => ask(client, 'POST', '/held/7/release'),
+  REQUEST_NOT_FOUND: (client) => ask(client, 'GET', '/state?before=7'),
+  UNDO_REFUSED: (client) => ask(client, 'POST', '/undo'),
+  RULE_NOT_FOUND: (client) => ask(client, 'DELETE', '/rules/busy'),
+  SCENARIO_NOT_FOUND: (client) => ask(client, 'PUT', '/scenario', { use: 'timeout-after-comit' }),
   WORLD_NOT_FOUND: ({ url }) => asAdmin(`${url}/_sandbox/worlds/0123abcd`, 'DELETE'),
-  ILLEGAL_TRANSITION: async ({ pay, send }) => {
-    const { txn_id } = (await pay()).body.data;
-    const go = (to: string) => send('POST', `/_sandbox/transactions/${txn_id}/transition`, json({ to }));
+  ILLEGAL_TRANSITION: async (client) => {
+    const { txn_id } = (await client.pay()).body.data;
+    const go = (to: string) => ask(client, 'POST', `/transactions/${txn_id}/transition`, { to });
     await go('FAILED');
     return go('SUCCESS');
   },
@@ -33,19 +29,19 @@ const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Se
     await clock.advance('1h');
     return send('POST', '/_sandbox/clock/reset');
   },
-  TOO_FEW_HELD: ({ send }) => send('GET', '/_sandbox/held?count=2&within=1ms'),
-  WALLET_FULL: ({ send }) => send('POST', '/_sandbox/wallet/credit', json({ amount: 99_999_999_999 })),
-  STATE_REFUSED: ({ send }) => send('PUT', '/_sandbox/state', json({ balance: 1 })),
+  TOO_FEW_HELD: (client) => ask(client, 'GET', '/held?count=2&within=1ms'),
+  WALLET_FULL: (client) => ask(client, 'POST', '/wallet/credit', { amount: 99_999_999_999 }),
+  STATE_REFUSED: (client) => ask(client, 'PUT', '/state', { balance: 1 }),
   TOO_MANY_READERS: async ({ world, send }) => {
     const leave = new AbortController();
     onTestFinished(() => leave.abort());
     await Promise.all(Array.from({ length: 32 }, () => world.events({ signal: leave.signal })));
     return send('GET', '/_sandbox/events');
   },
-  TOO_MANY_RULES: async ({ world, send }) => {
+  TOO_MANY_RULES: async (client) => {
     const rule = { effect: { respond: { status: 503 } } };
-    await Promise.all(Array.from({ length: 100 }, () => world.rule(rule)));
-    return send('POST', '/_sandbox/rules', json(rule));
+    await Promise.all(Array.from({ length: 100 }, () => client.world.rule(rule)));
+    return ask(client, 'POST', '/rules', rule);
   },
 };
 

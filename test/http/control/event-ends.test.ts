@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
+import { payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { clientOf, type Client } from '../../support/sandbox.ts';
 import { serverFor } from '../../support/server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -17,15 +17,12 @@ const HANGS = {
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
 const HEARTBEAT_MS = 15_000;
 
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-const READ_EVENTS = rawRequest('GET /_sandbox/events', bearer(WATCHED));
+const READ_EVENTS = rawRequest('GET /_sandbox/events', { authorization: `Bearer ${WATCHED}` });
 
 /** Sends a payout that hangs, and behind it on the same connection a reader of another world's events. */
 function readBehindHang(url: string) {
-  const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'hung' });
-  const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
   const socket = rawSocket(url);
-  socket.write(rawRequest('POST /payout/initiate', { ...bearer(HUNG), ...headers }, body));
+  socket.write(payRequest(HUNG, { client_ref_id: 'hung' }));
   socket.write(READ_EVENTS);
   return socket;
 }

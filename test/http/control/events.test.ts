@@ -178,20 +178,6 @@ test('a reader without an id gets the events from then on, the same as every oth
   expect(await late.next()).toEqual(event);
 });
 
-test.each(['zzz-5', 'nonsense', '', 'of-the-future'])(
-  'a reader with the unknown id %j gets a missed event without a number',
-  async (foreign) => {
-    const { world } = await clientFor(SETTINGS);
-    const other = await readerOf(world);
-    await world.fund(1);
-    const { id } = await other.next();
-    const after = foreign === 'of-the-future' ? id.replace(/\d+\.\d+$/, '999.0') : foreign;
-    const { next } = await readerOf(world, { after });
-    expect(await next()).toMatchObject({ type: 'missed', data: { missed: null } });
-    expect(await next()).toMatchObject({ id, type: 'wallet' });
-  },
-);
-
 test('a reader that waits before it reads its first event misses none, even after a garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;

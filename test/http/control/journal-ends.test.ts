@@ -25,7 +25,7 @@ test.each<[string, string, string, (socket: Socket) => void]>([
     (socket) => void socket.write('no size\r\n'),
   ],
 ])(
-  'a request whose client %s in the middle of the body ends as client_gone, without a response',
+  'a request whose client %s in the middle of the body ends as client_gone, without a response or a payout',
   async (...row) => {
     const [, body, length, leave] = row;
     const { world, apiKey, url } = await clientFor();
@@ -40,6 +40,7 @@ test.each<[string, string, string, (socket: Socket) => void]>([
       .toMatchObject([
         { outcome: 'client_gone', answer: null, code: null, duration_ms: expect.any(Number), ended_after: 1 },
       ]);
+    expect(await world.transactions()).toEqual([]);
   },
 );
 

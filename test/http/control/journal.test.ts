@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { payRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -214,13 +214,7 @@ test('a delayed response is journaled as pending, and as client_gone once the cl
   const world = await clientFor(SETTINGS);
   await ask(world, 'POST', '/rules', { name: 'late', effect: { delay: '1h' } });
   const socket = rawSocket(world.url);
-  const body = JSON.stringify(PAYOUT);
-  const headers = {
-    authorization: `Bearer ${world.apiKey}`,
-    ...JSON_HEADERS,
-    'content-length': `${body.length}`,
-  };
-  socket.write(rawRequest('POST /payout/initiate', headers, body));
+  socket.write(payRequest(world.apiKey));
   await expect.poll(() => journalOf(world)).toMatchObject([{ delay_ms: 3_600_000 }]);
   expect(await entryOf(world)).toMatchObject({ outcome: 'pending', answer: null, committed: true });
   socket.destroy();

@@ -15,11 +15,8 @@ async function payTwice({ world, pay }: Client): Promise<void> {
 
 const put = (client: Client, settings: object, path = '/_sandbox/referee', token?: string) =>
   client.send('PUT', path, {
-    headers: {
-      'content-type': 'application/json',
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(settings),
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    json: settings,
   });
 
 const BY_REFERENCE = { name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { VerifyResponse, VerifyRequest } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', openingBalance: 10_000 } as const;
@@ -276,8 +276,7 @@ test('a request whose connection was reset has no status', async () => {
 
 test('requests can be matched by the scenario that they chose in a header', async () => {
   const world = await clientFor(SETTINGS);
-  const headers = { 'content-type': 'application/json', 'x-sandbox-scenario': 'server-error' };
-  await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) });
+  await world.pay({}, { 'x-sandbox-scenario': 'server-error' });
   const match = { header: { 'x-sandbox-scenario': 'server-error' }, rule: 'server-error/fails' } as const;
   const { closest } = await verify(world, { match: { ...match, status: 599 } });
   expect(closest).toMatchObject([

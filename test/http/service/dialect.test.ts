@@ -2,22 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { worldIdOf } from '../../../src/payout/identity.ts';
 import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contract/dialect.ts';
 import type { ScenarioDocument } from '../../../src/contract/scenario-document.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import {
-  clientFor,
-  clientOf,
-  PAYOUT,
-  sandboxFor,
-  seen,
-  type Client,
-  type Seen,
-} from '../../support/sandbox.ts';
-import { serverFor } from '../../support/server.ts';
+import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -259,8 +249,7 @@ const STATUS: Stories = {
       const world = await open();
       await world.pay({ amount: 2 });
       expect((await sendBare(world, BY_ORDER)).status).toBe(404);
-      const headers = { 'content-type': 'application/json', authorization: 'Bearer sk_test_demo' };
-      await world.send('POST', '/payout/initiate', { headers, body: JSON.stringify(PAYOUT) });
+      await world.pay({}, { authorization: 'Bearer sk_test_demo' });
       expect((await sendBare(world, BY_ORDER)).body.data.amount).toBe(PAYOUT.amount);
       expect((await world.status({ client_ref_id: 'order-1' })).body.data.amount).toBe(2);
       expect((await sendBare(world, BY_ORDER, 'Bearer nobody')).status).toBe(401);
@@ -270,16 +259,12 @@ const STATUS: Stories = {
     },
   'status.without_key answered: with fixed keys, status without a key reads the world of the first key':
     async (open) => {
-      const { url } = await open({ settings: { apiKeys: 'one,two' } });
-      for (const [key, amount] of [
-        ['two', 2],
-        ['one', 1],
-      ] as const) {
-        const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-        const body = JSON.stringify({ ...PAYOUT, amount });
-        expect((await fetch(`${url}/payout/initiate`, { method: 'POST', headers, body })).status).toBe(200);
-      }
-      expect((await seen(await fetch(url + BY_ORDER))).body.data.amount).toBe(1);
+      const world = await open({ settings: { apiKeys: 'one,two' } });
+      for (const [amount, key] of ['two', 'one'].entries())
+        expect((await world.pay({ amount: amount + 1 }, { authorization: `Bearer ${key}` })).status).toBe(
+          200,
+        );
+      expect((await sendBare(world, BY_ORDER)).body.data.amount).toBe(2);
     },
   'status.unknown 404: an unknown transaction is answered with 404': async (open) => {
     const world = await open();
@@ -685,40 +670,14 @@ describe('errors from rules and broken HTTP', () => {
   });
 });
 
-describe('a second payout', () => {
-  /** Sends `count` identical initiates at once; returns the responses and the state of the world. */
-  async function payAtOnce(count: number, openingBalance: number) {
-    const dialect = { client_ref_id: { same_body: 'second_payout' as const } };
-    const { sandbox, worlds } = await serverFor({
-      settlement: 'manual',
-      openingBalance,
-      scenario: { dialect },
-    });
-    const { apiKey, pay } = clientOf(sandbox.world());
-    const answers = await Promise.all(Array.from({ length: count }, () => pay({ amount: 10 })));
-    return { answers, state: (await worlds.use(worldIdOf(apiKey))).latest };
-  }
-
-  test('forty identical requests at once make forty payouts and forty debits', async () => {
-    const { answers, state } = await payAtOnce(40, 1000);
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-    const ids = answers.map(({ body }) => body.data.txn_id as string).toSorted();
-    expect(new Set(ids).size).toBe(40);
-    expect([...state.payouts].map(({ txnId }) => txnId).toSorted()).toEqual(ids);
-    expect([...state.payouts].map(({ nth }) => nth)).toEqual(Array.from({ length: 40 }, (_, nth) => nth + 1));
-    expect(state.wallet.balancePaise).toBe(60_000);
-    expect([...state.entries].filter(({ kind }) => kind === 'payout')).toHaveLength(40);
-  });
-
-  test('a repeated body is compared with that of the latest payout', async () => {
-    const dialect: DialectChange = { client_ref_id: { same_body: 'replay', changed_body: 'second_payout' } };
-    const world = await clientFor({ ...FROZEN, scenario: { dialect } });
-    await world.pay({ amount: 1 });
-    const second = await world.pay({ amount: 2 });
-    expect((await world.pay({ amount: 2 })).body.data).toEqual(second.body.data);
-    expect((await world.pay({ amount: 1 })).headers.has('idempotent-replayed')).toBe(false);
-    expect(await paid(world)).toBe(4);
-  });
+test('a repeated body is compared with that of the latest payout', async () => {
+  const dialect: DialectChange = { client_ref_id: { same_body: 'replay', changed_body: 'second_payout' } };
+  const world = await clientFor({ ...FROZEN, scenario: { dialect } });
+  await world.pay({ amount: 1 });
+  const second = await world.pay({ amount: 2 });
+  expect((await world.pay({ amount: 2 })).body.data).toEqual(second.body.data);
+  expect((await world.pay({ amount: 1 })).headers.has('idempotent-replayed')).toBe(false);
+  expect(await paid(world)).toBe(4);
 });
 
 describe('presets', () => {
@@ -788,17 +747,12 @@ describe('the header X-Sandbox-Scenario', () => {
       },
     });
     const chosen = { 'x-sandbox-scenario': 'hushed' };
-    const json = { ...chosen, 'content-type': 'application/json' };
-    const pay = (change: object): Promise<Seen> =>
-      world.send('POST', '/payout/initiate', {
-        headers: json,
-        body: JSON.stringify({ ...PAYOUT, ...change }),
-      });
-    const accepted = await pay({});
+    const pay = (change: Change = {}): Promise<Seen> => world.pay(change, chosen);
+    const accepted = await pay();
     expect(accepted.body.data.created_at).toMatch(/:\d\dZ$/);
     const answers = [
       accepted,
-      await pay({}),
+      await pay(),
       await pay({ amount: 0 }),
       await world.send('GET', '/payout/status?txn_id=TXN0', { headers: chosen }),
       await world.send('GET', '/client/fetchbalance', {

@@ -6,7 +6,7 @@ import type { SettingsInput } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
 import { HTTP_CLIENTS, type HttpClient } from '../../support/http/http-clients.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isLong } from '../../support/size.ts';
 import { serverFor } from '../../support/server.ts';
@@ -144,20 +144,6 @@ interface Wire {
   end: 'open' | 'FIN' | 'RST';
 }
 
-const initiateRequest = (change: Record<string, unknown> = {}, connection = 'close'): Buffer => {
-  const body = JSON.stringify({ ...PAYOUT, ...change });
-  return rawRequest(
-    'POST /payout/initiate',
-    {
-      authorization: `Bearer ${KEY}`,
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      connection,
-    },
-    body,
-  );
-};
-
 /** Sends an initiate, and records every byte until the connection ends, and how it ended. */
 function sendInitiate(url: string): Wire {
   const socket = rawSocket(url);
@@ -168,7 +154,7 @@ function sendInitiate(url: string): Wire {
     'error',
     (error: Error & { code?: string }) => (wire.end = error.code === 'ECONNRESET' ? 'RST' : 'open'),
   );
-  socket.write(initiateRequest());
+  socket.write(payRequest(KEY, {}, { connection: 'close' }));
   return wire;
 }
 
@@ -300,7 +286,7 @@ test('a reset completes a slow body, and its connection serves the next request'
   const { url, client } = await sandboxFor({ ...SETTINGS, scenario });
   const socket = rawSocket(url);
   const seen = answersOn(socket);
-  socket.write(initiateRequest({}, 'keep-alive'));
+  socket.write(payRequest(KEY));
   await once(socket, 'data'); // the head, which does not close the connection
   await client(KEY).world.reset();
   socket.write(
@@ -390,7 +376,7 @@ test('the log distinguishes a client that left during a delay from one that left
   });
   for (const timers of [2, 2]) {
     const socket = rawSocket(url);
-    socket.write(initiateRequest());
+    socket.write(payRequest(KEY, {}, { connection: 'close' }));
     await expect.poll(() => clock.timers, EVENTUALLY).toBe(timers);
     socket.destroy();
     await expect.poll(() => clock.timers, EVENTUALLY).toBe(1);

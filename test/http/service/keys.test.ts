@@ -56,19 +56,6 @@ test('a sandbox with fixed keys accepts only those', async () => {
   }
 });
 
-test('worlds share no money, no payouts and no references', async () => {
-  const { client } = await sandboxFor({ settlement: 'manual' });
-  const [mine, theirs] = [client(), client()];
-  const { txn_id } = (await mine.pay()).body.data;
-  expect((await theirs.balance()).body.data.balance).toBe(1_000_000);
-  expect((await theirs.status({ txn_id })).status).toBe(404);
-  expect((await theirs.status({ client_ref_id: 'order-1' })).status).toBe(404);
-  const paid = await theirs.pay({ amount: 7 });
-  expect(paid.status).toBe(200);
-  expect(paid.body.data.txn_id).not.toBe(txn_id);
-  expect((await mine.status({ txn_id })).body.data.amount).toBe(1500.5);
-});
-
 test('a world that lost payouts for want of room says so, until it is reset', async () => {
   const { client } = await sandboxFor({ maxWorlds: '1' });
   const [one, other] = [client(), client()];

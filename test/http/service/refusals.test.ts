@@ -83,10 +83,7 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
   INSUFFICIENT_BALANCE: async (errors) => (await clientIn(errors, { openingBalance: 0 }))().pay(),
   HOST_NOT_ALLOWED: fromElsewhere,
   ORIGIN_NOT_ALLOWED: async (errors) =>
-    (await clientIn(errors))().send('POST', '/payout/initiate', {
-      ...bodyOf(JSON.stringify(PAYOUT)),
-      headers: { 'content-type': 'application/json', origin: 'https://elsewhere.example' },
-    }),
+    (await clientIn(errors))().pay({}, { origin: 'https://elsewhere.example' }),
   TRANSACTION_NOT_FOUND: async (errors) => (await clientIn(errors))().status({ txn_id: 'TXN0' }),
   ROUTE_NOT_FOUND: async (errors) => (await clientIn(errors))().send('GET', '/'),
   METHOD_NOT_ALLOWED: async (errors) => (await clientIn(errors))().send('GET', '/payout/initiate'),

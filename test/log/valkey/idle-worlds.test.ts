@@ -71,9 +71,8 @@ describe.skipIf(inject('storeUrl') === '')('a world of a store that was idle for
     const { store, servers, clients } = await serversFor(2, { adminToken: ADMIN });
     const [one, other] = clients();
     const ofAll = async (client: typeof one, method: 'GET' | 'PUT') => {
-      const headers = { authorization: `Bearer ${ADMIN}`, 'content-type': 'application/json' };
-      const body = method === 'PUT' ? { body: '{}' } : {};
-      return (await client!.send(method, '/_sandbox/worlds/referee', { headers, ...body })).body;
+      const init = { headers: { authorization: `Bearer ${ADMIN}` }, json: method === 'PUT' ? {} : undefined };
+      return (await client!.send(method, '/_sandbox/worlds/referee', init)).body;
     };
     await ofAll(one, 'PUT');
     await one!.pay({ amount: 0.001 });

@@ -64,8 +64,7 @@ test.skipIf(inject('storeUrl') === '')(
   async () => {
     const { clients } = await serversFor(2);
     const [one, other] = clients();
-    const headers = { 'content-type': 'application/json' };
-    await one!.send('PUT', '/_sandbox/referee', { headers, body: JSON.stringify({ name: 'shop' }) });
+    await one!.send('PUT', '/_sandbox/referee', { json: { name: 'shop' } });
     await other!.pay({ amount: 0.001 });
     expect(await other!.world.referee()).toMatchObject({ name: 'shop', counts: { error: 1 } });
     await other!.world.reset();

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { PAYOUT } from '../sandbox.ts';
 
 /** A raw socket to a sandbox, for requests that HTTP clients would not send. */
 export function rawSocket(url: string): Socket {
@@ -42,3 +43,18 @@ export const rawRequest = (
     ),
     Buffer.from(body),
   ]);
+
+/** The bytes of an initiate, which differs from `PAYOUT` in `change`. */
+export function payRequest(
+  apiKey: string,
+  change: object = {},
+  headers: Record<string, string> = {},
+): Buffer {
+  const body = JSON.stringify({ ...PAYOUT, ...change });
+  const own = {
+    authorization: `Bearer ${apiKey}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  return rawRequest('POST /payout/initiate', { ...own, ...headers }, body);
+}
