@@ -51,14 +51,14 @@ export function connectSandbox(options: ConnectOptions): Sandbox {
     throw new TypeError("connectSandbox takes the address: connectSandbox({ url: 'http://127.0.0.1:3000' })");
   }
   const freshKey = (): string => `sk_test_${crypto.randomUUID()}`; // unique among all tests, processes and machines
-  return sandboxAt(options, freshKey, () => Promise.resolve());
+  return sandboxAt(options, freshKey);
 }
 
 /** @param freshKey makes a unique key, for a sandbox that accepts every key that begins with `sk_test_` */
 export function sandboxAt(
   { url, adminToken, apiKeys }: ConnectOptions,
   freshKey: () => string,
-  close: () => Promise<void>,
+  close: () => Promise<void> = () => Promise.resolve(),
 ): Sandbox {
   let used = 0;
   const keyOf = (apiKey: string | undefined): string => {

@@ -27,9 +27,7 @@ const STANDARD_ERROR = 2;
 async function sandboxOf(url: string | undefined, settings: Settings): Promise<Sandbox> {
   const { adminToken, apiKeys } = settings;
   const noNewKeys = (): string => KEY;
-  if (url !== undefined) {
-    return sandboxAt({ url, adminToken }, noNewKeys, () => Promise.resolve());
-  }
+  if (url !== undefined) return sandboxAt({ url, adminToken }, noNewKeys);
   const log = pino(logOptions(settings), pino.destination(STANDARD_ERROR));
   const server = await startOwnServer(settings, log);
   return sandboxAt({ ...server, apiKeys }, noNewKeys, () => server.close());

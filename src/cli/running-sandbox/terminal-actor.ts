@@ -37,12 +37,7 @@ function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string
 /** Whoever types a command: its texts are in files. No request is sent. */
 export function terminalActor({ url, adminToken }: ActorFlags, environment: NodeJS.ProcessEnv): Actor {
   const token = adminToken ?? environment['SANDBOX_ADMIN_TOKEN'];
-  const options = { url: urlOf(url, environment), adminToken: token };
-  const sandbox = sandboxAt(
-    options,
-    () => DEFAULT_KEY,
-    () => Promise.resolve(),
-  );
+  const sandbox = sandboxAt({ url: urlOf(url, environment), adminToken: token }, () => DEFAULT_KEY);
   return {
     sandbox,
     world: (key) => sandbox.world(keyOf(key, environment)),

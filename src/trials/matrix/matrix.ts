@@ -1,18 +1,11 @@
 import type { ExpectedPayout } from '../../contract/conduct.ts';
 import { UsageError } from '../../contract/usage-error.ts';
-import { summed } from '../../referee/payments.ts';
+import { summed, type Table } from '../../referee/payments.ts';
 import type { FailOn } from '../../referee/reports/summary.ts';
 import { newResponses, responsesIn } from '../exercised.ts';
 import { NOT_PAID, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
 import { paidIn, paidInBoth, tableFault, type ToBePaid } from '../run-money.ts';
 import { baselineFault, noRequestText, requestsIn } from '../run.ts';
-
-/** A table of everything that is to be paid. */
-interface GivenTable {
-  /** Its name in messages. */
-  readonly name: string;
-  readonly payouts: readonly ExpectedPayout[];
-}
 
 /** The parts of a matrix. */
 export interface MatrixParts<R extends Row> {
@@ -24,8 +17,8 @@ export interface MatrixParts<R extends Row> {
   /** How many runs to do at once. */
   readonly workers: number;
   readonly failOn: FailOn;
-  /** What is to be paid; null to use what two runs without failures pay. */
-  readonly expect: GivenTable | null;
+  /** Everything that is to be paid, and its name in messages; null to use what two runs without failures pay. */
+  readonly expect: { readonly name: string; readonly payouts: readonly ExpectedPayout[] } | null;
   /** How long one run may take; null for a limit that depends on the baseline. */
   readonly limitMs: number | null;
   readonly onBaseline: (baseline: Baseline) => void;
@@ -49,14 +42,6 @@ const BASELINE_LIMIT_MS = 600_000;
 const TIMES_AS_LONG = 5;
 const LONGER_BY_MS = 60_000;
 
-/** @throws UsageError for a command that pays nothing: no failure could make it lose money */
-function checkPays(run: CommandRun): void {
-  if (paidIn(run).length > 0) return;
-  throw new UsageError(
-    'without any failure, the command makes no payout, so nothing could be paid twice or lost: give it something to pay',
-  );
-}
-
 /** Runs the command without failures: twice if there is no table of what is to be paid. */
 async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R>): Promise<Baseline> {
   const runOnce = async (): Promise<CommandRun> => {
@@ -66,33 +51,26 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
     return done;
   };
   const first = await runOnce();
-  const base = {
-    durationMs: first.durationMs,
-    requests: requestsIn(first),
-    responses: responsesIn(first.worlds),
-    isFlaky: false,
-  };
-  if (expect !== null) {
-    const expected = summed(expect.payouts);
-    const fault = tableFault(first, expected, expect.name, NOT_PAID);
-    if (fault !== null) throw new UsageError(fault);
-    checkPays(first);
-    return { ...base, expected, mostTimes: null };
-  }
-  checkPays(first);
+  const table = expect && { name: expect.name, expected: summed(expect.payouts) };
+  const fault = table && tableFault(first, table.expected, table.name, NOT_PAID);
+  if (fault !== null) throw new UsageError(fault);
   const paid = paidIn(first);
+  if (paid.length === 0) {
+    throw new UsageError(
+      'without any failure, the command makes no payout, so nothing could be paid twice or lost: give it something to pay',
+    );
+  }
+  const base = { durationMs: first.durationMs, requests: requestsIn(first) };
+  if (table !== null) {
+    const { expected } = table;
+    return { ...base, expected, mostTimes: null, responses: responsesIn(first.worlds), isFlaky: false };
+  }
   const second = await runOnce();
   const again = paidIn(second);
   const both = paidInBoth(paid, again);
-  const count = (table: readonly ExpectedPayout[]): number =>
-    table.reduce((sum, { times }) => sum + times, 0);
+  const count = (lines: Table): number => lines.reduce((sum, { times }) => sum + times, 0);
   const responses = responsesIn([...first.worlds, ...second.worlds]);
-  return {
-    ...base,
-    responses,
-    ...both,
-    isFlaky: count(both.expected) < Math.max(count(paid), count(again)),
-  };
+  return { ...base, ...both, responses, isFlaky: count(both.expected) < Math.max(count(paid), count(again)) };
 }
 
 /**
