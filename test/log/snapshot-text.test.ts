@@ -76,15 +76,6 @@ const outcome = (result: Read) => ({
 });
 
 describe('worlds as text', () => {
-  test('are a line for the format, lines for each world, and a line with their number', () => {
-    expect(LINES[0]).toBe('{"format":"payout-sandbox","version":3}');
-    expect(LINES.slice(-2)).toEqual(['{"worlds":3}', '']);
-    const kinds = LINES.slice(1, -2).map((line) => Object.keys(JSON.parse(line) as object)[0]);
-    const a = ['world', ...Array<string>(5).fill('entry'), ...Array<string>(3).fill('payout')];
-    expect(kinds.slice(0, 13)).toEqual([...a, 'use', ...Array<string>(3).fill('attempts')].slice(0, 13));
-    expect(kinds.filter((kind) => kind === 'world')).toHaveLength(3);
-  });
-
   test('end each with the SHA-256 of its lines', () => {
     const end = LINES.findIndex((line) => line.startsWith('{"end"'));
     const sum = createHash('sha256').update(

@@ -326,6 +326,7 @@ test('the ready line has the scenario, the settlement and the port at every log 
 test('a generated admin token is logged once, at the start, and a set one never', async () => {
   const one = await serveInProcess();
   const token = String(one.ready['admin_token']);
+  expect(token).toMatch(/^[\x21-\x7e]{16,}$/);
   expect((await ask(`${one.url}/_sandbox/worlds`, token)).status).toBe(200);
   expect((await one.stop()).split(token)).toHaveLength(2);
   const other = await serveInProcess({ SANDBOX_ADMIN_TOKEN: 'a-token-of-our-own' });

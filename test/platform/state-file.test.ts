@@ -103,55 +103,6 @@ test('a restart restores every world, with its planned steps', async () => {
   });
 });
 
-test('ids after a restart are those of an uninterrupted sandbox', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  const pay = (reference: string) => async (client: Client) =>
-    (await client.pay({ client_ref_id: reference, amount: 1 })).body.data.txn_id as string;
-  const restarted = [await during({ state }, pay('a')), await during({ state }, pay('b'))];
-  const unbroken = await during({}, async (client) => [await pay('a')(client), await pay('b')(client)]);
-  expect(restarted).toEqual(unbroken);
-});
-
-test('a running clock keeps its offset over a restart, and payouts settle at their due time', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  const scenario = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '5ms' }] } };
-  const { created_at, now } = await during({ state, scenario }, async ({ world, pay, clock }) => {
-    await clock.advance('30d');
-    const { data } = (await pay({ client_ref_id: 'early' })).body;
-    return { created_at: data.created_at as string, now: (await world.clock.read()).now };
-  });
-  await during({ state, scenario }, async ({ clock, status }) => {
-    const read = await clock.read();
-    expect(read.frozen).toBe(false);
-    expect(Date.parse(read.now)).toBeGreaterThan(Date.parse(now));
-    expect(Date.parse(read.now) - Date.now()).toBeGreaterThan(29 * 86_400_000);
-    const due = new Date(Date.parse(created_at) + 5).toISOString();
-    const { data } = (await status({ client_ref_id: 'early' })).body;
-    expect(data).toMatchObject({ status: 'SUCCESS', completed_at: due });
-  });
-});
-
-test('a frozen clock stays frozen over a restart, whatever the setting for new worlds', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  const frozen = await during({ state }, async ({ clock, pay }) => {
-    await pay();
-    return clock.freeze();
-  });
-  await during({ state, clock: START }, async ({ clock }) => {
-    const read = await clock.read();
-    expect(read).toMatchObject({ now: frozen.now, frozen: true, next_due: frozen.next_due });
-  });
-});
-
-test('a world without a chosen scenario takes the active scenario after a restart', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  await during({ state }, ({ pay }) => pay());
-  await during({ state, scenario: 'server-error' }, async ({ world, pay }) => {
-    expect(await world.scenario()).toMatchObject({ name: 'server-error', chosen: false });
-    expect((await pay({ client_ref_id: 'other' })).status).toBe(500);
-  });
-});
-
 test('the state file has the ids of worlds but no keys, and only its owner may read it', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
   const ids = await during({ state }, async (client) => {
@@ -282,6 +233,7 @@ test('a failed write of the state is repeated at the next interval, without anot
   await wallClock.pass(30_000);
   const failed = expect.objectContaining({ msg: expect.stringContaining('the state could not be written') });
   await expect.poll(() => logged).toContainEqual(failed);
+  expect(readdirSync(join(state, '..')).toSorted()).toEqual(['sandbox.state', 'sandbox.state.lock']);
   rmdirSync(state);
   const payouts = () => keptWorlds(state)?.[0]?.payouts.length;
   await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
@@ -432,23 +384,6 @@ test('a state that cannot be written when the sandbox stops ends it with exit co
   expect(readdirSync(folder)).toEqual(['sandbox.state']);
 });
 
-test('a failed write of the state is logged and repeated while the sandbox keeps running', async () => {
-  const folder = temporaryFolder();
-  const state = join(folder, 'sandbox.state');
-  const { log, stop, url } = await serveInProcess({ SANDBOX_STATE: state, SANDBOX_STATE_EVERY: '20ms' });
-  mkdirSync(state);
-  await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
-  await expect.poll(log).toContain('the state could not be written');
-  await expect.poll(() => readdirSync(folder)).toEqual(['sandbox.state', 'sandbox.state.lock']); // the next attempt may be under way
-  rmdirSync(state);
-  const written = async () => {
-    await askProgram(`${url}/client/fetchbalance`, KEY);
-    return keptWorlds(state)?.length;
-  };
-  await expect.poll(written).toBe(1);
-  await stop();
-});
-
 test.each<[string, string, (file: string) => void]>([
   ['in a folder that does not exist', 'nowhere/sandbox.state', () => undefined],
   ['below a file', 'file/sandbox.state', (file) => writeFileSync(join(file, '..'), '')],
@@ -461,11 +396,6 @@ test.each<[string, string, (file: string) => void]>([
   expect(stderr).toMatch(
     /^payout-sandbox: the state file \S+sandbox\.state cannot be (read|written) \([a-z ]+\).*\n$/,
   );
-});
-
-test('a sandbox without a state file starts without worlds', async () => {
-  const { client } = await sandboxFor();
-  expect((await client(KEY).world.summary()).transactions.PENDING).toBe(0);
 });
 
 test('a start on a port that is taken lets go of its state file', async () => {

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { STATES } from '../../src/contract/service.ts';
-import { mayMove } from '../../src/payout/payout.ts';
-import { brokenInvariants } from '../../src/world/ledger.ts';
-import { nowMs, recordsHeld } from '../../src/world/state.ts';
+import { nowMs } from '../../src/world/state.ts';
 import {
   advance,
   balance,
@@ -13,43 +10,15 @@ import {
   save,
   sourceOf,
   START_MS,
-  status,
   timelines,
   type RuleInput,
 } from '../support/world/core.ts';
-import { testRows } from '../support/test-rows.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const credit = (amountPaise: number) => ({ kind: 'credit', amountPaise }) as const;
 const debit = (amountPaise: number) => ({ kind: 'debit', amountPaise }) as const;
 
 describe('money put in and taken out', () => {
-  test('has a ledger entry of its own, and changes the balance', () => {
-    const world = new Core();
-    expect(world.submit(credit(500), 1)).toEqual({
-      kind: 'credit',
-      amountPaise: 500,
-      balancePaise: 1500,
-      txnId: null,
-      atMs: at(1),
-    });
-    expect(world.submit(debit(1500), 2)).toMatchObject({
-      kind: 'debit',
-      amountPaise: -1500,
-      balancePaise: 0,
-    });
-    expect(world.events).toMatchObject([
-      { type: 'wallet', entry: { kind: 'credit' } },
-      { type: 'wallet', entry: { kind: 'debit' } },
-    ]);
-    expect(world.state.wallet.putInPaise).toBe(0);
-    expect([world.state.entries.length, recordsHeld(world.state), brokenInvariants(world.state)]).toEqual([
-      3,
-      2,
-      [],
-    ]);
-  });
-
   test('is refused beyond what the wallet holds, in rupees', () => {
     const world = new Core();
     expect(refusalOf(() => world.submit(debit(1001)))).toMatchObject({
@@ -80,40 +49,6 @@ describe('money put in and taken out', () => {
 });
 
 describe('a forced transition', () => {
-  const edges = STATES.flatMap((from) => STATES.map((to) => [from, to] as const));
-
-  testRows(edges)('follows the legal edges and no others', (from, to) => {
-    const world = new Core(from === 'PENDING' ? {} : timelines({ a: [{ to: from, after: '1ms' }] }));
-    world.pay('a');
-    world.submit({ kind: 'settle' }, 5);
-    const before = save(world.state);
-    const { txnId } = world.payout('a');
-    const forced = () => world.submit({ kind: 'transition', txnId, to });
-    if (!mayMove(from, to)) {
-      expect(refusalOf(forced)).toMatchObject({
-        code: 'ILLEGAL_TRANSITION',
-        details: { errors: [{ field: 'to' }] },
-      });
-      expect(save(world.state)).toEqual(before);
-      return;
-    }
-    expect(forced()).toMatchObject({ state: to, completedAtMs: from === 'PENDING' ? at(5) : at(1) });
-    expect(world.changes.at(-1)).toMatchObject({ from, to, atMs: at(5) });
-    expect(world.balance().paise).toBe(to === 'SUCCESS' ? 900 : 1000);
-    expect(brokenInvariants(world.state)).toEqual([]);
-  });
-
-  test('says which states are left', () => {
-    const world = new Core(timelines({ b: [{ to: 'FAILED', after: '0s' }] }));
-    for (const reference of ['a', 'b']) world.pay(reference);
-    const force = (reference: string, to: 'PENDING' | 'SUCCESS') =>
-      refusalOf(() => world.submit({ kind: 'transition', txnId: world.payout(reference).txnId, to })).message;
-    expect(force('a', 'PENDING')).toContain(
-      'is PENDING and cannot go to PENDING: it can go to SUCCESS or FAILED or REVERSED',
-    );
-    expect(force('b', 'SUCCESS')).toContain('is FAILED and cannot go to SUCCESS: that is its end');
-  });
-
   test('calls off what was planned, also when its time comes', () => {
     const world = new Core(
       timelines({
@@ -148,12 +83,6 @@ describe('a forced transition', () => {
       { to: 'REVERSED', atMs: at(3) },
     ]);
     expect(world.state.entries).toHaveLength(3);
-  });
-
-  test('of an unknown payout is refused', () => {
-    expect(
-      refusalOf(() => new Core().submit({ kind: 'transition', txnId: 'TXN0', to: 'FAILED' })),
-    ).toMatchObject({ code: 'TRANSACTION_NOT_FOUND', message: 'This world has no transaction TXN0' });
   });
 });
 
@@ -231,14 +160,6 @@ describe('an override', () => {
   const put = (world: Core, rule: Record<string, unknown>) => world.submit({ kind: 'putRule', rule });
   const ids = ({ state }: Core) => state.index.active.rules.map(({ id }) => id);
   const delay = { delay: '1ms' };
-
-  test('goes before those of the scenario, the newest first, and is announced', () => {
-    const world = new Core({ rules: [{ name: 'own', effect: { delay: '1ms' } }] });
-    expect(put(world, { name: 'a', effect: delay })).toBe('world/a');
-    put(world, { name: 'b', effect: delay });
-    expect(ids(world)).toEqual(['world/b', 'world/a', 'test/own']);
-    expect(world.events[0]).toEqual({ type: 'scenario', scenario: 'test', rule: 'world/a' });
-  });
 
   test('gets the first free name where it has none', () => {
     const world = new Core();
@@ -318,14 +239,6 @@ describe('a rule', () => {
     expect(drawn('2', ['a', 'b'])).not.toEqual(once);
     expect(once['a']).not.toBe(once['b']);
     expect(once['a']).toMatch(/^(?=.*x)(?=.*-)/);
-  });
-
-  test('may match the attempt, which is counted for each reference and route', () => {
-    const core = world({ match: { route: ['initiate', 'status'], attempt: 2 } });
-    expect([taken(core, 3, 'a'), taken(core, 3, 'b')]).toEqual(['-x-', '-x-']);
-    const reads = [1, 2, 3].map(() => core.submit(status({ client_ref_id: 'a' })).effect !== null);
-    expect(reads).toEqual([false, true, false]);
-    expect(core.pay('a').attempt).toBe(4);
   });
 });
 

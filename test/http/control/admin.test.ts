@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { connectSandbox, SandboxError, startSandbox, type SettingsInput } from '../../../src/index.ts';
+import { SandboxError, startSandbox, type SettingsInput } from '../../../src/index.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { runInProcess, serveInProcess } from '../../support/program.ts';
+import { runInProcess } from '../../support/program.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { serverFor } from '../../support/server.ts';
 import { clientOf } from '../../support/sandbox.ts';
@@ -109,28 +109,6 @@ test('the list of worlds leaves out a world that is dropped while the list waits
   proceed();
   expect(await advanced).toBe('SANDBOX_FULL');
   expect((await listed).map((world) => world.id)).toEqual([left]);
-});
-
-test('a sandbox without an admin token makes a new one at each start', async () => {
-  const tokens = new Set<string>();
-  for (let nth = 0; nth < 2; nth += 1) {
-    const { url, adminToken, sandbox } = await serverFor();
-    tokens.add(adminToken);
-    expect(adminToken).toMatch(/^[\x21-\x7e]{16,}$/);
-    expect(await sandbox.worlds()).toEqual([]);
-    const stranger = connectSandbox({ url }).worlds();
-    await expect(stranger).rejects.toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
-  }
-  expect(tokens.size).toBe(2);
-});
-
-test('an admin token that the program made is logged, and never one that it was given', async () => {
-  const made = await serveInProcess();
-  const adminToken = /[\x21-\x7e]{16,}/.exec(String(made.ready['admin_token']))?.[0] ?? '';
-  expect(await connectSandbox({ url: made.url, adminToken }).worlds()).toEqual([]);
-  const given = await serveInProcess({ SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN });
-  expect(await connectSandbox({ url: given.url, adminToken: ADMIN_TOKEN }).worlds()).toEqual([]);
-  expect(given.said + (await given.stop())).not.toContain(ADMIN_TOKEN);
 });
 
 testRows(['too-short', 'a token with spaces in it', 'sk_test_the_token_of_the_admin'])(

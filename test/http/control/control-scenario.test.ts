@@ -94,10 +94,6 @@ test('a reset restores the initial money, payouts, clock, scenario, rules, count
 });
 
 const notAnObject = /^body must be /;
-const PAID_AFTER_FAILED = [
-  { to: 'FAILED', after: '1s' },
-  { to: 'SUCCESS', after: '2s' },
-];
 
 testRows<[body: unknown, message: RegExp, ...fields: string[]]>([
   [undefined, /\{"use":/, 'body'],
@@ -117,11 +113,6 @@ testRows<[body: unknown, message: RegExp, ...fields: string[]]>([
     /rules\[0\]\.name must .*; rules\[0\]\.effect must have at least one/,
     'rules[0].name',
     'rules[0].effect',
-  ],
-  [
-    { settlement: { IMPS: PAID_AFTER_FAILED } },
-    /cannot go to SUCCESS: the payout is FAILED at that point/,
-    'settlement.IMPS[1].to',
   ],
 ])(
   'a scenario choice that is not valid is refused with every wrong field, and the world keeps its scenario',

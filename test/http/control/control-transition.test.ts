@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
-import { ask, refusal } from '../../support/control.ts';
-import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { after, ask, payoutIn, refusal } from '../../support/control.ts';
+import { clientFor, sandboxFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
+import { START } from '../../support/world/ways-in.ts';
 
-const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
-
-/** World time `seconds` after the start. */
-const after = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
 
 type Final = 'SUCCESS' | 'FAILED' | 'REVERSED';
 const LEGAL: Readonly<Record<'PENDING' | Final, readonly Final[]>> = {
@@ -22,13 +19,6 @@ const EDGES = STATES.flatMap((from) =>
 );
 const LEGAL_EDGES = EDGES.filter(({ from, to }) => LEGAL[from].includes(to));
 const ILLEGAL_EDGES = EDGES.filter(({ from, to }) => !LEGAL[from].includes(to));
-
-/** Makes a payout of 100 INR and forces it into a state. @returns its id */
-async function payoutIn(world: Client, state: keyof typeof LEGAL, reference = 'order-1'): Promise<string> {
-  const { txn_id } = (await world.pay({ client_ref_id: reference, amount: 100 })).body.data;
-  if (state !== 'PENDING') await world.world.transition(txn_id, state);
-  return txn_id;
-}
 
 testRows(LEGAL_EDGES)(
   'a payout is forced along every legal transition, and its money follows',

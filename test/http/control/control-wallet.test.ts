@@ -1,27 +1,12 @@
 import { expect, test } from 'vitest';
+import { STATES } from '../../../src/contract/service.ts';
 import type { ScenarioInput } from '../../../src/index.ts';
-import { ask, refusal } from '../../support/control.ts';
-import { clientFor, type Client } from '../../support/sandbox.ts';
+import { after, ask, payoutIn, refusal } from '../../support/control.ts';
+import { clientFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
+import { START } from '../../support/world/ways-in.ts';
 
-const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
-
-/** World time, so many seconds after the start. */
-const after = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
-
-const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const;
-
-/** Makes a payout of 100 INR and forces it into a state. @returns its id */
-async function payoutIn(
-  world: Client,
-  state: (typeof STATES)[number],
-  reference = 'order-1',
-): Promise<string> {
-  const { txn_id } = (await world.pay({ client_ref_id: reference, amount: 100 })).body.data;
-  if (state !== 'PENDING') await world.world.transition(txn_id, state);
-  return txn_id;
-}
 
 test('a credit and a debit move the balance to the paisa, and the client sees it', async () => {
   const world = await clientFor(SETTINGS);
