@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { durationLike } from './duration.ts';
 import { Instant } from './instant.ts';
 import { Amount, State } from './service.ts';
+import { hasFields, oneOf } from './shape-issues.ts';
 import { RequestConditions, RouteName } from './match.ts';
 import {
   Fault,
@@ -38,11 +39,6 @@ const Limit = queryNumber(1, LONGEST_LIST)
 const Order = z.enum(['newest', 'oldest']).default('newest').describe('The order of the list');
 
 const Cursor = queryNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('The `next` of the previous page');
-
-const oneOf =
-  (...keys: readonly string[]) =>
-  (value: Readonly<Record<string, unknown>>): boolean =>
-    keys.filter((key) => value[key] !== undefined).length === 1;
 
 export const AdvanceRequest = z
   .strictObject({
@@ -200,9 +196,7 @@ export type RequestMatch = z.output<typeof RequestMatch>;
 const Count = z
   .strictObject({ exactly: z.int().min(0), at_least: z.int().min(0), at_most: z.int().min(0) })
   .partial()
-  .refine((count) => Object.values(count).some((value) => value !== undefined), {
-    error: 'must say exactly, at_least or at_most',
-  })
+  .refine(hasFields, { error: 'must say exactly, at_least or at_most' })
   .refine(
     ({ exactly, at_least = exactly ?? 0, at_most = exactly ?? Infinity }) =>
       at_least <= (exactly ?? at_most) && (exactly ?? at_least) <= at_most,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DURATION_FORM, durationLike } from './duration.ts';
 import { MAX_HEADERS, TransferMode } from './service.ts';
-import { requiredText } from './shape-issues.ts';
+import { hasFields, requiredText } from './shape-issues.ts';
 
 /** Which requests a rule or an outcome of a scenario applies to, and when. */
 
@@ -107,9 +107,7 @@ const Window = z.strictObject(
   mappingLike('{ from: 10m, for: 10s }'),
 );
 
-export const During = Window.refine((window) => Object.values(window).some((value) => value !== undefined), {
-  error: 'must have from, for or until',
-})
+export const During = Window.refine(hasFields, { error: 'must have from, for or until' })
   .refine(({ for: length, until }) => length === undefined || until === undefined, {
     error: 'must not have both for and until',
   })

@@ -12,6 +12,7 @@ import {
   TOO_MANY_HEADERS,
 } from './match.ts';
 import { inr, MAX_SEED_LENGTH, State } from './service.ts';
+import { hasFields, oneOf } from './shape-issues.ts';
 
 /** The scenario file, in YAML or JSON. It describes how a world behaves. */
 
@@ -41,9 +42,7 @@ const Step = z
       .optional()
       .describe('Whether this step sets the UTR; by default SUCCESS and REVERSED set it'),
   })
-  .refine(({ after, at, polls }) => [after, at, polls].filter((when) => when !== undefined).length === 1, {
-    error: 'must have exactly one of after, at and polls',
-  })
+  .refine(oneOf('after', 'at', 'polls'), { error: 'must have exactly one of after, at and polls' })
   .refine(({ to, utr }) => to !== undefined || utr === 'now', {
     error: 'must have a state in to, or utr: now',
   })
@@ -54,9 +53,7 @@ const Timeline = z.array(Step).max(20).describe('The steps of a payout, in order
 
 const NotFound = z
   .strictObject({ reads: Count.optional(), for: Duration.optional() })
-  .refine((until) => (until.reads === undefined) !== (until.for === undefined), {
-    error: 'must have either reads or for',
-  })
+  .refine(oneOf('reads', 'for'), { error: 'must have either reads or for' })
   .describe('Status returns "not found" for the first reads of the payout, or for this long after initiate');
 export type NotFound = z.infer<typeof NotFound>;
 
@@ -200,9 +197,7 @@ const Effect = z
     limit: Limit.optional(),
     stale: Duration.optional().describe('Status shows the payout as it was this long ago, in world time'),
   })
-  .refine((effect) => Object.values(effect).some((value) => value !== undefined), {
-    error: 'must have at least one effect',
-  })
+  .refine(hasFields, { error: 'must have at least one effect' })
   .meta({ id: 'Effect', description: 'What the rule does; effects can be combined' });
 export type Effect = z.infer<typeof Effect>;
 

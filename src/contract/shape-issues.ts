@@ -96,6 +96,18 @@ export function fieldErrors({ issues }: z.core.$ZodError, whole: string): readon
   return [...messages].map(([field, message]) => ({ field, message }));
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether a value has exactly one of these fields. */
+export const oneOf =
+  (...keys: readonly string[]) =>
+  (value: Fields): boolean =>
+    keys.filter((key) => value[key] !== undefined).length === 1;
+
+/** Whether a value has any field at all. */
+export const hasFields = (value: Fields): boolean =>
+  Object.values(value).some((field) => field !== undefined);
+
 const NO_MAPPING = 'must be a mapping: keys, each with its value';
 const NO_TEXT = 'must be a text: write it in quotes, otherwise it is a number';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { oneOf } from '../shape-issues.ts';
 
 /** The request and the response of POST /_sandbox/scenario/check. */
 
@@ -14,9 +15,7 @@ export const CheckScenarioRequest = z
       .describe('A scenario as the text of a file, in YAML or JSON'),
     document: z.record(z.string(), z.unknown()).optional().describe('A scenario as JSON, to write as YAML'),
   })
-  .refine(({ text, document }) => (text === undefined) !== (document === undefined), {
-    error: 'must have either text or document',
-  })
+  .refine(oneOf('text', 'document'), { error: 'must have either text or document' })
   .meta({
     id: 'CheckScenarioRequest',
     description: 'A scenario to check. No world changes',
