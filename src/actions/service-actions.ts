@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { reasonOf } from '../client/control-client.ts';
 import { callService, type ServiceResponse } from '../client/service-call.ts';
 import type { PayoutInput } from '../client/test-world.ts';
-import type { TransactionResponse } from '../contract/control-responses.ts';
-import type { TransferMode } from '../contract/service.ts';
+import type { BalanceResponse, StatusResponse } from '../contract/service.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, reference, text, wait } from './arguments.ts';
@@ -24,26 +23,21 @@ export const PAYOUT = {
 
 type Payout = z.output<z.ZodObject<typeof PAYOUT>>;
 
+/** Their names in the interface. */
+const WIRE_NAMES: Readonly<Record<string, keyof PayoutInput>> = {
+  amount: 'amount',
+  reference: 'client_ref_id',
+  mode: 'transfer_mode',
+  account: 'beneficiary_account',
+  ifsc: 'beneficiary_ifsc',
+  name: 'beneficiary_name',
+  remarks: 'remarks',
+} satisfies Record<keyof Payout, keyof PayoutInput>;
+
 /** Only the given fields: the sandbox refuses wrong ones as it would for a client. */
-export function payoutOf({
-  amount: inr,
-  reference: id,
-  mode,
-  account,
-  ifsc,
-  name,
-  remarks,
-}: Payout): PayoutInput {
-  const fields = {
-    client_ref_id: id,
-    amount: inr,
-    transfer_mode: mode as TransferMode | undefined,
-    beneficiary_account: account,
-    beneficiary_ifsc: ifsc,
-    beneficiary_name: name,
-    remarks,
-  };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+export function payoutOf(payout: Payout): PayoutInput {
+  const given = Object.entries(payout).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([field, value]) => [WIRE_NAMES[field], value]));
 }
 
 export const HEADER = z
@@ -107,12 +101,7 @@ async function sent(
 interface ServiceBody {
   readonly message?: string;
   readonly code?: string;
-  readonly data?: {
-    readonly status?: TransactionResponse['status'];
-    readonly amount?: number;
-    readonly balance?: number;
-    readonly utr?: string | null;
-  };
+  readonly data?: Partial<StatusResponse['data'] & BalanceResponse['data']>;
 }
 
 const bodyOf = ({ body }: Outcome): ServiceBody => (typeof body === 'object' && body !== null ? body : {});
