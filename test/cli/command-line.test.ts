@@ -18,7 +18,7 @@ import {
   startProgram,
 } from '../support/program.ts';
 import { testRows } from '../support/test-rows.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderWith } from '../support/temporary-folder.ts';
 
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
@@ -298,15 +298,8 @@ testRows<[string, (port: string) => string, RegExp]>([
   },
 );
 
-/** A folder with these scenario files. */
-function folderOf(files: Readonly<Record<string, string>>): string {
-  const folder = temporaryFolder();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return folder;
-}
-
 test('scenarios lists built-in scenarios and those of a folder by name, with a tab before each description', async () => {
-  const folder = folderOf({ 'mine.yaml': 'description: >-\n  two\n\n  lines\n', 'bare.json': '{}' });
+  const folder = folderWith({ 'mine.yaml': 'description: >-\n  two\n\n  lines\n', 'bare.json': '{}' });
   const { code, stdout, stderr } = await runInProcess(['scenarios', '--scenarios', folder]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const listed = new Map(

@@ -1,17 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PublishedEvent } from '../../src/log/connections/event-reader.ts';
 import type { World } from '../../src/log/world.ts';
 import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
-import { balance, load, logFor, save, type Core } from '../support/world/core.ts';
+import { balance, load, logFor, readerOf, save, type Core } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
-
-/** Reads the events of a world after one of them, or from now on. */
-async function readFrom(world: World, afterId?: string) {
-  const read: PublishedEvent[] = [];
-  const reader = { take: (event: PublishedEvent) => void read.push(event), end: () => undefined };
-  return { read, stop: await world.watch(afterId, reader) };
-}
 
 const anyRestore: fc.Arbitrary<Act> = fc.record({
   name: fc.constant('restore'),
@@ -35,14 +27,14 @@ test.each([
       fc.asyncProperty(acts(anyOf, maxLength), fc.nat(), async (history, cut) => {
         const { world, wallClock } = logFor({ document: ENTANGLED, compactAfter: 1000, maxRequests: 1000 });
         const a = world('a');
-        const { read: all } = await readFrom(a);
+        const { read: all } = await readerOf(a);
         for (const { command, waitMs } of history) {
           await wallClock.pass(waitMs);
           await submit(a, command);
         }
         if (all.length === 0) return;
         const seen = cut % all.length;
-        const { read } = await readFrom(a, all[seen]!.id);
+        const { read } = await readerOf(a, all[seen]!.id);
         await a.submit(balance());
         expect(read).toEqual(all.slice(seen + 1));
       }),
@@ -62,29 +54,29 @@ async function submit(world: World, command: Act['command']): Promise<void> {
 
 test('events that happen while a reader gets earlier ones come after those, once', async () => {
   const a = logFor().world('a');
-  const { read: all } = await readFrom(a);
+  const { read: all } = await readerOf(a);
   for (let nth = 0; nth < 200; nth += 1) await a.submit(balance());
-  const resuming = readFrom(a, all[0]!.id);
+  const resuming = readerOf(a, all[0]!.id);
   await a.submit(balance());
   expect((await resuming).read.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
 });
 
 test('a reader of a world that was dropped and made again within a millisecond learns that it missed something', async () => {
   const { log, world } = logFor();
-  const { read } = await readFrom(world('a'));
+  const { read } = await readerOf(world('a'));
   await world('a').submit(balance());
   await log.drop(world('a').id);
   const again = world('a');
   await again.submit(balance());
-  const late = await readFrom(again, read.at(-1)!.id);
+  const late = await readerOf(again, read.at(-1)!.id);
   expect(late.read.map(({ type }) => type)).toEqual(['missed', ...read.map(({ type }) => type)]);
 });
 
 test('a reader that resumes at the end of the log gets nothing but what comes', async () => {
   const a = logFor().world('a');
-  const { read } = await readFrom(a);
+  const { read } = await readerOf(a);
   await a.submit(balance());
-  const late = await readFrom(a, read.at(-1)!.id);
+  const late = await readerOf(a, read.at(-1)!.id);
   expect(late.read).toEqual([]);
   await a.submit(balance());
   expect(late.read).toHaveLength(1);
@@ -92,24 +84,24 @@ test('a reader that resumes at the end of the log gets nothing but what comes', 
 
 test('a reader learns that it missed events when the world has dropped its past', async () => {
   const a = logFor().world('a');
-  const { read: all } = await readFrom(a);
+  const { read: all } = await readerOf(a);
   for (let nth = 0; nth < 3; nth += 1) await a.submit(balance());
   a.forgetPast();
-  const { read } = await readFrom(a, all[0]!.id);
+  const { read } = await readerOf(a, all[0]!.id);
   expect(read).toMatchObject([{ type: 'missed', id: expect.stringMatching(/^[a-z0-9]+\.\d+$/) }]);
   await a.submit(balance());
   expect(read).toMatchObject([{ type: 'missed' }, { type: 'request' }]);
-  expect((await readFrom(a, read[0]!.id)).read).toEqual(read.slice(1));
+  expect((await readerOf(a, read[0]!.id)).read).toEqual(read.slice(1));
 });
 
 test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1', 'of-the-future'])(
   'a reader with the id %j, which no event has, learns so, and gets the events that are still known',
   async (id) => {
     const a = logFor().world('a');
-    const { read } = await readFrom(a);
+    const { read } = await readerOf(a);
     await a.submit(balance());
     const after = id === 'of-the-future' ? read[0]!.id.replace(/\d+\.\d+$/, '999.0') : id;
-    const missed = await readFrom(a, after);
+    const missed = await readerOf(a, after);
     expect(missed.read.map(({ type }) => type)).toEqual(['missed', 'request']);
     expect(JSON.parse(missed.read[0]!.data)).toEqual({ missed: null });
   },

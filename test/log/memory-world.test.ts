@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { PublishedEvent } from '../../src/log/connections/event-reader.ts';
 import type { MaybePromise } from '../../src/log/store.ts';
 import type { World } from '../../src/log/world.ts';
 import { MAX_STEPS } from '../../src/world/apply.ts';
@@ -14,6 +13,7 @@ import {
   initiate,
   load,
   logFor,
+  readerOf,
   save,
   sourceOf,
   START_MS,
@@ -267,20 +267,10 @@ describe('the scenario of the server', () => {
   });
 });
 
-/** Reads the events of a world. */
-async function watching(world: World, afterId?: string) {
-  const read: PublishedEvent[] = [];
-  let ends = 0;
-  const reader = { take: (event: PublishedEvent) => void read.push(event), end: () => void (ends += 1) };
-  const stop = await world.watch(afterId, reader);
-  const told = () => read.map(({ type, data }) => [type, JSON.parse(data)]);
-  return { stop, read, told, ends: () => ends };
-}
-
 describe('events', () => {
   test('of each part of a long command are published before the command is finished', async () => {
     const { a, wallClock } = await crowded();
-    const { read } = await watching(a);
+    const { read } = await readerOf(a);
     const counts: number[] = [];
     wallClock.others = () => void counts.push(read.length);
     await a.submit(advance({ byMs: DAY_MS }));
@@ -289,15 +279,15 @@ describe('events', () => {
 
   test('go to at most 32 readers', async () => {
     const a = logFor().world('a');
-    const readers = await Promise.all(Array.from({ length: 32 }, () => watching(a)));
-    await expect(watching(a)).rejects.toMatchObject({ code: 'TOO_MANY_READERS' });
+    const readers = await Promise.all(Array.from({ length: 32 }, () => readerOf(a)));
+    await expect(readerOf(a)).rejects.toMatchObject({ code: 'TOO_MANY_READERS' });
     readers[0]!.stop();
     const begin = () => {
       throw new Error('its connection has ended');
     };
     const reader = { take: () => undefined, begin, end: () => undefined };
     await expect(a.watch(undefined, reader)).rejects.toThrow('its connection has ended');
-    await watching(a); // the place of one that never began is free
+    await readerOf(a); // the place of one that never began is free
   });
 });
 
@@ -310,7 +300,7 @@ describe('a reset or a restore', () => {
     let ended = 0;
     a.connections.delayed.hold(() => (ended += 1));
     await a.submit(balance());
-    const { ends } = await watching(a);
+    const { ends } = await readerOf(a);
     await a.submit(command());
     expect([ended, a.connections.delayed.isForGood, ends()]).toEqual([1, false, 0]);
     expect(a.latest.requests).toMatchObject({ list: [], evicted: 0, count: 1 });
@@ -334,7 +324,7 @@ test('dropping a world ends its delayed responses and its readers', async () => 
   const a = world('a');
   let ended = 0;
   a.connections.delayed.hold(() => (ended += 1));
-  const { ends } = await watching(a);
+  const { ends } = await readerOf(a);
   await log.drop(a.id);
   a.connections.delayed.hold(() => (ended += 1));
   expect([ended, ends(), a.connections.delayed.isForGood]).toEqual([2, 1, true]);

@@ -10,7 +10,16 @@ import { brokenInvariants } from '../../src/world/ledger.ts';
 import type { Ended } from '../../src/world/request/request-commands.ts';
 import type { WorldState } from '../../src/world/state.ts';
 import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
-import { balance, compiler, DAY_MS, initiate, save, sourceOf, type Core } from '../support/world/core.ts';
+import {
+  balance,
+  compiler,
+  initiate,
+  readerOf,
+  save,
+  sourceOf,
+  WORLDS_OPTIONS,
+  type Core,
+} from '../support/world/core.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import { MemoryStore } from '../../src/log/memory-store.ts';
 import { sized } from '../support/size.ts';
@@ -22,22 +31,12 @@ const TROUBLES: readonly Trouble[] = ['late', 'lost before', 'lost after', 'twic
 
 function worldsOn(store: Store, wallClock: ManualClock, failures: unknown[] = []): Worlds {
   return new Worlds({
+    ...WORLDS_OPTIONS,
     store,
-    compiler,
     activeSource: () => SOURCE,
     wallClock,
-    observer: {
-      settled: () => undefined,
-      failed: (_worldId, error) => void failures.push(error),
-      dropped: () => undefined,
-      refusalsDropped: () => undefined,
-    },
-    maxWorlds: 10,
-    idleMs: DAY_MS,
+    observer: { ...WORLDS_OPTIONS.observer, failed: (_worldId, error) => void failures.push(error) },
     maxRequests: 1000,
-    maxRecords: 1_000_000,
-    maxScenarioCharacters: 1_000_000,
-    maxCharacters: 10_000_000,
   });
 }
 
@@ -197,10 +196,7 @@ test('readers at every server get each event once, in one order, whatever become
   const { worlds, calm } = await shared(3, TROUBLES);
   const read: PublishedEvent[][] = [];
   for (const world of worlds) {
-    const events: PublishedEvent[] = [];
-    read.push(events);
-    const reader = { take: (event: PublishedEvent) => void events.push(event), end: () => undefined };
-    await retried(() => world.watch(undefined, reader));
+    read.push((await retried(() => readerOf(world))).read);
   }
   for (let nth = 0; nth < 30; nth += 1) {
     await retried(async () => worlds[nth % 3]!.submit({ kind: 'credit', amountPaise: 1 }));

@@ -149,15 +149,6 @@ test('a UTR needs a serial number within its range', () => {
   expect(utrOf(UTR_SERIALS - 1)()).toBe('601599999999');
 });
 
-test('a UTR that is taken is replaced by the next free one', () => {
-  const taken = new Set([5, 6].map((serial) => formatUtr('IMPS', at(0), serial)));
-  const of = (serial: number): string => freeUtr('IMPS', at(0), serial, taken, new Map());
-  expect(of(5)).toBe(formatUtr('IMPS', at(0), 7));
-  expect(of(4)).toBe(formatUtr('IMPS', at(0), 4));
-  taken.add(of(5));
-  expect(of(5)).toBe(formatUtr('IMPS', at(0), 8));
-});
-
 test('payouts that want the same UTR get the next free ones, each after a few tries', () => {
   let looks = 0;
   class Counted extends Set<string> {

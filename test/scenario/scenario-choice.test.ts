@@ -5,17 +5,11 @@ import { expect, test } from 'vitest';
 import { linesOf, Program, startProgram } from '../support/program.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { clientFor, clientOf, sandboxFor } from '../support/sandbox.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderWith } from '../support/temporary-folder.ts';
 
 /** A scenario that answers every initiate with this status. */
 const respondingWith = (status: number): string =>
   `rules: [{ name: always, match: { route: initiate }, effect: { respond: { status: ${status} } } }]\n`;
-
-function folderWith(files: Record<string, string>): string {
-  const folder = temporaryFolder();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return folder;
-}
 
 /** A client of a program that runs at `url`. */
 const clientAt = (url: string) => clientOf(connectSandbox({ url }).world('sk_test_choice'));

@@ -1,22 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { runInProcess } from '../support/program.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-
-/** Writes files into a temporary folder, which is removed after the test. */
-function writeFiles(files: Record<string, string | Buffer>): (name: string) => string {
-  const folder = temporaryFolder();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return (name) => join(folder, name);
-}
+import { folderWith } from '../support/temporary-folder.ts';
 
 /** The lines that `validate` prints for a text, without the file name. */
 function problemsOf(text: string, name = 'my.yaml'): string[] {
-  const file = writeFiles({ [name]: text })(name);
+  const file = join(folderWith({ [name]: text }), name);
   const lines: string[] = [];
   validate([file], (line) => lines.push(line.replace(`${file}:`, '')));
   return lines;
@@ -306,7 +299,7 @@ test('a slow body with a misspelt speed is explained as a slow body, not as a ha
 });
 
 test('validate reports every error of every file, in the order of the lines', () => {
-  const file = writeFiles({
+  const folder = folderWith({
     'a.yaml':
       'seed: []\nrules:\n  - { name: A, match: { amout: 1, remarks: { matches: "(" } }, effect: { fault: hang } }\n  - { name: b, effect: { falut: hang } }\ndialect: x\n',
     'b.yaml': 'rules: 3\n',
@@ -314,8 +307,9 @@ test('validate reports every error of every file, in the order of the lines', ()
   });
   const lines: string[] = [];
   expect(
-    validate(['a.yaml', 'b.yaml', 'c.yaml', 'd.yaml'].map(file), (line) =>
-      lines.push(line.slice(file('').length + 1)),
+    validate(
+      ['a.yaml', 'b.yaml', 'c.yaml', 'd.yaml'].map((name) => join(folder, name)),
+      (line) => lines.push(line.slice(folder.length + 1)),
     ),
   ).toBe(2);
   expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
@@ -354,9 +348,10 @@ test('aliases that would expand exponentially are refused', () => {
 });
 
 test('validate prints the errors and exits with 1, or prints ok and exits with 0', async () => {
-  const file = writeFiles({ 'good.yaml': EVERYTHING, 'bad.yaml': 'sed: 1' });
-  expect(await runInProcess(['validate', file('good.yaml')])).toMatchObject({ code: 0, stderr: '' });
-  expect(await runInProcess(['validate', file('good.yaml'), file('bad.yaml')])).toMatchObject({
+  const folder = folderWith({ 'good.yaml': EVERYTHING, 'bad.yaml': 'sed: 1' });
+  const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')];
+  expect(await runInProcess(['validate', good])).toMatchObject({ code: 0, stderr: '' });
+  expect(await runInProcess(['validate', good, bad])).toMatchObject({
     code: 1,
     stdout: expect.stringMatching(
       /good\.yaml: ok, 1 rule, 2 outcomes\n.*bad\.yaml:1:1 sed is not known here \(did you mean seed\?\)\n$/s,
@@ -364,7 +359,7 @@ test('validate prints the errors and exits with 1, or prints ok and exits with 0
     stderr: '',
   });
   // whichever comes last
-  expect(await runInProcess(['validate', file('bad.yaml'), file('good.yaml')])).toMatchObject({ code: 1 });
+  expect(await runInProcess(['validate', bad, good])).toMatchObject({ code: 1 });
   expect(await runInProcess(['validate'])).toMatchObject({ code: 2, stdout: '' });
 });
 
@@ -376,7 +371,7 @@ test('the shipped JSON Schema is the one that the program prints', async () => {
 });
 
 test('an invalid scenario stops the program with exit code 2 and a line for each error', async () => {
-  const file = writeFiles({ 'bad.yaml': 'sed: 1\nseed: []' })('bad.yaml');
+  const file = join(folderWith({ 'bad.yaml': 'sed: 1\nseed: []' }), 'bad.yaml');
   expect(await runInProcess(['--scenario', file])).toEqual({
     code: 2,
     signal: null,
@@ -397,7 +392,8 @@ test('a rule without a name is called by its place, also in warnings', async () 
   const world = await clientFor({ scenario: { rules } });
   const named = [await world.pay(), await world.pay()].map(({ headers }) => headers.get('x-sandbox-rule'));
   expect(named).toEqual(['inline/rule-1', 'inline/rule-2']);
-  const file = writeFiles({ 'my.yaml': 'rules: [{ effect: { delay: 1s } }, { effect: { delay: 2s } }]' })(
+  const file = join(
+    folderWith({ 'my.yaml': 'rules: [{ effect: { delay: 1s } }, { effect: { delay: 2s } }]' }),
     'my.yaml',
   );
   const lines: string[] = [];
@@ -409,7 +405,7 @@ test.each([
   ['UTF-16', Buffer.from('seed: 1', 'utf16le')],
   ['bytes that are not UTF-8', Buffer.from([...Buffer.from('seed: "'), 0xff, 0x22])],
 ])('a file in %s is refused, since its text cannot be known', (_what, bytes) => {
-  const file = writeFiles({ 'my.yaml': bytes })('my.yaml');
+  const file = join(folderWith({ 'my.yaml': bytes }), 'my.yaml');
   const lines: string[] = [];
   expect(validate([file], (line) => lines.push(line))).toBe(2);
   expect(lines).toEqual([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
@@ -425,11 +421,11 @@ test('a scenario may write its rate limit like the setting', async () => {
 });
 
 test('validate refuses a folder, and a scenarios folder may not have two files of the same name', async () => {
-  const file = writeFiles({ 'a.yaml': 'seed: 1', 'a.JSON': '{}', '.b.yaml': 'sed: 1' });
+  const folder = folderWith({ 'a.yaml': 'seed: 1', 'a.JSON': '{}', '.b.yaml': 'sed: 1' });
   const lines: string[] = [];
-  validate([file('')], (line) => lines.push(line));
+  validate([folder], (line) => lines.push(line));
   expect(lines).toEqual([expect.stringMatching(/is a folder, not a file$/)]);
-  expect(await runInProcess(['--scenarios', file('')])).toMatchObject({
+  expect(await runInProcess(['--scenarios', folder])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/a\.yaml has the same name as .*a\.JSON: scenarios are chosen by name\n$/),
   });

@@ -11,6 +11,13 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** A temporary folder with these files. */
+export function folderWith(files: Readonly<Record<string, string | Buffer>>): string {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
 /**
  * A folder of a user's project in which the package is installed.
  * @param packages - packages of ours that it has besides

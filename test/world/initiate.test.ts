@@ -30,12 +30,6 @@ test('an initiate debits the wallet and makes a payout that is PENDING, without 
   });
 });
 
-test('a payout settled in the same instant is PENDING in its own answer, and settled at the next look', () => {
-  const world = new Core({ settlement: 'instant' });
-  expect(world.pay('a').answer).toMatchObject({ payout: { state: 'PENDING', utr: null } });
-  expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', completedAtMs: START_MS } });
-});
-
 describe('a reference that is sent again', () => {
   test('says whether its values were the same', () => {
     const world = inDialect({ same_body: 400 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { brokenInvariants } from '../../src/world/ledger.ts';
 import { Core, START_MS, status, timelines, type RuleInput } from '../support/world/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
@@ -39,44 +38,7 @@ test('a success that is reversed days later gives the money back once, and keeps
   expect(world.balance(2 * threeDays)).toEqual({ paise: 1000, updatedMs: threeDays });
 });
 
-test('the entries explain every paisa', () => {
-  const world = paid([{ to: 'FAILED', after: '5ms' }]);
-  world.balance(9);
-  const { txnId } = world.payout('a');
-  expect(world.state.entries).toEqual([
-    { kind: 'opening', amountPaise: 1000, balancePaise: 1000, txnId: null, atMs: at(0) },
-    { kind: 'payout', amountPaise: -100, balancePaise: 900, txnId, atMs: at(0) },
-    { kind: 'refund', amountPaise: 100, balancePaise: 1000, txnId, atMs: at(5) },
-  ]);
-  expect(brokenInvariants(world.state)).toEqual([]);
-});
-
-test('a step is announced with what it changed, stamped with its own due time', () => {
-  const world = paid([{ to: 'SUCCESS', after: '5ms' }]);
-  const { nextDueMs } = world.submit(SETTLE, 1);
-  expect([nextDueMs, world.changes]).toEqual([at(5), []]);
-  world.submit(SETTLE, 900);
-  const { txnId, utr } = world.payout('a');
-  expect(world.changes).toEqual([
-    { txnId, clientRefId: 'a', from: 'PENDING', to: 'SUCCESS', atMs: at(5), utr },
-  ]);
-});
-
 describe('the order of steps', () => {
-  test('the one due first happens first, whenever its payout was made', () => {
-    const world = new Core(
-      timelines({
-        a: [{ to: 'SUCCESS', after: '3ms' }],
-        b: [{ to: 'SUCCESS', after: '1ms' }],
-        c: [{ to: 'SUCCESS', after: '2ms' }],
-        d: [{ to: 'SUCCESS', after: '90ms' }],
-      }),
-    );
-    for (const reference of ['a', 'b', 'c', 'd']) world.pay(reference);
-    expect(world.submit(SETTLE, 10).nextDueMs).toBe(at(90));
-    expect(world.changes.map(({ clientRefId }) => clientRefId)).toEqual(['b', 'c', 'a']);
-  });
-
   test('of steps due at once, that of the older payout happens first', () => {
     const references = Array.from({ length: 6 }, (_, nth) => `p${nth}`);
     const due = Object.fromEntries(
@@ -292,21 +254,6 @@ test('a UTR may come after a success, which is not completed anew', () => {
   expect(world.read('a', 9)).toMatchObject({
     payout: { state: 'SUCCESS', utr: expect.any(String), completedAtMs: at(5) },
   });
-});
-
-test('in a dialect that says so, a payout that failed has a UTR', () => {
-  const world = new Core({
-    dialect: { status: { utr_of_failed: 'set' } },
-    ...timelines({ a: [{ to: 'FAILED', after: '1ms' }] }),
-  });
-  world.pay('a');
-  world.pay('b');
-  world.submit({ kind: 'transition', txnId: world.payout('b').txnId, to: 'FAILED' }, 5);
-  for (const reference of ['a', 'b'])
-    expect(world.payout(reference)).toMatchObject({
-      state: 'FAILED',
-      utr: expect.stringMatching(/^\d{12}$/),
-    });
 });
 
 describe('a status read', () => {

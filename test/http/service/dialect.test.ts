@@ -1,5 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contract/dialect.ts';
@@ -9,7 +8,7 @@ import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { folderWith } from '../../support/temporary-folder.ts';
 
 const OPENING_INR = 1_000_000;
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -730,11 +729,11 @@ describe('presets', () => {
 
 describe('the header X-Sandbox-Scenario', () => {
   async function worldWith(scenarios: Record<string, ScenarioInput>): Promise<Client> {
-    const folder = temporaryFolder();
-    for (const [name, scenario] of Object.entries(scenarios)) {
-      writeFileSync(join(folder, `${name}.json`), JSON.stringify(scenario));
-    }
-    return clientFor({ scenarios: folder });
+    const files = Object.entries(scenarios).map(([name, scenario]) => [
+      `${name}.json`,
+      JSON.stringify(scenario),
+    ]);
+    return clientFor({ scenarios: folderWith(Object.fromEntries(files) as Record<string, string>) });
   }
 
   test('a request that chooses a scenario is answered in its dialect, accepted or refused', async () => {

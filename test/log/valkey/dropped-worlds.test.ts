@@ -8,7 +8,7 @@ import type { World } from '../../../src/log/world.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { Referee } from '../../../src/referee/referee.ts';
-import { initiate, sourceOf } from '../../support/world/core.ts';
+import { initiate, readerOf, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { laterClock } from '../../support/world/later-clock.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
@@ -221,11 +221,9 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
     for (let nth = 0; nth < 3; nth += 1) await credit(other, DROPPED);
     await one.drop(DROPPED);
     await one.use(DROPPED);
-    const events: string[] = [];
-    const reader = { take: ({ type }: { type: string }) => void events.push(type), end: () => undefined };
-    await (await other.use(DROPPED)).watch(undefined, reader);
+    const { read } = await readerOf(await other.use(DROPPED));
     await credit(one, DROPPED);
-    await expect.poll(() => events).toEqual(['wallet']);
+    await expect.poll(() => read).toMatchObject([{ type: 'wallet' }]);
   });
 
   test('can be opened again by the first server, and the other lists its new state', async () => {

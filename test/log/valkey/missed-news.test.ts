@@ -7,7 +7,7 @@ import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { initiate, load, save, sourceOf } from '../../support/world/core.ts';
+import { initiate, load, readerOf, save, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -30,16 +30,9 @@ const credit = async (log: Worlds): Promise<void> => {
   await world.flush();
 };
 
-/** The types of the events that a reader at a server gets. */
-async function eventsAt(log: Worlds, afterId?: string) {
-  const events: PublishedEvent[] = [];
-  const reader = {
-    take: (event: PublishedEvent) => void events.push(event),
-    end: () => undefined,
-  };
-  await (await log.use(WORLD)).watch(afterId, reader);
-  return events;
-}
+/** The events that a reader at a server gets. */
+const eventsAt = async (log: Worlds, afterId?: string) =>
+  (await readerOf(await log.use(WORLD), afterId)).read;
 
 const typesOf = (events: readonly PublishedEvent[]) => events.map(({ type }) => type);
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest';
 import { ValkeyStore, type ValkeyStoreOptions } from '../../../src/log/valkey/valkey-store.ts';
 import { Worlds, type WorldsOptions } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { compiler, DAY_MS, sourceOf } from '../world/core.ts';
+import { compiler, DAY_MS, sourceOf, WORLDS_OPTIONS } from '../world/core.ts';
 
 /** The worlds of a server in a store, without the server, and what it warns of. @param server letters and digits */
 export async function storedLogFor(
@@ -31,19 +31,11 @@ export async function storedLogFor(
     },
   });
   const log = new Worlds({
+    ...WORLDS_OPTIONS,
     store,
-    compiler,
     activeSource,
     wallClock,
-    observer: {
-      settled: () => undefined,
-      failed: (_worldId, error) => expect.unreachable(String(error)),
-      dropped: () => undefined,
-      refusalsDropped: () => undefined,
-    },
-    maxWorlds: 10,
     idleMs,
-    maxRequests: 10,
     maxRecords: 1000,
     maxScenarioCharacters: 1_000_000,
     maxCharacters: 1_000_000,

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { InitiateRequest, StatusQuery } from '../../../src/contract/service.ts';
 import type { ScenarioInput } from '../../../src/contract/control.ts';
 import { Refusal } from '../../../src/contract/errors.ts';
@@ -9,6 +10,7 @@ import type {
   WorldHead,
   WorldItem,
 } from '../../../src/contract/snapshot-lines.ts';
+import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { MemoryStore } from '../../../src/log/memory-store.ts';
 import type { DropReason } from '../../../src/log/store.ts';
 import type { World } from '../../../src/log/world.ts';
@@ -233,45 +235,60 @@ export function load({ head, items }: Saved): WorldState {
   return reader.finish();
 }
 
+/** What worlds without a server have, unless a test says otherwise. */
+export const WORLDS_OPTIONS = {
+  compiler,
+  observer: {
+    settled: () => undefined,
+    failed: (_worldId: string, error: unknown) => expect.unreachable(String(error)),
+    dropped: () => undefined,
+    refusalsDropped: () => undefined,
+  },
+  maxWorlds: 10,
+  idleMs: DAY_MS,
+  maxRequests: 10,
+  maxRecords: 1_000_000,
+  maxScenarioCharacters: 64 * 1024 * 1024,
+  maxCharacters: 10_000_000,
+};
+
+/** Reads the events of a world after one of them, or from now on. */
+export async function readerOf(world: World, afterId?: string) {
+  const read: PublishedEvent[] = [];
+  let ends = 0;
+  const reader = { take: (event: PublishedEvent) => void read.push(event), end: () => void (ends += 1) };
+  return { read, stop: await world.watch(afterId, reader), ends: () => ends };
+}
+
 /** A log of worlds without a server, and what its observer was called with. */
 export function logFor<T extends ManualClock = ManualClock>(
   options: {
     document?: ScenarioInput;
     settings?: Partial<ScenarioSettings>;
-    maxWorlds?: number;
-    maxRecords?: number;
-    maxScenarioCharacters?: number;
-    maxRequests?: number;
-    maxCharacters?: number;
     /** After how many commands a state is kept. */
     compactAfter?: number;
-  } = {},
+  } & Partial<Omit<typeof WORLDS_OPTIONS, 'compiler' | 'observer'>> = {},
   wallClock = new ManualClock() as T,
 ) {
   const settled: Change[] = [];
   const failures: unknown[] = [];
   const drops: [string, DropReason][] = [];
-  let active = sourceOf(options.document, options.settings);
+  const { document, settings, compactAfter, ...limits } = options;
+  let active = sourceOf(document, settings);
   const store = new MemoryStore(wallClock, compiler);
-  const { compactAfter } = options;
   if (compactAfter !== undefined) store.compactAfter = () => compactAfter;
   const log = new Worlds({
+    ...WORLDS_OPTIONS,
     store,
-    compiler,
     activeSource: () => active,
     wallClock,
     observer: {
+      ...WORLDS_OPTIONS.observer,
       settled: (_worldId, change) => void settled.push(change),
       failed: (_worldId, error) => void failures.push(error),
       dropped: (worldId, reason) => void drops.push([worldId, reason]),
-      refusalsDropped: () => undefined,
     },
-    maxRequests: options.maxRequests ?? 10,
-    maxCharacters: options.maxCharacters ?? 10_000_000,
-    maxWorlds: options.maxWorlds ?? 10,
-    idleMs: DAY_MS,
-    maxRecords: options.maxRecords ?? 1_000_000,
-    maxScenarioCharacters: options.maxScenarioCharacters ?? 64 * 1024 * 1024,
+    ...limits,
   });
   const world = (name: string) => log.use(name.padEnd(32, '0')) as World;
   /** Changes the scenario of the server. */
