@@ -9,14 +9,13 @@ import {
   type PayoutFields,
   type ProbeRun,
 } from './probe-exchange.ts';
-import { warningOf } from './refused-level.ts';
+import { NOT_AN_IFSC, UNKNOWN_FIELD, warningOf } from './refused-level.ts';
 
 /** The most money that level `pay` may move. */
 export const MOST_INR = 6;
 const AMOUNT_INR = 1;
 const OTHER_AMOUNT_INR = 2;
 const MOST_READS = 10;
-const NOT_AN_IFSC = 'PROBE';
 
 /** A POST that may make a payout. Null when it was not sent, since it could exceed the most that may move. */
 type Paid = (Asked & { readonly txnId: string | null; readonly isNew: boolean }) | null;
@@ -119,21 +118,20 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
     learned.learn('client_ref_id.after_402', 'remember', retried.evidence);
   else learnStatus('client_ref_id.after_402', retried, () => 'forget');
 
-  if (!known('requests.unknown_fields')) {
-    const more = { probe_field: 'probe' };
-    const paid = await pay(
-      { ...own, reference: reference('paid-field'), more },
+  const asked = [
+    [
+      'requests.unknown_fields',
+      'paid-field',
+      { more: UNKNOWN_FIELD },
       'is an unknown field refused',
-    );
-    learnRefusal('requests.unknown_fields', paid, 'ignore');
-  }
-  if (!known('requests.formats')) {
-    const fields = { ...own, reference: reference('paid-format'), ifsc: NOT_AN_IFSC };
-    learnRefusal('requests.formats', await pay(fields, 'is a wrong IFSC refused'), null);
-  }
-  if (!known('requests.mode_limits')) {
-    const fields = { ...own, reference: reference('paid-limit'), mode: 'RTGS' } as const;
-    learnRefusal('requests.mode_limits', await pay(fields, 'is less than RTGS carries refused'), null);
+      'ignore',
+    ],
+    ['requests.formats', 'paid-format', { ifsc: NOT_AN_IFSC }, 'is a wrong IFSC refused', null],
+    ['requests.mode_limits', 'paid-limit', { mode: 'RTGS' }, 'is less than RTGS carries refused', null],
+  ] as const;
+  for (const [row, kind, change, why, accepted] of asked) {
+    if (known(row)) continue;
+    learnRefusal(row, await pay({ ...own, reference: reference(kind), ...change }, why), accepted);
   }
   if (!known('requests.upi_beneficiary')) await learnUpi(run, pay, own);
 }

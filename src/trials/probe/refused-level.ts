@@ -12,7 +12,8 @@ import {
 const ABOVE_LIMITS_INR = 600_000;
 const ABOVE_BALANCE_INR = 100_000;
 
-const NOT_AN_IFSC = 'PROBE';
+export const NOT_AN_IFSC = 'PROBE';
+export const UNKNOWN_FIELD = { probe_field: 'probe' };
 
 export const warningOf = ({ headers }: ProbeResponse): string => headers['x-sandbox-warning'] ?? '';
 
@@ -53,31 +54,19 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
     else learned.unknown(row, NEEDS_PAY);
   };
 
-  learnSeverity(
-    'requests.formats',
-    await post(
-      { reference: reference('format'), mode: 'NEFT', ifsc: NOT_AN_IFSC },
-      'is a wrong IFSC refused',
-    ),
-  );
-
-  const unknown = await post(
-    { reference: reference('field'), mode: 'NEFT', more: { probe_field: 'probe' } },
-    'is an unknown field refused',
-  );
-  if (unknown.response.status === 400) learned.learn('requests.unknown_fields', 'refuse', unknown.evidence);
-  else if (unknown.response.status === 402 && sendsSandboxHeaders(learned))
-    learned.learn('requests.unknown_fields', 'ignore', unknown.evidence);
-  else
-    learned.unknown(
+  const asked = [
+    ['requests.formats', 'format', { mode: 'NEFT', ifsc: NOT_AN_IFSC }, 'is a wrong IFSC refused'],
+    [
       'requests.unknown_fields',
-      unknown.response.status === 402 ? NEEDS_PAY : unknown.evidence,
-    );
-
-  learnSeverity(
-    'requests.mode_limits',
-    await post({ reference: reference('limit'), mode: 'IMPS' }, 'is more than IMPS carries refused'),
-  );
+      'field',
+      { mode: 'NEFT', more: UNKNOWN_FIELD },
+      'is an unknown field refused',
+    ],
+    ['requests.mode_limits', 'limit', { mode: 'IMPS' }, 'is more than IMPS carries refused'],
+  ] as const;
+  for (const [row, kind, change, why] of asked) {
+    learnSeverity(row, await post({ reference: reference(kind), ...change }, why));
+  }
 
   // the two differ in nothing but the account
   const account = await post(
