@@ -75,15 +75,6 @@ const decided = async (exchange: MaybePromise<Decided>) => (await exchange).resu
 const submit = async (world: World, command: Command) => world.submit(command);
 
 describe('a settlement', () => {
-  test('is announced when it is due, without a request', async () => {
-    const { world, wallClock, settled } = logFor({ document: IMPS });
-    await world('a').submit(initiate());
-    await wallClock.pass(1999);
-    expect(settled).toEqual([]);
-    await wallClock.pass(1);
-    expect(settled).toMatchObject([{ clientRefId: 'a', to: 'SUCCESS', atMs: START_MS + 2000 }]);
-  });
-
   test('uses one timer for each world, set for the next due step', async () => {
     const { world, wallClock, settled } = logFor({ document: IMPS });
     const a = world('a');

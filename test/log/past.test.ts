@@ -198,12 +198,6 @@ describe('an undo', () => {
     }
   });
 
-  test('says what it took back, and at which world time that was', async () => {
-    const { world } = logFor();
-    await world('a').submit({ kind: 'credit', amountPaise: 1 });
-    expect(await world('a').undo(false)).toMatchObject({ name: 'credit', atMs: world('a').nowMs });
-  });
-
   test('is refused while there is nothing to take back', async () => {
     const a = logFor().world('a');
     await a.submit(initiate());

@@ -1,8 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
-import { startSandbox, type ConductReport, type SettingsInput } from '../../../src/index.ts';
+import { type ConductReport } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { payMany } from '../../support/many-payouts.ts';
-import { clientOf, PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
+import { PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { sized } from '../../support/size.ts';
 
@@ -49,28 +49,6 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     expect((await worlds[0]!.balance()).body.data.balance).toBe(999_000);
   });
 
-  test('answer the same bytes as one server, and as one without a store', async () => {
-    const settings: SettingsInput = { clock: START, seed: 'same', settlement: 'demo', rateLimit: 'off' };
-    const story = async (clients: readonly Client[]): Promise<readonly string[]> => {
-      const texts: string[] = [];
-      for (let nth = 0; nth < 20; nth += 1) {
-        const client = nthOf(clients, nth);
-        texts.push((await client.pay({ client_ref_id: `order-${nth % 15}` })).text);
-        texts.push((await nthOf(clients, nth + 1).status({ client_ref_id: `order-${nth}` })).text);
-        texts.push(JSON.stringify(await nthOf(clients, nth + 2).clock.advance('700ms')));
-        texts.push((await client.balance()).text);
-      }
-      return texts;
-    };
-    const memory = await startSandbox({ ...settings, state: undefined });
-    const expected = await story([clientOf(memory.world('sk_test_shared'))]);
-    await memory.close();
-    for (const count of [1, 3]) {
-      const { clients } = await serversFor(count, settings);
-      expect(await story(clients())).toEqual(expected);
-    }
-  });
-
   test('know at once what another has done: a scenario, a rule, money, a clock, a payout', async () => {
     const { clients } = await serversFor(2, { clock: START });
     const [one, other] = clients() as [Client, Client];
@@ -86,26 +64,6 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
     await one.clock.advance('1d');
     expect((await other.status({ txn_id: body.data.txn_id })).body.data).toMatchObject({ status: 'SUCCESS' });
     expect((await other.world.summary()).clock.now).toBe('2026-01-16T10:30:00.000Z');
-  });
-
-  test('count the attempts of a reference and the times of a rule together', async () => {
-    const { clients } = await serversFor(3);
-    const worlds = clients();
-    await worlds[0]!.world.use({
-      rules: [
-        {
-          name: 'first-two',
-          match: { route: 'initiate', attempt: { lte: 2 } },
-          effect: { respond: { status: 500 } },
-        },
-        { name: 'once', match: { route: 'balance' }, times: 1, effect: { respond: { status: 503 } } },
-      ] as never,
-    });
-    const statuses = [];
-    for (const world of worlds) statuses.push((await world.pay()).status);
-    expect(statuses).toEqual([500, 500, 200]);
-    const balances = await Promise.all(worlds.map((world) => world.balance()));
-    expect(counted(balances)).toEqual({ 200: 2, 503: 1 });
   });
 
   test('keep one journal, in the order of the responses, and check it at any of them', async () => {
