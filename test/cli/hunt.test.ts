@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { World } from '../../src/index.ts';
@@ -8,7 +8,7 @@ import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const COMMAND = ['--', ...PAYING_COMMAND];
@@ -96,8 +96,7 @@ testRows([
 test.skipIf(!hasCurl).each(['hunt', 'matrix'])(
   '%s ends with 2, and names the table and the difference, when the command pays something else',
   async (name) => {
-    const table = join(temporaryFolder(), 'typo.csv');
-    writeFileSync(table, 'account,amount\n000123456788,250\n');
+    const table = fileWith('typo.csv', 'account,amount\n000123456788,250\n');
     const flags = ['--expect', table, ...PAYING_TARGET];
     expect(await runInProcess([name, ...flags, ...COMMAND])).toMatchObject({
       code: 2,

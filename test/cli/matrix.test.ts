@@ -8,7 +8,7 @@ import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../sup
 import { MAIN, Program, runInProcess, runProgram, type Ended } from '../support/program.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const PAGE = readFileSync(new URL('../../docs/matrix.md', import.meta.url), 'utf8');
@@ -92,9 +92,8 @@ const PAY = `fetch(process.env.U + '/payout/initiate', {
 test.each(isLong ? ['does not end'] : [])(
   'a command that %s is ended, with all that it has started',
   async () => {
-    const file = join(temporaryFolder(), 'refused.yaml');
-    writeFileSync(
-      file,
+    const file = fileWith(
+      'refused.yaml',
       'rules: [{ name: refused, match: { route: initiate }, effect: { respond: { status: 500 } } }]',
     );
     const flags = [

@@ -1,9 +1,9 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInProcess, serveInProcess } from '../support/program.ts';
 import { otherService, WAYS } from '../support/http/other-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 test('probe --dry-run shows every request of its level and sends none', async () => {
@@ -41,8 +41,7 @@ test('what probe prints is a dialect that serve accepts, and nothing else', asyn
     KEY: service.key,
   });
   expect(stderr).toContain('rows learned');
-  const file = join(temporaryFolder(), 'real.yaml');
-  writeFileSync(file, stdout);
+  const file = fileWith('real.yaml', stdout);
   const { url } = await serveInProcess({ SANDBOX_DIALECT: file });
   const response = await fetch(`${url}/payout/status?client_ref_id=none`);
   expect(response.status).toBe(401); // without_key, as the service has it

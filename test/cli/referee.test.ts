@@ -6,7 +6,7 @@ import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const ADMIN = 'the-token-of-the-admin';
@@ -165,8 +165,7 @@ test.skipIf(!hasCurl)(
     const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
     const reset =
       'curl -s -o /dev/null -X POST "$PAYOUT_URL/_sandbox/reset" -H "Authorization: Bearer $PAYOUT_KEY"';
-    const table = join(temporaryFolder(), 'expected.csv');
-    writeFileSync(table, 'account,amount\n000123456789,250\n');
+    const table = fileWith('expected.csv', 'account,amount\n000123456789,250\n');
     const flags = ['--url', url, '--key', 'sk_test_shop', '--expect', table, ...PAYING_TARGET];
     const run = (script: string) =>
       runInProcess(['referee', '--intent', 'beneficiary_account', ...flags, '--', 'sh', '-c', script]);
@@ -196,8 +195,10 @@ test('while a long command runs, referee reports how many requests and worlds th
 });
 
 test('examine judges a saved journal, in which a payout that may have been made twice is a warning', async () => {
-  const file = join(temporaryFolder(), 'journal.json');
-  writeFileSync(file, JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }));
+  const file = fileWith(
+    'journal.json',
+    JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }),
+  );
   const intent = ['--intent', 'beneficiary_account'];
   const { code, stdout } = await runInProcess(['examine', ...intent, file]);
   expect([code, stdout.split('\n')[1]]).toEqual([
@@ -263,8 +264,7 @@ test('everything that is wrong in the settings of a project is reported, with it
 });
 
 test('examine refuses a file without a request, which proves nothing', async () => {
-  const file = join(temporaryFolder(), 'journal.json');
-  writeFileSync(file, '{"requests":[]}');
+  const file = fileWith('journal.json', '{"requests":[]}');
   expect(await runInProcess(['examine', file])).toMatchObject({
     code: 2,
     stdout: '',

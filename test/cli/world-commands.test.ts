@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
@@ -139,8 +139,7 @@ test('a client reads a payout that is then forced, a held request is released, a
 test('use chooses a scenario by name or from a file, and without an argument that of the server', async () => {
   const { output, run, world } = await companion();
   expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
-  const file = `${temporaryFolder()}/mine.yaml`;
-  writeFileSync(file, 'rules:\n  - name: busy\n    effect: { respond: { status: 503 } }\n');
+  const file = fileWith('mine.yaml', 'rules:\n  - name: busy\n    effect: { respond: { status: 503 } }\n');
   expect(await output('use', file)).toBe('inline (1 rule)\n');
   expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
   expect(await output('use')).toMatch(/^default: /);

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
 import { paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith } from '../support/temporary-folder.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -62,8 +61,7 @@ test('the referee says what the README shows about the client of the README', as
 
 test('the scenario of docs/scenarios.md is valid, without a warning', async () => {
   const [, text] = /```yaml\n(.*?)```/s.exec(fileOf('docs/scenarios.md'))!;
-  const file = join(temporaryFolder(), 'mine.yaml');
-  writeFileSync(file, text!);
+  const file = fileWith('mine.yaml', text!);
   expect(await runInProcess(['validate', file])).toMatchObject({
     code: 0,
     stdout: `${file}: ok, 4 rules, 1 outcome\n`,

@@ -188,16 +188,6 @@ describe('a command with more steps to settle than fit in one turn', () => {
     expect(wallClock.timers).toBe(1);
   });
 
-  test('ends with WORLD_REPLACED when another state is restored meanwhile', async () => {
-    const { a, wallClock } = await crowded();
-    let restored: Promise<unknown> | undefined;
-    const { state } = new Core();
-    wallClock.others = () => (restored ??= submit(a, { kind: 'restore', state, clock: 'from-snapshot' }));
-    await expect(a.submit(advance({ byMs: DAY_MS }))).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
-    await restored;
-    expect([await paise(a), a.nowMs]).toEqual([1000, START_MS]);
-  });
-
   test.each([
     ['admin', 'with DELETE /_sandbox/worlds', 'DELETE /_sandbox/worlds'],
     ['cap', 'to make room for newer ones (SANDBOX_MAX_WORLDS)', 'SANDBOX_MAX_WORLDS'],

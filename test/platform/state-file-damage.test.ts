@@ -6,7 +6,7 @@ import { connectSandbox, startSandbox } from '../../src/index.ts';
 import { linesOf, MAIN, Program, runInProcess, serveInProcess, startProgram } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { resealed } from '../support/world/snapshot-lines.ts';
-import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 
 const KEYS = ['sk_test_one', 'sk_test_other'];
 
@@ -47,8 +47,7 @@ test.each<[string, () => string, RegExp]>([
 ])(
   'a state file that is %s stops the program with exit code 2 and one line, and is not changed',
   async (_what, make, message) => {
-    const file = join(temporaryFolder(), 'sandbox.state');
-    writeFileSync(file, make());
+    const file = fileWith('sandbox.state', make());
     const { code, stdout, stderr } = await runInProcess([], { SANDBOX_STATE: file });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
@@ -82,8 +81,7 @@ test.each<[string, () => string, RegExp]>([
 ])(
   'when a world in a state file %s, only that world is lost, and a copy of the file is kept',
   async (_what, make, reason) => {
-    const file = join(temporaryFolder(), 'sandbox.state');
-    writeFileSync(file, make());
+    const file = fileWith('sandbox.state', make());
     const [damaged, sound] = keptIds();
     const { stop, url, ready } = await serveInProcess({ SANDBOX_STATE: file });
     expect(ready).toMatchObject({ restored: 1, restored_payouts: 2 });
@@ -126,8 +124,7 @@ test('the complete worlds of a truncated state file are restored, and a copy of 
 });
 
 test('a damaged state file that is read twice is copied once', async () => {
-  const file = join(temporaryFolder(), 'sandbox.state');
-  writeFileSync(file, withDamage());
+  const file = fileWith('sandbox.state', withDamage());
   for (let start = 0; start < 2; start += 1) {
     const { program } = await startProgram({ SANDBOX_STATE: file });
     await program.stop('SIGKILL'); // so that it does not write the file

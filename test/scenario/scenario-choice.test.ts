@@ -112,12 +112,6 @@ test('a scenario added to the folder can be chosen without a restart, and replac
   await expect.poll(active).toBe(599);
 });
 
-test('rules count separately in each world', async () => {
-  const { client } = await sandboxFor({ scenario: { rules: [{ times: 1, effect: { respond: 500 } }] } });
-  for (const world of [client(), client()])
-    expect([(await world.pay()).status, (await world.pay()).status]).toEqual([500, 200]);
-});
-
 test('the first matching rule applies; what skip, times, probability and attempt leave goes to later rules', async () => {
   const respond = (status: number) => ({ respond: { status } });
   const world = await clientFor({

@@ -5,11 +5,11 @@ import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { runInProcess } from '../support/program.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
-import { folderWith } from '../support/temporary-folder.ts';
+import { fileWith, folderWith } from '../support/temporary-folder.ts';
 
 /** The lines that `validate` prints for a text, without the file name. */
 function problemsOf(text: string, name = 'my.yaml'): string[] {
-  const file = join(folderWith({ [name]: text }), name);
+  const file = fileWith(name, text);
   const lines: string[] = [];
   validate([file], (line) => lines.push(line.replace(`${file}:`, '')));
   return lines;
@@ -371,7 +371,7 @@ test('the shipped JSON Schema is the one that the program prints', async () => {
 });
 
 test('an invalid scenario stops the program with exit code 2 and a line for each error', async () => {
-  const file = join(folderWith({ 'bad.yaml': 'sed: 1\nseed: []' }), 'bad.yaml');
+  const file = fileWith('bad.yaml', 'sed: 1\nseed: []');
   expect(await runInProcess(['--scenario', file])).toEqual({
     code: 2,
     signal: null,
@@ -405,7 +405,7 @@ test.each([
   ['UTF-16', Buffer.from('seed: 1', 'utf16le')],
   ['bytes that are not UTF-8', Buffer.from([...Buffer.from('seed: "'), 0xff, 0x22])],
 ])('a file in %s is refused, since its text cannot be known', (_what, bytes) => {
-  const file = join(folderWith({ 'my.yaml': bytes }), 'my.yaml');
+  const file = fileWith('my.yaml', bytes);
   const lines: string[] = [];
   expect(validate([file], (line) => lines.push(line))).toBe(2);
   expect(lines).toEqual([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -9,13 +9,11 @@ import { scenarioSettings } from '../../src/scenario/scenario-settings.ts';
 import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith } from '../support/temporary-folder.ts';
 
 /** The warnings of `validate`, without the name of the file. A scenario with a warning is valid. */
 function warningsOf(text: string): string[] {
-  const folder = temporaryFolder();
-  const file = join(folder, 'my.yaml');
-  writeFileSync(file, text);
+  const file = fileWith('my.yaml', text);
   const lines: string[] = [];
   expect(validate([file], (line) => lines.push(line.replace(`${file}:`, '')))).toBe(0);
   expect(lines.pop()).toMatch(/^ ok/);

@@ -18,6 +18,10 @@ export function folderWith(files: Readonly<Record<string, string | Buffer>>): st
   return folder;
 }
 
+/** A file with this text, in a temporary folder of its own. */
+export const fileWith = (name: string, text: string | Buffer): string =>
+  join(folderWith({ [name]: text }), name);
+
 /**
  * A folder of a user's project in which the package is installed.
  * @param packages - packages of ours that it has besides

@@ -230,21 +230,3 @@ function thawed(state: WorldState): WorldState {
   const steps = thaw(freeze(state), compiler);
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
-
-test('of 20 lost responses and 5,000 others 20 payouts are at risk, and none once their client has asked', () => {
-  const world = new Core({
-    wallet: { opening_balance: 100_000 },
-    rules: [
-      {
-        name: 'lost',
-        match: { route: 'initiate', client_ref_id: { prefix: 'lost' } },
-        effect: { commit: true, respond: { status: 500 } },
-      },
-    ],
-  });
-  for (let nth = 0; nth < 20; nth += 1) world.pay(`lost-${nth}`);
-  for (let nth = 0; nth < 5000; nth += 1) world.pay(`p${nth}`);
-  expect(world.state.index.atRisk).toEqual({ count: 20, paise: 2000 });
-  for (let nth = 0; nth < 20; nth += 1) world.read(`lost-${nth}`);
-  expect(world.state.index.atRisk).toEqual({ count: 0, paise: 0 });
-});

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
 import { UnreadResponses } from '../../../src/http/limits/unread-responses.ts';
-import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { linesOf, startProgram } from '../../support/program.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
@@ -129,16 +129,6 @@ test('a connection whose request has just ended counts as the one idle for the s
   );
   rawSocket(url);
   expect((await ended) === second).toBe(true);
-});
-
-test('a thousand pipelined requests are all answered in order', async () => {
-  const { url } = await sandboxFor();
-  const socket = rawSocket(url);
-  const pay = (nth: number): Buffer => payRequest(KEY, { client_ref_id: `order-${nth}`, amount: 1 });
-  socket.write(Buffer.concat(Array.from({ length: 1000 }, (_, nth) => pay(nth))));
-  const answers = await answersOn(socket, 1000);
-  const references = [...answers.matchAll(/"client_ref_id":"order-(\d+)"/g)].map(([, nth]) => Number(nth));
-  expect(references).toEqual(Array.from({ length: 1000 }, (_, nth) => nth));
 });
 
 test('a long list of requests arrives whole, before the response to the next pipelined request', async () => {

@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hunt, startSandbox, type HuntOptions, type World } from '../../../src/index.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
 import { isLong, sized } from '../../support/size.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { fileWith } from '../../support/temporary-folder.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
@@ -33,8 +31,7 @@ test.each(isLong ? PLANTED : PLANTED.slice(0, 3))(
     expect(runs).toBeLessThanOrEqual(FOUND_WITHIN[failures]!);
     expect(flaky).toEqual([]);
     const { yaml, expected } = findings[0]!;
-    const file = join(temporaryFolder(), 'found.yaml');
-    writeFileSync(file, yaml);
+    const file = fileWith('found.yaml', yaml);
     await using sandbox = await startSandbox({ scenario: file });
     for (let time = 1; time <= sized(2, 10); time += 1) {
       const world = sandbox.world();
