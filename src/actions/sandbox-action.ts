@@ -52,12 +52,6 @@ export const COMMON = {
   nothing: {},
 } as const;
 
-/** A result: its text, and whether it means that something failed. */
-interface Performed {
-  readonly text: string;
-  readonly hasFailed: boolean;
-}
-
 export interface Action {
   /** `rule add`; as a tool `rule_add` */
   readonly name: string;
@@ -71,8 +65,12 @@ export interface Action {
   readonly scope: keyof typeof COMMON;
   /** The arguments that stand on the command line without a flag, in this order. */
   readonly words: readonly string[];
-  /** @param nameOf how the user knows an argument */
-  readonly perform: (given: unknown, actor: Actor, nameOf: (field: string) => string) => Promise<Performed>;
+  /** Its result as text, and whether that means that something failed. @param nameOf how the user knows an argument */
+  readonly perform: (
+    given: unknown,
+    actor: Actor,
+    nameOf: (field: string) => string,
+  ) => Promise<{ readonly text: string; readonly hasFailed: boolean }>;
 }
 
 interface Definition<Input extends z.ZodRawShape, Result> {

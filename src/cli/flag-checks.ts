@@ -16,8 +16,9 @@ export function checkAddress(calledBy: string, url: string): void {
   }
 }
 
-/** @throws SettingsError for a setting that cannot be applied, since the sandbox runs elsewhere */
-export function refuseOwnSettings(settingFlags: Readonly<Record<string, unknown>>): void {
+/** Checks `--url`, and refuses a setting that cannot be applied, since the sandbox runs elsewhere. */
+export function checkElsewhere(url: string, settingFlags: Readonly<Record<string, unknown>>): void {
+  checkAddress('--url', url);
   const ours = SETTINGS.find(({ name }) => name !== 'adminToken' && settingFlags[name] !== undefined);
   if (ours === undefined) return;
   throw new SettingsError(`${ours.flag} cannot be set with --url: that sandbox already has its own settings`);

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { sandboxAt, type Sandbox } from '../../client/sandbox.ts';
 import { logOptions } from '../../platform/log-line.ts';
 import { readSettings, type Settings } from '../../settings.ts';
-import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
+import { checkElsewhere } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { checkAcceptedKey, startOwnServer, type SettingFlags } from '../own-server.ts';
 import { agentActor } from './agent-actor.ts';
@@ -49,10 +49,7 @@ export async function mcpCommand(
   settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
-  if (url !== undefined) {
-    checkAddress('--url', url);
-    refuseOwnSettings(settingFlags);
-  }
+  if (url !== undefined) checkElsewhere(url, settingFlags);
   const settings = readSettings(settingFlags, { ...QUIET, ...environment, PORT: '0' }); // editors start several
   const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
   if (url === undefined) checkAcceptedKey(worldKey, settings);

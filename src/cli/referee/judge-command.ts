@@ -9,7 +9,7 @@ import { noRequestText } from '../../trials/run.ts';
 import { logOptions } from '../../platform/log-line.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
-import { checkAddress, refuseOwnSettings } from '../flag-checks.ts';
+import { checkElsewhere } from '../flag-checks.ts';
 import type { ClientFlags } from '../hunt/hunted-command.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
@@ -103,20 +103,6 @@ async function runToEnd(
 
 type Target = Pick<Judged, 'url' | 'key' | 'adminToken'>;
 
-/** @throws SettingsError for settings, since the sandbox runs elsewhere, and without a world to judge */
-function checkElsewhere(
-  url: string,
-  key: string | undefined,
-  settings: Settings,
-  settingFlags: SettingFlags,
-): void {
-  checkAddress('--url', url);
-  refuseOwnSettings(settingFlags);
-  if (key === undefined && settings.adminToken === undefined) {
-    throw new SettingsError('--url needs --key or --admin-token');
-  }
-}
-
 /** Whether a report rests on requests: what is expected is missed also by a client that sent none. */
 const hasRequests = ({ checks }: WorldReport): boolean =>
   checks.some(
@@ -181,7 +167,10 @@ export async function judgeCommand(
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
   }
   const settings = clientSettings(LONG_JOURNAL, settingFlags, environment, false);
-  if (url !== undefined) checkElsewhere(url, flags.key, settings, settingFlags);
+  if (url !== undefined) checkElsewhere(url, settingFlags);
+  if (url !== undefined && flags.key === undefined && settings.adminToken === undefined) {
+    throw new SettingsError('--url needs --key or --admin-token');
+  }
   const command = clientCommand(words, flags.env, environment);
   const judged = await judgedSandbox(flags, settings);
   const join = await openJoinPoint({

@@ -88,12 +88,6 @@ interface NamedFinding extends Finding {
   readonly check: CheckId;
 }
 
-/** Where the lines go, and the notes about the connection. */
-export interface TailOutput {
-  readonly say: (line: string) => void;
-  readonly note: (line: string) => void;
-}
-
 /** Prints what the referee finds while a client runs, each finding once. */
 function newFindings({ world }: Session, publish: (found: NamedFinding) => void, signal: AbortSignal) {
   const known = new Set<string>();
@@ -161,12 +155,13 @@ const MAY_SHOW_MORE: ReadonlySet<string> = new Set(['request', 'settlement'] sat
  * `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. Findings that
  * the referee already has are not printed.
  *
+ * @param output where the lines go, and the notes about the connection
  * @param signal ends it
  */
 export async function tail(
   session: Session,
   isJson: boolean,
-  { say, note }: TailOutput,
+  { say, note }: Readonly<Record<'say' | 'note', (line: string) => void>>,
   signal: AbortSignal,
 ): Promise<number> {
   const { world, zone } = session;
