@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sourceOf, DAY_MS, balance, initiate, load, logFor, save, SETTINGS } from '../support/world/core.ts';
+import { sourceOf, DAY_MS, balance, initiate, load, logFor, save } from '../support/world/core.ts';
 import type { World } from '../../src/log/world.ts';
 import type { Command, CommandOf } from '../../src/world/commands.ts';
 
@@ -251,10 +251,4 @@ describe('scenarios and rules are counted over all worlds', () => {
     await b.submit(restore);
     await expect(submit(world('c'), rule('one'))).rejects.toMatchObject(FULL);
   });
-});
-
-test('worlds begin with the settings of the server', async () => {
-  const { world } = logFor({ settings: { openingBalancePaise: 7 } });
-  expect(await world('a').read(({ wallet }) => wallet.balancePaise)).toBe(7);
-  expect(SETTINGS.openingBalancePaise).toBe(1000);
 });

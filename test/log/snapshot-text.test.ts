@@ -10,14 +10,17 @@ import { ManualClock } from '../support/world/manual-clock.ts';
 
 const utf8 = new TextEncoder();
 
-/** A world with so many payouts, and a name that takes more than one byte a letter. */
+/** A name that takes more than one byte a letter, with every kind of line end. */
+const NAME = 'आशा राव \u{1F4B8}\u2028\u2029\r\r\n\u0000\ufeff';
+
+/** A world with so many payouts. */
 function worldWith(payouts: number, id: string): Core {
   const world = new Core(
     { ...timelines({ p0: [{ to: 'FAILED', after: '1ms' }] }), wallet: { opening_balance: 1000 } },
     {},
     id.repeat(32),
   );
-  for (let nth = 0; nth < payouts; nth += 1) world.pay(`p${nth}`, { beneficiary_name: 'आशा राव \u{1F4B8}' });
+  for (let nth = 0; nth < payouts; nth += 1) world.pay(`p${nth}`, { beneficiary_name: NAME });
   world.submit({ kind: 'settle' }, 5);
   return world;
 }

@@ -1,19 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { endsOf, type Exchange } from '../../src/world/journal/exchange.ts';
-import { balance, Core, initiate, load, save, sourceOf } from '../support/world/core.ts';
+import { balance, Core, load, save, sourceOf } from '../support/world/core.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
 
 describe('the requests that a world remembers', () => {
-  test('are the newest ones, and those that were dropped are counted', () => {
-    const world = new Core();
-    world.keep = { requests: 3, characters: 1_000_000 };
-    for (let nth = 1; nth <= 5; nth += 1) world.balance();
-    expect(numbers(world)).toEqual([3, 4, 5]);
-    expect(world.state.requests).toMatchObject({ count: 5, evicted: 2 });
-  });
-
   test('have no more characters together than there is room for', () => {
     const world = new Core();
     world.keep = { requests: 1000, characters: 50_000 };
@@ -35,15 +27,6 @@ describe('the requests that a world remembers', () => {
     expect(load(save(world.state)).requests.characters).toBe(world.state.requests.characters);
   });
 
-  test('are gone once they are cleared; the next one has the next number', () => {
-    const world = new Core();
-    for (let nth = 1; nth <= 3; nth += 1) world.balance();
-    expect(world.submit({ kind: 'forget', as: 'cleared' })).toBe(3);
-    world.balance();
-    expect(numbers(world)).toEqual([4]);
-    expect(world.state.requests).toMatchObject({ count: 4, evicted: 0 });
-  });
-
   test('are all counted as dropped when others need their room, again and again', () => {
     const world = new Core();
     for (let time = 1; time <= 2; time += 1) {
@@ -62,17 +45,6 @@ describe('the requests that a world remembers', () => {
     world.submit({ kind: 'restore', state: load(earlier), clock: 'from-snapshot' });
     world.balance();
     expect(numbers(world)).toEqual([5]);
-  });
-
-  test('include those that were refused before they reached the ledger', () => {
-    const world = new Core();
-    const { request } = initiate();
-    const response = { status: 400, headers: {}, body: '{}' };
-    const refused = { response, code: 'INVALID_REQUEST' };
-    const command = { kind: 'refused', route: 'initiate', request, refused, outcome: 'answered' } as const;
-    expect(world.submit(command)).toBe(1);
-    expect(world.state.requests.list).toMatchObject([{ nth: 1, code: 'INVALID_REQUEST', response }]);
-    expect(world.state.entries).toHaveLength(1);
   });
 
   test('end once, and an end of an earlier life of the world changes none', () => {

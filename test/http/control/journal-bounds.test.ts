@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { RequestsResponse } from '../../../src/contract/control-responses.ts';
-import { readMany } from '../../support/many-payouts.ts';
 import { ask } from '../../support/control.ts';
 import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
@@ -29,12 +28,6 @@ test('a full journal drops its oldest entries, and counts them', async () => {
   expect(await journalOf(world)).toEqual({ ids: [3, 4, 5], evicted: 2 });
   expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 3 });
   expect(await journalOf(world)).toEqual({ ids: [], evicted: 0 });
-});
-
-test('a journal holds a thousand entries by default', async () => {
-  const world = await clientFor();
-  await readMany(world, 1010);
-  expect(await journalOf(world)).toEqual({ ids: range(11, 1010), evicted: 10 });
 });
 
 test('a world with a journal of 0 entries works, and keeps none', async () => {

@@ -76,23 +76,6 @@ testRows<[string, (text: string) => string, Record<string, string>]>([
   expect(await client.world.transactions()).toHaveLength(3);
 });
 
-test('a snapshot that arrives byte by byte is restored', async () => {
-  const { url, world, apiKey } = await clientFor(SETTINGS);
-  const bytes = Buffer.from(await snapshotWith(2));
-  const chunks = Array.from(bytes, (byte) =>
-    Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]),
-  );
-  const socket = rawSocket(url);
-  const answer = answersOn(socket, 1);
-  socket.write(putRequest(apiKey, { 'transfer-encoding': 'chunked' }, Buffer.concat(chunks)));
-  socket.write('0\r\n\r\n');
-  expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
-  expect((await world.transactions()).map(({ beneficiary_name }) => beneficiary_name)).toEqual([
-    'Asha 💸',
-    'Asha 💸',
-  ]);
-});
-
 /** The text with another value, and the checksum of that. */
 const changed = (
   text: string,

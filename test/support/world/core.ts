@@ -40,7 +40,7 @@ export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
 export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
 
 /** A running clock, INR 10 in the wallet, and payouts that stay PENDING. */
-export const SETTINGS: ScenarioSettings = {
+const SETTINGS: ScenarioSettings = {
   openingBalancePaise: 1000,
   seed: '1',
   clock: runningClock,
