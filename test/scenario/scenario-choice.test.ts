@@ -138,6 +138,25 @@ test('the first matching rule applies; what skip, times, probability and attempt
   expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(501);
 });
 
+test('a rule matches what a request of a client says: its headers, its fields and the time in IST', async () => {
+  const tea = (status: number, match: object) => ({
+    name: `tea-${status}`,
+    match,
+    effect: { respond: { status } },
+  });
+  const wanted = {
+    amount: { gt: 1500, lte: 1500.5 },
+    remarks: { matches: '^re' },
+    hours: { from: '22:00', to: '06:00' },
+  };
+  const rules = [
+    tea(417, { ...wanted, header: { 'x-team': 'red' } }),
+    tea(418, { ...wanted, header: { 'X-Team': 'blue' } }),
+  ];
+  const world = await clientFor({ scenario: { rules }, clock: '2026-01-15T20:00:00Z' }); // 01:30 in IST
+  expect((await world.pay({ remarks: 'rent' }, { 'x-team': 'blue' })).status).toBe(418);
+});
+
 test('a status that does not find a hidden payout names the rule that hides it', async () => {
   const world = await clientFor();
   await world.pay({ beneficiary_account: '9999200010' });

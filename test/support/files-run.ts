@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector/promises';
 import type { Client } from './sandbox.ts';
 
-const OWN_FILE = /\/src\/(.+\.ts)$/;
+const SRC = new URL('../../src/', import.meta.url).href;
 
 /** The files of src with a function that runs for an initiate: those that run for each of several, since timers run too. */
 export async function filesOfInitiate(client: Client): Promise<readonly string[]> {
@@ -17,7 +17,7 @@ export async function filesOfInitiate(client: Client): Promise<readonly string[]
       await client.pay({ client_ref_id: `order-${nth}` });
       const { result } = await session.post('Profiler.takePreciseCoverage');
       const run = result.filter(({ functions }) => functions.some(({ ranges }) => ranges[0]!.count > 0));
-      runs.push(new Set(run.flatMap(({ url }) => OWN_FILE.exec(url)?.[1] ?? [])));
+      runs.push(new Set(run.flatMap(({ url }) => (url.startsWith(SRC) ? [url.slice(SRC.length)] : []))));
     }
     return [...runs[0]!].filter((file) => runs.every((run) => run.has(file))).toSorted();
   } finally {
