@@ -57,9 +57,7 @@ describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store
     expect((await second.balance()).body.data.balance).toBe(999_990);
     const { body, headers } = await first.balance();
     expect(body.data.balance).toBe(1_000_000);
-    expect(headers.get('x-sandbox-world-dropped')).toMatch(
-      /^at 20\S+Z with its payout: SANDBOX_MAX_WORLDS$/,
-    );
+    expect(headers.get('x-sandbox-world-dropped')).toMatch(/^at 20\S+Z with its payout: SANDBOX_MAX_WORLDS$/);
   });
 
   test('every server lists the worlds of all servers, and gives its requests ids that no other server gives', async () => {
