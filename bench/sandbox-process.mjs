@@ -17,7 +17,9 @@ export async function startProcess(settings) {
     ['--expose-gc', '--import', path('heap-probe.mjs'), MAIN, '--port', '0', ...flags],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   );
-  process.once('exit', () => child.kill('SIGKILL')); // a bench that fails leaves nothing behind
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end); // a bench that fails leaves nothing behind
+  child.once('exit', () => process.off('exit', end));
   const startMs = performance.now();
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data');
   const readyMs = performance.now() - startMs;
