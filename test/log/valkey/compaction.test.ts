@@ -38,6 +38,28 @@ test.skipIf(inject('storeUrl') === '')(
   },
 );
 
+test.skipIf(inject('storeUrl') === '')(
+  'a state is still there for the next server when the reply to storing it was lost, and it was stored again',
+  async () => {
+    const url = await freshStore();
+    const { log, store } = await storedLogFor(url, 'one');
+    const world = await log.use(WORLD);
+    const { connection } = store;
+    const script = connection.script.bind(connection);
+    const calls = vi.spyOn(connection, 'script').mockImplementation(async (name, ...args) => {
+      const reply = await script(name, ...args);
+      const isFirst = calls.mock.calls.filter(([called]) => called === 'compact').length === 1;
+      if (name === 'compact' && isFirst) throw new Error('the connection broke');
+      return reply;
+    });
+    await Promise.all(Array.from({ length: 1000 }, async () => world.submit({ kind: 'settle' })));
+    await world.flush();
+    expect(calls.mock.calls.filter(([name]) => name === 'compact')).toHaveLength(2);
+    const { log: other } = await storedLogFor(url, 'other');
+    expect(await (await other.use(WORLD)).read(({ wallet }) => wallet.balancePaise)).toBe(1000);
+  },
+);
+
 test.skipIf(inject('storeUrl') === '')('a state that could not be stored is stored next time', async () => {
   const url = await freshStore();
   const { log, store } = await storedLogFor(url, 'one');

@@ -102,13 +102,15 @@ return {'done', now, news, 1}
 
 /**
  * Replaces the list of bases, and trims the log up to the first of them, unless another server has changed the list meanwhile.
+ * It may have been done already, when the reply to an earlier call was lost: then the new base is in the list.
  * KEYS: head log restores, the states that are no longer needed. ARGV: epoch, the bases before, those from now on, the position
- * of the first of them, format; the names of the restored states that are no longer needed.
+ * of the first of them, format, the key of the new base; the names of the restored states that are no longer needed.
  *
- * @returns 1 if it was done
+ * @returns 1 if the new base is in the list
  */
 export const COMPACT = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'bases', 'format')
+if head[1] == ARGV[1] and string.find(head[2], '"key":"' .. ARGV[6] .. '"', 1, true) then return 1 end
 if head[1] ~= ARGV[1] or head[2] ~= ARGV[2] or tonumber(head[3]) > tonumber(ARGV[5]) then return 0 end
 redis.call('HSET', KEYS[1], 'bases', ARGV[3], 'trimmed', ARGV[4], 'format', ARGV[5])
 if ARGV[4] ~= '0' then
@@ -116,7 +118,7 @@ if ARGV[4] ~= '0' then
   redis.call('XTRIM', KEYS[2], 'MINID', '0-' .. string.format('%.0f', ARGV[4] + 1))
 end
 if #KEYS > 3 then redis.call('UNLINK', unpack(KEYS, 4)) end
-if #ARGV > 5 then redis.call('HDEL', KEYS[3], unpack(ARGV, 6)) end
+if #ARGV > 6 then redis.call('HDEL', KEYS[3], unpack(ARGV, 7)) end
 return 1
 `;
 

@@ -144,7 +144,7 @@ export class StoredStates {
       ...needless,
     ];
     const names = [keys.head, keys.log, keys.restores, ...states.map((one) => keys.state(one))];
-    const args = [epoch, before, JSON.stringify(kept), first.position, FORMAT, ...needless];
+    const args = [epoch, before, JSON.stringify(kept), first.position, FORMAT, key, ...needless];
     const isDone = await connection.reliably(() =>
       connection.script<number>('compact', names.length, ...names, ...args),
     );
