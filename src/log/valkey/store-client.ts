@@ -13,6 +13,7 @@ const LONGEST_PAUSE_MS = 500; // between attempts to connect
 const COMMON: RedisOptions = {
   connectTimeout: ANSWER_WITHIN_MS,
   socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that has gone silent is replaced
+  maxLoadingRetryTime: LONGEST_PAUSE_MS, // a store that reads its file may say that it takes much longer than it does
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   retryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
