@@ -16,6 +16,8 @@ export class OrderedCommand implements NewCommand {
   command: Command;
   readonly stamp: NewCommand['stamp'];
   readonly onChanges: OnChanges | undefined;
+  /** Wall time. */
+  readonly sinceMs: number;
   onFound: OnFound | undefined;
   applied: Applied | null = null;
   error: unknown = null;
@@ -28,11 +30,13 @@ export class OrderedCommand implements NewCommand {
     command: Command,
     stamp: NewCommand['stamp'],
     onChanges: OnChanges | undefined,
+    sinceMs: number,
   ) {
     this.number = number;
     this.command = command;
     this.stamp = stamp;
     this.onChanges = onChanges;
+    this.sinceMs = sinceMs;
   }
 
   settle(applied: Applied): void {

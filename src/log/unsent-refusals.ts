@@ -18,7 +18,6 @@ interface Sender {
 interface Unsent {
   readonly item: OrderedCommand;
   readonly characters: number;
-  readonly sinceMs: number;
   readonly refused: CommandOf<'refused'>;
 }
 
@@ -57,7 +56,7 @@ export class UnsentRefusals {
     }
     if (this.#count === 0) this.#resendLater();
     this.#bySender.set(sender, unsent);
-    unsent.set(item.number, { item, characters, sinceMs: this.#wallClock.nowMs(), refused });
+    unsent.set(item.number, { item, characters, refused });
     this.#count += 1;
     this.#characters += characters;
     return true;
@@ -71,8 +70,8 @@ export class UnsentRefusals {
   due(sender: Sender): OrderedCommand[] {
     if (!this.#due.delete(sender)) return [];
     const nowMs = this.#wallClock.nowMs();
-    return [...(this.#bySender.get(sender)?.values() ?? [])].map(({ item, sinceMs, refused }) => {
-      const waitedMs = refused.request.waitedMs + nowMs - sinceMs;
+    return [...(this.#bySender.get(sender)?.values() ?? [])].map(({ item, refused }) => {
+      const waitedMs = refused.request.waitedMs + Math.max(0, nowMs - item.sinceMs); // the clock may have been set back
       item.command = { ...refused, request: { ...refused.request, waitedMs } };
       return item;
     });

@@ -82,12 +82,12 @@ export class WorldLog {
 
   /** Orders a command and applies it. @returns its outcome: at once, unless a store elsewhere has to be asked */
   order(command: Command, onChanges: OnChanges | undefined, onFound?: OnFound): MaybePromise<Applied> {
-    const { store, nextNumber } = this.#parts;
+    const { store, nextNumber, wallClock } = this.#parts;
     const { ends } = this;
     this.ends = [];
     const { maxRecords, records, scenarioCharactersFree, keep } = this.#owner.roomFor(command);
     const stamp = { server: store.server, maxRecords, records, scenarioCharactersFree, keep, ends };
-    const item = new OrderedCommand(nextNumber(), command, stamp, onChanges);
+    const item = new OrderedCommand(nextNumber(), command, stamp, onChanges, wallClock.nowMs());
     item.onFound = onFound;
     this.#queue.push(item);
     this.#call();

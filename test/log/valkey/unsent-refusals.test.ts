@@ -11,7 +11,7 @@ import { RedisServer } from '../../support/store/redis-server.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { serverFor } from '../../support/server.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import type { Command } from '../../../src/world/commands.ts';
+import type { Command, CommandOf } from '../../../src/world/commands.ts';
 
 const MOST_UNSENT = 1000;
 const AT_ONCE = 100;
@@ -99,22 +99,36 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
   });
 });
 
-test('refusals that were sent make room for as many again', () => {
-  const unsent = new UnsentRefusals(new ManualClock(), () => undefined);
+/** Refusals that no store has got. */
+function keptRefusals() {
+  const clock = new ManualClock();
+  const unsent = new UnsentRefusals(clock, () => undefined);
   const sender = { follow: () => Promise.resolve(), inBackground: () => undefined };
-  const refused = {
-    kind: 'refused',
-    request: { url: 'x'.repeat(1_000_000) },
-    refused: { code: 'INVALID_JSON' },
-  };
-  const stamp = {} as OrderedCommand['stamp'];
-  const keep = (number: number): boolean => {
-    const item = new OrderedCommand(number, refused as unknown as Command, stamp, undefined);
+  const keep = (number: number, sinceMs: number, url = '/'): boolean => {
+    const command = { kind: 'refused', request: { url, waitedMs: 5 }, refused: { code: 'INVALID_JSON' } };
+    const stamp = {} as OrderedCommand['stamp'];
+    const item = new OrderedCommand(number, command as unknown as Command, stamp, undefined, sinceMs);
     return unsent.keep(sender, item, new Refusal('STORE_UNAVAILABLE'));
   };
+  return { clock, unsent, sender, keep };
+}
+
+test('refusals that were sent make room for as many again', () => {
+  const { unsent, sender, keep } = keptRefusals();
   const all = Array.from({ length: 8 }, (_, number) => number);
   for (let round = 0; round < 2; round += 1) {
-    expect([...all, 8].map(keep)).toEqual([...all.map(() => true), false]);
+    const kept = [...all, 8].map((number) => keep(number, 0, 'x'.repeat(1_000_000)));
+    expect(kept).toEqual([...all.map(() => true), false]);
     for (const number of all) unsent.remove(sender, number);
   }
+});
+
+test('a refusal says for how long it has waited since it was made, even after the clock was set back', async () => {
+  const { clock, unsent, sender, keep } = keptRefusals();
+  const madeMs = clock.nowMs();
+  await clock.pass(2000); // behind a call that fails
+  for (const [number, sinceMs] of [madeMs, madeMs + 60_000].entries()) keep(number, sinceMs);
+  await clock.pass(1000);
+  const waited = unsent.due(sender).map(({ command }) => (command as CommandOf<'refused'>).request.waitedMs);
+  expect(waited).toEqual([3005, 5]);
 });
