@@ -72,7 +72,7 @@ test('a reader that reconnects gets the same response headers, and then the even
   await expect.poll(before.text).toContain('"balance":10012');
   const [first] = /(?<=^id: )\S+/m.exec(before.text())!;
   const again = await socketReader(url, apiKey, { 'last-event-id': first });
-  expect(again.text()).toContain('"balance":10012');
+  await expect.poll(again.text).toContain('"balance":10012');
   expect(again.text()).not.toContain('"balance":10005');
   const headOf = (text: string): string => text.split('\r\n\r\n', 1)[0]!.replace(/(?<=date: |id: ).*/gi, '');
   expect(headOf(again.text())).toBe(headOf(before.text()));
