@@ -136,6 +136,7 @@ const turnOf = (raw: ServerResponse): Promise<void> =>
 export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   const { raw } = context.reply;
   const { socket } = raw.req;
+  if (socket.destroyed) return;
   raw.once('error', () => socket.destroy()); // Fastify no longer listens to a response that it handed over
   switch (fault.kind) {
     case 'connection-reset':

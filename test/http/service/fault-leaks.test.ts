@@ -195,6 +195,27 @@ test('requests that waited in vain for held ones leave no memory behind', async 
   await expect.poll(grown, IN_TIME).toBeLessThan(800);
 });
 
+test('requests to hang on a connection that is gone leave no listener on it', async () => {
+  const { app, url, worlds } = await openSandbox();
+  const listeners = (socket: Socket) => ['end', 'finish'].map((event) => socket.listenerCount(event));
+  const arrived: { readonly socket: Socket; readonly before: number[] }[] = [];
+  app.server.on('request', ({ socket }) => {
+    arrived.push({ socket, before: listeners(socket) });
+    if (arrived.length === 20) socket.destroy(); // before the first of them is handled
+  });
+  const asked = rawRequest('GET /payout/status?client_ref_id=hang', { authorization: `Bearer ${KEY}` });
+  const client = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+  client.write(asked.toString().repeat(20));
+  const ended = async () =>
+    worlds.visit(
+      worldIdOf(KEY),
+      async ({ latest }) => latest.requests.list.filter(({ outcome }) => outcome !== 'pending').length,
+    );
+  await expect.poll(ended, EVENTUALLY).toBe(20);
+  const [{ socket, before }] = arrived as [(typeof arrived)[0]];
+  expect(listeners(socket)).toEqual(before);
+});
+
 test.each(HELD)('a sandbox that stops does not wait for a response held by %s', async (rule) => {
   const { app, url, timers, held } = await openSandbox();
   const sockets = [send(url, rule), send(url, rule)];
