@@ -321,7 +321,7 @@ test.each([
         `the state file ${path} is used by another sandbox`,
       );
     }
-    await program.stop('SIGKILL'); // what it leaves behind does not stand in the way
+    await program.stop('SIGKILL'); // a start ignores what is left of it
     await during({ state: link }, async ({ pay }) => void (await pay({ client_ref_id: 'two' })));
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(keptWorlds(state)?.[0]?.payouts).toHaveLength(2);

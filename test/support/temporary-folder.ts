@@ -23,9 +23,9 @@ export const fileWith = (name: string, text: string | Buffer): string =>
   join(folderWith({ [name]: text }), name);
 
 /**
- * A folder of a user's project in which the package is installed.
- * @param packages - packages of ours that it has besides
- * @param manifest - its package.json. There must be one: without, Node.js takes one in a folder above for the project's
+ * The folder of a user's project, with the package installed in it.
+ * @param packages - what else is installed in it, from our own node_modules
+ * @param manifest - its package.json. Without one, Node.js would use one from a folder above
  */
 export function projectFolder(packages: readonly string[] = [], manifest: object = {}): string {
   const folder = temporaryFolder();
