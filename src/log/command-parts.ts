@@ -16,7 +16,7 @@ export class OrderedCommand implements NewCommand {
   command: Command;
   readonly stamp: NewCommand['stamp'];
   readonly onChanges: OnChanges | undefined;
-  /** Wall time. */
+  /** When it was made, wall time. */
   readonly sinceMs: number;
   onFound: OnFound | undefined;
   applied: Applied | null = null;
