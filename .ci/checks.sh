@@ -75,11 +75,11 @@ suite() {
 }
 
 # What the tests use beside Node: curl for the README's commands, util-linux's script for a terminal, Python for its recipe,
-# chromium for the page, redis-server for worlds in a store, openssl for a store behind TLS, pgrep to see that nothing is left.
+# chromium for the dashboard, redis-server for worlds in a store, openssl for a store behind TLS, pgrep to see that nothing is left.
 install_needs() {
-  has_all curl script python3 chromium redis-server openssl pgrep && return
+  has_all curl script python3 chromium-headless-shell redis-server openssl pgrep && return
   apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends curl bsdutils python3 chromium fonts-dejavu-core redis-server openssl procps
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends curl bsdutils python3 chromium-headless-shell fonts-dejavu-core redis-server openssl procps
 }
 has_all() { for tool; do command -v "$tool" >/dev/null || return 1; done; }
 

@@ -7,7 +7,7 @@ import { sandboxFor } from '../support/sandbox.ts';
 const FROZEN = '2026-01-15T10:30:00Z'; // 16:00 IST
 const LOST = '9999100500'; // paid, but the client gets a 500
 
-describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   const open = useBrowser();
 
   async function worldPage() {

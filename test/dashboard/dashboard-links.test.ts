@@ -3,7 +3,7 @@ import type { TransactionResponse } from '../../src/contract/control-responses.t
 import { hasBrowser, holdBack, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
 
-describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`, () => {
   const open = useBrowser();
 
   test('the address names what is open, so that reload, back and forward return to it', async () => {

@@ -23,7 +23,7 @@ const CUT_AT_RISK = `[...document.querySelectorAll('[role=row][data-risk] button
   .filter((button) => button.scrollWidth > button.clientWidth)
   .map((button) => button.textContent)`;
 
-describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
   const open = useBrowser();
 
   /** A bad day, and the dashboard that shows it. */

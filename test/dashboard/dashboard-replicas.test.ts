@@ -4,72 +4,68 @@ import { payMany } from '../support/many-payouts.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
-describe.skipIf(!hasBrowser)(
-  `the dashboard behind a load balancer${needsBrowser}`,
-  { timeout: 60_000 },
-  () => {
-    const open = useBrowser();
+describe.skipIf(!hasBrowser)(`the dashboard behind a load balancer${needsBrowser}`, () => {
+  const open = useBrowser();
 
-    test('reconnects when the server that it is connected to goes away and another answers', async () => {
-      const { url, client } = await sandboxFor();
-      const payer = client();
-      const balancer = await TcpProxy.to(Number(new URL(url).port));
-      onTestFinished(() => balancer.close());
-      const seen = await open(`http://127.0.0.1:${balancer.port}`, { apiKey: payer.apiKey });
-      await live(seen);
-      const payouts = await seen.view('Payouts');
-      const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
-      await payer.pay({ client_ref_id: 'before' });
-      await row('before').waitFor();
+  test('reconnects when the server that it is connected to goes away and another answers', async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    const balancer = await TcpProxy.to(Number(new URL(url).port));
+    onTestFinished(() => balancer.close());
+    const seen = await open(`http://127.0.0.1:${balancer.port}`, { apiKey: payer.apiKey });
+    await live(seen);
+    const payouts = await seen.view('Payouts');
+    const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
+    await payer.pay({ client_ref_id: 'before' });
+    await row('before').waitFor();
 
-      balancer.cutAll();
-      await payer.pay({ client_ref_id: 'meanwhile' });
-      await row('meanwhile').waitFor();
-      await live(seen);
-      expect(await seen.page.getByRole('alert').count()).toBe(0);
-    });
+    balancer.cutAll();
+    await payer.pay({ client_ref_id: 'meanwhile' });
+    await row('meanwhile').waitFor();
+    await live(seen);
+    expect(await seen.page.getByRole('alert').count()).toBe(0);
+  });
 
-    test('asks again for all that a lost connection left unanswered', async () => {
-      const { url, client } = await sandboxFor({ settlement: 'manual' });
-      const payer = client();
-      const { world } = payer;
-      await payMany(payer, 60); // more than the page reads with every change
-      const seen = await open(url, { apiKey: payer.apiKey });
-      await loaded(seen);
-      const { page, view } = seen;
-      const lose = (path: string) =>
-        page.route(`**/_sandbox/${path}`, (route) => route.abort('connectionreset'), { times: 1 });
+  test('asks again for all that a lost connection left unanswered', async () => {
+    const { url, client } = await sandboxFor({ settlement: 'manual' });
+    const payer = client();
+    const { world } = payer;
+    await payMany(payer, 60); // more than the page reads with every change
+    const seen = await open(url, { apiKey: payer.apiKey });
+    await loaded(seen);
+    const { page, view } = seen;
+    const lose = (path: string) =>
+      page.route(`**/_sandbox/${path}`, (route) => route.abort('connectionreset'), { times: 1 });
 
-      await lose('scenario');
-      await world.use('server-error');
-      const scenario = await view('Scenario');
-      await scenario.getByText('server-error/').first().waitFor();
-      await world.use(null);
+    await lose('scenario');
+    await world.use('server-error');
+    const scenario = await view('Scenario');
+    await scenario.getByText('server-error/').first().waitFor();
+    await world.use(null);
 
-      await lose('referee');
-      await payer.pay({ client_ref_id: 'order-60', amount: 10.005 });
-      await (await view('Conduct')).getByText('amount-not-paise').waitFor();
+    await lose('referee');
+    await payer.pay({ client_ref_id: 'order-60', amount: 10.005 });
+    await (await view('Conduct')).getByText('amount-not-paise').waitFor();
 
-      const payouts = await view('Payouts');
-      await payouts.getByRole('searchbox').fill('order-0');
-      await lose('wallet/entries?txn_id=*');
-      await lose('requests?txn_id=*');
-      await payouts.getByRole('button', { name: 'Open order-0' }).click();
-      const detail = page.getByRole('region', { name: 'order-0' });
-      await detail.getByText('PENDING, −₹1.00').waitFor();
-      await detail.getByRole('button', { name: '#1 initiate' }).waitFor();
+    const payouts = await view('Payouts');
+    await payouts.getByRole('searchbox').fill('order-0');
+    await lose('wallet/entries?txn_id=*');
+    await lose('requests?txn_id=*');
+    await payouts.getByRole('button', { name: 'Open order-0' }).click();
+    const detail = page.getByRole('region', { name: 'order-0' });
+    await detail.getByText('PENDING, −₹1.00').waitFor();
+    await detail.getByRole('button', { name: '#1 initiate' }).waitFor();
 
-      await lose('transactions/*');
-      await world.transition((await world.payout('order-0')).txn_id, 'FAILED');
-      await detail.getByText('FAILED by a forced transition').waitFor();
+    await lose('transactions/*');
+    await world.transition((await world.payout('order-0')).txn_id, 'FAILED');
+    await detail.getByText('FAILED by a forced transition').waitFor();
 
-      await lose('held');
-      await world.rule({ name: 'held', match: { route: 'initiate' }, effect: { hold: 'arrived' } });
-      const paying = payer.pay({ client_ref_id: 'order-61' });
-      const requests = await view('Requests');
-      await requests.getByRole('list', { name: 'Held requests' }).getByText('order-61').waitFor();
-      for (const held of await world.held()) await held.release();
-      expect((await paying).status).toBe(200);
-    });
-  },
-);
+    await lose('held');
+    await world.rule({ name: 'held', match: { route: 'initiate' }, effect: { hold: 'arrived' } });
+    const paying = payer.pay({ client_ref_id: 'order-61' });
+    const requests = await view('Requests');
+    await requests.getByRole('list', { name: 'Held requests' }).getByText('order-61').waitFor();
+    for (const held of await world.held()) await held.release();
+    expect((await paying).status).toBe(200);
+  });
+});

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const FROZEN = '2026-01-15T10:30:00Z';
 const REVERSED_LATER = '9999200004';
 
-describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   const open = useBrowser();
 
   /** A world, and the dashboard that shows it. */
