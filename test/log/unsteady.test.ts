@@ -177,6 +177,26 @@ test('a command that may be in a part of the log that is no longer kept is refus
   expect((await behind.read(({ wallet }) => wallet.balancePaise)) - before).toBe(107);
 });
 
+test('commands and reads that come while a server catches up wait for that, and no command is applied twice', async () => {
+  const { worlds, stores, wallClock } = await shared(2, ['late']);
+  for (const store of stores) vi.spyOn(store, 'compactAfter').mockReturnValue(Infinity); // so that it catches up by commands
+  vi.spyOn(wallClock, 'yieldToEventLoop').mockImplementation(() => turns(1));
+  const [ahead, behind] = worlds as [World, World];
+  const credit = (world: World) => world.submit({ kind: 'credit', amountPaise: 1 });
+  const balanceOf = (world: World) => world.read(({ wallet }) => wallet.balancePaise);
+  const before = await balanceOf(ahead);
+  for (let nth = 0; nth < 120; nth += 1) await credit(ahead);
+  const first = credit(behind);
+  const during: Promise<unknown>[] = [];
+  while (behind.latest.wallet.balancePaise <= before + 120) {
+    during.push(credit(behind), balanceOf(behind), balanceOf(behind));
+    await turns(1);
+  }
+  await Promise.all([first, ...during]);
+  const credited = 120 + 1 + during.length / 3;
+  expect([await balanceOf(behind), await balanceOf(ahead)]).toEqual([before + credited, before + credited]);
+});
+
 test('what ended while the store was away is recorded with the next command', async () => {
   const { worlds, calm } = await shared(1, ['late', 'lost before']);
   const [world] = worlds as [World];
