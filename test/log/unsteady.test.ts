@@ -182,8 +182,8 @@ test('commands and reads that come while a server catches up wait for that, and 
   for (const store of stores) vi.spyOn(store, 'compactAfter').mockReturnValue(Infinity); // so that it catches up by commands
   vi.spyOn(wallClock, 'yieldToEventLoop').mockImplementation(() => turns(1));
   const [ahead, behind] = worlds as [World, World];
-  const credit = (world: World) => world.submit({ kind: 'credit', amountPaise: 1 });
-  const balanceOf = (world: World) => world.read(({ wallet }) => wallet.balancePaise);
+  const credit = async (world: World) => world.submit({ kind: 'credit', amountPaise: 1 });
+  const balanceOf = async (world: World) => world.read(({ wallet }) => wallet.balancePaise);
   const before = await balanceOf(ahead);
   for (let nth = 0; nth < 120; nth += 1) await credit(ahead);
   const first = credit(behind);
