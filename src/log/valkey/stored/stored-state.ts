@@ -1,29 +1,102 @@
-import type { Step } from '../../../contract/snapshot-lines.ts';
+import type { Entry, Payout, Step } from '../../../contract/snapshot-lines.ts';
 import type { FrozenState } from '../../../world/copy.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 const ITEMS_A_PIECE = 100;
-const PIECES_AT_ONCE = 16; // of some 64 KiB each
+const PIECES_AT_ONCE = 16; // of some 32 KiB each
 
-/** The lists of a state, which are stored in pieces. */
+/** A payout without the names of its fields, which would be half of its text. Its timeline is its place among the timelines. */
+const rowOf = (payout: Payout, timeline: number) =>
+  [
+    payout.txnId,
+    payout.clientRefId,
+    payout.nth,
+    payout.fingerprint,
+    payout.amountPaise,
+    payout.transferMode,
+    payout.beneficiaryName,
+    payout.beneficiaryAccount,
+    payout.beneficiaryIfsc,
+    payout.createdAtMs,
+    payout.plannedBy,
+    timeline,
+    payout.stepsDone,
+    payout.hidden,
+    payout.reads,
+    payout.state,
+    payout.utrSerial,
+    payout.utr,
+    payout.completedAtMs,
+    payout.told,
+  ] as const;
+
+type Row = ReturnType<typeof rowOf>;
+
+const payoutOf = (row: Row, timelines: readonly (readonly Step[])[]): Payout => ({
+  txnId: row[0],
+  clientRefId: row[1],
+  nth: row[2],
+  fingerprint: row[3],
+  amountPaise: row[4],
+  transferMode: row[5],
+  beneficiaryName: row[6],
+  beneficiaryAccount: row[7],
+  beneficiaryIfsc: row[8],
+  createdAtMs: row[9],
+  plannedBy: row[10],
+  timeline: timelines[row[11]]!,
+  stepsDone: row[12],
+  hidden: row[13],
+  reads: row[14],
+  state: row[15],
+  utrSerial: row[16],
+  utr: row[17],
+  completedAtMs: row[18],
+  told: row[19],
+});
+
+/** The entry of a payout follows from the payout: stored is only how many such entries are next. */
+type StoredEntry = Entry | number;
+
+/** The lists of a state, which are stored in pieces: first what the later ones need. */
 function listsOf({ payouts, entries, requests, attempts, uses, windows, refused }: FrozenState) {
   const timelines = new Map<readonly Step[], number>(); // payouts with the same settlement share theirs
-  const timelineOf = (timeline: readonly Step[]): number => {
-    if (!timelines.has(timeline)) timelines.set(timeline, timelines.size);
-    return timelines.get(timeline)!;
-  };
+  for (const { timeline } of payouts) if (!timelines.has(timeline)) timelines.set(timeline, timelines.size);
   return {
-    payouts: payouts.map((payout) => ({ ...payout, timeline: timelineOf(payout.timeline) })),
-    entries,
+    timelines: [...timelines.keys()],
+    payouts: payouts.map((payout) => rowOf(payout, timelines.get(payout.timeline)!)),
+    entries: storedEntries(entries, payouts),
     requests: requests.list,
     recent: [...attempts.recent],
     older: [...attempts.older],
     uses: [...uses],
     windows: [...windows],
     refused: [...refused],
-    timelines: [...timelines.keys()],
   };
 }
+
+function storedEntries(entries: readonly Entry[], payouts: readonly Payout[]): StoredEntry[] {
+  const stored: StoredEntry[] = [];
+  let next = 0;
+  for (const entry of entries) {
+    if (!isEntryOf(entry, payouts[next])) {
+      stored.push(entry);
+      continue;
+    }
+    next += 1;
+    const last = stored.at(-1);
+    if (typeof last === 'number') stored[stored.length - 1] = last + 1;
+    else stored.push(1);
+  }
+  return stored;
+}
+
+const isEntryOf = (entry: Entry, payout: Payout | undefined): boolean =>
+  payout !== undefined &&
+  entry.kind === 'payout' &&
+  entry.txnId === payout.txnId &&
+  entry.amountPaise === -payout.amountPaise &&
+  entry.atMs === payout.createdAtMs;
 
 type Lists = ReturnType<typeof listsOf>;
 type Rest = Omit<FrozenState, 'payouts' | 'entries' | 'uses' | 'windows' | 'refused'>;
@@ -80,35 +153,41 @@ export async function readState(connection: StoreConnection, key: string): Promi
 /** The pieces of a state, as they are read. */
 export class StatePieces {
   readonly #lists: Record<string, unknown[]> = {};
+  readonly #payouts: Payout[] = [];
+  readonly #entries: Entry[] = [];
+  /** How many payouts have their entry. */
+  #entered = 0;
 
   /** @returns the state, once the last piece is there */
   add(text: string): FrozenState | null {
-    const { rest, ...part } = JSON.parse(text) as Piece;
-    for (const [name, items] of Object.entries(part)) (this.#lists[name] ??= []).push(...items);
-    return rest === undefined ? null : stateOf(rest, this.#lists);
+    const { rest, payouts = [], entries = [], ...lists } = JSON.parse(text) as Piece;
+    for (const [name, items] of Object.entries(lists)) (this.#lists[name] ??= []).push(...items);
+    const { timelines = [] } = this.#lists as Partial<Lists>;
+    for (const row of payouts) this.#payouts.push(payoutOf(row, timelines));
+    for (const entry of entries) {
+      if (typeof entry !== 'number') this.#entries.push(entry);
+      else for (let nth = 0; nth < entry; nth += 1) this.#enter(this.#payouts[this.#entered]!);
+    }
+    return rest === undefined ? null : this.#stateOf(rest);
   }
-}
 
-function stateOf(rest: Rest, lists: Partial<Lists>): FrozenState {
-  const {
-    payouts = [],
-    entries = [],
-    requests = [],
-    timelines = [],
-    recent,
-    older,
-    uses,
-    windows,
-    refused,
-  } = lists;
-  return {
-    ...rest,
-    payouts: payouts.map((payout) => Object.assign(payout, { timeline: timelines[payout.timeline]! })),
-    entries,
-    requests: { ...rest.requests, list: requests },
-    attempts: { ...rest.attempts, recent: new Map(recent), older: new Map(older) },
-    uses: new Map(uses),
-    windows: new Map(windows),
-    refused: new Set(refused),
-  };
+  #enter({ amountPaise, txnId, createdAtMs: atMs }: Payout): void {
+    const balancePaise = this.#entries.at(-1)!.balancePaise - amountPaise;
+    this.#entries.push({ kind: 'payout', amountPaise: -amountPaise, balancePaise, txnId, atMs });
+    this.#entered += 1;
+  }
+
+  #stateOf(rest: Rest): FrozenState {
+    const { requests = [], recent, older, uses, windows, refused } = this.#lists as Partial<Lists>;
+    return {
+      ...rest,
+      payouts: this.#payouts,
+      entries: this.#entries,
+      requests: { ...rest.requests, list: requests },
+      attempts: { ...rest.attempts, recent: new Map(recent), older: new Map(older) },
+      uses: new Map(uses),
+      windows: new Map(windows),
+      refused: new Set(refused),
+    };
+  }
 }
