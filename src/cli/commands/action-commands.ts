@@ -43,11 +43,12 @@ const WHERE: Readonly<Record<Action['scope'], readonly (readonly [flags: string,
 };
 
 /** Gives a command the flags of an action. */
-function takeArguments(
+function takeFlags(
   command: Command,
-  { input, words, scope }: Pick<Action, 'input' | 'words' | 'scope'>,
+  { properties }: Arguments,
+  { words, scope }: Pick<Action, 'words' | 'scope'>,
 ): void {
-  for (const [field, argument] of Object.entries(argumentsOf(input).properties)) {
+  for (const [field, argument] of Object.entries(properties)) {
     if (!words.includes(field) && field !== 'key') command.addOption(optionOf(field, argument));
   }
   for (const [flags, description] of WHERE[scope]) command.option(flags, description);
@@ -79,7 +80,8 @@ function addAction(builder: CommandBuilder, action: Action): void {
   const { name, summary, details, input, words } = action;
   const [subject, verb] = name.split(' ') as [string, string?];
   const parent = verb === undefined ? builder.root : subjectOf(builder, subject);
-  const { properties, required = [] } = argumentsOf(input);
+  const taken = argumentsOf(input);
+  const { properties, required = [] } = taken;
   const titleOf = (field: string): string => properties[field]?.title ?? field;
   const command = parent
     .command(verb ?? subject)
@@ -90,7 +92,7 @@ function addAction(builder: CommandBuilder, action: Action): void {
     const title = titleOf(field);
     command.argument(required.includes(field) ? `<${title}>` : `[${title}]`, properties[field]!.description);
   }
-  takeArguments(command, action);
+  takeFlags(command, taken, action);
   if (name === 'resume') command.alias('unfreeze');
   const nameOf = (field: string): string => (words.includes(field) ? titleOf(field) : flagOf(field));
   onRunning(builder, command, async (actor) => {
@@ -126,7 +128,7 @@ export function addActionCommands(builder: CommandBuilder): void {
     'tail',
     'follow the requests, settlements and findings of a world until Ctrl-C',
   );
-  takeArguments(tail, { input: z.object(COMMON.world), words: [], scope: 'world' });
+  takeFlags(tail, argumentsOf(z.object(COMMON.world)), { words: [], scope: 'world' });
   onRunning(builder, tail, async (actor) => {
     const { key, timeZone, json } = tail.opts<{ key?: string; timeZone?: string; json?: true }>();
     const { tailUntilSignal } = await import('../running-sandbox/tail.ts');
