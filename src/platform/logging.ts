@@ -40,11 +40,11 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     return { log: pino(options, stream as DestinationStream), end: () => Promise.resolve() };
   }
   let waitsForReader = true;
+  let flush: NodeJS.Timeout | undefined;
   const destination = pino.destination({
     dest: 1,
     sync: false,
     minLength: GATHERED_BYTES,
-    periodicFlush: GATHERED_MS,
     maxLength: MAX_BUFFERED_BYTES,
     retryEAGAIN: () => waitsForReader,
     contentMode: 'buffer',
@@ -52,6 +52,7 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
   destination.on('error', () => undefined); // the sandbox goes on without its log, as when its reader is gone or the disk is full
   const end = async (): Promise<void> => {
     log.level = 'silent'; // a connection that is cut at the very end may still log a line
+    clearTimeout(flush);
     destination.flushSync = () => undefined; // pino calls it at exit, and it would never return when nobody reads
     await new Promise<void>((resolve) => {
       const nobodyReads = setTimeout(resolve, LAST_LINES_MS);
@@ -65,7 +66,13 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     waitsForReader = false;
   };
   // bytes are gathered in a list; gathering texts would copy all of them for each line
-  const write = (line: string): boolean => destination.write(Buffer.from(line) as unknown as string);
+  const write = (line: string): boolean => {
+    flush ??= setTimeout(() => {
+      flush = undefined;
+      destination.flush();
+    }, GATHERED_MS).unref(); // `periodicFlush` would wake an idle sandbox twenty times a second
+    return destination.write(Buffer.from(line) as unknown as string);
+  };
   const log = pino(options, { write });
   return { log, end };
 }
