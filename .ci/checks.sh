@@ -29,10 +29,10 @@ check() { # check NAME COMMAND...: counts as one
 
 begun=()
 
-begin() { # begin NAME COMMAND...: a check that runs beside others; `collect` shows and counts it
+begin() { # begin NAME COMMAND...: a check that runs beside others, after them where both could; `collect` shows and counts it
   (
     failed=0
-    check "$@"
+    check "$1" nice "${@:2}"
     exit "$failed"
   ) >"$outputs/${#begun[@]}" 2>&1 &
   begun+=($!)

@@ -165,16 +165,21 @@ export class StatePieces {
     const { timelines = [] } = this.#lists as Partial<Lists>;
     for (const row of payouts) this.#payouts.push(payoutOf(row, timelines));
     for (const entry of entries) {
-      if (typeof entry !== 'number') this.#entries.push(entry);
-      else for (let nth = 0; nth < entry; nth += 1) this.#enter(this.#payouts[this.#entered]!);
+      if (typeof entry === 'number') this.#enter(entry);
+      else this.#entries.push(entry);
     }
     return rest === undefined ? null : this.#stateOf(rest);
   }
 
-  #enter({ amountPaise, txnId, createdAtMs: atMs }: Payout): void {
-    const balancePaise = this.#entries.at(-1)!.balancePaise - amountPaise;
-    this.#entries.push({ kind: 'payout', amountPaise: -amountPaise, balancePaise, txnId, atMs });
-    this.#entered += 1;
+  /** Adds the entries of the next payouts. */
+  #enter(count: number): void {
+    let { balancePaise } = this.#entries.at(-1)!;
+    for (const payout of this.#payouts.slice(this.#entered, this.#entered + count)) {
+      const { amountPaise, txnId, createdAtMs: atMs } = payout;
+      balancePaise -= amountPaise;
+      this.#entries.push({ kind: 'payout', amountPaise: -amountPaise, balancePaise, txnId, atMs });
+    }
+    this.#entered += count;
   }
 
   #stateOf(rest: Rest): FrozenState {
