@@ -265,7 +265,7 @@ export class ValkeyStore implements Store {
     for (const list of OLDER_LISTS) {
       const worlds = await connection.client.zcard(list).catch(() => 0); // the store is unavailable
       if (worlds === 0) continue;
-      const keys = list.replace('worlds', '*');
+      const keys = list.replace(/[^:]*worlds.*/, '*');
       connection.warn(
         `it has ${worlds} worlds of an earlier version (keys ${keys}), which this version cannot read: go on with that version, or delete these keys`,
       );

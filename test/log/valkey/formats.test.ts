@@ -87,9 +87,9 @@ test.skipIf(inject('storeUrl') === '')(
   async () => {
     const url = await freshStore();
     expect((await storedLogFor(url, 'one')).warnings).toEqual([]);
-    await storeClient(url).zadd('payout-sandbox:2:worlds', 1, 'a', 2, 'b');
+    await storeClient(url).zadd('payout-sandbox:3:{worlds}:used', 1, 'a', 2, 'b');
     expect((await storedLogFor(url, 'other')).warnings).toEqual([
-      'it has 2 worlds of an earlier version (keys payout-sandbox:2:*), which this version cannot read: go on with that version, or delete these keys',
+      'it has 2 worlds of an earlier version (keys payout-sandbox:3:*), which this version cannot read: go on with that version, or delete these keys',
     ]);
   },
 );

@@ -43,10 +43,10 @@ async function heard({ connection }: ValkeyStore, url: string): Promise<void> {
   let published: Promise<unknown> | undefined;
   let stop = (): void => undefined;
   await new Promise<void>((resolve) => {
-    stop = connection.follow('payout-sandbox:3:mark', () => {
+    stop = connection.follow('payout-sandbox:4:mark', () => {
       times += 1;
       if (times === 1)
-        published = client.publish('payout-sandbox:3:mark', ''); // the first is that it listens now
+        published = client.publish('payout-sandbox:4:mark', ''); // the first is that it listens now
       else resolve();
     });
   });

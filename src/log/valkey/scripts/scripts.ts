@@ -2,10 +2,12 @@ import { CHANGE_NOTE, EXCHANGE, UNLIST } from './list-scripts.ts';
 import { APPEND, COMPACT, DROP, OPEN, WRITE_STATE } from './log-scripts.ts';
 
 /** The prefix of all keys in this layout. A layout that older servers cannot read gets another number. */
-export const KEY_PREFIX = 'payout-sandbox:3:';
+export const KEY_PREFIX = 'payout-sandbox:4:';
 
 /** The lists of worlds of earlier layouts, which this program does not read. */
-export const OLDER_LISTS = ['payout-sandbox:1:worlds', 'payout-sandbox:2:worlds'];
+export const OLDER_LISTS = ['1:worlds', '2:worlds', '3:{worlds}:used'].map(
+  (name) => `payout-sandbox:${name}`,
+);
 
 /** The number of the newest format of commands and states that this program reads and writes. */
 export const FORMAT = 1;
