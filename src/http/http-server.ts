@@ -87,7 +87,8 @@ export function httpServer(options: HttpServerOptions) {
     dropBody(request);
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
     refuseRepeatedHeaders(request.raw.rawHeaders);
-    if (takeChunks(request)) handleAfterReading(wallClock, done);
+    const handle = (): void => void (connections.isEnded(request.raw.socket) || done());
+    if (takeChunks(request)) handleAfterReading(wallClock, handle);
     else done();
   });
   const refuseOtherSites = otherSites(app.server, options.allowedHosts);

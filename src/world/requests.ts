@@ -181,7 +181,7 @@ export function endRequest(state: WorldState, ended: Ended, { stamp, events }: C
   replace(state, index, isAsPlanned ? after : retell(state, index, after));
   if (isAsPlanned) return;
   const { list } = state.requests;
-  const endedAfter = endsOf(list.slice(index)).get(before.nth) ?? null;
+  const endedAfter = endsOf(list.slice(index), 1).get(before.nth) ?? null;
   events.push({ type: 'request', request: list[index]!, endedAfter });
 }
 

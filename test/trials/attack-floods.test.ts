@@ -162,6 +162,13 @@ test('thousands of pipelined requests get their responses, also when some client
   expect(peak).toBeLessThan(400);
 });
 
+test('as many on hundreds of connections do not end a process with a small heap', async () => {
+  const target = await startTarget({ ...QUIET, NODE_OPTIONS: '--max-old-space-size=512' });
+  const asked = rawRequest('GET /client/fetchbalance', AUTHORIZATION).toString().repeat(5000);
+  const peak = await peakOf(target, () => thatNeverRead(target, 300, () => asked), undefined, 1);
+  expect(peak).toBeLessThan(400);
+});
+
 test('thousands of hanging requests, on many connections and on few, stay within the stated memory', async () => {
   const target = await startTarget({ ...QUIET, SANDBOX_MAX_CONNECTIONS: '500' });
   await connectSandbox({ url: target.url })

@@ -63,8 +63,7 @@ export class Connections {
       socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
       socket.once('close', () => {
         // a response that waits behind another one never emits `close` when its connection breaks
-        for (let first; (first = connection.exchanges[0]) !== undefined;)
-          this.#over(socket, connection, first);
+        for (let first; (first = connection.exchanges[0]) !== undefined;) this.#over(connection, first);
         this.#open.delete(socket);
       });
     });
@@ -76,10 +75,16 @@ export class Connections {
     const connection = this.#open.get(socket);
     if (connection === undefined) return; // its connection has ended
     const exchange = { response, over };
-    if (connection.exchanges.push(exchange) > 1) this.#ahead += 1;
     this.#touch(connection);
-    response.once('close', () => this.#over(socket, connection, exchange));
+    response.once('close', () => this.#over(connection, exchange));
+    if (connection.exchanges.push(exchange) === 1) return;
+    this.#ahead += 1;
     if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their responses');
+  }
+
+  /** Whether a limit has ended this connection: its requests are then not carried out, since nobody could be told. */
+  isEnded(socket: Socket): boolean {
+    return socket.destroyed && !this.#open.has(socket);
   }
 
   /** The latest unfinished response on a connection whose request came whole, or of which some was sent. */
@@ -88,15 +93,13 @@ export class Connections {
     return exchanges.findLast(({ response }) => response.req.complete || response.headersSent)?.response;
   }
 
-  #over(socket: Socket, connection: Connection, exchange: Exchange): void {
+  #over(connection: Connection, exchange: Exchange): void {
     const { exchanges } = connection;
     const index = exchanges.indexOf(exchange); // most responses end in the order of their requests
     if (index === -1) return;
     exchanges.splice(index, 1);
-    if (this.#open.has(socket)) {
-      if (exchanges.length > 0) this.#ahead -= 1;
-      this.#touch(connection);
-    }
+    if (exchanges.length > 0) this.#ahead -= 1;
+    this.#touch(connection);
     exchange.over();
   }
 
@@ -113,8 +116,8 @@ export class Connections {
     return [...this.#open].reduce((a, b) => (b[1].exchanges.length > a[1].exchanges.length ? b : a))[0];
   }
 
+  /** Its requests count until it has closed, in the next turn: they take memory until then. */
   #end(socket: Socket, limit: string): void {
-    this.#ahead -= Math.max(this.#open.get(socket)!.exchanges.length - 1, 0);
     this.#open.delete(socket);
     socket.destroy();
     this.#ended(limit);

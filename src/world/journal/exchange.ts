@@ -180,8 +180,12 @@ export function journalEntry(exchange: Exchange, endedAfter: number | null): Jou
  * and ends decides; between servers, the order of the commands in the log.
  *
  * @param exchanges all of a world, the oldest first
+ * @param count of how many of them, the oldest first
  */
-export function endsOf(exchanges: readonly Exchange[]): ReadonlyMap<number, number> {
+export function endsOf(
+  exchanges: readonly Exchange[],
+  count = exchanges.length,
+): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
   /** The earliest arrival on each server among the exchanges from here on. */
   const earliest = new Map<string, number>();
@@ -194,7 +198,7 @@ export function endsOf(exchanges: readonly Exchange[]): ReadonlyMap<number, numb
     earliest.set(span.server, least);
     suffix[index] = least;
   }
-  exchanges.forEach(({ outcome, span, endedAfter, endPosition = 0, nth }, index) => {
+  exchanges.slice(0, count).forEach(({ outcome, span, endedAfter, endPosition = 0, nth }, index) => {
     if (outcome === 'pending') return;
     let last = endedAfter ?? nth;
     for (let later = index + 1; later < exchanges.length; later += 1) {

@@ -88,7 +88,8 @@ async function silentServer(connections: Connections) {
 
 test('past the limit of pipelined requests, the connection with the most of them is closed', async () => {
   const limits: string[] = [];
-  const { url, responses } = await silentServer(new Connections(10, 5, (limit) => limits.push(limit)));
+  const connections = new Connections(10, 5, (limit) => limits.push(limit));
+  const { url, responses } = await silentServer(connections);
   const modest = rawSocket(url);
   modest.write(Buffer.concat([BALANCE, BALANCE]));
   await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(2);
@@ -101,6 +102,8 @@ test('past the limit of pipelined requests, the connection with the most of them
   next.write(Buffer.concat(Array.from({ length: 5 }, () => BALANCE)));
   await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(before + 5);
   expect([modest.destroyed, next.destroyed]).toEqual([false, false]);
+  const isCarriedOut = ({ req }: ServerResponse): boolean => !connections.isEnded(req.socket);
+  expect(responses.filter(isCarriedOut)).toHaveLength(2 + 5);
   expect(limits).toEqual(['requests ahead of their responses']);
 });
 
