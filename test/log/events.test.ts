@@ -38,7 +38,7 @@ test.each([
         await a.submit(balance());
         expect(read).toEqual(all.slice(seen + 1));
       }),
-      { numRuns: sized(50, 500) },
+      { numRuns: sized(20, 500) },
     );
   },
 );

@@ -88,7 +88,7 @@ test('the state before any request is what it was, and its replay is the present
         expect(whole(state)).toEqual(whole(a.latest));
       }
     }),
-    { numRuns: sized(25, 100) },
+    { numRuns: sized(10, 100) },
   );
 });
 
@@ -165,7 +165,7 @@ test('an action that is undone, however late, might never have been', async () =
         expect(ends[0]).toEqual(ends[1]);
       },
     ),
-    { numRuns: sized(40, 200) },
+    { numRuns: sized(15, 200) },
   );
 });
 

@@ -108,7 +108,7 @@ test('a world whose store answers late does what one in memory does', async () =
       expect(one).toEqual(other);
       expect(failures).toEqual([]);
     }),
-    { numRuns: sized(20, 200) },
+    { numRuns: sized(10, 200) },
   );
 });
 
@@ -145,7 +145,7 @@ test('servers whose store loses replies, repeats calls and cuts its responses sh
         expect(failures).toEqual([]);
       },
     ),
-    { numRuns: sized(20, 200) },
+    { numRuns: sized(10, 200) },
   );
 });
 
