@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ChangeResponse, TransactionResponse } from '../../src/contract/control-responses.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-filter.ts';
+import { sorted } from '../../src/dashboard/lists/list-filter.ts';
 import { Together } from '../../src/dashboard/store/together.ts';
 import { magicBeneficiaries } from '../../src/dashboard/control-bar/failure-kinds.ts';
 import { WorldPages } from '../../src/dashboard/store/world-pages.ts';
@@ -203,4 +204,11 @@ test('the menu of magic beneficiaries says of each whether it is paid and what t
   expect(kindOf('9999100007')).toBe('Paid, but the client sees');
   expect(kindOf('9999200001')).toBe('Normal response, then');
   expect(magic.filter(({ account }) => /^9999[012]00\d{3}$/.test(account))).toHaveLength(magic.length);
+});
+
+test('rows are sorted by the numbers in their references', () => {
+  const columns = [{ key: 'reference', name: 'Reference', value: (row: string) => row }];
+  const rows = ['order-10', 'order-9', 'refund-2', 'order-9-b'];
+  expect(sorted(rows, columns, 'reference')).toEqual(['order-9', 'order-9-b', 'order-10', 'refund-2']);
+  expect(sorted(rows, columns, '-reference')).toEqual(['refund-2', 'order-10', 'order-9-b', 'order-9']);
 });
