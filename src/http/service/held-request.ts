@@ -23,18 +23,19 @@ export async function untilReleased(
 ): Promise<Decided | null> {
   const { world } = reply.request.exchange;
   const hold = first.result.hold!;
-  const { id } = hold;
+  const { id, forMs } = hold;
+  const { releases } = world.connections;
   try {
-    const how = await waitFor(hold, reply, wallClock);
+    const how = await waitUntil(forMs, reply, wallClock, (released) => releases.await(id, released));
     if (how === 'left') await world.submit({ kind: 'endHold', id, how: 'left' });
     else if (how === 'due') await world.submit({ kind: 'endHold', id, how: 'expired' });
     else if (how === 'ended') await endOfWorld(world, id);
-    const released = world.connections.releases.of(id);
-    if (released?.how === 'released') return released.exchange;
+    const released = releases.of(id);
+    if (released !== 'reset' && released?.how === 'released') return released.exchange;
     if (how === 'left') return null;
-    throw notReleased(hold, first.rule!, how);
+    throw notReleased(hold, first.rule!, released === 'reset' ? released : how);
   } finally {
-    world.connections.releases.forget(id);
+    releases.forget(id);
   }
 }
 
@@ -44,19 +45,6 @@ async function endOfWorld(world: World, id: number): Promise<void> {
     await world.submit({ kind: 'endHold', id, how: 'expired' });
   } catch {
     // the world has ended
-  }
-}
-
-async function waitFor(hold: Hold, reply: FastifyReply, wallClock: WallClock): Promise<WaitEnd> {
-  const { releases } = reply.request.exchange.world.connections;
-  const dueMs = wallClock.nowMs() + hold.forMs;
-  for (;;) {
-    if (releases.of(hold.id) !== null) return 'changed';
-    const { changes } = releases;
-    const how = await waitUntil(dueMs - wallClock.nowMs(), reply, wallClock, (changed) =>
-      releases.follow(changes, changed),
-    );
-    if (how !== 'changed') return how;
   }
 }
 

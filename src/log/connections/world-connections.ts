@@ -10,7 +10,7 @@ const MAX_READERS = 32;
 /** How the held requests of one world ended, for the code on this server that waits for them. There are at most a hundred. */
 class Releases {
   /** The requests whose connections this server has, by their ids; null while they wait. */
-  readonly #own = new Map<number, Released | null>();
+  readonly #own = new Map<number, Released | 'reset' | null>();
   readonly #waiting = new Set<() => void>();
   /** How many changes of the held requests there were. */
   changes = 0;
@@ -22,6 +22,16 @@ class Releases {
     if (event.type === 'held') {
       if (isOwn) this.#own.set(id, null);
     } else if (this.#own.has(id)) this.#own.set(id, event.released);
+    this.#changed();
+  }
+
+  /** The world was replaced, and no request of before waits any more. */
+  reset(): void {
+    for (const [id, how] of this.#own) if (how === null) this.#own.set(id, 'reset');
+    this.#changed();
+  }
+
+  #changed(): void {
     this.changes += 1;
     for (const callback of this.#waiting) callback();
   }
@@ -41,17 +51,22 @@ class Releases {
     return () => this.#waiting.delete(callback);
   }
 
+  /** Calls back once the wait of a request of this server has ended. @returns a function that ends this */
+  await(id: number, callback: () => void): () => void {
+    const look = (): void => {
+      if (this.of(id) !== null) callback();
+    };
+    look();
+    return this.of(id) === null ? this.follow(this.changes, look) : () => undefined;
+  }
+
   /** How the wait of a request of this server ended; null while it waits, and when that is not known. */
-  of(id: number): Released | null {
+  of(id: number): Released | 'reset' | null {
     return this.#own.get(id) ?? null;
   }
 
   forget(id: number): void {
     this.#own.delete(id);
-  }
-
-  clear(): void {
-    this.#own.clear();
   }
 }
 
@@ -137,7 +152,7 @@ export class WorldConnections {
   /** Ends the responses that rules hold back: their requests are over. */
   endHeldBack(): void {
     this.delayed.release();
-    this.releases.clear();
+    this.releases.reset();
   }
 
   /** Ends the delayed responses and the readers, when the sandbox stops. */

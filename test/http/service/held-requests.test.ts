@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../../../src/app.ts';
+import { worldIdOf } from '../../../src/payout/identity.ts';
+import { systemClock } from '../../../src/platform/system-clock.ts';
+import { readSettings } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { clientFor } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT } from '../../support/sandbox.ts';
 
 const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initiate') =>
   ({ name: `held-${route}`, match: { route }, effect: { hold: at } }) as const;
@@ -164,4 +169,51 @@ test('a world holds at most 100 requests, and refuses one more without a payout'
   });
   await world.reset();
   await Promise.all(held);
+});
+
+/** Two requests that are held in one world, and how to order commands there without a pause, as those of another server are read. */
+async function heldInOneWorld() {
+  const { app, worlds } = await buildApp({
+    settings: readSettings({ ...MANUAL, scenario: { rules: [HOLD('arrived')] } }, {}),
+    wallClock: systemClock(),
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(() => app.close());
+  const world = await worlds.use(worldIdOf('sk_test_held'));
+  const headers = { authorization: 'Bearer sk_test_held' };
+  const pay = async (reference: string) => {
+    const payload = { ...PAYOUT, client_ref_id: reference };
+    const { statusCode, body } = await app.inject({
+      method: 'POST',
+      url: '/payout/initiate',
+      headers,
+      payload,
+    });
+    return `${statusCode} ${body}`;
+  };
+  const responses = ['one', 'other'].map(pay);
+  await expect.poll(() => world.latest.held.waiting.length).toBe(2);
+  const [one, other] = world.latest.held.waiting.map(({ id }) => id) as [number, number];
+  const reset = () => world.submit({ kind: 'reset', source: world.latest.scenario.source });
+  return { world, one, other, reset, responses: Promise.all(responses) };
+}
+
+test('a request that was released before a reset gets its response, also if both are read at once', async () => {
+  const { world, one, reset, responses } = await heldInOneWorld();
+  void world.submit({ kind: 'release', id: one, order: { respond: null, fault: null } });
+  void reset();
+  expect(await responses).toEqual([
+    expect.stringMatching(/^200 .*"client_ref_id":"one"/),
+    expect.stringMatching(/^504 .*its world was reset or restored meanwhile/),
+  ]);
+});
+
+test('a reset ends a held request, also if it is read at once with the end of another one', async () => {
+  const { world, other, reset, responses } = await heldInOneWorld();
+  void world.submit({ kind: 'endHold', id: other, how: 'expired' });
+  void reset();
+  expect(await responses).toEqual([
+    expect.stringMatching(/^504 .*its world was reset or restored meanwhile/),
+    expect.stringMatching(/^504 .*nobody released it/),
+  ]);
 });
