@@ -160,3 +160,12 @@ test('the program with --metrics on also reports its version, start, processor t
     expect(metrics.get(`nodejs_eventloop_lag_${what}_seconds`)).toBeGreaterThanOrEqual(0);
   }
 });
+
+test('the delay of the event loop is that since the metrics were read last', async () => {
+  const { url } = await sandboxWithMetrics();
+  const longest = async () => (await metricsOf(url)).get('nodejs_eventloop_lag_max_seconds');
+  await longest();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250); // milliseconds in which nothing else happens
+  expect(await longest()).toBeGreaterThan(0.2);
+  await expect.poll(longest).toBeLessThan(0.2);
+});

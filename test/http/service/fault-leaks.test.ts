@@ -19,11 +19,11 @@ const EVENTUALLY = { timeout: 20_000, interval: 5 };
 /** For the size of the heap, whose garbage is collected three times for each look. */
 const IN_TIME = { timeout: 20_000, interval: 100 };
 /** How many faulted requests the leak test sends. */
-const FAULTED = sized(300, 10_000);
+const FAULTED = sized(500, 10_000);
 /** How many of them its world remembers: far fewer, so that what it keeps stops growing before they are sent. */
 const REMEMBERED = 100;
 /** How many requests wait for held ones that never come. */
-const WAITED_IN_VAIN = sized(100, 1000);
+const WAITED_IN_VAIN = sized(250, 1000);
 
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type Effect = NonNullable<Scenario['rules']>[number]['effect'];
