@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { sandboxFor } from '../support/sandbox.ts';
 import { START } from '../support/world/ways-in.ts';
 import { sized } from '../support/size.ts';
-import { Random } from '../trials/support/random.ts';
-import { assertMatchesModel, newModel, nextMove, OPENING_PAISE } from '../trials/support/world-moves.ts';
+import { Random } from '../support/world/random.ts';
+import { assertMatchesModel, newModel, nextMove, OPENING_PAISE } from '../support/world/world-moves.ts';
 
 const REFERENCES = ['a', 'b', 'c'];
 

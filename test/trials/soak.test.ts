@@ -5,13 +5,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { FastClient } from './support/fast-client.ts';
-import { Random } from './support/random.ts';
+import { Random } from '../support/world/random.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { crowdedWorld, modelledWorld, roughWorld, watchedWorld, type Soak } from './support/soak-worlds.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 import { WatchedProgram } from './support/watched-program.ts';
 import { START } from '../support/world/ways-in.ts';
-import { assertMatchesModel, OPENING_PAISE } from './support/world-moves.ts';
+import { assertMatchesModel, OPENING_PAISE } from '../support/world/world-moves.ts';
 
 const { SOAK_MINUTES, SOAK_SEED = String(Date.now()) } = process.env;
 const isLong = SOAK_MINUTES !== undefined;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { FastClient } from './support/fast-client.ts';
-import { Random } from './support/random.ts';
+import { Random } from '../support/world/random.ts';
 import { hasRedisServer, RedisServer } from '../support/store/redis-server.ts';
 import { assertStands, OPENING, sharedWorld, type SharedSoak } from './support/shared-soak.ts';
 import { WatchedProgram } from './support/watched-program.ts';

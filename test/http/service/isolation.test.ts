@@ -5,8 +5,8 @@ import { startProgram } from '../../support/program.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 import { START } from '../../support/world/ways-in.ts';
-import { Random } from '../../trials/support/random.ts';
-import { assertMatchesModel, newModel, nextMove, OPENING_PAISE } from '../../trials/support/world-moves.ts';
+import { Random } from '../../support/world/random.ts';
+import { assertMatchesModel, newModel, nextMove, OPENING_PAISE } from '../../support/world/world-moves.ts';
 
 const WORLDS = sized(8, 200);
 const MOVES = 40;

@@ -7,12 +7,12 @@ import { connectSandbox } from '../../../src/index.ts';
 import { CrashWorld } from './crash-worlds.ts';
 import { FastClient } from './fast-client.ts';
 import type { LogLine } from '../../support/program.ts';
-import { Random } from './random.ts';
+import { Random } from '../../support/world/random.ts';
 import type { SnapshotWorld } from '../../support/world/snapshot-lines.ts';
 import { keptWorlds, temporaryFolder } from '../../support/temporary-folder.ts';
 import { WatchedProgram } from './watched-program.ts';
 import { START } from '../../support/world/ways-in.ts';
-import { OPENING_PAISE } from './world-moves.ts';
+import { OPENING_PAISE } from '../../support/world/world-moves.ts';
 
 /** When a sandbox is killed. What the kill interrupted is found out afterwards, from what is on the disk. */
 export const KILL_MOMENTS = [

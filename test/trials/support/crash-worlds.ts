@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { connectSandbox } from '../../../src/index.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../support/world/random.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import type { SnapshotWorld } from '../../support/world/snapshot-lines.ts';
 import { fingerprintOfModel, fingerprintOfState } from './world-fingerprint.ts';
-import { assertMatchesModel, newModel, nextMove, type ModelWorld, type RealWorld } from './world-moves.ts';
+import {
+  assertMatchesModel,
+  newModel,
+  nextMove,
+  type ModelWorld,
+  type RealWorld,
+} from '../../support/world/world-moves.ts';
 
 const REFERENCES = Array.from({ length: 12 }, (_, nth) => `order-${nth}`);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Answered, FastClient } from './fast-client.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../support/world/random.ts';
 
 /** What the worlds of a soak on a store work with. */
 export interface SharedSoak {

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { FAULTS } from '../../../src/contract/scenario-document.ts';
 import type { FastClient } from './fast-client.ts';
 import { MAGIC_ACCOUNTS } from '../../support/world/model.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../support/world/random.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import type { Sandbox } from '../../../src/index.ts';
-import { assertMatchesModel, newModel, nextMove, type ModelWorld, type RealWorld } from './world-moves.ts';
+import {
+  assertMatchesModel,
+  newModel,
+  nextMove,
+  type ModelWorld,
+  type RealWorld,
+} from '../../support/world/world-moves.ts';
 
 /** What every world of a soak works with. */
 export interface Soak {

@@ -1,6 +1,6 @@
 import type { Model } from '../../support/world/model.ts';
 import type { SnapshotWorld } from '../../support/world/snapshot-lines.ts';
-import { BEHAVIOURS } from './world-moves.ts';
+import { BEHAVIOURS } from '../../support/world/world-moves.ts';
 
 /** Everything a model knows about a world, as one text. Worlds with the same fingerprint have the same future. */
 interface Fingerprint {

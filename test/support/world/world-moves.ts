@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { STATES, TRANSFER_MODES } from '../../../src/contract/service.ts';
 import { SandboxError, type ScenarioInput, type WorldSnapshot } from '../../../src/index.ts';
-import { DEMO, MAGIC_ACCOUNTS, Model, type Behaviour, type Override } from '../../support/world/model.ts';
+import { DEMO, MAGIC_ACCOUNTS, Model, type Behaviour, type Override } from './model.ts';
 import type { Random } from './random.ts';
-import type { Client } from '../../support/sandbox.ts';
-import { START } from '../../support/world/ways-in.ts';
+import type { Client } from '../sandbox.ts';
+import { START } from './ways-in.ts';
 
 export const OPENING_PAISE = 1_000_000;
 
