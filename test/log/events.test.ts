@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import type { EventReader } from '../../src/log/connections/event-reader.ts';
 import { WorldConnections } from '../../src/log/connections/world-connections.ts';
 import type { World } from '../../src/log/world.ts';
 import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
@@ -109,10 +110,11 @@ test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1', 'of-the-future'])(
 );
 
 test('a reader that has not begun has missed nothing, and one that has is told', () => {
-  const connections = new WorldConnections(() => () => undefined, vi.fn(), vi.fn());
-  const [joining, reading] = [vi.fn(), vi.fn()];
-  connections.read({ take: joining, end: vi.fn() });
-  connections.read({ take: reading, end: vi.fn() }).begin();
+  const nothing = (): void => undefined;
+  const connections = new WorldConnections(() => nothing, nothing, nothing);
+  const [joining, reading] = [vi.fn<EventReader['take']>(), vi.fn<EventReader['take']>()];
+  connections.read({ take: joining, end: nothing });
+  connections.read({ take: reading, end: nothing }).begin();
   connections.miss('epoch', 7);
   expect(joining).not.toHaveBeenCalled();
   expect(reading.mock.calls).toEqual([[{ id: 'epoch.7', type: 'missed', data: '{"missed":null}' }]]);

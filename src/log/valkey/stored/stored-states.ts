@@ -162,7 +162,8 @@ export class StoredStates {
         client.hkeys(keys.restores),
       ]);
       const names = [...basesIn(bases ?? '[]').map(({ key }) => key), ...restored];
-      await Promise.all(names.map((name) => client.pexpire(keys.state(name), this.keptMs)));
+      const stored = names.filter((name) => name !== ''); // nothing is stored of a world's beginning
+      await Promise.all(stored.map((name) => client.pexpire(keys.state(name), this.keptMs)));
     } catch {
       // the store is unavailable: they are kept for much longer than it takes until the next time
     }
