@@ -18,6 +18,7 @@ const common = {
   platform: 'node',
   target: 'node20.19',
   minify: { mangle: false, compress: true, codegen: { removeWhitespace: false } }, // a stack trace can be read
+  outputOptions: { comments: { jsdoc: false } }, // in the types they stay
   failOnWarn: false, // it warns of CommonJS, which is meant here; in CI that would end the build
   fixedExtension: false, // `index.js` is ESM, as package.json says
   hash: false,
