@@ -164,8 +164,10 @@ test('the program with --metrics on also reports its version, start, processor t
 test('the delay of the event loop is that since the metrics were read last', async () => {
   const { url } = await sandboxWithMetrics();
   const longest = async () => (await metricsOf(url)).get('nodejs_eventloop_lag_max_seconds');
-  await longest();
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250); // milliseconds in which nothing else happens
-  await expect.poll(longest).toBeGreaterThan(0.2); // it is measured after the first read, or before
+  const longestOfBusy = () => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250); // milliseconds in which nothing else happens
+    return longest();
+  };
+  await expect.poll(longestOfBusy).toBeGreaterThan(0.2); // Node.js measures nothing until it has looked twice
   await expect.poll(longest).toBeLessThan(0.2);
 });
