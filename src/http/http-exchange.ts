@@ -63,7 +63,6 @@ export class HttpExchange {
   #endedTick = 0;
   /** Which request of its world it is, once that is known; 0 before. */
   #nth = 0;
-  #generation = 0;
   /** Whether its world was told of it. */
   #isSubmitted = false;
   #isSent = false;
@@ -214,14 +213,12 @@ export class HttpExchange {
 
   #number(nth: number): void {
     this.#nth = nth;
-    this.#generation = this.world.latest.generation;
     if (this.outcome !== undefined) this.#end(); // it ended while the store was asked
   }
 
   #end(): void {
     const ended: Ended = {
       request: this.#nth,
-      generation: this.#generation,
       outcome: this.outcome!,
       durationMs: this.durationMs,
       tick: this.#endedTick,

@@ -10,7 +10,7 @@ import type { CommandOf, Context } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noAttempts } from './attempts.ts';
-import { endsOf, noRequests } from './journal/exchange.ts';
+import { charactersOf, endsOf, noRequests, type Exchange } from './journal/exchange.ts';
 import {
   full,
   isUntouched,
@@ -190,8 +190,9 @@ export function restoreWorld(
   { state: { id: _id, generation: _generation, ...restored }, clock, undo }: CommandOf<'restore'>,
   { events }: Context,
 ): void {
-  const { wallMs, requests, actions, generation, held } = state;
-  if (undo !== undefined) refuseUndo(state, undo);
+  const { wallMs, requests, actions, generation, held, name } = state;
+  if (undo !== undefined) refuseUndo(state, undo, restored.held);
+  const undone = requests.count - restored.requests.count;
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
   Object.assign(state, restored, {
@@ -199,44 +200,67 @@ export function restoreWorld(
       ...(undo === undefined ? fromElsewhere(restored.requests) : restored.requests),
       count: Math.max(requests.count, restored.requests.count), // a number is never given twice
     },
-    actions: undo === undefined ? actions : restored.actions,
+    name: name ?? restored.name,
+    actions:
+      undo === undefined
+        ? actions
+        : restored.actions.map((action) => ({ ...action, requests: action.requests + undone })),
     generation: generation + 1,
-    held: undo === undefined ? noneHeld(held.made) : { ...restored.held, made: held.made },
+    held: undo?.isForced === false ? { ...restored.held, made: held.made } : noneHeld(held.made),
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
   });
   events.push({ type: 'restore', nowMs: nowMs(state) });
 }
 
-/** Requests whose places in a log and on their servers mean nothing here: which of them overlapped is kept. */
+/**
+ * Requests whose places in a log and on their servers mean nothing here: which of them overlapped is kept. The client of one that
+ * was under way is not connected to this world, and gets no response from it.
+ */
 function fromElsewhere(requests: WorldState['requests']): WorldState['requests'] {
   const ends = endsOf(requests.list);
-  const list = requests.list.map(({ span: _span, endPosition: _end, ...exchange }) => ({
-    ...exchange,
-    position: 0,
-    endedAfter: ends.get(exchange.nth),
-  }));
-  return { ...requests, list };
+  const last = requests.list.at(-1)?.nth;
+  const list = requests.list.map(
+    ({ span: _span, endPosition: _end, planned: _planned, ...exchange }): Exchange => {
+      const known = { ...exchange, position: 0, endedAfter: ends.get(exchange.nth) };
+      if (exchange.outcome !== 'pending') return known;
+      return { ...known, outcome: 'client_gone', response: undefined, endedAfter: last };
+    },
+  );
+  return { ...requests, list, characters: list.reduce((sum, one) => sum + charactersOf(one), 0) };
 }
 
-/** @throws Refusal UNDO_REFUSED after another action, or for requests since the action that are not to be undone */
+/** @throws Refusal UNDO_REFUSED after another action, or for what the client has seen since the action that is not to be undone */
 function refuseUndo(
-  { requests: { count, list }, actions }: WorldState,
+  { requests: { count, list }, actions, held }: WorldState,
   { action: { name, requests, position }, isForced }: NonNullable<CommandOf<'restore'>['undo']>,
+  before: WorldState['held'],
 ): void {
   if (actions.at(-1)?.position !== position) {
     throw new Refusal('UNDO_REFUSED', { message: 'The world was changed by another action meanwhile' });
   }
+  if (isForced) return;
+  const isWaiting = new Set(held.waiting.map(({ id }) => id));
+  const ended = before.waiting.filter(({ id }) => !isWaiting.has(id)).map(({ exchange }) => exchange);
+  if (ended.length > 0) {
+    const what = ended.length === 1 ? 'A held request has' : `${ended.length} held requests have`;
+    throw notUndone(`${what} ended since this ${name}`, ended, ended.length, 'that');
+  }
   const since = count - requests;
-  if (isForced || since === 0) return;
-  const shown = list
-    .filter(({ nth }) => nth > requests)
+  if (since === 0) return;
+  const sent = since === 1 ? 'a request' : `${since} requests`;
+  const later = list.filter((exchange) => exchange.position > position);
+  throw notUndone(`The client has sent ${sent} since this ${name}`, later, since, 'them');
+}
+
+/** @param exchanges those that are known of `count` */
+function notUndone(why: string, exchanges: readonly Exchange[], count: number, what: string): Refusal {
+  const shown = exchanges
     .slice(0, SHOWN_REQUESTS)
     .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());
-  const more = since > shown.length ? ` and ${since - shown.length} more` : '';
-  throw new Refusal('UNDO_REFUSED', {
-    message: `The client has sent ${since === 1 ? 'a request' : `${since} requests`} since this ${name}: ${shown.join(', ')}${more}. {"force":true} undoes them too`,
-  });
+  const more = count > shown.length ? ` and ${count - shown.length} more` : '';
+  const which = shown.length === 0 ? 'no longer listed' : `${shown.join(', ')}${more}`;
+  return new Refusal('UNDO_REFUSED', { message: `${why}: ${which}. {"force":true} undoes ${what} too` });
 }
 
 const SHOWN_REQUESTS = 10;

@@ -162,9 +162,9 @@ export function recordRelease(state: WorldState, { exchange }: HeldRequest, resu
 
 /** Records how a request ended. What is known of one that ended as planned is only made more exact. */
 export function endRequest(state: WorldState, ended: Ended, { stamp, events }: Context): void {
-  const index = ended.generation === state.generation ? indexOf(state, ended.request) : -1;
+  const index = indexOf(state, ended.request);
   const before = state.requests.list[index];
-  if (before === undefined) return;
+  if (before === undefined || before.position === 0) return; // one of a restored state only has its number
   const { outcome, refused } = ended;
   const isAsPlanned = before.outcome === outcome && refused === undefined;
   const after: Exchange = {
@@ -185,11 +185,18 @@ export function endRequest(state: WorldState, ended: Ended, { stamp, events }: C
   events.push({ type: 'request', request: list[index]!, endedAfter });
 }
 
-/** Empties the list. @returns how many requests it had */
+/** Empties the list; one that is cleared keeps the requests under way, whose ends say what their clients know. @returns how many are gone */
 export function forgetRequests(state: WorldState, { as }: CommandOf<'forget'>): number {
   const { list, count, evicted } = state.requests;
-  state.requests = { ...noRequests(count), evicted: as === 'evicted' ? evicted + list.length : 0 };
-  return list.length;
+  const kept = as === 'evicted' ? [] : list.filter(({ outcome }) => outcome === 'pending');
+  const gone = list.length - kept.length;
+  state.requests = {
+    ...noRequests(count),
+    list: kept,
+    characters: kept.reduce((sum, one) => sum + charactersOf(one), 0),
+    evicted: as === 'evicted' ? evicted + gone : 0,
+  };
+  return gone;
 }
 
 /** The state of a payout that a response shows its client; undefined for none. */

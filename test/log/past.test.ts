@@ -221,30 +221,53 @@ describe('an undo', () => {
     expect([paise(a), a.latest.requests.list, a.latest.requests.count]).toEqual([1000, [], 12]);
   });
 
-  test.each([
-    ['comes after the action', false],
-    ['is recorded with the action', true],
-  ])('keeps the end of a request that %s', async (_what, isWithIt) => {
+  test.each(['is recorded with the action', 'comes after the action', 'comes after the undo'])(
+    'keeps the end of a request that %s',
+    async (when) => {
+      const a = logFor({
+        document: { rules: [{ name: 'r', match: { route: 'initiate' }, effect: { delay: '1s' } }] },
+      }).world('a');
+      const { nth } = await a.submit(initiate());
+      const end = (isWithNext = false) =>
+        a.end({ request: nth, outcome: 'answered', durationMs: 5, tick: a.tick(), isSent: true }, isWithNext);
+      if (when.startsWith('is recorded')) end(true);
+      await a.submit({ kind: 'credit', amountPaise: 1 });
+      if (when.endsWith('action') && !when.startsWith('is')) end();
+      await a.undo(false);
+      if (when.endsWith('undo')) end();
+      await a.submit({ kind: 'settle' });
+      const kept = a.latest.requests.list.map(({ outcome, durationMs, response }) => [
+        outcome,
+        durationMs,
+        response,
+      ]);
+      expect(kept).toEqual([['answered', 5, 'planned']]);
+      expect(a.latest.payouts[0]!.told).toMatchObject({ request: 1 });
+    },
+  );
+
+  test('is refused once a held request has ended since, and leaves it ended when it is forced', async () => {
     const a = logFor({
-      document: { rules: [{ name: 'r', match: { route: 'initiate' }, effect: { delay: '1s' } }] },
+      document: { rules: [{ name: 'r', match: { route: 'initiate' }, effect: { hold: 'arrived' } }] },
     }).world('a');
-    const { nth } = await a.submit(initiate());
-    const { generation } = a.latest;
-    const end = () =>
-      a.end(
-        { request: nth, generation, outcome: 'answered', durationMs: 5, tick: a.tick(), isSent: true },
-        isWithIt,
-      );
-    if (isWithIt) end();
+    await a.submit(initiate({ client_ref_id: 'p' }));
     await a.submit({ kind: 'credit', amountPaise: 1 });
-    if (!isWithIt) end();
+    await a.submit({ kind: 'release', id: 1, order: { respond: null, fault: null } });
+    await expect(a.undo(false)).rejects.toMatchObject({
+      code: 'UNDO_REFUSED',
+      message: 'A held request has ended since this credit: #1 initiate p. {"force":true} undoes that too',
+    });
+    await a.undo(true);
+    expect([a.latest.held.waiting, a.latest.payouts]).toEqual([[], []]);
+  });
+
+  test('does not count requests that another undo has taken back', async () => {
+    const a = logFor().world('a');
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    await a.submit({ kind: 'credit', amountPaise: 2 });
+    await a.submit(initiate());
+    await a.undo(true);
     await a.undo(false);
-    const kept = a.latest.requests.list.map(({ outcome, durationMs, response }) => [
-      outcome,
-      durationMs,
-      response,
-    ]);
-    expect(kept).toEqual([['answered', 5, 'planned']]);
-    expect(a.latest.payouts[0]!.told).toMatchObject({ request: 1 });
+    expect(paise(a)).toBe(1000);
   });
 });

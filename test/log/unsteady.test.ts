@@ -202,8 +202,7 @@ test('what ended while the store was away is recorded with the next command', as
   const [world] = worlds as [World];
   await expect(world.submit(balance())).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   const { nth } = await world.submit(balance());
-  const { generation } = world.latest;
-  const ended = { request: nth, generation, outcome: 'client_gone', durationMs: 5, tick: 9, isSent: false };
+  const ended = { request: nth, outcome: 'client_gone', durationMs: 5, tick: 9, isSent: false };
   world.end(ended as Ended, false);
   await turns();
   expect(world.latest.requests.list[0]!.outcome).toBe('answered');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { StoredRequest } from '../../src/contract/snapshot-lines.ts';
 import { nowMs } from '../../src/world/state.ts';
 import {
   advance,
@@ -287,7 +288,7 @@ describe('a restore', () => {
     return world;
   };
 
-  test('replaces the whole state of the world, except its name', () => {
+  test('replaces the whole state of the world, except its id, and leaves no request under way', () => {
     const [from, world] = [past({ frozenAtMs: 7 }), new Core()];
     world.pay('its-own');
     world.events.length = 0;
@@ -299,12 +300,26 @@ describe('a restore', () => {
       world: null,
       wallMs: null,
     });
-    expect(save(world.state).items).toEqual(save(from.state).items);
+    const last = from.state.requests.list.at(-1)!.nth;
+    const ended = ({ planned: _planned, ...request }: StoredRequest) =>
+      request.outcome === 'pending' ? { ...request, outcome: 'client_gone', endedAfter: last } : request;
+    expect(save(world.state).items).toEqual(
+      save(from.state).items.map((item) => ('request' in item ? { request: ended(item.request) } : item)),
+    );
     expect(world.read('its-own')).toMatchObject({ kind: 'refused' });
     expect(world.submit(balance())).toMatchObject({ effect: { rule: 'world/top' } });
     expect(world.state.uses.get('world/top')).toEqual({ matched: 2, taken: 2 });
     expect(world.pay('a')).toMatchObject({ attempt: 2, answer: { replayed: true } });
     expect(world.pay('poor')).toMatchObject({ answer: { kind: 'refused' } });
+  });
+
+  test('leaves a world its own name, and gives its name to one that has none', () => {
+    const [from, named, nameless] = [new Core(), new Core(), new Core()];
+    from.submit({ kind: 'name', name: 'there' });
+    named.submit({ kind: 'name', name: 'here' });
+    for (const world of [named, nameless])
+      world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' });
+    expect([named.state.name, nameless.state.name]).toEqual(['here', 'there']);
   });
 
   test('makes the ids of the world it came from, until it is reset', () => {

@@ -47,11 +47,13 @@ describe('the requests that a world remembers', () => {
     expect(numbers(world)).toEqual([5]);
   });
 
-  test('end once, and an end of an earlier life of the world changes none', () => {
+  test('end once, and an end changes none of another world that was restored meanwhile', () => {
     const world = new Core({ rules: [{ name: 'r', match: { route: 'balance' }, effect: { delay: '1s' } }] });
     world.submit(balance());
-    world.end(1, 'answered', { generation: 0 });
-    expect(world.state.requests.list).toMatchObject([{ outcome: 'pending' }]);
+    const elsewhere = new Core({ rules: [] });
+    elsewhere.submit({ kind: 'restore', state: load(save(world.state)), clock: 'from-snapshot' });
+    elsewhere.end(1, 'answered');
+    expect(elsewhere.state.requests.list).toMatchObject([{ outcome: 'client_gone', response: undefined }]);
     world.end(1, 'client_gone', { durationMs: 30 });
     expect(world.state.requests.list).toMatchObject([{ outcome: 'client_gone', durationMs: 30 }]);
     expect(world.state.requests.list[0]!.response).toBeUndefined();

@@ -182,13 +182,22 @@ test('a response that is delayed tells its client, however many requests come in
   expect(world.state.requests).toMatchObject({ count: 51, evicted: 41, list: { length: 10 } });
 });
 
+test('a response that is delayed tells its client also if the list was cleared meanwhile', () => {
+  const world = under({ delay: '1s' });
+  world.pay('a');
+  world.balance();
+  expect(world.submit({ kind: 'forget', as: 'cleared' })).toBe(1);
+  world.end(1, 'answered');
+  expect(world.payout('a').told).toMatchObject({ request: 1 });
+});
+
 test('a response that is delayed tells its client in a copy of the world, too', () => {
   const world = under({ delay: '1s' });
   world.pay('a');
-  Object.assign(world.state, load(save(world.state)), { generation: world.state.generation });
+  Object.assign(world.state, thawed(world.state));
   world.end(1, 'answered');
   expect(world.payout('a').told).toMatchObject({ request: 1, as: 'PENDING' });
-  expect(world.state.requests.list[0]).toMatchObject({ outcome: 'answered', response: { status: 200 } });
+  expect(world.state.requests.list[0]).toMatchObject({ outcome: 'answered', response: 'planned' });
 });
 
 /** The payouts that were made and never told, counted one by one. */

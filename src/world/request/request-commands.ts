@@ -50,8 +50,6 @@ const Asked = {
 export const Ended = z.strictObject({
   /** Which request of the world it is, counted from 1. */
   request: z.int(),
-  /** The generation of the world to which it came. */
-  generation: z.int(),
   outcome: z.enum(['answered', 'fault', 'client_gone']),
   durationMs: z.number(),
   /** When it ended, in the order of what its server saw of this world. */

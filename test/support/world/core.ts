@@ -174,9 +174,8 @@ export class Core {
 
   /** Records how a request ended. */
   end(request: number, outcome: Ended['outcome'], change: Partial<Ended> = {}): void {
-    const { generation } = this.state;
     const isSent = outcome === 'answered';
-    const ended = { request, generation, outcome, durationMs: 1, tick: 0, isSent, ...change };
+    const ended = { request, outcome, durationMs: 1, tick: 0, isSent, ...change };
     this.apply({ kind: 'settle' }, undefined, [ended]);
   }
 
