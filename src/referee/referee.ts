@@ -1,4 +1,10 @@
-import type { ConductReports, RefereeSettings, WorldReport } from '../contract/conduct.ts';
+import type {
+  CheckReport,
+  ConductReports,
+  Finding,
+  RefereeSettings,
+  WorldReport,
+} from '../contract/conduct.ts';
 import type { Evidence } from './case.ts';
 import { judge, mergedReport, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
@@ -21,11 +27,49 @@ interface RefereeNotes {
   readonly settings: Notes;
   /** The settings for every other world, once they were set for all worlds. */
   readonly settingsOfAll: Notes;
-  /** The verdicts on journals that worlds have lost, by their ids: reports as JSON. */
+  /** The verdicts on journals that worlds have lost, by their ids: `Kept` as JSON. */
   readonly kept: Notes;
 }
 
+/** The verdict on journals that a world has lost. */
+interface Kept {
+  readonly report: WorldReport;
+  /** The ids of the requests that its findings show, by their numbers; empty for a number that stands for two. */
+  readonly requestIds: Readonly<Record<number, string>>;
+}
+
 const ALL = 'all';
+
+/** The ids of the requests that the findings of a report show. */
+function requestIdsIn({ checks }: WorldReport, { requests }: Evidence): Kept['requestIds'] {
+  const shown = new Set(checks.flatMap(({ findings }) => findings.flatMap((finding) => finding.requests)));
+  return Object.fromEntries(
+    requests.flatMap(({ id, request_id }) => (shown.has(id) ? [[id, request_id]] : [])),
+  );
+}
+
+function together(one: Kept['requestIds'], other: Kept['requestIds']): Kept['requestIds'] {
+  const both: Record<number, string> = { ...one };
+  for (const [nth, id] of Object.entries(other))
+    both[Number(nth)] = (both[Number(nth)] ?? id) === id ? id : '';
+  return both;
+}
+
+/** What was kept, without the findings whose requests a world has again, by an undo or a restore: they are judged with the present journal. */
+function withoutThoseIn({ report, requestIds }: Kept, { requests }: Evidence): WorldReport {
+  const present = new Set(requests.map(({ request_id }) => request_id));
+  const isBack = (finding: Finding): boolean =>
+    finding.requests.length > 0 && finding.requests.every((nth) => present.has(requestIds[nth] ?? ''));
+  const counts = { ...report.counts };
+  const checks = report.checks.map((check): CheckReport => {
+    const findings = check.findings.filter((finding) => !isBack(finding));
+    for (const { severity } of check.findings.filter(isBack)) counts[severity] -= 1;
+    if (findings.length === check.findings.length || findings.length + check.more > 0)
+      return { ...check, findings };
+    return { ...check, findings, verdict: 'not_exercised' };
+  });
+  return { ...report, counts, checks };
+}
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
@@ -72,18 +116,20 @@ export class Referee {
     const { expect: _later, ...others } = settings;
     const report = judge(shortId(worldId), evidence, isOver ? settings : others);
     return this.#notes.kept.change(worldId, (before) => {
-      const kept = parsed(before) as WorldReport | null;
-      const both = kept === null ? report : mergedReport(kept, report);
-      return JSON.stringify(withFewFindings(both, FEW_FINDINGS));
+      const kept = parsed(before) as Kept | null;
+      const both = kept === null ? report : mergedReport(withoutThoseIn(kept, evidence), report);
+      const few = withFewFindings(both, FEW_FINDINGS);
+      const requestIds = together(kept?.requestIds ?? {}, requestIdsIn(few, evidence));
+      return JSON.stringify({ report: few, requestIds } satisfies Kept);
     });
   }
 
   /** The report on a world: on the journal that it lost, and on the one that it has. */
   async report(worldId: string, evidence: Evidence, settings: RefereeSettings): Promise<WorldReport> {
-    const kept = parsed(await this.#notes.kept.get(worldId)) as WorldReport | null;
-    if (kept !== null && isComparedAndUntouched(kept, evidence)) return kept; // else all of the table would be missed again
+    const kept = parsed(await this.#notes.kept.get(worldId)) as Kept | null;
+    if (kept !== null && isComparedAndUntouched(kept.report, evidence)) return kept.report; // else all of the table would be missed again
     const report = judge(shortId(worldId), evidence, settings);
-    return kept === null ? report : mergedReport(kept, report);
+    return kept === null ? report : mergedReport(withoutThoseIn(kept, evidence), report);
   }
 
   /** The same with few findings of each check; null for a world without requests. */
@@ -105,7 +151,7 @@ export class Referee {
   async reports(living: ReadonlyMap<string, WorldReport>): Promise<ConductReports> {
     const reports = new Map<string, WorldReport>();
     for (const [worldId, text] of await this.#notes.kept.all()) {
-      reports.set(worldId, JSON.parse(text) as WorldReport);
+      reports.set(worldId, (JSON.parse(text) as Kept).report);
     }
     for (const [worldId, report] of living) reports.set(worldId, report);
     return reportsOf([...reports].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report));

@@ -69,7 +69,8 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       body: UndoRequest,
     }),
     async ({ exchange: { world }, body }) => {
-      const { name, atMs } = await world.undo(body?.force === true);
+      const undo = () => world.undo(body?.force === true);
+      const { name, atMs } = await keepingVerdict(world.id, options, false, undo);
       return { undone: { action: name, at: iso(atMs) } };
     },
   );

@@ -87,6 +87,42 @@ test('once the referee has settings for a world, its findings outlive a reset an
   expect((await one.world.referee()).counts).toMatchObject({ error: 2 });
 });
 
+test('a mistake is found once, also if its requests come back by a restore or an undo', async () => {
+  const one = await clientFor();
+  const errors = async () => (await one.world.referee()).counts.error;
+  await put(one, BY_REFERENCE);
+  await payTwice(one);
+  const snapshot = await one.world.snapshot();
+  for (let time = 1; time <= 2; time += 1) await one.world.restore(snapshot);
+  expect(await errors()).toBe(1);
+  await one.world.reset();
+  await one.world.undo();
+  expect(await errors()).toBe(1);
+  await one.world.reset();
+  expect(await errors()).toBe(1);
+});
+
+test('a finding outlives an undo that takes back its requests', async () => {
+  const one = await clientFor();
+  await put(one, BY_REFERENCE);
+  await one.world.fund(1);
+  await one.pay({ client_ref_id: 'order-1-a' });
+  await one.pay({ client_ref_id: 'order-1-b' });
+  await one.world.undo({ force: true });
+  expect(await one.world.requests()).toEqual([]);
+  expect((await one.world.referee()).counts.error).toBe(1);
+});
+
+test('what a client finds out after a restore is not held against it', async () => {
+  const one = await clientFor();
+  await put(one, BY_REFERENCE);
+  await one.world.rule(lostResponse);
+  await one.pay({ client_ref_id: 'order-1-a' });
+  await one.world.restore(await one.world.snapshot());
+  await one.status({ client_ref_id: 'order-1-a' });
+  expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0 });
+});
+
 test('a client that is fixed passes after a reset, unless the verdicts on all worlds are kept', async () => {
   const adminToken = 'the-token-of-the-admin';
   const one = await clientFor({ adminToken, maxWorlds: 99 }); // a sandbox that no other test gets
