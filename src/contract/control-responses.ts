@@ -252,6 +252,9 @@ export type JournalEntry = z.infer<typeof JournalEntry>;
 export const RequestsResponse = z.object({
   requests: z.array(JournalEntry),
   evicted: z.int().describe('How many older entries were dropped'),
+  left_out: z
+    .int()
+    .describe('How many requests of the journal are not in this response, because of its limit and filters'),
 });
 export type RequestsResponse = z.infer<typeof RequestsResponse>;
 

@@ -12,6 +12,8 @@ export interface Evidence {
   readonly requests: readonly JournalEntry[];
   /** How many older requests were dropped from the journal. */
   readonly evicted: number;
+  /** How many requests of the journal a saved file leaves out. */
+  readonly leftOut?: number;
   /** null where there is no ledger: a journal or HAR from elsewhere. */
   readonly ledger: {
     readonly payouts: readonly TransactionResponse[];

@@ -64,8 +64,24 @@ const without = ({ id, severity }: Check, verdict: Verdict, reason: string | nul
   more: 0,
 });
 
+/** Why requests are missing, so that the absence of findings proves nothing; null when none is. */
+function missingBecause({ evicted, leftOut = 0 }: Evidence): string | null {
+  const reasons = [
+    ...(leftOut > 0
+      ? [`${leftOut} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`]
+      : []),
+    ...(evicted > 0 ? [`${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`] : []),
+  ];
+  return reasons.length === 0 ? null : reasons.join('; ');
+}
+
 /** The report of one check, with all of its findings. */
-function checkReport(check: Check, facts: Case, whyOff: string | undefined, evicted: number): CheckReport {
+function checkReport(
+  check: Check,
+  facts: Case,
+  whyOff: string | undefined,
+  whyMissing: string | null,
+): CheckReport {
   if (whyOff !== undefined) return without(check, 'off', whyOff);
   const { isExercised, findings: found, unproven = null } = check.evaluate(facts);
   if (found.length > 0) {
@@ -74,10 +90,7 @@ function checkReport(check: Check, facts: Case, whyOff: string | undefined, evic
     const { severity } = sorted[0]!;
     return { id: check.id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
   }
-  if (evicted > 0) {
-    const reason = `${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`;
-    return without(check, 'inconclusive', reason);
-  }
+  if (whyMissing !== null) return without(check, 'inconclusive', whyMissing);
   if (!isExercised) return without(check, 'not_exercised', null);
   return without(check, unproven === null ? 'passed' : 'inconclusive', unproven);
 }
@@ -162,8 +175,9 @@ function reportOf(
  */
 export function judge(name: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
   const facts = caseOf(evidence, settings);
+  const whyMissing = missingBecause(evidence);
   const checks = oncePerCause(
-    CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], evidence.evicted)),
+    CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], whyMissing)),
   );
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;

@@ -8,8 +8,12 @@ import { harEntries } from './har.ts';
 /** Traffic that was saved: the journal of a sandbox, or a HAR from a browser or a proxy. */
 
 const Saved = z.union([
-  z.object({ requests: z.array(z.unknown()), evicted: z.int().default(0) }),
-  z.array(z.unknown()).transform((requests) => ({ requests, evicted: 0 })),
+  z.object({
+    requests: z.array(z.unknown()),
+    evicted: z.int().default(0),
+    left_out: z.int().default(0), // older versions did not say
+  }),
+  z.array(z.unknown()).transform((requests) => ({ requests, evicted: 0, left_out: 0 })),
 ]);
 
 /** A journal as older versions saved it. */
@@ -18,10 +22,7 @@ const OldEntry = JournalEntry.extend({
   planned_by: z.string().nullable().default(null),
 });
 
-function entriesIn(document: unknown): {
-  readonly requests: readonly JournalEntry[];
-  readonly evicted: number;
-} {
+function entriesIn(document: unknown): Pick<Evidence, 'requests' | 'evicted' | 'leftOut'> {
   const har = harEntries(document);
   if (har !== null) return { requests: har, evicted: 0 };
   const saved = Saved.safeParse(document);
@@ -29,7 +30,10 @@ function entriesIn(document: unknown): {
     throw new UsageError('it is neither a journal ({"requests":[…]}) nor a HAR ({"log":{"entries":[…]}})');
   }
   const entries = z.array(OldEntry).safeParse(saved.data.requests);
-  if (entries.success) return { requests: entries.data, evicted: saved.data.evicted };
+  if (entries.success) {
+    const { evicted, left_out } = saved.data;
+    return { requests: entries.data, evicted, leftOut: left_out };
+  }
   const [{ path, message }] = entries.error.issues as [z.core.$ZodIssue];
   throw new UsageError(`requests.${path.join('.')} is not as in a journal: ${message}`);
 }
@@ -43,6 +47,5 @@ export function savedTraffic(text: string): Evidence {
   } catch {
     throw new UsageError('it is not JSON');
   }
-  const { requests, evicted } = entriesIn(document);
-  return { requests, evicted, ledger: null, wall_now: null, clientEnded: true };
+  return { ...entriesIn(document), ledger: null, wall_now: null, clientEnded: true };
 }

@@ -72,7 +72,8 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
         const lines = journalText(entries, shown.length, wanted.length, which);
         return sendInPieces(reply.type(TEXT_TYPE), lines, characters, options) as never;
       }
-      const texts = listText({ requests: [], evicted }, jsonOf(entries));
+      const left_out = list.length - chosen.length;
+      const texts = listText({ requests: [], evicted, left_out }, jsonOf(entries));
       return sendInPieces(reply.type(JSON_TYPE), texts, characters, options) as never;
     },
   );

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/index.ts';
+import { judge } from '../../../src/referee/judge.ts';
+import { savedTraffic } from '../../../src/referee/saved-traffic.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { payRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
@@ -282,11 +284,37 @@ testRows([
   );
 });
 
+test.each([
+  ['', 0, 'not_exercised'],
+  ['?limit=2', 1, 'inconclusive'],
+  ['?order=oldest&limit=2', 1, 'inconclusive'],
+  ['?route=status', 2, 'inconclusive'],
+  ['?route=initiate&limit=1', 2, 'inconclusive'],
+])(
+  'a journal saved with %j leaves out %i of 3 requests, and is judged by what it lacks',
+  async (query, left_out, verdict) => {
+    const world = await clientFor(SETTINGS);
+    for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
+    await world.status({ client_ref_id: 'one' });
+    const { body } = await ask(world, 'GET', `/requests${query}`);
+    expect(body).toMatchObject({ evicted: 0, left_out });
+    const { checks } = judge('a file', savedTraffic(JSON.stringify(body)));
+    const { verdict: given, reason } = checks.find(({ id }) => id === 'no-backoff')!;
+    expect(given).toBe(verdict);
+    const missing = `${left_out} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`;
+    expect(reason).toBe(left_out === 0 ? null : missing);
+  },
+);
+
 test('clearing the journal counts the entries, and the next entry continues the numbering', async () => {
   const world = await clientFor(SETTINGS);
   for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
   expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 2 });
-  expect((await ask(world, 'GET', '/requests')).body).toEqual({ requests: [], evicted: 0 });
+  expect((await ask(world, 'GET', '/requests')).body).toEqual({
+    requests: [],
+    evicted: 0,
+    left_out: 0,
+  });
   await world.pay({ client_ref_id: 'three' });
   expect(await journalOf(world)).toMatchObject([{ id: 3, client_ref_id: 'three' }]);
   expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 1 });
@@ -302,5 +330,9 @@ test('control calls, requests without a key and unknown paths are not journaled'
     await world.send('GET', '/client/fetchbalance', { headers: { authorization } });
   await world.send('GET', '/nowhere');
   await world.send('GET', '/payout/initiate');
-  expect((await ask(world, 'GET', '/requests')).body).toEqual({ requests: [], evicted: 0 });
+  expect((await ask(world, 'GET', '/requests')).body).toEqual({
+    requests: [],
+    evicted: 0,
+    left_out: 0,
+  });
 });
