@@ -3,6 +3,7 @@ import type { TransactionResponse } from '../contract/control-responses.ts';
 import { toInr, toPaise } from '../payout/money.ts';
 import type { Call } from './call.ts';
 import type { Case } from './case.ts';
+import { stateShown } from './knowledge.ts';
 
 /** What was paid, and how that differs from what was meant to be paid. */
 
@@ -20,14 +21,27 @@ export interface Paid {
 export const isOut = ({ status }: Pick<TransactionResponse, 'status'>): boolean =>
   status === 'PENDING' || status === 'SUCCESS';
 
+/** The payout that an initiate made, and the later requests about it. */
+function aboutPayoutOf(made: Call, ofReference: readonly Call[]): readonly Call[] {
+  const next = ofReference.find(({ committed, place }) => committed === true && place > made.place);
+  const { txn_id } = made.entry;
+  return ofReference.filter(({ place, entry }) => {
+    if (place < made.place) return false;
+    // a service may leave the id out: then a response is about the latest payout of the reference
+    if (txn_id === null || entry.txn_id === null) return place < (next?.place ?? Infinity);
+    return entry.txn_id === txn_id;
+  });
+}
+
 /** The payouts whose money is out: as the ledger has them, or without one as the responses said. */
-export function paidOut({ ledger, initiates }: Case): readonly Paid[] {
+export function paidOut({ ledger, initiates, byReference }: Case): readonly Paid[] {
   if (ledger === null) {
-    return initiates.flatMap(({ committed, reference, amountPaise, body, entry: { txn_id: txnId } }) =>
-      committed === true && reference !== null && amountPaise !== null
-        ? { reference, txnId, account: String(body['beneficiary_account']), amountPaise }
-        : [],
-    );
+    return initiates.flatMap((made): Paid | [] => {
+      const { committed, reference, amountPaise, body, entry } = made;
+      if (committed !== true || reference === null || amountPaise === null) return [];
+      if (!isOut({ status: stateShown(aboutPayoutOf(made, byReference.get(reference)!)) })) return [];
+      return { reference, txnId: entry.txn_id, account: String(body['beneficiary_account']), amountPaise };
+    });
   }
   return ledger.payouts.filter(isOut).map((payout) => ({
     reference: payout.client_ref_id,

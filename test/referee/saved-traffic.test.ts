@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { judge } from '../../src/referee/judge.ts';
 import { savedTraffic } from '../../src/referee/saved-traffic.ts';
-import { journalOf } from './journal-of.ts';
+import { journalOf, type Line } from './journal-of.ts';
 
 const found = (text: string, settings: Parameters<typeof judge>[2] = {}): readonly string[] =>
   judge('a file', savedTraffic(text), settings)
@@ -17,6 +17,38 @@ test('a journal that was saved is judged, and errors are warnings since there is
   const all = ['warning paid-twice', 'warning never-asked'];
   expect(found(JSON.stringify({ requests, evicted: 0 }), BY_ACCOUNT)).toEqual(all);
   expect(found(JSON.stringify(requests.toReversed()), BY_ACCOUNT)).toEqual(all);
+});
+
+/** A send, and a response that shows the state of x. */
+const sent = (reference: string, txn_id: string | null = null): Line => ({
+  reference,
+  state: 'PENDING',
+  change: { txn_id },
+});
+const read = (state: string, txn_id: string | null = null): Line => ({
+  ...sent('x', txn_id),
+  route: 'status',
+  state,
+});
+
+const PAID_AGAIN = ['warning paid-twice', 'warning paid-more-often'];
+
+test.each([
+  ['x is seen FAILED', [sent('x'), read('FAILED'), sent('y')], []],
+  ['x is seen REVERSED', [sent('x', 'T1'), read('SUCCESS', 'T1'), read('REVERSED', 'T1'), sent('y')], []],
+  ['a stale read follows', [sent('x'), read('FAILED'), read('PENDING'), sent('y')], []],
+  ['x is sent again', [sent('x', 'T1'), read('FAILED', 'T1'), sent('x', 'T2')], []],
+  ['x is sent again, without ids', [sent('x'), read('FAILED'), sent('x'), read('SUCCESS')], []],
+  ['x is seen SUCCESS', [sent('x'), read('SUCCESS'), sent('y')], PAID_AGAIN],
+  [
+    'only the second x is seen FAILED',
+    [sent('x', 'T1'), sent('x', 'T2'), read('FAILED', 'T2'), sent('y')],
+    PAID_AGAIN,
+  ],
+])('without a ledger, what was paid is what the latest responses show: %s', (_what, lines, expected) => {
+  const once = [{ account: '000123456789', amount: 100, times: 1 }];
+  const all = found(JSON.stringify(journalOf(lines)), { ...BY_ACCOUNT, expect: once });
+  expect(all.filter((id) => / paid-/.test(id))).toEqual(expected);
 });
 
 test('in a journal that does not say what overlapped, the times do', () => {
