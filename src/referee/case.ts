@@ -18,6 +18,8 @@ export interface Evidence {
   readonly ledger: {
     readonly payouts: readonly TransactionResponse[];
     readonly entries: readonly EntryResponse[];
+    /** How many other payouts were made by requests that were cleared from the journal. */
+    readonly forgotten?: number;
   } | null;
   /** Wall time at which it was taken: a request that is still under way has lasted until then. ISO 8601. */
   readonly wall_now: string | null;

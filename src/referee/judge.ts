@@ -75,12 +75,24 @@ function missingBecause({ evicted, leftOut = 0 }: Evidence): string | null {
   return reasons.length === 0 ? null : reasons.join('; ');
 }
 
+/** The checks that look for a second payment, which may be one for a payout that the journal no longer shows. */
+const OF_SECOND_PAYMENTS: ReadonlySet<CheckId> = new Set(['paid-twice', 'paid-more-often']);
+
+/** Why these checks cannot pass; null when the journal has all payouts, or a table says what was to be paid. */
+function forgottenBecause({ ledger }: Evidence, { expect }: RefereeSettings): string | null {
+  const forgotten = ledger?.forgotten ?? 0;
+  if (forgotten === 0 || expect !== undefined) return null;
+  const were = forgotten === 1 ? '1 payout was' : `${forgotten} payouts were`;
+  return `${were} made by requests that were cleared from the journal, and may have been paid again`;
+}
+
 /** The report of one check, with all of its findings. */
 function checkReport(
   check: Check,
   facts: Case,
   whyOff: string | undefined,
   whyMissing: string | null,
+  whyForgotten: string | null,
 ): CheckReport {
   if (whyOff !== undefined) return without(check, 'off', whyOff);
   const { isExercised, findings: found, unproven = null } = check.evaluate(facts);
@@ -92,7 +104,8 @@ function checkReport(
   }
   if (whyMissing !== null) return without(check, 'inconclusive', whyMissing);
   if (!isExercised) return without(check, 'not_exercised', null);
-  return without(check, unproven === null ? 'passed' : 'inconclusive', unproven);
+  const whyOpen = unproven ?? (OF_SECOND_PAYMENTS.has(check.id) ? whyForgotten : null);
+  return without(check, whyOpen === null ? 'passed' : 'inconclusive', whyOpen);
 }
 
 /** Checks of what became of one payout: one mistake shows in several of them. */
@@ -176,8 +189,9 @@ function reportOf(
 export function judge(name: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
   const facts = caseOf(evidence, settings);
   const whyMissing = missingBecause(evidence);
+  const whyForgotten = forgottenBecause(evidence, settings);
   const checks = oncePerCause(
-    CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], whyMissing)),
+    CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], whyMissing, whyForgotten)),
   );
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;

@@ -41,6 +41,8 @@ export function evidenceOf(
       entries: state.entries
         .filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs)
         .map(entryResponse),
+      forgotten:
+        evicted > 0 ? 0 : state.payouts.filter(({ clientRefId }) => !references.has(clientRefId)).length,
     },
     wall_now: iso(wallNowMs),
     clientEnded,

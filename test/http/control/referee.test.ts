@@ -123,6 +123,19 @@ test('what a client finds out after a restore is not held against it', async () 
   expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0 });
 });
 
+test('a payment is not called the only one while a cleared journal may hide another', async () => {
+  const one = await clientFor();
+  await put(one, { intent: 'beneficiary_account' });
+  const verdict = async () =>
+    (await one.world.referee()).checks.find(({ id }) => id === 'paid-more-often')!.verdict;
+  await one.pay({ client_ref_id: 'x' });
+  expect(await verdict()).toBe('passed');
+  await one.send('DELETE', '/_sandbox/requests');
+  expect(await verdict()).toBe('passed');
+  await one.pay({ client_ref_id: 'y' });
+  expect(await verdict()).toBe('inconclusive');
+});
+
 test('a client that is fixed passes after a reset, unless the verdicts on all worlds are kept', async () => {
   const adminToken = 'the-token-of-the-admin';
   const one = await clientFor({ adminToken, maxWorlds: 99 }); // a sandbox that no other test gets
