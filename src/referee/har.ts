@@ -7,12 +7,20 @@ import { readBody } from '../world/journal/exchange.ts';
 
 const Headers = z.array(z.object({ name: z.string(), value: z.string() })).default([]);
 
+const DAY_MS = 86_400_000;
+
+/** Whether a text is a time that a journal can have: one of a year with four digits. */
+const isTime = (text: string): boolean => {
+  const atMs = Date.parse(text);
+  return !Number.isNaN(atMs) && /^\d{4}-/.test(new Date(atMs).toISOString());
+};
+
 const HarEntry = z.object({
-  startedDateTime: z.string(),
-  time: z.number(),
+  startedDateTime: z.string().refine(isTime, 'must be a time such as 2026-01-15T10:30:00.000Z'),
+  time: z.number().max(DAY_MS),
   request: z.object({
     method: z.string(),
-    url: z.string(),
+    url: z.string().refine((url) => URL.canParse(url), 'must be an absolute URL'),
     headers: Headers,
     postData: z.object({ text: z.string().default('') }).optional(),
   }),
@@ -26,7 +34,9 @@ const HarEntry = z.object({
 });
 type HarEntry = z.infer<typeof HarEntry>;
 
-const Har = z.object({ log: z.object({ entries: z.array(HarEntry) }) });
+/** What every entry must have; those of other services are not read any further. */
+const AnyRequest = z.looseObject({ method: z.string(), url: z.string() });
+const Har = z.object({ log: z.object({ entries: z.array(z.looseObject({ request: AnyRequest })) }) });
 
 const ROUTES = [
   ['/payout/initiate', 'POST', 'initiate'],
@@ -34,7 +44,7 @@ const ROUTES = [
   ['/client/fetchbalance', 'GET', 'balance'],
 ] as const;
 
-const routeOf = ({ method, url }: HarEntry['request']): JournalEntry['route'] => {
+const routeOf = ({ method, url }: z.infer<typeof AnyRequest>): JournalEntry['route'] => {
   const [path] = url.split(/[?#]/, 1) as [string];
   return ROUTES.find(([end, verb]) => path.endsWith(end) && verb === method)?.[2] ?? null;
 };
@@ -86,7 +96,7 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
       body,
     },
     answer,
-    duration_ms: Math.max(time, 0),
+    duration_ms: Math.max(time, 0), // -1 where it is not known
     ended_after: null, // a HAR has only times
     code: textIn(answer?.body, 'code'),
     client_ref_id: asked ?? textIn(data, 'client_ref_id'),
@@ -117,12 +127,24 @@ function withReplays(entries: readonly JournalEntry[]): readonly JournalEntry[] 
   });
 }
 
-/** The calls of the payout service in a HAR, as journal entries in the order in which they began; null for anything but a HAR. */
+/** @param entry what may be a HAR entry @param index its place in the file @throws UsageError */
+function checkedEntry(entry: unknown, index: number): HarEntry {
+  const { data, error } = HarEntry.safeParse(entry);
+  if (error === undefined) return data;
+  const [{ path, message }] = error.issues as [z.core.$ZodIssue];
+  throw new UsageError(`log.entries.${[index, ...path].join('.')} is not as in a HAR: ${message}`);
+}
+
+/**
+ * The calls of the payout service in a HAR, as journal entries in the order in which they began; null for anything but a HAR.
+ *
+ * @throws UsageError
+ */
 export function harEntries(document: unknown): readonly JournalEntry[] | null {
   const har = Har.safeParse(document);
   if (!har.success) return null;
   const entries = har.data.log.entries
-    .filter(({ request }) => routeOf(request) !== null)
+    .flatMap((entry, index) => (routeOf(entry.request) === null ? [] : checkedEntry(entry, index)))
     .toSorted((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
     .map((entry, index) => entryOf(entry, index + 1));
   return withReplays(entries);

@@ -43,7 +43,7 @@ export function savedTraffic(text: string): Evidence {
   let document: unknown;
   if (isTooNested(text, 2 * MAX_NESTING)) throw new UsageError('it is nested too deep'); // bodies are nested in it
   try {
-    document = JSON.parse(text);
+    document = JSON.parse(text.replace(/^\ufeff/, '')); // a byte order mark, as editors on Windows write it
   } catch {
     throw new UsageError('it is not JSON');
   }

@@ -135,6 +135,42 @@ test('a HAR that Chromium recorded is judged: timeouts, an error page, half a re
 });
 
 test.each([
+  ['a time that is no date', { startedDateTime: 'yesterday' }, 'startedDateTime', 'must be a time'],
+  [
+    'a year out of range',
+    { startedDateTime: '+275760-09-13T00:00:00.000Z' },
+    'startedDateTime',
+    'must be a time',
+  ],
+  [
+    'a relative URL',
+    { request: { method: 'GET', url: '/payout/status' } },
+    'request.url',
+    'must be an absolute URL',
+  ],
+  ['an endless duration', { time: 1e300 }, 'time', ''],
+  ['a duration that is no number', { time: '5' }, 'time', ''],
+])(
+  'a HAR with %s is refused with the name of the entry, unless the entry is of another service',
+  (_what, change, field, reason) => {
+    const good = harEntry(0, 'GET', '/payout/status?client_ref_id=order-1', null, { status: 'PENDING' });
+    const har = (entry: object) => JSON.stringify({ log: { entries: [good, entry] } });
+    expect(() => savedTraffic(har({ ...good, ...change }))).toThrow(
+      new RegExp(`^log\\.entries\\.1\\.${field} is not as in a HAR: .*${reason}[^\\n]*$`),
+    );
+    const foreign = harEntry(1, 'GET', '/assets/page.css', null, {});
+    const { requests } = savedTraffic(har({ ...foreign, ...change, request: foreign.request }));
+    expect(requests).toHaveLength(1);
+  },
+);
+
+test('a journal and a HAR with a byte order mark are read', () => {
+  const har = { log: { entries: [harEntry(0, 'GET', '/payout/status', null, { status: 'PENDING' })] } };
+  for (const document of [{ requests: journalOf([{}]) }, har])
+    expect(savedTraffic(`\ufeff${JSON.stringify(document)}`).requests).toHaveLength(1);
+});
+
+test.each([
   ['text', 'nothing', 'it is not JSON'],
   ['other JSON', '{"worlds":[]}', 'it is neither a journal'],
   [
