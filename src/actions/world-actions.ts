@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { WorldName } from '../contract/control.ts';
 import type { HealthResponse, WorldResponse } from '../contract/control-responses.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text, wholeNumber } from './arguments.ts';
@@ -51,6 +52,13 @@ const restored = (session: Session, snapshot: string): Promise<Status> =>
   statusOf(session, session.world.restore(snapshot));
 
 const FILE = text('a file; for an agent, a name for the time of its connection', 'file');
+
+/** The library makes other names fit, such as the titles of tests; one that a person chose is not changed unasked. */
+const NAME = WorldName.regex(/[!-~]/, 'must not be blank').meta({
+  description: '1 to 120 printable ASCII characters',
+  title: 'name',
+});
+
 const BEFORE = 'as it was before this request of the journal';
 
 export const worldActions = [
@@ -65,7 +73,7 @@ export const worldActions = [
     name: 'name',
     summary: 'give a world a name, which lists, reports and log lines show',
     effect: 'changes',
-    input: { name: text('at most 120 ASCII characters', 'name') },
+    input: { name: NAME },
     words: ['name'],
     run: ({ name }, session) =>
       statusOf(session, session.sandbox.world({ apiKey: session.world.apiKey, name }).summary()),

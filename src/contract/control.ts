@@ -17,6 +17,8 @@ import {
 
 const LONGEST_LIST = 1000;
 
+export const WorldName = z.string().regex(/^[ -~]{1,120}$/, 'must be 1 to 120 printable ASCII characters');
+
 /** A whole number in a query. It is text on the wire, and a number in the OpenAPI document and for its clients. */
 const queryNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;

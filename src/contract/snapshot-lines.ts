@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WorldName } from './control.ts';
 import { Dialect } from './dialect.ts';
 import { RouteName } from './match.ts';
 import { SETTLEMENTS } from './scenario-document.ts';
@@ -208,8 +209,6 @@ export const FileHead = z.strictObject({
   format: z.literal(SNAPSHOT_FORMAT),
   version: z.literal(SNAPSHOT_VERSION),
 });
-
-export const WorldName = z.string().regex(/^[ -~]{1,120}$/);
 
 /** A world without its lists. */
 export const WorldHead = z.strictObject({

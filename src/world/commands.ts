@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { WorldName } from '../contract/control.ts';
 import { State } from '../contract/service.ts';
-import { ScenarioSource, WorldName } from '../contract/snapshot-lines.ts';
+import { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
 import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';

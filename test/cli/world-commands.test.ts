@@ -136,6 +136,21 @@ test('a client reads a payout that is then forced, a held request is released, a
   expect(await output('name', 'refunds')).toContain(' (refunds), of your key\n');
 });
 
+test.each([
+  ['Zoë payroll', 'must be 1 to 120 printable ASCII characters'],
+  ['a'.repeat(121), 'must be 1 to 120 printable ASCII characters'],
+  ['  ', 'must not be blank'],
+])('name refuses %j instead of changing it', async (name, reason) => {
+  const { output, run } = await companion();
+  await output('name', 'refunds');
+  expect(await run('name', name)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `payout-sandbox: name ${reason}\n`,
+  });
+  expect(await output('status')).toContain(' (refunds), of your key\n');
+});
+
 test('use chooses a scenario by name or from a file, and without an argument that of the server', async () => {
   const { output, run, world } = await companion();
   expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
