@@ -41,7 +41,7 @@ export function moveMoney(
   }
   if (kind === 'credit' && !hasRoom(wallet, amountPaise)) {
     throw new Refusal('WALLET_FULL', {
-      message: `The wallet can hold at most INR ${MAX_AMOUNT_INR}, and holds ${held}`,
+      message: `The wallet can hold at most INR ${MAX_AMOUNT_INR} together with its payouts, whose money may come back: it holds ${held}, and they hold INR ${toInr(wallet.paidOutPaise)}`,
     });
   }
   if (recordsFree <= 0) throw full(stamp.maxRecords);

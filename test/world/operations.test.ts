@@ -33,7 +33,11 @@ describe('money put in and taken out', () => {
     const world = new Core();
     world.pay('a');
     expect(world.submit(credit(1e13 - 1000)).balancePaise).toBe(1e13 - 100);
-    expect(refusalOf(() => world.submit(credit(1)))).toMatchObject({ code: 'WALLET_FULL' });
+    expect(refusalOf(() => world.submit(credit(1)))).toMatchObject({
+      code: 'WALLET_FULL',
+      message:
+        'The wallet can hold at most INR 100000000000 together with its payouts, whose money may come back: it holds INR 99999999999, and they hold INR 1',
+    });
   });
 
   test('needs room for its entry', () => {
