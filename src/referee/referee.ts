@@ -1,16 +1,17 @@
-import type {
-  CheckReport,
-  ConductReports,
-  Finding,
-  RefereeSettings,
-  WorldReport,
-} from '../contract/conduct.ts';
+import type { ConductReports, RefereeSettings, WorldReport } from '../contract/conduct.ts';
 import type { Evidence } from './case.ts';
-import { judge, mergedReport, withFewFindings } from './judge.ts';
+import { judge, withFewFindings } from './judge.ts';
+import {
+  earlierParts,
+  FEW_FINDINGS,
+  idsOf,
+  isThere,
+  partOf,
+  partsIn,
+  together,
+  type Requests,
+} from './kept-verdict.ts';
 import { reportsOf } from './reports/summary.ts';
-
-/** How many findings of each check a kept verdict and a report on all worlds have; the others are counted. */
-const FEW_FINDINGS = 5;
 
 /** What a report calls a world without a name of its own. */
 const shortId = (worldId: string): string => worldId.slice(0, 8);
@@ -27,49 +28,11 @@ interface RefereeNotes {
   readonly settings: Notes;
   /** The settings for every other world, once they were set for all worlds. */
   readonly settingsOfAll: Notes;
-  /** The verdicts on journals that worlds have lost, by their ids: `Kept` as JSON. */
+  /** The verdicts on journals that worlds have lost, by their ids: a list of `Part` as JSON. */
   readonly kept: Notes;
 }
 
-/** The verdict on journals that a world has lost. */
-interface Kept {
-  readonly report: WorldReport;
-  /** The ids of the requests that its findings show, by their numbers; empty for a number that stands for two. */
-  readonly requestIds: Readonly<Record<number, string>>;
-}
-
 const ALL = 'all';
-
-/** The ids of the requests that the findings of a report show. */
-function requestIdsIn({ checks }: WorldReport, { requests }: Evidence): Kept['requestIds'] {
-  const shown = new Set(checks.flatMap(({ findings }) => findings.flatMap((finding) => finding.requests)));
-  return Object.fromEntries(
-    requests.flatMap(({ id, request_id }) => (shown.has(id) ? [[id, request_id]] : [])),
-  );
-}
-
-function together(one: Kept['requestIds'], other: Kept['requestIds']): Kept['requestIds'] {
-  const both: Record<number, string> = { ...one };
-  for (const [nth, id] of Object.entries(other))
-    both[Number(nth)] = (both[Number(nth)] ?? id) === id ? id : '';
-  return both;
-}
-
-/** What was kept, without the findings whose requests a world has again, by an undo or a restore: they are judged with the present journal. */
-function withoutThoseIn({ report, requestIds }: Kept, { requests }: Evidence): WorldReport {
-  const present = new Set(requests.map(({ request_id }) => request_id));
-  const isBack = (finding: Finding): boolean =>
-    finding.requests.length > 0 && finding.requests.every((nth) => present.has(requestIds[nth] ?? ''));
-  const counts = { ...report.counts };
-  const checks = report.checks.map((check): CheckReport => {
-    const findings = check.findings.filter((finding) => !isBack(finding));
-    for (const { severity } of check.findings.filter(isBack)) counts[severity] -= 1;
-    if (findings.length === check.findings.length || findings.length + check.more > 0)
-      return { ...check, findings };
-    return { ...check, findings, verdict: 'not_exercised' };
-  });
-  return { ...report, counts, checks };
-}
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
@@ -111,25 +74,36 @@ export class Referee {
     return parsed(ofWorld ?? ofAll) as RefereeSettings | null;
   }
 
-  /** Judges the journal that a world is about to lose. @param isOver false when its payouts continue, so that expected ones may still be made */
-  keep(worldId: string, evidence: Evidence, settings: RefereeSettings, isOver: boolean): Promise<void> {
+  /**
+   * Keeps the verdict on the journal that a world has lost, if it has lost any of it.
+   *
+   * @param isOver false when its client goes on, so that expected payouts may still be made
+   * @param after the requests that the world has since
+   */
+  async keep(
+    worldId: string,
+    evidence: Evidence,
+    settings: RefereeSettings,
+    isOver: boolean,
+    after: Requests = [],
+  ): Promise<void> {
+    const present = idsOf(after);
+    if (isThere(evidence.requests.at(-1)?.request_id, present)) return;
     const { expect: _later, ...others } = settings;
     const report = judge(shortId(worldId), evidence, isOver ? settings : others);
-    return this.#notes.kept.change(worldId, (before) => {
-      const kept = parsed(before) as Kept | null;
-      const both = kept === null ? report : mergedReport(withoutThoseIn(kept, evidence), report);
-      const few = withFewFindings(both, FEW_FINDINGS);
-      const requestIds = together(kept?.requestIds ?? {}, requestIdsIn(few, evidence));
-      return JSON.stringify({ report: few, requestIds } satisfies Kept);
-    });
+    const part = partOf(report, evidence.requests, isOver, present);
+    return this.#notes.kept.change(worldId, (before) =>
+      JSON.stringify([...earlierParts(partsIn(before), idsOf(evidence.requests)), part]),
+    );
   }
 
-  /** The report on a world: on the journal that it lost, and on the one that it has. */
+  /** The report on a world: on the journals that it lost, and on the one that it has. */
   async report(worldId: string, evidence: Evidence, settings: RefereeSettings): Promise<WorldReport> {
-    const kept = parsed(await this.#notes.kept.get(worldId)) as Kept | null;
-    if (kept !== null && isComparedAndUntouched(kept.report, evidence)) return kept.report; // else all of the table would be missed again
-    const report = judge(shortId(worldId), evidence, settings);
-    return kept === null ? report : mergedReport(withoutThoseIn(kept, evidence), report);
+    const parts = partsIn(await this.#notes.kept.get(worldId));
+    const present = idsOf(evidence.requests);
+    const kept = together(parts, present, null);
+    if (kept !== null && isComparedAndUntouched(kept, evidence)) return kept; // else all of the table would be missed again
+    return together(parts, present, judge(shortId(worldId), evidence, settings))!;
   }
 
   /** The same with few findings of each check; null for a world without requests. */
@@ -151,7 +125,8 @@ export class Referee {
   async reports(living: ReadonlyMap<string, WorldReport>): Promise<ConductReports> {
     const reports = new Map<string, WorldReport>();
     for (const [worldId, text] of await this.#notes.kept.all()) {
-      reports.set(worldId, (JSON.parse(text) as Kept).report);
+      const kept = together(partsIn(text), new Set(), null);
+      if (kept !== null) reports.set(worldId, withFewFindings(kept, FEW_FINDINGS));
     }
     for (const [worldId, report] of living) reports.set(worldId, report);
     return reportsOf([...reports].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report));

@@ -118,11 +118,11 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
       steps = settleDue(state, MAX_STEPS, events);
       if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
     }
-    const before = { atMs: nowMs(state), requests: state.requests.count };
+    const beganMs = nowMs(state);
     const handle = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
     context.budget -= steps;
     const result = handle(state, command, context);
-    if (command.kind in ACTIONS) rememberAction(state, command, before, stamp);
+    if (command.kind in ACTIONS) rememberAction(state, command, beganMs, stamp);
     return typeof result === 'object' && 'next' in result
       ? { kind: 'unfinished', next: result.next, events }
       : { kind: 'done', result, events };
@@ -154,16 +154,12 @@ const ACTIONS: Readonly<Partial<Record<Command['kind'], string>>> = {
 
 const ACTIONS_KEPT = 20;
 
-function rememberAction(
-  state: WorldState,
-  command: Command,
-  before: { readonly atMs: number; readonly requests: number },
-  { position }: Stamp,
-): void {
+function rememberAction(state: WorldState, command: Command, atMs: number, { position }: Stamp): void {
   const isContinued = 'generation' in command && command.generation !== null;
   const isUndo = command.kind === 'restore' && command.undo !== undefined;
   if (isContinued || isUndo) return;
-  const action = { name: ACTIONS[command.kind]!, position, ...before };
+  const requests = state.requests.count; // a restore may have raised it
+  const action = { name: ACTIONS[command.kind]!, position, atMs, requests };
   state.actions = [...state.actions, action].slice(-ACTIONS_KEPT);
 }
 

@@ -197,7 +197,7 @@ export function restoreWorld(
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
   Object.assign(state, restored, {
     requests: {
-      ...(undo === undefined ? fromElsewhere(restored.requests) : restored.requests),
+      ...(undo === undefined ? fromElsewhere(restored) : restored.requests),
       count: Math.max(requests.count, restored.requests.count), // a number is never given twice
     },
     name: name ?? restored.name,
@@ -217,14 +217,18 @@ export function restoreWorld(
  * Requests whose places in a log and on their servers mean nothing here: which of them overlapped is kept. The client of one that
  * was under way is not connected to this world, and gets no response from it.
  */
-function fromElsewhere(requests: WorldState['requests']): WorldState['requests'] {
+function fromElsewhere({
+  requests,
+  wallMs,
+}: Pick<WorldState, 'requests' | 'wallMs'>): WorldState['requests'] {
   const ends = endsOf(requests.list);
   const last = requests.list.at(-1)?.nth;
   const list = requests.list.map(
     ({ span: _span, endPosition: _end, planned: _planned, ...exchange }): Exchange => {
       const known = { ...exchange, position: 0, endedAfter: ends.get(exchange.nth) };
       if (exchange.outcome !== 'pending') return known;
-      return { ...known, outcome: 'client_gone', response: undefined, endedAfter: last };
+      const durationMs = Math.max(0, wallMs - exchange.wallMs); // it has waited so long at least
+      return { ...known, outcome: 'client_gone', response: undefined, durationMs, endedAfter: last };
     },
   );
   return { ...requests, list, characters: list.reduce((sum, one) => sum + charactersOf(one), 0) };

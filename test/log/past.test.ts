@@ -261,6 +261,14 @@ describe('an undo', () => {
     expect([a.latest.held.waiting, a.latest.payouts]).toEqual([[], []]);
   });
 
+  test('of a restore does not count the requests of the other world', async () => {
+    const [a, b] = [logFor().world('a'), logFor().world('b')];
+    for (let nth = 1; nth <= 3; nth += 1) await b.submit(balance());
+    await a.submit({ kind: 'restore', state: load(save(b.latest)), clock: 'from-snapshot' });
+    await a.undo(false);
+    expect(a.latest.requests.list).toEqual([]);
+  });
+
   test('does not count requests that another undo has taken back', async () => {
     const a = logFor().world('a');
     await a.submit({ kind: 'credit', amountPaise: 1 });

@@ -31,6 +31,7 @@ export function evidenceOf(
     expect === undefined
       ? state.payouts.filter(({ clientRefId }) => references.has(clientRefId))
       : state.payouts;
+  const sent = new Set(list.flatMap(({ route, clientRefId }) => (route === 'initiate' ? [clientRefId] : [])));
   const firstMs = list[0]?.atMs ?? Infinity;
   return {
     requests: list.map((exchange) => journalEntry(exchange, ends.get(exchange.nth) ?? null)),
@@ -41,8 +42,7 @@ export function evidenceOf(
       entries: state.entries
         .filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs)
         .map(entryResponse),
-      forgotten:
-        evicted > 0 ? 0 : state.payouts.filter(({ clientRefId }) => !references.has(clientRefId)).length,
+      forgotten: evicted > 0 ? 0 : state.payouts.filter(({ clientRefId }) => !sent.has(clientRefId)).length,
     },
     wall_now: iso(wallNowMs),
     clientEnded,
@@ -93,11 +93,13 @@ export async function keepingVerdict<T>(
   const settings = await referee.settingsToKeep(worldId);
   const evidence = settings && (await evidenceOnListed(worldId, worlds, settings, wallClock, isOver));
   const result = await lose();
-  if (settings !== null && evidence !== null && result !== false) {
+  if (settings === null || evidence === null || result === false) return result;
+  try {
+    const after = await evidenceOnListed(worldId, worlds, settings, wallClock, isOver);
+    await referee.keep(worldId, evidence, settings, isOver, after?.requests);
+  } catch (error) {
     // the operation itself is done, and a store that is unavailable is reported elsewhere
-    await referee.keep(worldId, evidence, settings, isOver).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) throw error;
-    });
+    if (!(error instanceof Refusal)) throw error;
   }
   return result;
 }

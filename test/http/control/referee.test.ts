@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { heldBy } from '../../support/control.ts';
 import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 
 const lostResponse = {
@@ -102,6 +103,57 @@ test('a mistake is found once, also if its requests come back by a restore or an
   expect(await errors()).toBe(1);
 });
 
+test('of many mistakes, each is found once and put right once, whatever a world goes back to', async () => {
+  const one = await clientFor({ settlement: 'instant' });
+  await put(one, BY_REFERENCE);
+  await one.world.rule(lostResponse);
+  for (let nth = 1; nth <= 7; nth += 1) await one.pay({ client_ref_id: `order-${nth}-a`, amount: nth });
+  const found = async () => (await one.world.referee()).counts;
+  const { error, warning } = await found();
+  expect(error + warning).toBe(7);
+  await one.world.fund(1);
+  await one.world.undo();
+  await one.world.reset();
+  await one.world.undo();
+  expect(await found()).toMatchObject({ error, warning });
+  for (let nth = 1; nth <= 7; nth += 1) await one.status({ client_ref_id: `order-${nth}-a` });
+  expect(await found()).toMatchObject({ error: 0, warning: 0 });
+});
+
+test('a mistake is found once, also if another world was restored in between', async () => {
+  const { client } = await sandboxFor();
+  const [one, other] = [client('sk_test_one'), client('sk_test_other')];
+  await put(one, BY_REFERENCE);
+  await payTwice(one);
+  for (const reference of ['a', 'b']) await other.pay({ client_ref_id: reference });
+  await one.world.restore(await other.world.snapshot());
+  await one.world.undo();
+  expect((await one.world.referee()).counts.error).toBe(1);
+});
+
+test('a table of expected payouts is compared with those that came back, and not before', async () => {
+  const one = await clientFor({ settlement: 'instant' });
+  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  await one.balance();
+  await one.world.reset();
+  await one.world.undo();
+  await one.world.restore(await one.world.snapshot());
+  await one.pay();
+  expect((await one.world.referee()).counts.error).toBe(0);
+});
+
+test('a client is not accused of what it can still put right after its journal was cleared', async () => {
+  const one = await clientFor({ settlement: 'instant' });
+  await put(one, BY_REFERENCE);
+  await one.world.rule(lostResponse);
+  await one.pay({ client_ref_id: 'order-1-a' });
+  await one.send('DELETE', '/_sandbox/requests');
+  await one.status({ client_ref_id: 'order-1-a' });
+  const { checks, counts } = await one.world.referee();
+  expect(counts).toMatchObject({ error: 0, warning: 0 });
+  expect(checks.find(({ id }) => id === 'never-asked')!.verdict).toBe('inconclusive');
+});
+
 test('a finding outlives an undo that takes back its requests', async () => {
   const one = await clientFor();
   await put(one, BY_REFERENCE);
@@ -134,6 +186,20 @@ test('a payment is not called the only one while a cleared journal may hide anot
   expect(await verdict()).toBe('passed');
   await one.pay({ client_ref_id: 'y' });
   expect(await verdict()).toBe('inconclusive');
+  await one.status({ client_ref_id: 'x' });
+  expect(await verdict()).toBe('inconclusive');
+});
+
+test('a client that sends again what a restore has ended is not accused', async () => {
+  const one = await clientFor();
+  await put(one, BY_REFERENCE);
+  await one.world.rule({ match: { route: 'initiate', attempt: 1 }, effect: { hold: 'committed' } });
+  const lost = one.pay({ client_ref_id: 'order-1-a' });
+  await heldBy(one.world, 1);
+  await one.world.restore(await one.world.snapshot());
+  expect((await lost).status).toBe(504);
+  expect((await one.pay({ client_ref_id: 'order-1-a' })).status).toBe(200);
+  expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0 });
 });
 
 test('a client that is fixed passes after a reset, unless the verdicts on all worlds are kept', async () => {

@@ -1,0 +1,125 @@
+import type { CheckId, CheckReport, Finding, WorldReport } from '../contract/conduct.ts';
+import type { Evidence } from './case.ts';
+import { mergedReport, withFewFindings } from './judge.ts';
+
+/**
+ * The verdict on the journals that a world has lost: to a reset, a restore, an undo or a clearing. What comes back is judged with the
+ * present journal, and what was kept on it gives way.
+ */
+
+/** How many findings of each check a kept verdict and a report on all worlds have; the others are counted. */
+export const FEW_FINDINGS = 5;
+
+/** The verdict on one journal that a world has lost. */
+export interface Part {
+  readonly report: WorldReport;
+  /** The id of the last request of the journal; null where it had none. Where that request is, the whole journal is. */
+  readonly last: string | null;
+  /** The ids of the requests that the findings show, by their numbers. */
+  readonly requestIds: Readonly<Record<number, string>>;
+}
+
+export type Requests = Evidence['requests'];
+
+/** How many of the latest parts of a verdict are kept apart: older ones are joined, and no journal of theirs comes back. */
+const PARTS = 10;
+
+/** What a client can still put right after its journal was cleared. */
+const OPEN: ReadonlySet<CheckId> = new Set([
+  'never-asked',
+  'not-found-believed',
+  'pending-left',
+  'reversal-unseen',
+]);
+
+/** A verdict on a client that goes on: what it can still put right is neither found nor passed. */
+const withOpenEnd = (report: WorldReport): WorldReport =>
+  without(report, ({ id }) => OPEN.has(id), {
+    verdict: 'inconclusive',
+    reason: 'its requests were cleared before the client was done',
+  });
+
+/** A report without some findings. @param left what a check becomes that has none left */
+function without(
+  report: WorldReport,
+  isGone: (check: CheckReport, finding: Finding) => boolean,
+  left: Pick<CheckReport, 'verdict' | 'reason'>,
+): WorldReport {
+  const counts = { ...report.counts };
+  const checks = report.checks.map((check): CheckReport => {
+    const findings = check.findings.filter((finding) => !isGone(check, finding));
+    if (findings.length === check.findings.length) return check;
+    for (const finding of check.findings) if (isGone(check, finding)) counts[finding.severity] -= 1;
+    return findings.length + check.more > 0 ? { ...check, findings } : { ...check, findings, ...left };
+  });
+  return { ...report, counts, checks };
+}
+
+export const idsOf = (requests: Requests): ReadonlySet<string> =>
+  new Set(requests.map(({ request_id }) => request_id));
+
+/** A verdict without the findings whose requests a world has again or still: they are judged with its present journal. */
+const withoutThoseIn = (
+  report: WorldReport,
+  requestIds: Part['requestIds'],
+  present: ReadonlySet<string>,
+): WorldReport =>
+  without(
+    report,
+    (_check, { requests }) =>
+      requests.length > 0 && requests.every((nth) => present.has(requestIds[nth] ?? '')),
+    { verdict: 'not_exercised', reason: null },
+  );
+
+/** The kept verdicts on journals that a world does not have again, and on them its present report. */
+export function together(
+  parts: readonly Part[],
+  present: ReadonlySet<string>,
+  report: WorldReport | null,
+): WorldReport | null {
+  const reports = lost(parts, present).map((part) => withoutThoseIn(part.report, part.requestIds, present));
+  return [...reports, ...(report === null ? [] : [report])].reduce<WorldReport | null>(
+    (earlier, later) => (earlier === null ? later : mergedReport(earlier, later)),
+    null,
+  );
+}
+
+export const isThere = (id: string | null | undefined, present: ReadonlySet<string>): boolean =>
+  typeof id === 'string' && present.has(id);
+
+const lost = (parts: readonly Part[], present: ReadonlySet<string>): readonly Part[] =>
+  parts.filter(({ last }) => !isThere(last, present));
+
+export const partsIn = (text: string | null): readonly Part[] =>
+  text === null ? [] : (JSON.parse(text) as readonly Part[]);
+
+/** What is kept of the report on a journal. @param present the ids of the requests that the world has since */
+export function partOf(
+  report: WorldReport,
+  requests: Requests,
+  isOver: boolean,
+  present: ReadonlySet<string>,
+): Part {
+  const ids = new Map(requests.map(({ id, request_id }) => [id, request_id]));
+  const whole = withoutThoseIn(isOver ? report : withOpenEnd(report), Object.fromEntries(ids), present);
+  const few = withFewFindings(whole, FEW_FINDINGS);
+  const shown = new Set(
+    few.checks.flatMap(({ findings }) => findings.flatMap((finding) => finding.requests)),
+  );
+  const requestIds = Object.fromEntries([...ids].filter(([nth]) => shown.has(nth)));
+  return { report: few, last: requests.at(-1)?.request_id ?? null, requestIds };
+}
+
+/** The earlier parts, as they are kept beside the one on a journal with these requests. */
+export function earlierParts(parts: readonly Part[], known: ReadonlySet<string>): readonly Part[] {
+  const left = lost(parts, known).map(({ report, last, requestIds }) => ({
+    report: withoutThoseIn(report, requestIds, known),
+    last,
+    requestIds,
+  }));
+  const old = left.slice(0, Math.max(0, left.length - PARTS + 1));
+  const joined = together(old, new Set(), null);
+  if (joined === null) return left;
+  const first = { report: withFewFindings(joined, FEW_FINDINGS), last: null, requestIds: {} };
+  return [first, ...left.slice(old.length)];
+}
