@@ -243,7 +243,7 @@ test.skipIf(!existsSync('/dev/full'))(
 
 test('all log lines are written before the program ends', async () => {
   const { program, url } = await startProgram({ SANDBOX_RATE_LIMIT: 'off' });
-  const references = Array.from({ length: sized(60, 300) }, (_, i) => `ref-${i}`);
+  const references = Array.from({ length: sized(30, 300) }, (_, i) => `ref-${i}`);
   await Promise.all(
     references.map((reference) => ask(`${url}/payout/initiate`, KEY, { client_ref_id: reference })),
   );

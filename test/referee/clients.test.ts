@@ -66,9 +66,9 @@ interface ExampleClient {
 }
 const EXAMPLE = new URL('../../docs/examples/payout-client.mjs', import.meta.url).href;
 
-/** Each client runs in every fifteenth scenario, and in all of them with TESTS=long. */
+/** Each client runs in about one scenario, and in all of them with TESTS=long. */
 const pairs = SCENARIOS.map((scenario, row) => {
-  const clients = CORRECT.filter((_client, column) => (row + column) % sized(15, 1) === 0);
+  const clients = CORRECT.filter((_client, column) => (row + column) % sized(30, 1) === 0);
   return { scenario, clients };
 });
 
@@ -92,7 +92,8 @@ test('the client of the documentation has no error and no warning in any scenari
   });
   onTestFinished(() => timeouts.mockRestore());
   const passed: string[] = [];
-  for (const scenario of SCENARIOS) {
+  const scenarios = SCENARIOS.filter((_scenario, nth) => nth % sized(3, 1) === 0);
+  for (const scenario of scenarios) {
     const world = sandbox.world();
     await world.use(scenario);
     await watchingHangs(
@@ -114,5 +115,5 @@ test('the client of the documentation has no error and no warning in any scenari
     });
     passed.push(scenario);
   }
-  expect(passed).toEqual(SCENARIOS);
+  expect(passed).toEqual(scenarios);
 });

@@ -4,7 +4,7 @@ import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z';
-const IDENTICAL = sized(300, 1000);
+const IDENTICAL = sized(150, 1000);
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 

@@ -37,7 +37,7 @@ describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
   );
 
   test('make one payout and one debit of hundreds of identical requests', async () => {
-    const count = sized(300, 1000);
+    const count = sized(150, 1000);
     const { clients } = await serversFor(3);
     const worlds = clients();
     const paid = await Promise.all(
