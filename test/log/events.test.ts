@@ -109,7 +109,7 @@ test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1', 'of-the-future'])(
   },
 );
 
-test('a reader that has not begun has missed nothing, and one that has is told', () => {
+test('missed goes to the readers that have begun, and not to one that is still joining', () => {
   const nothing = (): void => undefined;
   const connections = new WorldConnections(() => nothing, nothing, nothing);
   const [joining, reading] = [vi.fn<EventReader['take']>(), vi.fn<EventReader['take']>()];

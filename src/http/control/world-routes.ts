@@ -64,7 +64,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     '/undo',
     operation('World', 'undo', 'Take back the last control action', UndoResponse, {
       description:
-        'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. Requests that the client has sent since then are named, and need `force`.',
+        'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. Requests that the client has sent since then, and held ones that have ended, are named and need `force`.',
       errors: ['UNDO_REFUSED'],
       body: UndoRequest,
     }),

@@ -26,7 +26,7 @@ export async function untilReleased(
   const { id, forMs } = hold;
   const { releases } = world.connections;
   try {
-    const how = await waitUntil(forMs, reply, wallClock, (released) => releases.await(id, released));
+    const how = await waitUntil(forMs, reply, wallClock, (released) => releases.whenOver(id, released));
     if (how === 'left') await world.submit({ kind: 'endHold', id, how: 'left' });
     else if (how === 'due') await world.submit({ kind: 'endHold', id, how: 'expired' });
     else if (how === 'ended') await endOfWorld(world, id);

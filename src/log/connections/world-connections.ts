@@ -52,7 +52,7 @@ class Releases {
   }
 
   /** Calls back once the wait of a request of this server has ended. @returns a function that ends this */
-  await(id: number, callback: () => void): () => void {
+  whenOver(id: number, callback: () => void): () => void {
     const look = (): void => {
       if (this.of(id) !== null) callback();
     };
