@@ -33,7 +33,6 @@ function ask({ url, apiKey }) {
 }
 
 process.on('message', (message) => {
-  if (message === 'stop')
-    isLast = true; // the response that is still to come counts: it may be the one that waits
+  if (message === 'stop') isLast = true; // the response that is still to come counts: it may be the one that waits
   else ask(message);
 });

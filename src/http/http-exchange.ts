@@ -237,7 +237,9 @@ export class HttpExchange {
   named(field: string): string | undefined {
     const { body, query } = this.request;
     const fields = (this.route === 'initiate' ? body : query) as
-      Readonly<Record<string, unknown>> | null | undefined;
+      | Readonly<Record<string, unknown>>
+      | null
+      | undefined;
     return textField(fields?.[field]);
   }
 

@@ -12,7 +12,15 @@ import {
 
 /** The groups of calls in the OpenAPI document. */
 export type Tag =
-  'Payouts' | 'World' | 'Clock' | 'Wallet' | 'Scenario' | 'Held requests' | 'Journal' | 'State' | 'Server';
+  | 'Payouts'
+  | 'World'
+  | 'Clock'
+  | 'Wallet'
+  | 'Scenario'
+  | 'Held requests'
+  | 'Journal'
+  | 'State'
+  | 'Server';
 
 /** A header that a successful response may have in addition to those of every response. */
 type ResponseHeader = 'Idempotent-Replayed' | 'X-Sandbox-Warning';

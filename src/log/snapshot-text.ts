@@ -68,7 +68,8 @@ interface ReadingOptions {
 
 /** A world that was read; or one that cannot be used, and why. */
 export type ReadWorld =
-  { readonly id: string; readonly state: WorldState } | { readonly id: string; readonly fault: Refusal };
+  | { readonly id: string; readonly state: WorldState }
+  | { readonly id: string; readonly fault: Refusal };
 
 /** A line that comes in tiny pieces is joined after this many: each piece takes more memory than its text. */
 const MAX_PARTS = 1000;

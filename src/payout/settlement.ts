@@ -23,7 +23,8 @@ export interface PlannedStep {
 
 /** How payouts settle: by a preset, or by a timeline for each mode. */
 export type Settlement =
-  SettlementPreset | Readonly<Record<TransferMode, SettlementPreset | readonly PlannedStep[]>>;
+  | SettlementPreset
+  | Readonly<Record<TransferMode, SettlementPreset | readonly PlannedStep[]>>;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -18,7 +18,8 @@ interface Sources {
   readonly startedAtMs: number;
   /** Undefined without a store. */
   readonly store?:
-    { readonly isUp: () => boolean; readonly copies: () => number; readonly newer: () => number } | undefined;
+    | { readonly isUp: () => boolean; readonly copies: () => number; readonly newer: () => number }
+    | undefined;
 }
 
 /** What is counted of a request and its response. */

@@ -16,7 +16,7 @@ function listed(overview: string): readonly string[] {
 
 const ORDER = [...new Set(['docs/README.md', ...listed('docs/README.md')])];
 
-/** Breaks a paragraph of links into lines of at most 160 characters, as prettier does. */
+/** Breaks a paragraph of links into lines of at most 160 characters, as the formatter does. */
 const filled = (text: string): string =>
   text
     .match(/\[.*?\]\S+|\S+/g)!

@@ -218,8 +218,7 @@ export class LiveWorld {
       this.heardMs = performance.now();
       this.trouble.value = null;
     } catch (error) {
-      if (isUnreachable(error))
-        this.feed.break(error); // it reconnects, and shows it if that takes long
+      if (isUnreachable(error)) this.feed.break(error); // it reconnects, and shows it if that takes long
       else this.trouble.value = messageOf(error);
     }
   }

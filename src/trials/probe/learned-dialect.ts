@@ -4,7 +4,8 @@ type Choice = string | number;
 
 /** What is known about one row of the dialect: its value with the evidence, or why it is not known. */
 export type LearnedRow =
-  { readonly value: Choice; readonly evidence: string } | { readonly value: null; readonly why: string };
+  | { readonly value: Choice; readonly evidence: string }
+  | { readonly value: null; readonly why: string };
 
 const NEEDS_REFUSED = 'needs --level refused';
 const NEEDS_PAY = 'needs --level pay';

@@ -253,8 +253,7 @@ async function run(
     const outcome = await nodeHttp.initiate(sandbox.url, KEY, payoutOf(reference));
     (answers[reference] ??= []).push(textOf(outcome));
   };
-  if (how === 'parallel')
-    await Promise.all(references.toReversed().map(send)); // also in another order
+  if (how === 'parallel') await Promise.all(references.toReversed().map(send)); // also in another order
   else for (const reference of references) await send(reference);
   for (const outcomes of Object.values(answers)) outcomes.sort();
   await world.clock.advance('1h');

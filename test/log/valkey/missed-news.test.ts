@@ -45,8 +45,7 @@ async function heard({ connection }: ValkeyStore, url: string): Promise<void> {
   await new Promise<void>((resolve) => {
     stop = connection.follow('payout-sandbox:4:mark', () => {
       times += 1;
-      if (times === 1)
-        published = client.publish('payout-sandbox:4:mark', ''); // the first is that it listens now
+      if (times === 1) published = client.publish('payout-sandbox:4:mark', ''); // the first is that it listens now
       else resolve();
     });
   });

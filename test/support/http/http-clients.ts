@@ -4,7 +4,8 @@ import { PAYOUT } from '../sandbox.ts';
 
 /** What a client returned: a response that it considers complete, or the code of its error. */
 export type Outcome =
-  { readonly status: number; readonly headers: Headers; readonly text: string } | { readonly error: string };
+  | { readonly status: number; readonly headers: Headers; readonly text: string }
+  | { readonly error: string };
 
 /** An HTTP client that programs use. */
 export interface HttpClient {
