@@ -1,18 +1,22 @@
-import { pino } from 'pino';
 import { JOIN_VARIABLE, joinSandbox } from './client/joined-sandbox.ts';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import type { TestWorld } from './client/test-world.ts';
-import { runHunt, type HuntResult, type KnownFinding, type Progress } from './trials/hunt/hunt.ts';
+import type { HuntResult, KnownFinding, Progress } from './trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettingsInput } from './trials/hunt/options.ts';
-import { logOptions } from './platform/log-line.ts';
 import { systemClock } from './platform/system-clock.ts';
-import { startServer, type Server } from './server.ts';
+import type { Server } from './server.ts';
 import { readOptions, type Settings, type SettingsInput } from './settings.ts';
 
 /** A server with an admin token, wherever it runs. */
 type Started = Pick<Server, 'url' | 'adminToken' | 'close'>;
 
+/** Loads the server only here: a client of a sandbox elsewhere, such as each run of a hunt, starts in half the time. */
 async function startHere(settings: Settings): Promise<Sandbox> {
+  const [{ pino }, { logOptions }, { startServer }] = await Promise.all([
+    import('pino'),
+    import('./platform/log-line.ts'),
+    import('./server.ts'),
+  ]);
   return sandboxOf(await startServer(settings, systemClock(), pino(logOptions(settings))), settings);
 }
 
@@ -84,6 +88,7 @@ export async function hunt({
     }),
   );
   try {
+    const { runHunt } = await import('./trials/hunt/hunt.ts');
     return await runHunt(settings, {
       sandbox,
       settlement,
