@@ -6,6 +6,7 @@ import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
 import { hunt, startSandbox } from '../../src/index.ts';
 import { readSettings } from '../../src/settings.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
+import { isLong } from '../support/size.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
@@ -43,11 +44,14 @@ test('referee judges the sandbox that a test starts itself, and says which of it
   expect(stdout).toContain('order-7-again is a second payment of order-7: ₹250.00 too much');
 });
 
-test('hunt injects its failures into the sandbox that a test starts itself', async () => {
-  const flags = ['--goal', 'paid-twice', '--depth', '1', '--patience', '200ms'];
-  const { code, stdout } = await runInProcess(['hunt', ...flags, ...suite()]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('paid ₹250.00 twice') });
-});
+test.each(isLong ? ['hunt'] : [])(
+  '%s injects its failures into the sandbox that a test starts itself',
+  async () => {
+    const flags = ['--goal', 'paid-twice', '--depth', '1', '--patience', '200ms'];
+    const { code, stdout } = await runInProcess(['hunt', ...flags, ...suite()]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('paid ₹250.00 twice') });
+  },
+);
 
 test.each([
   ['several worlds', { SECOND: '1' }, 'the command uses 2 worlds, and a hunt is about one'],
