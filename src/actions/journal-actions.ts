@@ -42,7 +42,7 @@ export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] =>
   { text: reasonText(entry), colour: 'dim' },
 ];
 
-function journalLines({ requests, evicted }: RequestsResponse, { zone, paint }: Session): readonly string[] {
+function journalLines({ requests, evicted, left_out }: RequestsResponse, { zone, paint }: Session): readonly string[] {
   const rows = requests.toReversed().map((entry) => {
     const id = { text: `#${entry.id}`, isRight: true };
     return ([id, zone.time(entry.at)] as (string | Cell)[]).concat(requestCells(entry));
@@ -51,6 +51,7 @@ function journalLines({ requests, evicted }: RequestsResponse, { zone, paint }: 
   return [
     ...table(headings, rows, paint, 'the journal of this world has no such request'),
     ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} dropped from the journal`]),
+    ...(left_out === 0 ? [] : [`${counted(left_out, 'other request')} not shown`]),
   ];
 }
 

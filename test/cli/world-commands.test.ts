@@ -69,6 +69,7 @@ test('journal shows the response to each request and the reason, with amounts an
   await pay({ client_ref_id: 'three', amount: 12.505 }); // refused: no rupees and paise
   expect(await output('journal', '--status', '400')).toMatch(/ three +12\.505 IMPS {2}400 /);
   expect(await output('journal', '--status', '500')).not.toContain('#2');
+  expect(await output('journal', '--limit', '1')).toMatch(/\n2 other requests not shown\n$/);
   expect(await output('journal', '--since', '1')).not.toContain('#1');
   expect(JSON.parse(await output('journal', '--json', '--limit', '1'))).toMatchObject({
     requests: [{ id: 3 }],
