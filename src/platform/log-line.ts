@@ -1,4 +1,4 @@
-import type { LoggerOptions } from 'pino';
+import { stdSerializers, type LoggerOptions } from 'pino';
 import { maskAccount } from '../contract/service.ts';
 import type { Settings } from '../settings.ts';
 
@@ -60,6 +60,12 @@ export const escapeControls = (text: string): string =>
 /** A line without anything to escape, as most are. */
 const ASCII_LINE = /^[ -~]*\n$/;
 
+/** What is logged of an error. Its other fields may contain secrets: those of a store's client have the command, even a password. */
+function loggedError(error: Error) {
+  const { type, message, stack } = stdSerializers.err(error);
+  return { type, message, stack };
+}
+
 /** How every line is written: without secrets and without control characters. */
 export const logOptions = ({
   logLevel,
@@ -68,7 +74,10 @@ export const logOptions = ({
 }: Pick<Settings, 'logLevel' | 'apiKeys' | 'adminToken'>): LoggerOptions => ({
   level: logLevel,
   base: null,
-  serializers: lineRedaction(adminToken === undefined ? apiKeys : [...apiKeys, adminToken]),
+  serializers: {
+    ...lineRedaction(adminToken === undefined ? apiKeys : [...apiKeys, adminToken]),
+    err: loggedError,
+  },
   hooks: {
     streamWrite: (line) => (ASCII_LINE.test(line) ? line : `${escapeControls(line.trimEnd())}\n`), // JSON has the same escapes
   },

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
+import { logOptions } from '../../src/platform/log-line.ts';
 import {
   ask,
   hasTerminal,
@@ -174,6 +176,16 @@ test.each([
   const log = await stop();
   expect(linesOf(log, 'request')).toHaveLength(statuses.length);
   for (const key of [KEY, OTHER_KEY, WRONG_KEY]) expect(log).not.toContain(key);
+});
+
+test('the log has the message and the stack of an error, and nothing else that its maker put into it', () => {
+  let line = '';
+  const log = pino(logOptions({ logLevel: 'info' }), { write: (text) => (line = text) });
+  const error = new Error('WRONGPASS', { cause: new Error('the connection was closed') });
+  log.error({ err: Object.assign(error, { command: { name: 'auth', args: ['a-password'] } }) });
+  const [{ err }] = logLines(line) as [{ readonly err: object }];
+  expect(Object.keys(err)).toEqual(['type', 'message', 'stack']);
+  expect(err).toMatchObject({ message: 'WRONGPASS: the connection was closed' });
 });
 
 test.each([
