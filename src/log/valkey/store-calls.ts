@@ -5,9 +5,9 @@ import { AGAIN_AFTER_MS, type Client } from './store-client.ts';
 
 const GIVE_UP_AFTER_MS = 1200; // a call with its repetitions; with the last one, less than 2 s
 
-/** Temporary refusals of the store: it starts, is full, is read-only, has no master, or moves slots. */
+/** Temporary refusals of the store: it starts, is full, is read-only, has no master, moves slots, or has another password. */
 const PASSING =
-  /^(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT|MOVED|ASK)\b/;
+  /^(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT|MOVED|ASK|NOAUTH|WRONGPASS|NOPERM)\b/;
 
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 

@@ -78,6 +78,23 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     expect(await program.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
+  test('whose password changes refuses with 503 meanwhile, and its old password is not logged', async () => {
+    const store = await storeFor();
+    await store.command('ACL', 'SETUSER', 'sandbox', 'on', '>old-secret', '~*', '&*', '+@all');
+    const { url, log } = await serveInProcess({
+      SANDBOX_STORE: `redis://sandbox:old-secret@127.0.0.1:${store.port}`,
+    });
+    await expect.poll(() => pay(url)).toBe(200);
+    await store.command('ACL', 'SETUSER', 'sandbox', 'resetpass', '>new-secret');
+    await store.command('CLIENT', 'KILL', 'USER', 'sandbox');
+    const statuses = await Promise.all(Array.from({ length: 5 }, () => pay(url)));
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    await store.command('ACL', 'SETUSER', 'sandbox', '>old-secret');
+    await expect.poll(() => pay(url)).toBe(200);
+    expect(log()).toContain('WRONGPASS');
+    expect(log()).not.toContain('secret');
+  });
+
   test('can be used as the user of docs/cluster.md, who can neither empty nor change it otherwise', async () => {
     const store = await storeFor();
     const documented = /`ACL SETUSER sandbox on >PASSWORD ([^`]+)`/.exec(
