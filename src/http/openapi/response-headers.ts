@@ -37,6 +37,7 @@ const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = 
   ORIGIN_NOT_ALLOWED: ['X-Sandbox-Limit'],
   RATE_LIMITED: ['Retry-After', 'X-Sandbox-Limit'],
   SANDBOX_FULL: ['X-Sandbox-Limit'],
+  STORE_UNAVAILABLE: ['Retry-After'],
   UNAUTHORIZED: ['WWW-Authenticate'],
 };
 

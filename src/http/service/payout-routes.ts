@@ -122,7 +122,6 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
           'RATE_LIMITED',
           'SANDBOX_FULL',
           'NOT_RELEASED',
-          'STORE_UNAVAILABLE',
         ],
         body: InitiateRequest,
       }),

@@ -134,6 +134,16 @@ test('every refusal code is documented at its status', async () => {
   expect([...documented].toSorted()).toEqual(Object.keys(REFUSALS).toSorted());
 });
 
+test('every operation with a key or the admin token may be refused with 503 while the store is away', async () => {
+  const { document } = await openDocument();
+  const unlike = callsOf(document).filter(({ operation: { security, responses } }) => {
+    const { content, headers } = responses['503'] ?? {};
+    const isDocumented = content?.['application/json'].examples?.STORE_UNAVAILABLE !== undefined;
+    return isDocumented !== security.length > 0 || isDocumented !== (headers?.['Retry-After'] !== undefined);
+  });
+  expect(unlike.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+});
+
 test('an oversized body and a body that is not JSON are refused with documented statuses by every operation', async () => {
   const { client, document } = await openDocument();
   for (const { method, path, operation } of callsOf(document)) {
