@@ -4,6 +4,7 @@ import { payMany } from '../support/many-payouts.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
 const FROZEN = '2026-01-15T10:30:00Z';
+const ADMIN = 'a-token-of-the-admin';
 const LOST = '9999100500'; // paid, but the client gets a 500
 
 describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, { timeout: 90_000 }, () => {
@@ -61,6 +62,22 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     const { page } = await show();
     const shown = await page.getByTitle('Show another world').textContent();
     expect(shown).toContain(payer.apiKey);
+  });
+
+  test('a world that is dropped while the dashboard shows it is shown as the new one that its key has', async () => {
+    const { url, client } = await sandboxFor({ clock: FROZEN, adminToken: ADMIN });
+    const payer = client();
+    await payer.pay({ client_ref_id: 'of the old world' });
+    const seen = await open(url, { apiKey: payer.apiKey });
+    await loaded(seen);
+    const payouts = await seen.view('Payouts');
+    const row = payouts.getByRole('button', { name: 'Open of the old world' });
+    await row.waitFor();
+    const { id } = await payer.world.summary();
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    await fetch(`${url}/_sandbox/worlds/${id}`, { method: 'DELETE', headers });
+    await row.waitFor({ state: 'detached' });
+    expect(await seen.controls.innerText()).toContain('₹10,00,000.00');
   });
 
   test('any number of tabs use one stream of events, and each of them is live', async () => {

@@ -89,3 +89,26 @@ test('a lost connection that is replaced within a second is not shown, and one t
   second.end();
   await expect.poll(() => shown.slice(3, 4)).toEqual(['reconnecting']);
 });
+
+test('a connection that replaces one without an event may have missed anything, so everything is read again', async () => {
+  const open = [connection(), connection(), connection()];
+  const event = { id: 'a.1.0', type: 'reset', data: { now: '' } } as const;
+  async function* withEvent(): AsyncGenerator<WorldEvent, void> {
+    yield event;
+    yield* open[1]!.events;
+  }
+  const streams = [open[0]!.events, withEvent(), open[2]!.events];
+  const world = { events: () => Promise.resolve(streams.shift()!) } as unknown as World;
+  const opened: boolean[] = [];
+  const feed = new EventFeed(world, {
+    take: () => undefined,
+    opened: (isNew) => void opened.push(isNew),
+  });
+  onTestFinished(() => feed.close());
+  void feed.read();
+  for (const [nth, { end }] of open.entries()) {
+    await expect.poll(() => opened.length).toBe(nth + 1);
+    end();
+  }
+  expect(opened).toEqual([true, true, false]);
+});

@@ -50,7 +50,6 @@ export class EventFeed {
   readonly #tabs: Tabs;
   readonly #over = new AbortController();
   #lastId: string | undefined;
-  #isOpened = false;
   #isReading = false;
   #broken = new AbortController();
   #patience: ReturnType<typeof setTimeout>[] = [];
@@ -114,8 +113,7 @@ export class EventFeed {
         });
         openedMs = performance.now();
         this.#say({ state: 'live' });
-        this.#reader.opened(!this.#isOpened);
-        this.#isOpened = true;
+        this.#reader.opened(this.#lastId === undefined); // without an id, the server cannot say what was missed
         for await (const event of events) this.#take(event);
         if (!turn.aborted) this.#lose(null);
       } catch (error) {
@@ -148,9 +146,8 @@ export class EventFeed {
     if (this.#isReading) return;
     if (!('connection' in message)) return this.#take(message);
     this.connection.value = message.connection;
-    const isBehind = !this.#isOpened || message.lastId !== this.#lastId;
+    const isBehind = this.#lastId === undefined || message.lastId !== this.#lastId;
     if (message.connection.state !== 'live' || !isBehind) return;
-    this.#isOpened = true;
     this.#lastId = message.lastId;
     this.#reader.opened(true);
   }
