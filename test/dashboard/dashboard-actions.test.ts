@@ -190,6 +190,29 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await controls.getByText('Write a time such as').waitFor();
   });
 
+  test('only the newest sentence offers an undo, since that takes back what was done last', async () => {
+    const { payer, page, controls, said } = await worldPage();
+    const undo = said.getByRole('button', { name: 'Undo', exact: true });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('back to normal');
+    await page.keyboard.press('Enter');
+    await said.getByText('Back to normal.').waitFor();
+    expect(await undo.count()).toBe(0); // nothing was done
+    await controls.getByRole('button', { name: '+1 h', exact: true }).click();
+    await said.getByText('It is 15 Jan 2026').waitFor();
+    await controls.getByRole('button', { name: 'Order', exact: true }).click();
+    await said.getByText('Ordered: the next initiate').waitFor();
+    expect(await undo.count()).toBe(1);
+    for (const client_ref_id of ['one', 'two']) await payer.pay({ client_ref_id });
+    await undo.click();
+    await said.getByText(/The client has sent 2 requests since this rule: #1 .* two\.$/).waitFor();
+    await said.getByRole('button', { name: 'Undo these too' }).click();
+    await said.getByText('Taken back: rule.').waitFor();
+    expect(await payer.world.rules('world')).toEqual([]);
+    expect(await payer.world.transactions()).toEqual([]);
+    expect(await payer.clock.now()).toEqual(new Date(Date.parse(FROZEN) + 3_600_000));
+  });
+
   test('a payout is explained before it is made, held, and released with a failure', async () => {
     const { payer, page, view, controls, form } = await worldPage();
     await payer.world.rule({ name: 'hold', match: { route: 'initiate' }, effect: { hold: 'committed' } });

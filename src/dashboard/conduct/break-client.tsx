@@ -11,27 +11,23 @@ import css from './conduct.module.css';
 const begin = (live: LiveWorld): void =>
   changeRules(
     live,
-    async () => {
-      for (const [name, text, effect] of BREAKS.toReversed()) {
-        const match = { route: 'initiate', attempt: 1 } as const;
-        await live.world.rule({
-          name,
-          description: `the next new payout gets ${text}`,
-          match,
-          times: 1,
-          effect,
-        });
-      }
-    },
+    BREAKS.toReversed().map(([name, text, effect]) => () => {
+      const match = { route: 'initiate', attempt: 1 } as const;
+      return live.world.rule({
+        name,
+        description: `the next new payout gets ${text}`,
+        match,
+        times: 1,
+        effect,
+      });
+    }),
     'Nine failures are ordered for the next nine payouts.',
   );
 
 const end = (live: LiveWorld, names: readonly string[]): void =>
   changeRules(
     live,
-    async () => {
-      for (const name of names) await live.world.removeRule(name);
-    },
+    names.map((name) => () => live.world.removeRule(name)),
     'The nine failures are removed.',
   );
 

@@ -22,12 +22,19 @@ async function putAll(world: World, rules: readonly RuleRequest[]): Promise<Read
   return names;
 }
 
-async function removeOthers(world: World, names: ReadonlySet<string>): Promise<void> {
-  for (const { name } of await world.rules('world')) if (!names.has(name)) await world.removeRule(name);
+/** @returns how many it removed */
+async function removeOthers(world: World, names: ReadonlySet<string>): Promise<number> {
+  const others = (await world.rules('world')).filter(({ name }) => !names.has(name));
+  for (const { name } of others) await world.removeRule(name);
+  return others.length;
 }
 
-/** Replaces the overrides of a world with those of a document. If one of them is refused, the former ones are put back. */
-export async function putRules(world: World, document: unknown): Promise<void> {
+/**
+ * Replaces the overrides of a world with those of a document. If one of them is refused, the former ones are put back.
+ *
+ * @returns how many control actions that took
+ */
+export async function putRules(world: World, document: unknown): Promise<number> {
   const { rules = [], ...others } = document as { rules?: readonly RuleRequest[] };
   const [other] = Object.keys(others);
   if (other !== undefined) {
@@ -36,7 +43,7 @@ export async function putRules(world: World, document: unknown): Promise<void> {
   const former = await world.rules('world');
   try {
     const put = await putAll(world, rules);
-    await removeOthers(world, put); // only now, so that no request meets a world without its rules
+    return rules.length + (await removeOthers(world, put)); // only now, so that no request meets a world without its rules
   } catch (error) {
     await removeOthers(world, new Set(former.map(({ name }) => name)));
     await putAll(world, former.map(requestOf));

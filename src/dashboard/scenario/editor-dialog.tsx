@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
 import { RULE_EFFECTS } from '../control-bar/rule-orders.ts';
-import { useAction, useLive } from '../store/current-world.ts';
+import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { plural } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
@@ -37,7 +37,7 @@ interface Props {
   readonly note: string;
   readonly start: string;
   /** @returns what it did */
-  readonly use: (document: unknown) => Promise<string>;
+  readonly use: (document: unknown) => Promise<Said>;
   readonly onClose: () => void;
 }
 

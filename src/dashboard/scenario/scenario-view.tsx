@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { RuleResponse } from '../../contract/control-responses.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { backToNormal, changedRules, changeRules, removeRule } from '../control-bar/rule-orders.ts';
-import { useAction, useLive } from '../store/current-world.ts';
+import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
 import { counted } from '../ui/formats.ts';
@@ -40,7 +40,7 @@ function ScenarioChoice() {
   const choose = (name: string): void =>
     changeRules(
       live,
-      () => live.world.use(name === '' ? null : name),
+      [() => live.world.use(name === '' ? null : name)],
       name === '' ? 'The active scenario of the server is used.' : `The scenario is ${name}.`,
     );
   return (
@@ -68,10 +68,14 @@ function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
       const document = isRules ? rulesDocument(top) : scenario?.document;
       setEdited({ isRules, text: (await checkScenario(live, { document })).text });
     });
-  const use = (document: unknown): Promise<string> =>
+  const use = (document: unknown): Promise<Said> =>
     changedRules(
       live,
-      () => (edited?.isRules === true ? putRules(world, document) : world.use(document as ScenarioInput)),
+      async () => {
+        if (edited?.isRules === true) return putRules(world, document);
+        await world.use(document as ScenarioInput);
+        return 1;
+      },
       'The world behaves as written.',
     );
   return (

@@ -7,7 +7,7 @@ export const Toasts = ({ news }: { readonly news: News }) => (
     {news.toasts.value.map((toast) => (
       <div key={toast.text} class="toast">
         <span>{toast.text}</span>
-        {toast.offer !== undefined && (
+        {toast.offer !== undefined && toast === news.newest && (
           <Button
             kind="small"
             act={() => {

@@ -18,6 +18,14 @@ const refusalText = (error: unknown): string =>
     ? error.errors.map(({ message }) => message).join('; ')
     : messageOf(error);
 
+/** How a refused undo ends that may be repeated with `force`: words for whoever makes the call by hand. */
+const FORCED = / \{"force":true\}.*/s;
+/** As many actions as a world can take back at least. */
+const MOST_UNDONE = 10;
+
+/** What an action did, in words, and how many control actions it took: one, unless it says otherwise. */
+export type Said = string | { readonly text: string; readonly actions: number };
+
 export interface Effects {
   /** The events that the action causes, which are then no news. */
   readonly causes?: readonly WorldEvent['type'][];
@@ -25,23 +33,25 @@ export interface Effects {
   readonly undo?: boolean;
 }
 
-/** Takes the last control action back, and says which it was. @param force also takes back the requests since then */
-export async function undo(live: LiveWorld, force = false): Promise<void> {
+/** Takes the last control actions back, and says which they were. @param force also takes back the requests since then */
+export async function undo(live: LiveWorld, actions = 1, force = false): Promise<void> {
   const done = live.news.expect(['restore']);
+  const taken: string[] = [];
   try {
-    const { action } = await live.world.undo({ force });
-    live.news.show({ text: `Taken back: ${action}.` });
+    while (taken.length < actions) taken.push((await live.world.undo({ force })).action);
+    live.news.show({ text: `Taken back: ${[...new Set(taken)].join(', ')}.` });
     live.refresh();
   } catch (error) {
-    const canForce = !force && error instanceof SandboxError && /requests? #?\d/.test(error.message);
-    const offer = { label: 'Undo these too', act: () => void undo(live, true) };
-    live.news.show({ text: refusalText(error), offer: canForce ? offer : undefined });
+    const [why, forced] = refusalText(error).split(FORCED, 2);
+    const offer = { label: 'Undo these too', act: () => void undo(live, actions - taken.length, true) };
+    live.news.show({ text: why!, offer: forced === undefined ? undefined : offer });
   } finally {
     done();
   }
 }
 
-const undoOffer = (live: LiveWorld): Toast['offer'] => ({ label: 'Undo', act: () => void undo(live) });
+const undoOffer = (live: LiveWorld, actions: number): Toast['offer'] =>
+  actions < 1 || actions > MOST_UNDONE ? undefined : { label: 'Undo', act: () => void undo(live, actions) };
 
 /**
  * Carries out an action and says what it did. Whatever goes wrong is returned as a text: null if nothing did, or if no server
@@ -49,14 +59,15 @@ const undoOffer = (live: LiveWorld): Toast['offer'] => ({ label: 'Undo', act: ()
  */
 async function attempt(
   live: LiveWorld | null,
-  act: () => Promise<string | void>,
+  act: () => Promise<Said | void>,
   { causes = [], undo: isUndoable = false }: Effects = {},
 ): Promise<string | null> {
   const done = live?.news.expect(causes);
   try {
-    const text = await act();
-    if (live !== null && typeof text === 'string') {
-      live.news.show({ text, offer: isUndoable ? undoOffer(live) : undefined });
+    const said = await act();
+    if (live !== null && said !== undefined) {
+      const { text, actions } = typeof said === 'string' ? { text: said, actions: 1 } : said;
+      live.news.show({ text, offer: isUndoable ? undoOffer(live, actions) : undefined });
     }
     return null;
   } catch (error) {
@@ -69,7 +80,7 @@ async function attempt(
 }
 
 /** Carries out an action of which no form says why it was refused: that is shown like what it did. */
-export async function perform(live: LiveWorld, act: () => Promise<string>, effects?: Effects): Promise<void> {
+export async function perform(live: LiveWorld, act: () => Promise<Said>, effects?: Effects): Promise<void> {
   const refused = await attempt(live, act, effects);
   if (refused !== null) live.news.show({ text: refused });
 }
@@ -82,7 +93,7 @@ export function useAction() {
   const [refusal, setRefusal] = useState<string | null>(null);
   const isAway = live !== null && live.away.value !== null;
   useEffect(() => setRefusal(null), [live?.readings.value, isAway]); // what was refused then may be right now
-  const run = (act: () => Promise<string | void>, effects?: Effects): void => {
+  const run = (act: () => Promise<Said | void>, effects?: Effects): void => {
     if (isRunning.current || isAway) return;
     isRunning.current = true;
     setBusy(true);

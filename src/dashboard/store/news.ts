@@ -62,6 +62,8 @@ export class News {
   readonly said = signal('');
   /** The newest last. */
   readonly toasts = signal<readonly Toast[]>([]);
+  /** The only one whose offer still stands: an undo takes back whatever was done last. It stays when it is hidden. */
+  newest: Toast | null = null;
   #waiting: string[] = [];
   #isWaiting = false;
   /** The events that actions of this page cause, and how many such actions are under way. */
@@ -69,6 +71,7 @@ export class News {
 
   show(toast: Toast): void {
     const others = this.toasts.value.filter(({ text }) => text !== toast.text);
+    this.newest = toast;
     this.toasts.value = [...others, toast].slice(-MOST_SHOWN);
     setTimeout(() => this.hide(toast), SHOWN_MS);
   }
