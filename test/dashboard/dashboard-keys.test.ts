@@ -124,6 +124,20 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
     await keyboard.type('pay 1500,50');
     await page.getByRole('option').getByText('is not an amount').waitFor();
+    await keyboard.press('Enter'); // changes no words
+    const words = page.getByLabel('Command', { exact: true });
+    expect(await words.inputValue()).toBe('pay 1500,50');
+    await words.fill('advance 99999d');
+    await page.getByRole('option').getByText('Enter again to confirm').waitFor();
+    await keyboard.press('Enter');
+    await page.getByRole('option').getByText('Enter again to confirm').waitFor({ state: 'detached' });
+    expect((await payer.clock.now()).getUTCFullYear()).toBe(2026);
+    await keyboard.press('Enter');
+    await said.getByText('2299, ').waitFor();
+    await type('undo');
+    await said.getByText('Taken back: advance.').waitFor();
+    await keyboard.press('Control+k');
+    await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
     await keyboard.press('Escape');
     await page.getByRole('combobox').and(page.locator(':focus')).waitFor({ state: 'hidden' });
     await keyboard.press('?');
@@ -213,6 +227,11 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     const conduct = await view('Conduct');
     await conduct.getByRole('button', { name: 'Break my client' }).click();
     await said.getByText('Nine failures are ordered').waitFor(); // the first of them is put last
+    await said.getByRole('button', { name: 'Undo' }).click();
+    await said.getByText('Taken back: rule.').waitFor();
+    expect(await payer.world.rules('world')).toEqual([]);
+    await conduct.getByRole('button', { name: 'Break my client' }).click();
+    await said.getByText('Nine failures are ordered').waitFor();
     const row = (text: string) => conduct.getByRole('row').filter({ hasText: text });
     await row('a 500 after the payout').getByText('waiting').waitFor();
     const statuses = [];

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { AdvanceRequest } from '../../contract/control.ts';
 import { Button } from '../ui/button.tsx';
 import { duration, istMoment, messageOf } from '../ui/formats.ts';
-import { moveOf, type Move } from './time-words.ts';
+import { FAR_MS, moveOf, type Move } from './time-words.ts';
 import css from './control-bar.module.css';
 
 const SUGGESTIONS = [
@@ -13,8 +13,6 @@ const SUGGESTIONS = [
   'Monday 09:00',
   'end of month',
 ];
-/** A longer advance is asked for twice: it settles everything that is scheduled. */
-const FAR_MS = 400 * 86_400_000;
 
 function read(text: string, nowMs: number, nextDue: string | null): Move | string {
   try {

@@ -6,6 +6,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const IST_MS = 5.5 * HOUR_MS;
+/** A longer advance is asked for twice: it settles everything that is scheduled. */
+export const FAR_MS = 400 * DAY_MS;
 const LATEST_MS = Date.UTC(10_000, 0) - 1;
 
 const UNITS: readonly (readonly [RegExp, number])[] = [

@@ -2,7 +2,7 @@ import { advance, CLOCK_EFFECTS, toggleClock } from '../control-bar/clock-moves.
 import { FAILURES, ruleOf, TIMES, type Times } from '../control-bar/failure-kinds.ts';
 import { backToNormal, orderRule } from '../control-bar/rule-orders.ts';
 import { freshReference, pay } from '../control-bar/sending.ts';
-import { moveOf } from '../control-bar/time-words.ts';
+import { FAR_MS, moveOf } from '../control-bar/time-words.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { VIEWS, type ViewName } from '../shell/address.ts';
 import { openPayout, openRequest, showRisk, showView } from '../shell/navigation.ts';
@@ -20,13 +20,22 @@ export interface Command {
   readonly note: string;
   /** Absent while the words are not complete. */
   readonly act?: () => void;
+  /** What Enter types then. */
+  readonly typed?: string;
 }
+
+const PAY: Command = { title: 'Pay …', note: 'pay 5000 to 9999100500', typed: 'pay ' };
+const ADVANCE: Command = {
+  title: 'Advance …',
+  note: 'advance 3d, advance 02:00 tomorrow',
+  typed: 'advance ',
+};
 
 function payCommand(live: LiveWorld, words: string): Command | null {
   const match = /^pay(?:\s+(\S+)(?:\s+(?:to\s+)?(\S+))?)?$/.exec(words);
   if (match === null) return null;
   const [, text, account] = match;
-  if (text === undefined) return { title: 'Pay …', note: 'pay 5000 to 9999100500' };
+  if (text === undefined) return PAY;
   const amount = parseAmount(text);
   if (amount === null) return { title: 'Pay …', note: noAmountText(text) };
   const send = async (): Promise<string> => {
@@ -48,17 +57,19 @@ function payCommand(live: LiveWorld, words: string): Command | null {
 }
 
 function advanceCommand(live: LiveWorld, words: string): Command | null {
-  const match = /^(?:advance|go|wait)(?:\s+(.+))?$/.exec(words);
+  const match = /^(?:advance|go|wait)(?:\s+([^!]+)(!?))?$/.exec(words);
   if (match === null) return null;
   const nowMs = worldNowMs(live);
-  if (match[1] === undefined || nowMs === null)
-    return { title: 'Advance …', note: 'advance 3d, advance 02:00 tomorrow' };
+  if (match[1] === undefined || nowMs === null) return ADVANCE;
   try {
-    const { request, atMs } = moveOf(match[1], nowMs, live.clock.value?.next_due ?? null);
+    const [, text, isSure] = match;
+    const title = `Advance ${text}`;
+    const { request, atMs } = moveOf(text, nowMs, live.clock.value?.next_due ?? null);
     const act = (): void => void perform(live, () => advance(live, request), CLOCK_EFFECTS);
     const note =
       atMs === null ? 'until nothing is scheduled' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
-    return { title: `Advance ${match[1]}`, note, act };
+    if (atMs === null || atMs - nowMs <= FAR_MS || isSure !== '') return { title, note, act };
+    return { title, note: `${note}. A clock cannot go back: Enter again to confirm.`, typed: `${words}!` };
   } catch (error) {
     return { title: 'Advance …', note: messageOf(error) };
   }
@@ -82,10 +93,14 @@ function orderCommands(live: LiveWorld, words: string): readonly Command[] {
   return FAILURES.filter(
     ({ routes, text }) => routes.includes(route) && wanted.every((word) => text.includes(word)),
   ).map((failure) => {
-    const title = `The ${times} ${route} ${failure.text}`;
+    const title = `${times === 'every' ? 'Every' : `The ${times}`} ${route} ${failure.text}`;
     const count = TIMES[times];
     const act = (): void =>
-      orderRule(live, ruleOf(failure, route, times, taken), title.replace('The', 'the'));
+      orderRule(
+        live,
+        ruleOf(failure, route, times, taken),
+        title.replace(/^./, (first) => first.toLowerCase()),
+      );
     return {
       title,
       note: count === null ? 'until it is removed' : `${count} ${count === 1 ? 'time' : 'times'}`,
@@ -150,10 +165,10 @@ function plainCommands(live: LiveWorld): readonly Command[] {
 export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
   const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
   const examples: readonly Command[] = [
-    { title: 'Pay …', note: 'pay 5000 to 9999100500' },
-    { title: 'Advance …', note: 'advance 3d' },
-    { title: 'Order a failure …', note: 'next initiate 500 after payout' },
-    { title: 'Open …', note: 'open order-1, open #12' },
+    PAY,
+    ADVANCE,
+    { title: 'Order a failure …', note: 'next initiate 500 after payout', typed: 'next ' },
+    { title: 'Open …', note: 'open order-1, open #12', typed: 'open ' },
   ];
   const plain = [...plainCommands(live), ...(words === '' ? examples : [])];
   const own = [payCommand(live, words), advanceCommand(live, words)].filter((one) => one !== null);

@@ -18,8 +18,8 @@ export function Palette() {
     () => document.getElementById(`command-${chosen}`)?.scrollIntoView({ block: 'nearest' }),
     [chosen],
   );
-  const carryOut = ({ act, note }: Command): void => {
-    if (act === undefined) return setText(note.split(',', 1)[0]!.split(' ', 1)[0]! + ' ');
+  const carryOut = ({ act, typed = text }: Command): void => {
+    if (act === undefined) return setText(typed);
     hide();
     act();
   };
