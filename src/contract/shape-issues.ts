@@ -57,6 +57,8 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'a list',
 };
 
+const itemsText = (count: number | bigint): string => `${count} ${count === 1 ? 'item' : 'items'}`;
+
 /** What is wrong with a value whose schema has no message of its own: the rest of a sentence that begins with its name. */
 export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
@@ -67,8 +69,10 @@ export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_small':
+      if (issue.origin === 'array') return `must have at least ${itemsText(issue.minimum)}`;
       return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`;
     case 'too_big':
+      if (issue.origin === 'array') return `must have at most ${itemsText(issue.maximum)}`;
       return `must be at most ${issue.maximum}${issue.origin === 'string' ? ' characters' : ''}`;
     default:
       return undefined;

@@ -289,7 +289,12 @@ testRows<[body: unknown, message: RegExp, field: string]>([
   [{}, /^body must have either match or sequence$/, 'body'],
   [{ match: {}, sequence: [{}] }, /^body must have either match or sequence$/, 'body'],
   [{ sequence: [{}], count: { exactly: 1 } }, /^body must not have both a count and a sequence$/, 'body'],
-  [{ sequence: [] }, /^sequence must be at least 1$/, 'sequence'],
+  [{ sequence: [] }, /^sequence must have at least 1 item$/, 'sequence'],
+  [
+    { sequence: Array.from({ length: 101 }, () => ({})) },
+    /^sequence must have at most 100 items$/,
+    'sequence',
+  ],
   [{ match: {}, count: {} }, /^count must say exactly, at_least or at_most$/, 'count'],
   [{ match: {}, count: { exactly: -1 } }, /^count\.exactly must be at least 0$/, 'count.exactly'],
   [{ match: {}, count: { exactly: 1.5 } }, /^count\.exactly /, 'count.exactly'],
