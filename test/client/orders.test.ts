@@ -107,7 +107,7 @@ test.each<[what: string, run: (world: World) => Promise<void>, message: string]>
   [
     'fewer requests than were to be in flight',
     (world) => world.orders(1, (order) => order.release(), { within: '1ms' }),
-    'order 1 (1 of 1) failed: Expected 1 held requests; after 1ms there were none',
+    'order 1 (1 of 1) failed: Expected 1 held request; after 1ms there were none',
   ],
   [
     'a test that is no function',

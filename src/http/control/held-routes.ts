@@ -60,7 +60,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
         if (how === 'changed') continue;
         const waited = how === 'due' ? `after ${durationText(within)}` : 'when the world was reset or ended';
         throw new Refusal('TOO_FEW_HELD', {
-          message: `Expected ${count} held requests; ${waited} there were ${listText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,
+          message: `Expected ${count} held ${count === 1 ? 'request' : 'requests'}; ${waited} there were ${listText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,
         });
       }
     },

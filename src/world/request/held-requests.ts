@@ -93,7 +93,7 @@ export function findHeld({ held }: WorldState, id: number): HeldRequest {
   const others = ids.length === 0 ? 'none is held' : `those that are held are ${ids.join(', ')}`;
   const why =
     id > held.made
-      ? 'no request had this id so far'
+      ? 'no held request has had this id, which is not its number in the journal'
       : 'it was released, or expired, or its client left, or the world was reset';
   throw new Refusal('HELD_NOT_FOUND', { message: `Request ${id} is not held: ${why}; ${others}` });
 }
