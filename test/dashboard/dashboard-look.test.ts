@@ -172,6 +172,19 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
   });
 
+  test('the times below the ribbon differ, although everything happens in two seconds', async () => {
+    const { url, client } = await sandboxFor({ clock: FROZEN });
+    const payer = client();
+    await payer.pay();
+    const seen = await open(url, { apiKey: payer.apiKey });
+    await loaded(seen);
+    const times = seen.page.locator('figure svg text > tspan:first-child');
+    await times.first().waitFor();
+    const shown = await times.allTextContents();
+    expect(shown.length).toBeGreaterThan(5);
+    expect(new Set(shown).size).toBeGreaterThan(2); // there are three seconds
+  });
+
   test('without a match a list says what to do, and times in IST show UTC on hover', async () => {
     const { show } = await badDay(1280);
     const { view } = await show();

@@ -61,6 +61,8 @@ const Bars = ({ bars }: { readonly bars: readonly Bar[] }) => (
 function Times({ scale, nowX }: { readonly scale: TimeScale; readonly nowX: number }) {
   const count = Math.max(1, Math.floor(scale.width / LABEL_EVERY));
   const places = Array.from({ length: count + 1 }, (_, nth) => (nth * scale.width) / count);
+  const minutes = places.map((x) => Math.floor(msAt(scale, x) / 60_000));
+  const digits = new Set(minutes).size < minutes.length ? 8 : 5; // with seconds where minutes repeat
   return (
     <>
       {places.map((x) => {
@@ -68,7 +70,7 @@ function Times({ scale, nowX }: { readonly scale: TimeScale; readonly nowX: numb
         const atMs = msAt(scale, x);
         return (
           <text key={x} x={x} y={HEIGHT - 20} class={css.time}>
-            <tspan x={x}>{istTime(atMs).slice(0, 5)}</tspan>
+            <tspan x={x}>{istTime(atMs).slice(0, digits)}</tspan>
             <tspan x={x} dy="14">
               {istShortDay(atMs)}
             </tspan>
