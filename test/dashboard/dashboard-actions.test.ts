@@ -151,6 +151,23 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await said.getByText(`${snapshot.name} is loaded.`).waitFor();
   });
 
+  test('a snapshot can be loaded where only some keys are accepted, and no replay is lost by that', async () => {
+    const keys = ['sk_test_listed', 'sk_test_listed-replay'] as const;
+    const { url, client } = await sandboxFor({ clock: FROZEN, apiKeys: keys.join() });
+    const [payer, replay] = [client(keys[0]), client(keys[1])];
+    for (const { pay } of [payer, replay]) await pay();
+    const buffer = Buffer.from(await payer.world.snapshot());
+    await payer.world.reset();
+    const seen = await open(url, { apiKey: payer.apiKey });
+    await loaded(seen);
+    const world = await seen.view('World');
+    const file = { name: 'saved.ndjson', mimeType: 'application/x-ndjson', buffer };
+    await world.getByLabel('Snapshot to load').setInputFiles(file);
+    await seen.page.getByLabel('What happened').getByText('saved.ndjson is loaded.').waitFor();
+    expect(await payer.world.transactions()).toHaveLength(1);
+    expect(await replay.world.transactions()).toHaveLength(1);
+  });
+
   test('a fork replaces the world that the question names, although another key was entered since', async () => {
     const { client, payer, seen, view } = await worldPage();
     const [one, other] = [client(), client()];

@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks';
+import { SandboxError } from '../../client/control-client.ts';
 import { World } from '../../client/controlled-world.ts';
 import { payoutsCsv } from '../payouts/payouts-csv.ts';
 import { worldName } from '../shell/address.ts';
@@ -12,6 +13,17 @@ import { Replay } from './replay.tsx';
 import { useReplacement } from './replacement.tsx';
 
 const EFFECTS = { causes: ['reset', 'restore'], undo: true } as const;
+
+/** Loads a snapshot into a copy that is never kept: what is wrong with it is said before anything is asked or lost. */
+async function tryOut({ url, apiKey }: World, snapshot: string): Promise<void> {
+  const copy = new World(url, `${apiKey}-preview`);
+  try {
+    await copy.restore(snapshot);
+    await copy.reset();
+  } catch (error) {
+    if (!(error instanceof SandboxError && error.code === 'UNAUTHORIZED')) throw error; // only listed keys have worlds
+  }
+}
 
 /** The world as a whole: reset, snapshots, forks, replay, exports, and what else to read. */
 export function WorldView() {
@@ -37,8 +49,8 @@ export function WorldView() {
     if (chosen === undefined) return;
     const snapshot = await chosen.text();
     file.current!.value = ''; // so that the same file can be chosen again
-    const copy = new World(world.url, `${world.apiKey}-replay`);
     if (toReplay.current) {
+      const copy = new World(world.url, `${world.apiKey}-replay`);
       return run(async () => {
         await copy.restore(snapshot);
         chooseKey(copy.apiKey);
@@ -48,10 +60,7 @@ export function WorldView() {
       await world.restore(snapshot);
       return `${chosen.name} is loaded.`;
     };
-    replace({ ...whole, verb: 'Load the snapshot', act }, async () => {
-      await copy.restore(snapshot); // whatever is wrong with the file is said before anything is asked or lost
-      await copy.reset();
-    });
+    replace({ ...whole, verb: 'Load the snapshot', act }, () => tryOut(world, snapshot));
   };
   const choose = (forReplay: boolean): void => {
     toReplay.current = forReplay;
