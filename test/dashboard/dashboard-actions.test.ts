@@ -173,8 +173,13 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     const [one, other] = [client(), client()];
     for (const { pay } of [one, other]) await pay();
     const world = await view('World');
+    await world.getByLabel('Key of the fork').fill(payer.apiKey);
+    await world.getByRole('button', { name: 'Fork' }).click();
+    const refusal = world.getByText('This is the key of this world: enter another one.');
+    await refusal.waitFor();
     const answer = await holdBack(seen, '**/_sandbox/requests?order=oldest*');
     await world.getByLabel('Key of the fork').fill(one.apiKey);
+    await refusal.waitFor({ state: 'detached' }); // it was about another key
     await world.getByRole('button', { name: 'Fork' }).click();
     await world.getByLabel('Key of the fork').fill(other.apiKey);
     answer();

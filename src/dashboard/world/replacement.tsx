@@ -45,5 +45,10 @@ export function useReplacement() {
       </div>
     </div>
   );
-  return { ...action, replace, question, forget: () => setAsked(null) };
+  /** What was asked or refused is no longer what the form says. */
+  const forget = (): void => {
+    setAsked(null);
+    action.clear();
+  };
+  return { ...action, replace, question, forget };
 }
