@@ -42,7 +42,10 @@ export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] =>
   { text: reasonText(entry), colour: 'dim' },
 ];
 
-function journalLines({ requests, evicted, left_out }: RequestsResponse, { zone, paint }: Session): readonly string[] {
+function journalLines(
+  { requests, evicted, left_out }: RequestsResponse,
+  { zone, paint }: Session,
+): readonly string[] {
   const rows = requests.toReversed().map((entry) => {
     const id = { text: `#${entry.id}`, isRight: true };
     return ([id, zone.time(entry.at)] as (string | Cell)[]).concat(requestCells(entry));
