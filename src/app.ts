@@ -94,13 +94,14 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
               ? undefined
               : {
                   isUp: (): boolean => shared?.connection.isAway === false,
-                  copies: () => worlds.copies,
+                  copies: () => worlds.copies.size,
                   newer: () => shared?.connection.newerWorlds ?? 0,
                 },
         })
       : null;
 
   const observer = observeWorlds(log, metrics ?? undefined);
+  const storeObserver = observeStore(log, metrics?.store);
   const shared =
     settings.store === undefined
       ? null
@@ -108,7 +109,14 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           url: settings.store,
           wallClock,
           compiler: scenarios,
-          observer: observeStore(log, metrics?.store),
+          observer: {
+            ...storeObserver,
+            lost(worldId) {
+              storeObserver.lost(worldId);
+              const known = worlds.copies.get(worldId);
+              if (known !== undefined) void drops.lost(known.world);
+            },
+          },
           idleMs: settings.worldIdle,
           source: scenarios.activeSource(),
         });

@@ -8,7 +8,6 @@ import { MAX_BODY_BYTES, takeChunks, takeJsonBodies } from './limits/json-body.t
 import { UnreadResponses } from './limits/unread-responses.ts';
 import { handleAfterReading } from './one-turn.ts';
 import type { HttpExchange } from './http-exchange.ts';
-import { FIRST_GENERATION } from '../world/state.ts';
 import { requestRecorder, type Recording } from './recorder.ts';
 import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
 import { isControlPath, otherSites, refuseRepeatedHeaders, refuseUnknownRoute } from './request-checks.ts';
@@ -40,9 +39,9 @@ function dropBody({ method, raw }: FastifyRequest): void {
 
 /** Tells whoever comes back to a world why its payouts are gone, until it is reset. */
 function tellDrop({ dialect, reply, world }: HttpExchange): void {
-  const isTold = world?.latest.generation === FIRST_GENERATION && dialect.answers.sandbox_headers === 'sent';
-  if (isTold && world.droppedBefore !== null)
-    void reply.header('x-sandbox-world-dropped', world.droppedBefore);
+  const dropped = world?.droppedBefore ?? null;
+  if (dropped !== null && dialect.answers.sandbox_headers === 'sent')
+    void reply.header('x-sandbox-world-dropped', dropped);
 }
 
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */

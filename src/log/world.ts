@@ -22,7 +22,7 @@ export class World {
   readonly id: string;
   readonly connections: WorldConnections;
   usedAtMs: number;
-  /** When and why the world of this id before it was dropped, with payouts; null as far as that is known. */
+  /** When and why payouts of this id were dropped, until the world is reset; null as far as that is known. */
   droppedBefore: string | null = null;
   readonly #parts: WorldParts<World>;
   readonly #timer: SettlementTimer;
@@ -261,6 +261,7 @@ export class World {
 
   #reopened({ isNew, isSame, isSkipped, isReplaced }: Reopened): MaybePromise<void> {
     if (isReplaced) this.connections.endHeldBack();
+    if (isReplaced && isSame) this.droppedBefore = null;
     if (!isSame) this.connections.endReaders();
     else if (isSkipped) this.connections.miss(this.#log.epoch, this.#log.place.position);
     if (!isSame) return this.#parts.remade(this, isNew);
@@ -270,7 +271,9 @@ export class World {
     const { observer, store } = this.#parts;
     const isOwn = stamp.server === store.server;
     const goesOn = command.kind === 'restore' && command.undo?.isForced === false; // and so do its requests
-    if (outcome.kind === 'done' && isReplacing(command) && !goesOn) this.connections.endHeldBack();
+    const isReplaced = outcome.kind === 'done' && isReplacing(command);
+    if (isReplaced) this.droppedBefore = null;
+    if (isReplaced && !goesOn) this.connections.endHeldBack();
     const changes: Change[] = [];
     for (const event of outcome.events) {
       if (event.type !== 'settlement') continue;

@@ -80,9 +80,9 @@ export class Worlds {
     return Math.max(this.#known.size, this.#options.store.directory?.worlds ?? 0);
   }
 
-  /** How many worlds this server has in memory. */
-  get copies(): number {
-    return this.#known.size;
+  /** The worlds that this server has in memory. */
+  get copies(): Pick<KnownWorlds, 'get' | 'size'> {
+    return this.#known;
   }
 
   /** How many records all worlds hold, as SANDBOX_MAX_TRANSACTIONS counts them. */

@@ -14,6 +14,8 @@ export interface Evidence {
   readonly evicted: number;
   /** How many requests of the journal a saved file leaves out. */
   readonly leftOut?: number;
+  /** When and why the world was dropped and made again, with its payouts; null or absent for never. */
+  readonly dropped?: string | null;
   /** null where there is no ledger: a journal or HAR from elsewhere. */
   readonly ledger: {
     readonly payouts: readonly TransactionResponse[];

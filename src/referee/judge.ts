@@ -65,11 +65,12 @@ const without = ({ id, severity }: Check, verdict: Verdict, reason: string | nul
 });
 
 /** Why requests are missing, so that the absence of findings proves nothing; null when none is. */
-function missingBecause({ evicted, leftOut = 0 }: Evidence): string | null {
+function missingBecause({ evicted, leftOut = 0, dropped = null }: Evidence): string | null {
   const reasons = [
     ...(leftOut > 0
       ? [`${leftOut} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`]
       : []),
+    ...(dropped === null ? [] : [`this world was dropped ${dropped}; a reset begins anew`]),
     ...(evicted > 0 ? [`${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`] : []),
   ];
   return reasons.length === 0 ? null : reasons.join('; ');

@@ -22,6 +22,7 @@ export function evidenceOf(
   { expect }: RefereeSettings,
   wallNowMs: number,
   clientEnded: boolean,
+  dropped: string | null,
 ): Evidence {
   const { list, evicted } = state.requests;
   const ends = endsOf(list);
@@ -37,6 +38,7 @@ export function evidenceOf(
     requests: list.map((exchange) => journalEntry(exchange, ends.get(exchange.nth) ?? null)),
     name: state.name,
     evicted,
+    dropped,
     ledger: {
       payouts: payouts.map((payout) => transactionResponse(payout, nowMs(state))),
       entries: state.entries
@@ -56,13 +58,13 @@ interface JudgedBy {
 
 /** Prepares the verdict on a world that is about to be dropped. @returns a function that keeps it, if somebody wants it */
 export function keepVerdict(world: World, { referee, wallClock }: JudgedBy): () => Promise<void> {
-  const { id, latest } = world;
+  const { id, latest, droppedBefore } = world;
   const past = { ...latest, requests: { ...latest.requests, list: latest.requests.list.slice() } };
   const wallNowMs = wallClock.nowMs();
   return async () => {
     const settings = await referee.settingsToKeep(id);
     if (settings === null) return;
-    await referee.keep(id, evidenceOf(past, settings, wallNowMs, true), settings, true);
+    await referee.keep(id, evidenceOf(past, settings, wallNowMs, true, droppedBefore), settings, true);
   };
 }
 
@@ -75,7 +77,9 @@ export const evidenceOnListed = (
   clientEnded: boolean,
 ): Promise<Evidence | null> =>
   worlds.visit(worldId, (world) =>
-    readUnlessDropped(world, (state) => evidenceOf(state, settings, wallClock.nowMs(), clientEnded)),
+    readUnlessDropped(world, (state) =>
+      evidenceOf(state, settings, wallClock.nowMs(), clientEnded, world.droppedBefore),
+    ),
   );
 
 /**

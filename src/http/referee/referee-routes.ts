@@ -50,7 +50,9 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or anno
 export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) => {
   const reportOn = async (world: World, clientEnded = false): Promise<WorldReport> => {
     const settings = await referee.settingsOf(world.id);
-    const evidence = await world.read((state) => evidenceOf(state, settings, wallClock.nowMs(), clientEnded));
+    const evidence = await world.read((state) =>
+      evidenceOf(state, settings, wallClock.nowMs(), clientEnded, world.droppedBefore),
+    );
     return referee.report(world.id, evidence, settings);
   };
 

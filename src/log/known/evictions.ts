@@ -1,10 +1,19 @@
 import { Refusal } from '../../contract/errors.ts';
 import { iso } from '../../contract/instant.ts';
+import { FIRST_GENERATION } from '../../world/state.ts';
 import { droppedBy } from '../dropped.ts';
 import type { Notes } from '../notes.ts';
 import type { DropReason, MaybePromise } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { World } from '../world.ts';
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error; // the store is unavailable
+}
+
+function tell(world: World, text: string | null): void {
+  if (world.latest.generation === FIRST_GENERATION) world.droppedBefore = text ?? world.droppedBefore;
+}
 
 /** What remains of worlds that are dropped without a request to drop them: they were idle, or others needed their place. */
 export interface Evictions {
@@ -34,17 +43,17 @@ export class DroppedWorlds {
     };
   }
 
-  opened(world: World): MaybePromise<void> {
-    const text = this.#notes.get(world.id);
-    if (text instanceof Promise) return this.#openedLater(world, text);
+  /** Remembers that the store has lost a world, or the end of it, before that is read anew. */
+  async lost(world: World): Promise<void> {
+    const text = `at ${iso(this.#wallClock.nowMs())}, in whole or in part: ${droppedBy('lost')}`;
     world.droppedBefore = text;
+    await this.#notes.change(world.id, () => text).catch(ignoreRefusal);
   }
 
-  async #openedLater(world: World, text: Promise<string | null>): Promise<void> {
-    try {
-      world.droppedBefore = await text;
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error; // the store is unavailable
-    }
+  opened(world: World): MaybePromise<void> {
+    const text = this.#notes.get(world.id);
+    return text instanceof Promise
+      ? text.catch(ignoreRefusal).then((known) => tell(world, known ?? null))
+      : tell(world, text);
   }
 }

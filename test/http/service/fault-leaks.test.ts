@@ -170,7 +170,7 @@ test(`${FAULTED} faulted requests whose clients disconnect leave no ${LEFT} behi
     await expect.poll(() => held.size, EVENTUALLY).toBe(0);
     await expect.poll(connections, EVENTUALLY).toBe(0);
   };
-  for (let nth = 0; isLong && nth < 4; nth += 1) await batch(250); // until everything is compiled and all pools are filled
+  for (let nth = 0; nth < sized(0, 4); nth += 1) await batch(250); // until everything is compiled and all pools are filled
   const before = isLong ? await heapBytes() : 0;
   for (let sent = 0; sent < FAULTED; sent += 250) await batch(250);
   expect(timers.size).toBe(idleTimers);

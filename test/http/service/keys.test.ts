@@ -56,7 +56,7 @@ test('a sandbox with fixed keys accepts only those', async () => {
   }
 });
 
-test('a world that lost payouts for want of room says so, until it is reset', async () => {
+test('a world that lost payouts for want of room says so, also in its verdict, until it is reset', async () => {
   const { client } = await sandboxFor({ maxWorlds: '1' });
   const [one, other] = [client(), client()];
   await one.pay();
@@ -66,7 +66,10 @@ test('a world that lost payouts for want of room says so, until it is reset', as
     told,
   );
   expect((await one.send('GET', '/_sandbox/world')).headers.get('x-sandbox-world-dropped')).toMatch(told);
+  const verdicts = async () => new Set((await one.world.referee()).checks.map(({ verdict }) => verdict));
+  expect(await verdicts()).toEqual(new Set(['inconclusive'])); // what its client did before is not known
   await one.world.reset();
+  expect(await verdicts()).not.toContain('inconclusive');
   expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
   expect((await other.balance()).headers.get('x-sandbox-world-dropped')).toBeNull(); // it had no payouts
 });

@@ -78,6 +78,29 @@ describe.skipIf(inject('storeUrl') === '')('a store that comes back with older d
     await expect.poll(() => now.events.map(({ type }) => type)).toEqual(['wallet']);
   });
 
+  test('is said in each response of such a world, and in its verdict, until it is reset', async () => {
+    const { clients, store } = await serversFor(2);
+    const [one, other] = clients() as [Client, Client];
+    await one.world.reset(); // as in a test that begins with one
+    await one.pay();
+    const goBack = await saved(store);
+    await one.pay({ client_ref_id: 'lost' });
+    await other.balance();
+    await goBack();
+    for (const client of [one, other]) {
+      const { body, headers } = await client.balance();
+      expect(body.data.balance).toBe(998_499.5);
+      const told = headers.get('x-sandbox-world-dropped');
+      expect(told).toMatch(/^at 20\S+Z, in whole or in part: SANDBOX_STORE$/);
+      const [check] = (await client.world.referee()).checks;
+      const reason = `this world was dropped ${told}; a reset begins anew`;
+      expect(check).toMatchObject({ verdict: 'inconclusive', reason });
+    }
+    await one.world.reset();
+    for (const client of [other, one])
+      expect((await client.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
+  });
+
   test('leaves no server deaf for what happens from then on', async () => {
     const { clients, store } = await serversFor(2, {
       clock: '2026-01-15T10:30:00.000Z',
