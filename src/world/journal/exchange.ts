@@ -242,11 +242,14 @@ export const isObject = (value: unknown): value is Fields =>
 export const isMoney = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT_INR && isWholePaise(value);
 
+/** A response that has no body on the wire, whatever its rule or its dialect says. */
+const NO_CONTENT = 204;
+
 /** What a client learns from a response. The referee and the `told` of a payout both use this. */
 export function seenIn({ route, status, code, body, asked }: SeenResponse): Seen {
   // whoever asks for the rest of a response that broke off cannot use a whole one, and throws it away
   if (route === 'initiate' && asked['range'] !== undefined && status === 200) return { kind: 'unknown' };
-  if (status === null || status >= 500) return { kind: 'unknown' };
+  if (status === null || status >= 500 || status === NO_CONTENT) return { kind: 'unknown' };
   if (route === 'status' && (status === 404 || code === 'TRANSACTION_UNKNOWN')) return { kind: 'not-found' };
   if (status >= 300) return { kind: 'refused' };
   const data = isObject(body) && isObject(body['data']) ? body['data'] : {};
