@@ -1,6 +1,7 @@
 import {
   type Alias,
   Composer,
+  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -77,9 +78,11 @@ function aliasFault({ source, range }: Alias.Parsed, target: ParsedNode | undefi
   return range[0] < target.range[1] ? `*${source} refers to a value that it is part of` : null;
 }
 
+const NO_KEY = 'a key must be a text. A text that begins with { or [ must be in quotes';
+
 /**
  * Indexes the entries of each mapping by key, so that placing a problem takes one step for each part of its path. Also checks
- * aliases and duplicate keys. The parser's own check of duplicates is off, since it compares each key with all others.
+ * aliases and keys. The parser's own check of duplicates is off, since it compares each key with all others.
  */
 function entriesOf(document: Document) {
   const entries = new Map<unknown, Map<string, Pair>>();
@@ -91,6 +94,7 @@ function entriesOf(document: Document) {
       if (!isMap(node)) return;
       const byKey = new Map<string, Pair>();
       for (const pair of node.items) {
+        if (isCollection(pair.key)) faults.push([offsetOf(pair.key) ?? 0, NO_KEY]);
         if (!isScalar(pair.key)) continue;
         const key = String(pair.key.value);
         if (byKey.has(key)) faults.push([offsetOf(pair.key) ?? 0, 'Map keys must be unique']);

@@ -143,6 +143,19 @@ testRows([
     'seed: 1\ndescription: *all',
     '2:14 *all refers to nothing: no &all comes before it. A text that begins with * must be in quotes',
   ],
+  [
+    'rules: [{ effect: { respond: { status: 500, body: {{amount}} } } }]',
+    '1:52 a key must be a text. A text that begins with { or [ must be in quotes',
+  ],
+  ['? [seed]\n: 1', '1:3 a key must be a text. A text that begins with { or [ must be in quotes'],
+  [
+    'rules: [{ match: { route: [] }, effect: { fault: hang } }]',
+    '1:27 rules[0].match.route must have at least 1 item',
+  ],
+  [
+    `outcomes: [{ timeline: [${'{ to: SUCCESS, after: 1s }, '.repeat(21)}] }]`,
+    '1:24 outcomes[0].timeline must have at most 20 items',
+  ],
   ['rules: &all [*all]', '1:14 *all refers to a value that it is part of'],
   ['{"seed": 1', '1:11 is not valid JSON: a } is missing here'],
   ['{"seed": 1, "rules": [}', '1:23 is not valid JSON: a ] is missing here'],

@@ -125,6 +125,14 @@ testRows([
     'match: { header: { Authorization: { prefix: Bearer } } }, effect: { fault: hang }',
     'match.header.Authorization can never match: it holds a key, and rules see *** instead',
   ],
+  [
+    "match: { date: '26-01-2026' }, effect: { fault: hang }",
+    'match.date can never match: it is a date such as 2026-01-26',
+  ],
+  [
+    'match: { date: [2026-02-30, 2026-1-5] }, effect: { fault: hang }',
+    'match.date can never match: it is a date such as 2026-01-26',
+  ],
   ['probability: 0, effect: { fault: hang }', 'probability is 0, so the rule never applies'],
   [
     'effect: { respond: 500, timeline: [] }',

@@ -108,6 +108,16 @@ function warnOfEffect(effect: Effect, warn: Report): void {
   if (why !== null) warn(['stale'], `is never seen by a client: ${why}`);
 }
 
+const isDate = (text: string): boolean => {
+  const atMs = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(`${text}T`);
+};
+
+function warnOfDates({ date }: Match, warn: Report): void {
+  const dates = typeof date === 'string' || Array.isArray(date) ? [date].flat() : null;
+  if (dates?.some(isDate) === false) warn(['date'], 'can never match: it is a date such as 2026-01-26');
+}
+
 /** Warns of conditions on headers that hold a key, which rules do not see. */
 function warnOfHeaders({ header = {} }: Match, warn: Report): void {
   for (const [name, wanted] of Object.entries(header)) {
@@ -124,6 +134,7 @@ function warnOfHeaders({ header = {} }: Match, warn: Report): void {
 export function warnOfScenario({ outcomes = [], rules = [] }: ScenarioDocument, warn: Report): void {
   const warnOfMatch = (match: Match = {}, report: Report): void => {
     warnOfNumbers(match, reportIn(report, 'match'));
+    warnOfDates(match, reportIn(report, 'match'));
     warnOfHeaders(match, reportIn(report, 'match'));
   };
   for (const [index, { match }] of outcomes.entries()) {
