@@ -267,8 +267,8 @@ function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[numbe
     if (issue === undefined) return [];
     const message =
       issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
-    const value = SECRETS.has(name) ? '' : `, not ${JSON.stringify(given[name])}`;
-    return [`${calledBy(setting)} ${message}${value}`];
+    const shown = given[name] instanceof Date ? 'a Date' : JSON.stringify(given[name]);
+    return [`${calledBy(setting)} ${message}${SECRETS.has(name) ? '' : `, not ${shown}`}`];
   });
   throw new SettingsError(complaints.join('; '));
 }

@@ -40,6 +40,13 @@ export type WorldSnapshot = string;
 
 export type UndoOptions = NonNullable<UndoRequest>;
 
+/** The severities at which each `failOn` fails. */
+const COUNTING: Readonly<Partial<Record<Severity, readonly Severity[]>>> = {
+  error: ['error'],
+  warning: ['error', 'warning'],
+  notice: ['error', 'warning', 'notice'],
+};
+
 /** How many requests `journalText` shows. */
 const SHOWN_REQUESTS = 100;
 
@@ -227,10 +234,12 @@ export class World implements AsyncDisposable {
     ...settings
   }: RefereeSettingsInput & { readonly failOn?: Severity } = {}): Promise<void> {
     const frames = callerFrames();
+    const counting = COUNTING[failOn];
+    if (counting === undefined)
+      throw new TypeError(`failOn must be one of ${Object.keys(COUNTING).join(', ')}, not ${failOn}`);
     if (Object.keys(settings).length > 0) await this.referee(settings);
     const report = await this.#control.get<WorldReport>('/referee', { ended: true });
-    const { error, warning, notice } = report.counts;
-    if ({ error, warning: error + warning, notice: error + warning + notice }[failOn] === 0) return;
+    if (counting.every((severity) => report.counts[severity] === 0)) return;
     const text = await (await this.#control.open('GET', '/referee?format=text&ended=true')).text();
     throw new ExpectationError(`the client of this world did not behave well:\n${text}`, frames);
   }

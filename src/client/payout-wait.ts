@@ -142,9 +142,7 @@ export async function waitForPayout(
   }
   const payout = await latest();
   if (payout?.status === state) return payout;
-  const standing =
-    payout === undefined
-      ? await unknownReference(world, reference)
-      : `${reference} is ${payout.status}; ${timelineText(payout)}. Freeze the clock, and waitFor moves it there`;
-  throw fail(`after ${timeoutMs} ms, ${standing}`);
+  if (payout === undefined) throw fail(`after ${timeoutMs} ms, ${await unknownReference(world, reference)}`);
+  const hint = obstacle(payout, state, true) === null ? '. Freeze the clock, and waitFor moves it there' : '';
+  throw fail(`after ${timeoutMs} ms, ${reference} is ${payout.status}; ${timelineText(payout)}${hint}`);
 }

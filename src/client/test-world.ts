@@ -35,6 +35,9 @@ const PAYOUT_FIELDS: Readonly<Record<keyof InitiateRequest, true>> = {
   remarks: true,
 };
 
+/** What a client can say of a payout in the end. */
+const OUTCOMES = ['paid', 'failed', 'in-doubt'] as const;
+
 /** @throws TypeError for anything but fields of a payout: a default would be paid in place of a misspelt field */
 function checkPayout(payout: unknown): void {
   if (typeof payout !== 'object' || payout === null || Array.isArray(payout)) {
@@ -106,8 +109,10 @@ export class TestWorld extends World {
    *
    * @throws ExpectationError if the payout was made and the client reports a failure, or the other way round
    */
-  async reported(reference: string, outcome: 'paid' | 'failed' | 'in-doubt'): Promise<void> {
+  async reported(reference: string, outcome: (typeof OUTCOMES)[number]): Promise<void> {
     const frames = callerFrames();
+    if (!OUTCOMES.includes(outcome))
+      throw new TypeError(`reported takes one of ${OUTCOMES.join(', ')}, not ${outcome}`);
     const payouts = await this.transactions({ client_ref_id: reference });
     const made = payouts.find(({ status }) => status === 'PENDING' || status === 'SUCCESS');
     if (outcome === 'failed' && made !== undefined) {

@@ -201,6 +201,7 @@ test('an error of the library names options, not flags, and lists all invalid on
     /^port must be a whole number from 0 to 65535, not "x"; maxWorlds must be .*, not 0$/,
   );
   expect(() => readOptions({ prot: 1 })).toThrow('there is no option prot (did you mean port?)');
+  expect(() => readOptions({ clock: new Date(0) })).toThrow(/^clock must be running, or .*, not a Date$/);
 });
 
 const A_PORT = 'must be a whole number from 0 to 65535';

@@ -225,6 +225,9 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     await world.clock.advance('1h');
     await expect(world.expectGoodConduct()).resolves.toBeUndefined();
     await expect(world.expectGoodConduct({ failOn: 'warning' })).rejects.toThrow('never-asked');
+    await expect(world.expectGoodConduct({ failOn: 'warnings' as never })).rejects.toThrow(
+      'failOn must be one of error, warning, notice, not warnings',
+    );
     await world.pay({ client_ref_id: 'order-1-b' });
     const conduct = world.expectGoodConduct({ name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } });
     await expect(conduct).rejects.toThrow(

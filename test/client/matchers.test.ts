@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { matchers, printJournalOnFailure } from '../../src/matchers.ts';
-import type { World } from '../../src/index.ts';
+import { connectSandbox, type World } from '../../src/index.ts';
 import { clientFor } from '../support/sandbox.ts';
 
 beforeAll(() => expect.extend(matchers));
@@ -27,7 +27,12 @@ test('matchers pass when the condition holds, and with .not when it does not', a
   await expect(world).not.toHaveReceived({ status: 500 }, { times: 2 });
   await expect(world).toHavePayout('order-1-a');
   await expect(world).toHavePayout('order-1-b', { status: 'SUCCESS', amount: 1000 });
+  await expect(world).toHavePayout('order-1-b', {
+    utr: expect.any(String) as string,
+    told: { request: 2, at: '2026-01-15T10:30:00.000Z', as: 'PENDING' },
+  });
   await expect(world).not.toHavePayout('order-1-b', { status: 'FAILED' });
+  await expect(world).not.toHavePayout('order-1-b', { utr: expect.any(Number) as never });
   await expect(world).not.toHavePayout('order-2');
   await expect(world).toHaveGoodConduct();
   await expect(world).not.toHaveGoodConduct(INTENT);
@@ -103,6 +108,13 @@ test('a matcher that is given something else than a world says so', async () => 
     await expect(expect(given).not.toHavePayout('order-1')).rejects.toThrow('takes a world of the sandbox');
     await expect(expect(given).toHaveGoodConduct()).rejects.toThrow('takes a world of the sandbox');
   }
+});
+
+test('a sandbox that does not respond says nothing about the client', async () => {
+  const world = connectSandbox({ url: 'http://127.0.0.1:1' }).world();
+  const error = { name: 'NoSandboxError' };
+  await expect(expect(world).toHaveGoodConduct()).rejects.toMatchObject(error);
+  await expect(expect(world).not.toHaveGoodConduct()).rejects.toMatchObject(error);
 });
 
 test('a matcher fails with the refusal for a match or a setting that is not valid', async () => {

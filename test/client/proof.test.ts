@@ -250,6 +250,14 @@ test('waitFor for a state that the payout has already left says so', async () =>
   );
 });
 
+test('waitFor on a running clock does not say that a frozen one would lead past a status read', async () => {
+  const world = await worldFor();
+  await world.use({ settlement: [{ to: 'SUCCESS', polls: 2 }] });
+  await world.pay({ client_ref_id: 'order-1' });
+  const { message } = await errorOf(world.waitFor('order-1', 'SUCCESS', { timeoutMs: 20 }));
+  expect(message).toMatch(/^after 20 ms, order-1 is PENDING; .*: SUCCESS at status read 2$/);
+});
+
 test.each([
   [
     'a payout that is made too late',
@@ -283,6 +291,9 @@ test('a client may say what became of a payout, and is wrong when the ledger say
   );
   expect((await errorOf(world.reported('unsent', 'paid'))).message).toContain(
     'no payout has the reference unsent',
+  );
+  await expect(world.reported('unsent', 'success' as never)).rejects.toThrow(
+    'reported takes one of paid, failed, in-doubt, not success',
   );
 });
 

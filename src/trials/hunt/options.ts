@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationLike } from '../../contract/duration.ts';
+import { suggestion } from '../../contract/suggestion.ts';
 import { UsageError } from '../../contract/usage-error.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { GOALS } from './goals.ts';
@@ -51,9 +52,10 @@ export type HuntSettingsInput = z.input<typeof HuntSettings>;
 /** @param calledBy the name of a setting in messages @throws HuntError that names a setting that cannot be used */
 export function huntSettings(given: unknown, calledBy = (name: string): string => name): HuntSettings {
   const checked = HuntSettings.safeParse(given);
-  if (!checked.success) {
-    const { path, message } = checked.error.issues[0]!;
-    throw new HuntError(`${calledBy(String(path[0] ?? 'an option'))} ${message}`);
-  }
-  return checked.data;
+  if (checked.success) return checked.data;
+  const issue = checked.error.issues[0]!;
+  if (issue.code !== 'unrecognized_keys')
+    throw new HuntError(`${calledBy(String(issue.path[0]))} ${issue.message}`);
+  const [key] = issue.keys as [string];
+  throw new HuntError(`there is no option ${key}${suggestion(key, Object.keys(HuntSettings.shape))}`);
 }

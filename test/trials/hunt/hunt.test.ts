@@ -243,6 +243,12 @@ testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     'must succeed in time, but it had not ended after',
   ],
   ['has no goal', () => Promise.resolve(), { goals: ['riches' as never] }, 'goals must be one of paid-twice'],
+  [
+    'has an unknown option',
+    () => Promise.resolve(),
+    { goal: ['lost'] } as never,
+    'there is no option goal (did you mean goals?)',
+  ],
   ['may not run', () => Promise.resolve(), { runs: 0 }, 'runs must be a whole number from 1'],
   [
     'has no reference',
