@@ -118,7 +118,7 @@ export const payoutActions = [
     effect: 'changes',
     input: {
       id: wholeNumber('its number in the list of held requests').optional(),
-      status: wholeNumber('the client gets this HTTP status instead of the response', 100, 599).optional(),
+      status: wholeNumber('the client gets this HTTP status instead of the response', 200, 599).optional(),
       fault: text('the client gets this fault instead, such as connection-reset', 'fault').optional(),
     },
     words: ['id'],

@@ -29,6 +29,8 @@ const refusal = (calledBy: string, file: string, error: unknown, done = 'written
 
 /** Checks, before a command begins, that its results can be saved. Does not create the file. */
 export function checkWritable(calledBy: string, file: string): void {
+  if (file === STANDARD_INPUT)
+    throw new SettingsError(`${calledBy}: - is standard input, not a file to write`);
   try {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });

@@ -126,6 +126,9 @@ testRows([
   [['--scenarios', 'slow-bnk', '--', 'true'], 'there is no scenario slow-bnk (did you mean slow-bank?)'],
   [['--scenarios', './none.yaml', '--', 'true'], 'none.yaml cannot be read'],
   [['--dialects', 'none', '--scenarios', 'none', '--', 'true'], 'there is nothing to run'],
+  [['--scenarios', 'strict,', '--', 'true'], '--scenarios is empty, or has an empty name'],
+  [['--exit-codes', 'paid=0,failed=0', '--', 'true'], '--exit-codes gives 0 two meanings'],
+  [['--exit-codes', 'paid=256', '--', 'true'], '--exit-codes must be like paid=0,failed=1,in-doubt=75'],
   [['--workers', '0', '--', 'true'], '--workers must be a whole number from 1 to 64, not 0'],
   [['--limit', 'long', '--', 'true'], '--limit must be a duration such as 30s or 5m, not long'],
   [['--report', 'html=x', '--', 'true'], '--report must be one of markdown, junit, json, not html'],
@@ -151,6 +154,11 @@ test('a scenario that has hours of its own begins in them, any other at 10:30 IS
     '2026-01-15T13:30:00.000Z', // 19:00 in India
     '2026-01-15T05:00:00.000Z',
   ]);
+});
+
+test('a scenario that is named twice has one row', () => {
+  const rows = sandboxRows(['none'], ['fails-late', 'all', 'fails-late'], readSettings({}, {}));
+  expect(rows.filter(({ name }) => name === 'fails-late')).toHaveLength(1);
 });
 
 test('the preset for hidden resends has a row for each way in which a service treats a repeated reference', () => {

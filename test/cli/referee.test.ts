@@ -194,6 +194,15 @@ test('while a long command runs, referee reports how many requests and worlds th
   expect(line).toMatch(/^after (?:0ms|\d+s): 1,204 requests, 31 worlds$/); // a timer may come late
 });
 
+test('a table that does not fit into one request is refused by its name', async () => {
+  const rows = Array.from({ length: 2000 }, (_, nth) => `${100_000_000_000 + nth},10`);
+  const table = fileWith('payroll.csv', ['account,amount', ...rows].join('\n'));
+  expect(await runInProcess(['referee', '--expect', table, '--', 'true'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`--expect ${table} is too long for referee: `),
+  });
+});
+
 test('examine judges a saved journal, in which a payout that may have been made twice is a warning', async () => {
   const file = fileWith(
     'journal.json',

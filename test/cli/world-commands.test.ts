@@ -303,7 +303,9 @@ testRows<[readonly string[], number, RegExp]>([
     2,
     /^snapshot save: \/nowhere\/world cannot be written \(no such file or folder\)$/,
   ],
+  [['snapshot', 'save', '-'], 2, /^snapshot save: - is standard input, not a file to write$/],
   [['snapshot', 'load', 'LICENSE'], 2, /^This is not a snapshot/],
+  [['release', '--status', '101'], 2, /^--status must be a whole number from 200 to 599, not 101$/],
 ])('a wrong command is refused with its exit code and says why', async (args, exitCode, complaint) => {
   const { run } = await companion();
   const { code, stdout, stderr } = await run(...args);

@@ -14,6 +14,8 @@ const DEFAULT_EXIT_CODES: ExitCodes = new Map([
   [75, 'in-doubt'], // for a temporary failure, as mail programs use it
 ]);
 
+const LARGEST_EXIT_CODE = 255;
+
 /** `paid=0,failed=1,in-doubt=75`: what is not named keeps its default. */
 export function exitCodesOf(text: string | undefined): ExitCodes {
   if (text === undefined) return DEFAULT_EXIT_CODES;
@@ -21,9 +23,12 @@ export function exitCodesOf(text: string | undefined): ExitCodes {
   const names = [...DEFAULT_EXIT_CODES.values()];
   const codes = given.map(([name, code = '']) => {
     const reported = names.find((known) => known === name);
-    if (reported !== undefined && /^\d{1,3}$/.test(code)) return [Number(code), reported] as const;
+    if (reported !== undefined && /^\d{1,3}$/.test(code) && Number(code) <= LARGEST_EXIT_CODE)
+      return [Number(code), reported] as const;
     throw new SettingsError(`--exit-codes must be like paid=0,failed=1,in-doubt=75, not ${text}`);
   });
+  const twice = codes.find(([code], nth) => codes.findIndex(([other]) => other === code) < nth);
+  if (twice !== undefined) throw new SettingsError(`--exit-codes gives ${twice[0]} two meanings`);
   const named = new Set(codes.map(([, reported]) => reported));
   return new Map([...[...DEFAULT_EXIT_CODES].filter(([, reported]) => !named.has(reported)), ...codes]);
 }

@@ -46,7 +46,12 @@ interface MatrixFlags extends ClientFlags, Omit<ConductFlags, 'require'> {
 
 const WRITERS = { markdown: matrixMarkdown, junit: matrixJunit, json: matrixJson };
 
-const namesIn = (list: string): readonly string[] => list.split(',').map((name) => name.trim());
+function namesIn(flag: string, list: string): readonly string[] {
+  const names = list.split(',').map((name) => name.trim());
+  if (names.includes(''))
+    throw new SettingsError(`${flag} is empty, or has an empty name between two commas`);
+  return names;
+}
 
 function workersOf(text: string | undefined): number {
   if (text === undefined) return usualWorkers();
@@ -146,7 +151,11 @@ export async function matrixCommand(
   const joined = { fixed: givenSettings(settingFlags, environment), said: new Set<string>() };
   return untilStopped(async (stop) => {
     try {
-      const rows = sandboxRows(namesIn(flags.dialects), namesIn(flags.scenarios), settings);
+      const rows = sandboxRows(
+        namesIn('--dialects', flags.dialects),
+        namesIn('--scenarios', flags.scenarios),
+        settings,
+      );
       const shown = display(rows, environment, flags.json === true);
       const cells = await runMatrix({
         rows,

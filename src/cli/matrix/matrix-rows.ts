@@ -84,7 +84,7 @@ function scenarioRows(names: readonly string[], settings: Settings, library: Sce
     scenario,
     startMs: startOf(found?.source.document),
   });
-  return names.flatMap((name) => {
+  const rows = names.flatMap((name) => {
     if (name === 'none') return [];
     if (name === RESENDS || name.startsWith(`${RESENDS}/`)) {
       return resendRows(source.document as ScenarioInput, dialect, name === RESENDS ? undefined : name);
@@ -95,6 +95,7 @@ function scenarioRows(names: readonly string[], settings: Settings, library: Sce
     }
     return [rowOf(name, libraryFor(settings, name).active)]; // refuses a scenario that cannot be used
   });
+  return [...new Map(rows.map((row) => [row.choices, row])).values()];
 }
 
 /** The rows of a matrix: the scenario of the settings with each dialect, then each scenario. */

@@ -6,12 +6,13 @@ import type { RequestsResponse } from '../../contract/control-responses.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import { noRequestText } from '../../trials/run.ts';
+import { MAX_BODY_BYTES } from '../../http/limits/json-body.ts';
 import { logOptions } from '../../platform/log-line.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import type { ClientFlags } from '../hunt/hunted-command.ts';
-import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
+import { conductOptions, publish, tableName, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
@@ -162,6 +163,11 @@ export async function judgeCommand(
 ): Promise<number> {
   const options = conductOptions(flags);
   const { url } = flags;
+  if (Buffer.byteLength(JSON.stringify(options.settings)) > MAX_BODY_BYTES) {
+    throw new SettingsError(
+      `${tableName(flags)} is too long for referee: it takes 64 KiB, about 1,000 rows. matrix, hunt and examine take 10,000`,
+    );
+  }
   const hasCommand = words.length > 0;
   if (!hasCommand && url === undefined) {
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
