@@ -135,6 +135,7 @@ function unknownKeyMessage(key: string, known: readonly string[], issue: z.core.
 }
 
 function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  if (input === undefined) return 'is required';
   if (input === Infinity || input === -Infinity) return 'is too large a number'; // 1e400
   const inner = errors.flat();
   const wantedText = inner.find((one) => one.code === 'invalid_type' && one.expected === 'string');

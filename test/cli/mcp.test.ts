@@ -129,6 +129,7 @@ testRows([
   ['request', { number: 7 }, 'the journal of this world has no request 7'],
   ['status', { time_zone: 'Mars' }, 'there is no time zone "Mars"'],
   ['advance', {}, 'time is required'],
+  ['rule_add', { file: 'x' }, 'rules is required\nfile is not known here (known: rules,'],
   ['advance', { time: '2' }, 'advance takes a duration such as 90s'],
   [
     'rule_add',
