@@ -32,7 +32,7 @@ const Step = z
     to: State.exclude(['PENDING']).optional().describe('The new state of the payout'),
     after: Duration.optional().describe('When the step is due: this long after initiate'),
     at: TimeOfDay.optional().describe(
-      'When the step is due: at the first such time of day (IST) after initiate',
+      'When the step is due: at the first such time of day (IST) after initiate and after the step before it',
     ),
     polls: Count.optional().describe(
       'When the step is due: at this status read, counted from initiate, at any time',

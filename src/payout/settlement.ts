@@ -120,7 +120,7 @@ export function timelineOf(
     const polls = 'polls' in when ? when.polls : null;
     if ('afterMs' in when) earliestMs = Math.max(earliestMs, when.afterMs);
     if ('atMinute' in when) {
-      earliestMs = Math.max(earliestMs, nextIstMinute(createdAtMs, when.atMinute) - createdAtMs);
+      earliestMs = nextIstMinute(createdAtMs + earliestMs, when.atMinute) - createdAtMs;
     }
     return {
       to,

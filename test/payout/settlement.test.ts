@@ -157,6 +157,16 @@ test('payouts that settle at a minute of the day each wait for it from their own
   ]);
 });
 
+test('a step at a minute of the day comes after the step before it, not at the same instant', () => {
+  const planned = [
+    { to: 'SUCCESS', when: { atMinute: 420 }, utr: null },
+    { to: 'REVERSED', when: { atMinute: 1080 }, utr: null },
+  ] as const; // at 07:00, and at 18:00
+  const noon = Date.parse('2026-01-15T12:00:00+05:30');
+  const due = timelineOf(planned, noon, false).map(({ afterMs }) => new Date(noon + afterMs!).toISOString());
+  expect(due).toEqual(['2026-01-16T01:30:00.000Z', '2026-01-16T12:30:00.000Z']);
+});
+
 test('steps keep their order, wait for their time or for reads, and have a UTR if money reached the rail', () => {
   const planned = [
     { to: null, when: { afterMs: 9 }, utr: true },
