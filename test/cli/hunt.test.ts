@@ -86,6 +86,7 @@ testRows([
     '--known: package.json cannot be used: it is not a report',
   ],
   [['hunt', '--', ''], "'' cannot be run: it is no command"],
+  [['hunt', '--', 'sh', '-c', 'printf "no\\tkey"; exit 3'], 'it wrote: no key'],
   [['hunt', '--', 'sh', '-c', 'echo no key; exit 3'], 'but it failed: exit code 3, and it wrote: no key'],
 ])('wrong flags exit with 2 and say what is wrong', async (args, message) => {
   const { code, stderr } = await runInProcess(args);

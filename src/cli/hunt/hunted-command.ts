@@ -38,9 +38,9 @@ const LAST_WORDS_MS = 200;
 /** How much of what a command wrote is shown when it fails. */
 const TAIL_CHARACTERS = 2000;
 
-/** Text without colours and control characters, apart from the ends of its lines. */
+/** Text without colours and control characters, apart from the ends of its lines; a tab is a space. */
 const plainText = (text: string): string =>
-  stripVTControlCharacters(text).trim().split('\n').map(withoutControls).join('\n');
+  stripVTControlCharacters(text).trim().replaceAll('\t', ' ').split('\n').map(withoutControls).join('\n');
 
 const HAS_GROUPS = process.platform !== 'win32';
 
