@@ -54,6 +54,7 @@ const TYPE_NAMES: Record<string, string> = {
   int: 'a whole number',
   boolean: 'true or false',
   object: 'a JSON object',
+  record: 'a JSON object',
   array: 'a list',
 };
 

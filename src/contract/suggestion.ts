@@ -1,6 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein';
 
 const LONGEST_WORD = 64;
+/** Two edits make almost any other word of a word this short. */
+const SHORT_WORD = 5;
 
 /** `beneficiary_ifsc` for `ifsc`; otherwise the known word that the fewest edits lead to, if they are few. */
 function nearest(word: string, known: readonly string[]): string | undefined {
@@ -8,7 +10,8 @@ function nearest(word: string, known: readonly string[]): string | undefined {
   const whole = known.find((name) => name.endsWith(`_${word}`));
   if (whole !== undefined) return whole;
   const near = closest(word, known);
-  return distance(word, near) <= Math.max(2, word.length / 3) ? near : undefined;
+  const isOther = word.length < SHORT_WORD && near[0] !== word[0]; // path and date, to and utr
+  return distance(word, near) <= (isOther ? 1 : Math.max(2, word.length / 3)) ? near : undefined;
 }
 
 /** ` (did you mean amount?)` when a known word is close, otherwise empty. @param named how to show the word */

@@ -147,6 +147,14 @@ testRows([
     'rules: [{ effect: { respond: { status: 500, body: {{amount}} } } }]',
     '1:52 a key must be a text. A text that begins with { or [ must be in quotes',
   ],
+  [
+    'rules: [{ match: { path: /payout }, effect: { fault: hang } }]',
+    '1:20 rules[0].match.path is not known here (known: route,', // and not "did you mean date?"
+  ],
+  [
+    'rules: [{ match: { header: x-team }, effect: { fault: hang } }]',
+    '1:28 rules[0].match.header must be a JSON object',
+  ],
   ['? [seed]\n: 1', '1:3 a key must be a text. A text that begins with { or [ must be in quotes'],
   [
     'rules: [{ match: { route: [] }, effect: { fault: hang } }]',
