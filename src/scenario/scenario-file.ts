@@ -60,6 +60,9 @@ export const nameOf = (file: string): string => basename(file, extname(file));
 export const isScenarioFile = (path: string): boolean =>
   EXTENSIONS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.');
 
+export const sameNameText = (file: string, other: string): string =>
+  `${file} has the same name as ${other}: scenarios are chosen by name`;
+
 /** The scenario files of a folder, by name. */
 export function filesIn(folder: string): Map<string, string> {
   let entries: string[];
@@ -73,9 +76,7 @@ export function filesIn(folder: string): Map<string, string> {
     const name = nameOf(entry);
     const other = files.get(name);
     if (other !== undefined) {
-      throw new ScenarioError([
-        `${join(folder, entry)} has the same name as ${other}: scenarios are chosen by name`,
-      ]);
+      throw new ScenarioError([sameNameText(join(folder, entry), other)]);
     }
     files.set(name, join(folder, entry));
   }

@@ -1,4 +1,4 @@
-import { watch, type FSWatcher } from 'node:fs';
+import { existsSync, watch, type FSWatcher } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
@@ -7,6 +7,7 @@ import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import {
   documentScenario,
   filesIn,
+  sameNameText,
   isScenarioFile,
   nameOf,
   readScenario,
@@ -182,8 +183,9 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const known = this.#files.get(name);
     const { folder } = this.#options;
     const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
-    const isFree = known === undefined || known.startsWith(SHIPPED);
-    if (known !== file && !(isInFolder && isFree)) return; // a file of the folder that is not one of the user's scenarios
+    if (known !== file && !isInFolder) return; // a file that is not one of the user's scenarios
+    const isFree = known === undefined || known === file || known.startsWith(SHIPPED) || !existsSync(known);
+    if (!isFree) return existsSync(file) ? this.#options.refused([sameNameText(file, known)]) : undefined;
     try {
       const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
       const read = await readTextInTurns(scenarioText(file), turn);

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -96,7 +96,7 @@ test('a changed scenario file takes effect; an invalid one is logged, and the la
 
 test('a scenario added to the folder can be chosen without a restart, and replaces a built-in one, also in use', async () => {
   const folder = folderWith({});
-  const { url } = await startProgram({
+  const { program, url } = await startProgram({
     SANDBOX_SCENARIO: 'server-error',
     SANDBOX_SCENARIOS: folder,
     SANDBOX_RATE_LIMIT: 'off',
@@ -110,6 +110,13 @@ test('a scenario added to the folder can be chosen without a restart, and replac
   writeFileSync(join(folder, 'server-error.yaml'), respondingWith(599));
   await expect.poll(chosen).toBe(418);
   await expect.poll(active).toBe(599);
+
+  writeFileSync(join(folder, 'late.yml'), 'rules: [{ effect: { respond: 419 } }]\n');
+  await program.says(/late\.yml has the same name as .*late\.yaml: scenarios are chosen by name/);
+  expect(await chosen()).toBe(418);
+  rmSync(join(folder, 'late.yaml'));
+  writeFileSync(join(folder, 'late.yml'), 'rules: [{ effect: { respond: 420 } }]\n');
+  await expect.poll(chosen).toBe(420);
 });
 
 test('the first matching rule applies; what skip, times, probability and attempt leave goes to later rules', async () => {
