@@ -23,7 +23,8 @@ export async function readLevel({ ask, learned, reference }: ProbeRun): Promise<
   }
   const { balance: amount } = dataOf(balance);
   if (typeof amount !== 'number' || !(amount >= 0)) {
-    throw new ProbeStopped(`the balance cannot be read: ${responseText(balance)}`);
+    const missing = balance.status < 300 ? ', and no number in data.balance' : '';
+    throw new ProbeStopped(`the balance cannot be read: ${responseText(balance)}${missing}`);
   }
 
   const unused = { client_ref_id: reference('unused') };

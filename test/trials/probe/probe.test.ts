@@ -199,6 +199,13 @@ test.each([
   expect(row.value ?? row.why).toBe(`GET /payout/status?client_ref_id=probe-test-unused: ${shown}`);
 });
 
+test('a page in place of the balance ends a probe with the reason', async () => {
+  const page = { match: { route: 'balance' }, effect: { respond: { status: 200, body: 'Log in' } } } as const;
+  await using sandbox = await startSandbox({ scenario: { rules: [page] } });
+  const { stopped } = await probed(sandbox.url, sandbox.world().apiKey, 'read');
+  expect(stopped).toBe('the balance cannot be read: 200, and no number in data.balance');
+});
+
 test('a key that is not accepted ends a probe after one request', async () => {
   const service = await otherService(WAYS);
   const { stopped } = await probed(service.url, 'wrong', 'pay');
