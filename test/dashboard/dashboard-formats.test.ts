@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/contract/control-responses.ts';
 import { curlOf, curlOfRequest } from '../../src/dashboard/requests/curl.ts';
-import { duration, istDay, istMoment, istTime, utcMoment } from '../../src/dashboard/ui/formats.ts';
+import {
+  duration,
+  istDay,
+  istMoment,
+  istTime,
+  timesInIst,
+  utcMoment,
+} from '../../src/dashboard/ui/formats.ts';
 import {
   NO_FILTER,
   REQUEST_KINDS,
@@ -82,6 +89,7 @@ test('late in the evening in UTC, a moment has the next day in IST', () => {
   const at = '2026-01-14T20:00:05.000Z';
   expect(utcMoment(at)).toBe('14 Jan 2026, 20:00:05 UTC');
   expect(istMoment(at)).toBe('15 Jan 2026, 01:30:05 IST');
+  expect(timesInIst(`PENDING for ${at}`)).toBe('PENDING for 15 Jan 2026, 01:30:05 IST');
   expect([istDay(at), istTime(at)]).toEqual(['15 Jan 2026', '01:30:05']);
 });
 

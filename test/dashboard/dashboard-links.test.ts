@@ -35,6 +35,20 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     expect(page.url()).not.toContain(payer.apiKey);
   });
 
+  test('a link to a payout or a request that does not exist says so', async () => {
+    const { url, client } = await sandboxFor();
+    const payer = client();
+    await payer.pay();
+    const { page, view } = await open(url, { apiKey: payer.apiKey });
+    await view('Payouts');
+    const said = page.getByLabel('What happened');
+    await page.evaluate("location.hash = '#payouts?payout=TXN0'");
+    await said.getByText('This world has no payout TXN0.').waitFor();
+    await page.evaluate("location.hash = '#requests?request=7'");
+    await said.getByText('The journal of this world has no request 7.').waitFor();
+    expect(page.url()).not.toContain('request=7');
+  });
+
   test('a link to a world asks for its key, which it does not contain, and shows what the link names', async () => {
     const { url, client } = await sandboxFor();
     const [mine, theirs] = [client(), client()];

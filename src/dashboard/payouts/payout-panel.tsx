@@ -8,7 +8,7 @@ import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
 import { Button, CopyButton } from '../ui/button.tsx';
-import { duration, rupees, signedRupees } from '../ui/formats.ts';
+import { duration, rupees, signedRupees, timesInIst } from '../ui/formats.ts';
 import { Amount, Fact, Foreign, Moment, Refusal } from '../ui/marks.tsx';
 import { PayoutStory } from './payout-story.tsx';
 import { storyOf } from './two-lanes.ts';
@@ -123,7 +123,7 @@ export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }
         <PayoutStory payout={payout} story={story} nowMs={nowMs} />
       )}
       <p class="note">
-        {payout.reason}
+        {timesInIst(payout.reason)}
         {payout.hidden_by !== null && `. Status reads do not find it: ${payout.hidden_by}`}
       </p>
       <div class="buttons">

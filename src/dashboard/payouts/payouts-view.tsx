@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { PayoutCurl } from '../control-bar/payout-curl.tsx';
@@ -76,19 +76,24 @@ const NoPayouts = () => (
   </>
 );
 
-/** The open payout, also if it is too old to be in the list. One that does not exist, as after a reset, is closed. */
+/** The open payout, also if it is too old to be in the list. One that no longer exists is closed; one that never did is said to be unknown. */
 function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse | undefined {
   const [old, setOld] = useState<TransactionResponse | null>(null);
   const listed = live.payouts.rows.value && txnId !== null ? live.payouts.get(txnId) : undefined;
   const isOld = txnId !== null && listed === undefined && live.isLoaded.value;
   const changed = live.summary.value; // read again with every change of the world
+  const found = listed ?? (isOld && old?.txn_id === txnId ? old : undefined);
+  const shown = useRef<string | null>(null);
+  if (found !== undefined) shown.current = txnId;
   useEffect(() => {
     if (!isOld) return;
     live.world.transaction(txnId).then(setOld, (error: unknown) => {
-      if (!isUnreachable(error) && address.value.payout === txnId) openPayout(null);
+      if (isUnreachable(error) || address.value.payout !== txnId) return;
+      if (shown.current !== txnId) live.news.show({ text: `This world has no payout ${txnId}.` });
+      openPayout(null);
     });
   }, [live, txnId, isOld, changed]);
-  return listed ?? (isOld && old?.txn_id === txnId ? old : undefined);
+  return found;
 }
 
 /** The payouts that a filter can find. Those at risk are asked for, since they may be older than the others on the page. */

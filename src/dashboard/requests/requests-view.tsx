@@ -71,7 +71,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
   ],
 };
 
-/** The open request; one that the list no longer has is asked for. */
+/** The open request; one that the list no longer has is asked for, and closed if the journal does not have it either. */
 function useOpened(live: LiveWorld, id: number | null): JournalEntry | undefined {
   const [old, setOld] = useState<JournalEntry | null>(null);
   const listed = live.requests.rows.value && id !== null ? live.requests.get(id) : undefined;
@@ -79,7 +79,13 @@ function useOpened(live: LiveWorld, id: number | null): JournalEntry | undefined
   useEffect(() => {
     if (!isOld) return;
     const found = live.feed.answerTo(live.world.requests({ since: id - 1 }));
-    void found.then((entries) => setOld(entries?.find((entry) => entry.id === id) ?? null));
+    void found.then((entries) => {
+      if (entries === null || address.value.request !== id) return;
+      const entry = entries.find((one) => one.id === id);
+      if (entry !== undefined) return setOld(entry);
+      live.news.show({ text: `The journal of this world has no request ${id}.` });
+      openRequest(null);
+    });
   }, [live, id, isOld, live.readings.value]);
   return listed ?? (isOld && old?.id === id ? old : undefined);
 }

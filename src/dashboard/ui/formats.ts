@@ -37,6 +37,9 @@ export const istDay = (at: Moment): string => IST_DAY.format(new Date(at));
 export const istShortDay = (at: Moment): string => IST_SHORT_DAY.format(new Date(at));
 /** 20 Nov 2026, 22:36:05 IST */
 export const istMoment = (at: Moment): string => `${istDay(at)}, ${istTime(at)} IST`;
+/** A sentence of the server, with its times as people here read them. */
+export const timesInIst = (text: string): string =>
+  text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, istMoment);
 /** 20 Nov 2026, 17:06:05 UTC */
 export const utcMoment = (at: Moment): string =>
   `${UTC_DAY.format(new Date(at))}, ${UTC_TIME.format(new Date(at))} UTC`;
