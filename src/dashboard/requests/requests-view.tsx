@@ -78,14 +78,15 @@ function useOpened(live: LiveWorld, id: number | null): JournalEntry | undefined
   const isOld = id !== null && listed === undefined && live.isLoaded.value;
   useEffect(() => {
     if (!isOld) return;
-    const found = live.feed.answerTo(live.world.requests({ since: id - 1 }));
-    void found.then((entries) => {
+    const read = async (): Promise<void> => {
+      const entries = await live.feed.answerTo(live.world.requests({ since: id - 1 }));
       if (entries === null || address.value.request !== id) return;
       const entry = entries.find((one) => one.id === id);
       if (entry !== undefined) return setOld(entry);
       live.news.show({ text: `The journal of this world has no request ${id}.` });
       openRequest(null);
-    });
+    };
+    void read();
   }, [live, id, isOld, live.readings.value]);
   return listed ?? (isOld && old?.id === id ? old : undefined);
 }
