@@ -34,12 +34,13 @@ export class DroppedWorlds {
   }
 
   /** @returns a function that remembers the drop */
-  before({ id, latest }: World, reason: DropReason): () => Promise<void> {
+  before({ id, latest, droppedBefore }: World, reason: DropReason): () => Promise<void> {
     const { length: payouts } = latest.payouts;
     const what = payouts === 1 ? 'payout' : `${payouts} payouts`;
     const text = `at ${iso(this.#wallClock.nowMs())} with its ${what}: ${droppedBy(reason)}`;
+    const wasReset = latest.generation !== FIRST_GENERATION; // what was dropped before that is forgotten
     return async () => {
-      if (payouts > 0) await this.#notes.change(id, () => text);
+      if (payouts > 0 || wasReset) await this.#notes.change(id, () => (payouts > 0 ? text : droppedBefore));
     };
   }
 

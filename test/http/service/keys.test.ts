@@ -72,4 +72,5 @@ test('a world that lost payouts for want of room says so, also in its verdict, u
   expect(await verdicts()).not.toContain('inconclusive');
   expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
   expect((await other.balance()).headers.get('x-sandbox-world-dropped')).toBeNull(); // it had no payouts
+  expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toBeNull(); // nor had this one since its reset
 });
