@@ -142,6 +142,7 @@ testRows([
     ['--limit', '60d', '--', 'sh', '-c', 'echo no key; exit 3'], // longer than the longest timer of Node.js
     'without any failure the client must succeed in time, but it failed: exit code 3, and it wrote: no key',
   ],
+  [['--dialects', 'status.unknown=400+status.unknown=404', '--', 'x'], 'two choices of status.unknown'],
 ])('wrong flags of matrix exit with 2 and say what is wrong', async (args, message) => {
   const { code, stdout, stderr } = await runInProcess(['matrix', ...args]);
   expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1]);

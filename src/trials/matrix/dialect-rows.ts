@@ -95,13 +95,12 @@ function choiceOf(text: string, presets: readonly string[]): Choice {
 /** `strict`, `status.unknown=400`, or several choices with a plus between them. */
 function namedRow(name: string, { base, presets }: DialectSource): DialectRow {
   const preset = presets.get(name);
-  const dialect =
-    preset ??
-    withChoices(
-      base,
-      name.split('+').map((text) => choiceOf(text, [...presets.keys()])),
-    );
-  return { name, choices: name, dialect };
+  if (preset !== undefined) return { name, choices: name, dialect: preset };
+  const choices = name.split('+').map((text) => choiceOf(text, [...presets.keys()]));
+  const switches = choices.map(([switchName]) => switchName);
+  const twice = switches.find((one, nth) => switches.indexOf(one) < nth);
+  if (twice !== undefined) throw new UsageError(`--dialects: ${name} has two choices of ${twice}`);
+  return { name, choices: name, dialect: withChoices(base, choices) };
 }
 
 const GROUPS: ReadonlyMap<string, (source: DialectSource) => readonly DialectRow[]> = new Map([
