@@ -171,13 +171,25 @@ function documentMessage(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
+/** Whether the type of a value fits, although something is wrong with it. */
+const isOfType = (issue: z.core.$ZodIssue): boolean =>
+  issue.path.length > 0 ||
+  issue.code === 'unrecognized_keys' ||
+  issue.code === 'custom' ||
+  (issue.code === 'too_big' && issue.origin === 'array');
+
 /** The branch of a union that was meant: of those whose type fits, the one with the fewest issues inside. */
-const meantBranch = ({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined =>
-  errors
-    .filter((branch) =>
-      branch.every(({ code, path }) => path.length > 0 || code === 'unrecognized_keys' || code === 'custom'),
-    )
-    .toSorted((a, b) => a.length - b.length)[0];
+function meantBranch({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
+  const fitting = errors.filter((branch) => branch.every(isOfType));
+  const kinds = fitting.map((branch) =>
+    branch.find(({ code, path }) => code === 'invalid_value' && path[0] === 'kind'),
+  );
+  if (kinds.length > 1 && kinds.every((kind) => kind?.code === 'invalid_value')) {
+    const message = `must be one of ${kinds.flatMap(({ values }) => values).join(', ')}`;
+    return [{ ...kinds[0]!, message }]; // none of the kinds was meant
+  }
+  return fitting.toSorted((a, b) => a.length - b.length)[0];
+}
 
 const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Issue[] =>
   issues.flatMap((issue): readonly Issue[] => {

@@ -161,6 +161,14 @@ testRows([
     '1:27 rules[0].match.route must have at least 1 item',
   ],
   [
+    'rules: [{ effect: { fault: { kind: reset } } }]',
+    '1:36 rules[0].effect.fault.kind must be one of hang, slow-body',
+  ],
+  [
+    `settlement: [${'{ to: SUCCESS, after: 1s }, '.repeat(21)}]`,
+    '1:13 settlement must have at most 20 items',
+  ],
+  [
     `outcomes: [{ timeline: [${'{ to: SUCCESS, after: 1s }, '.repeat(21)}] }]`,
     '1:24 outcomes[0].timeline must have at most 20 items',
   ],
