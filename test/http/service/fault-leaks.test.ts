@@ -178,7 +178,7 @@ test(`${FAULTED} faulted requests whose clients disconnect leave no ${LEFT} behi
   if (isLong) await expect.poll(grown, IN_TIME).toBeLessThan(800); // what is freed late is no leak
   const balance = (await worlds.use(worldIdOf(KEY))).latest.wallet;
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
-}, 120_000);
+});
 
 test.each(isLong ? ['memory'] : [])(
   'requests that waited in vain for held ones leave no %s behind',

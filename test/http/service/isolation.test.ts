@@ -44,7 +44,6 @@ async function moveAlone(client: Client, nth: number): Promise<void> {
 
 test.each(SHARED)(
   `${WORLDS} tests at once share one sandbox %s without affecting each other`,
-  { timeout: 120_000 },
   async (_where, start) => {
     const sandbox = await start();
     onTestFinished(() => sandbox.close());
