@@ -8,9 +8,15 @@ import { z } from 'zod';
 /** The longest text field that is stored with a payout, so that the memory of a payout is bounded. */
 export const MAX_TEXT_LENGTH = 128;
 
+/** With the flag `u`, an emoji is one character, as for zod and JSON Schema, and not two UTF-16 units. */
+const SHORT_TEXT = new RegExp(`^.{0,${MAX_TEXT_LENGTH}}$`, 'su');
+
+/** Whether a text is longer than any that a payout can have. */
+export const isTooLong = (text: string): boolean => text.length > MAX_TEXT_LENGTH && !SHORT_TEXT.test(text);
+
 /** A field of a request that may be anything; undefined unless its text is one that a payout could have. */
 export const textField = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.length <= MAX_TEXT_LENGTH ? value : undefined;
+  typeof value === 'string' && !isTooLong(value) ? value : undefined;
 
 /** The longest seed: every draw hashes it. */
 export const MAX_SEED_LENGTH = 128;

@@ -1,5 +1,5 @@
 import type { RouteName } from '../contract/match.ts';
-import { MAX_TEXT_LENGTH } from '../contract/service.ts';
+import { isTooLong } from '../contract/service.ts';
 import { oneMore } from '../contract/snapshot-lines.ts';
 
 const MAX_ATTEMPTS = 10_000;
@@ -37,7 +37,7 @@ const known = ({ recent, older }: Attempts, key: string): Attempt | undefined =>
  * @param isFull whether the sandbox is full: a new reference is not counted then, and its payout is refused
  */
 export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
-  if (id.length > MAX_TEXT_LENGTH) return 1; // no payout can have it
+  if (isTooLong(id)) return 1; // no payout can have it
   const key = keyOf(route, id);
   const earlier = known(attempts, key);
   if (earlier === undefined && isFull) return 1;

@@ -1,6 +1,6 @@
 import { durationText } from '../contract/duration.ts';
 import type { ExplainResponse, ExplainRequest } from '../contract/control/explain-call.ts';
-import { MAX_TEXT_LENGTH, withoutKeys, type InitiateRequest } from '../contract/service.ts';
+import { isTooLong, withoutKeys, type InitiateRequest } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
@@ -90,7 +90,7 @@ export function explainRequest(
   const copy: WorldState = { ...state, ...copyOfCounts(state) };
   const limited = pastRateLimit(copy, command.kind, scenario);
   // a reference that no payout can have is never counted: each attempt is the first
-  const asAttempt = idOf(command).length > MAX_TEXT_LENGTH ? 1 : request.attempt;
+  const asAttempt = isTooLong(idOf(command)) ? 1 : request.attempt;
   const plan = planRequest(copy, command, scenario, { recordsFree: Infinity }, asAttempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };

@@ -43,12 +43,15 @@ test('what was not used among the last five thousand references is the next to b
 
 test('a reference as long as a payout may have is counted; a longer one never is', () => {
   const { attempts, count } = counter();
-  const twice = (length: number) => [count('x'.repeat(length)), count('x'.repeat(length))];
-  expect([twice(128), twice(129)]).toEqual([
+  const twice = (text: string) => [count(text), count(text)];
+  const texts = ['x'.repeat(128), 'x'.repeat(129), '\u{1f600}'.repeat(128), '\u{1f600}'.repeat(129)];
+  expect(texts.map(twice)).toEqual([
+    [1, 2],
+    [1, 1],
     [1, 2],
     [1, 1],
   ]);
-  expect(attemptsHeld(attempts)).toBe(1);
+  expect(attemptsHeld(attempts)).toBe(2);
 });
 
 test('in a full sandbox, known references are counted and new ones are not', () => {

@@ -101,6 +101,16 @@ testRows(['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficia
   },
 );
 
+test('a reference of 128 emoji is listed and counted like any other', async () => {
+  const { world, pay } = await clientFor();
+  const client_ref_id = '\u{1f600}'.repeat(128);
+  await world.rule({ match: { attempt: 1 }, effect: { respond: 500 } });
+  expect((await pay({ client_ref_id })).status).toBe(500);
+  expect((await pay({ client_ref_id })).status).toBe(200);
+  const requests = await world.requests({ client_ref_id });
+  expect(requests.map(({ attempt }) => attempt)).toEqual([1, 2]);
+});
+
 testRows(['[]', '"payout"', 'null', '5'])('a body that is no object is refused as a whole', async (text) => {
   const { client } = await sandboxFor();
   const message = 'body must be a JSON object';
