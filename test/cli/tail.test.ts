@@ -6,7 +6,7 @@ import { tail } from '../../src/cli/running-sandbox/tail.ts';
 import { terminalActor } from '../../src/cli/running-sandbox/terminal-actor.ts';
 import { connectSandbox, startSandbox, type Sandbox } from '../../src/index.ts';
 import { MAIN, Program } from '../support/program.ts';
-import { clientFor, sandboxFor } from '../support/sandbox.ts';
+import { clientFor, clientOf, sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {}), { key });
@@ -62,6 +62,30 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   const [, shown] = /```\n(\d\d:.*?)```/s.exec(readFileSync('docs/cli.md', 'utf8'))!;
   const expected = shown!.trim().split('\n').map(timeless);
   expect(lines.map(timeless)).toEqual(expect.arrayContaining(expected));
+});
+
+test('tail says that it may have missed something when it loses a world that had no event so far', async () => {
+  const sandbox = await startSandbox({ rateLimit: 'off' });
+  onTestFinished(() => sandbox.close());
+  const { apiKey, pay, url, world } = clientOf(sandbox.world());
+  const repeat = async () => {
+    await pay();
+    await pay({ amount: 9 });
+  };
+  await repeat();
+  const lines: string[] = [];
+  const notes: string[] = [];
+  const stop = new AbortController();
+  const output = { say: (line: string) => lines.push(line), note: (line: string) => notes.push(line) };
+  const ended = tail(session(url, apiKey), false, output, stop.signal);
+  await expect.poll(() => notes.at(-1)).toMatch(/^following/);
+  await sandbox.dropWorld((await world.summary()).id);
+  await expect.poll(() => notes.at(-1)).toBe(`${url} is back: what happened meanwhile is not shown`);
+  expect(lines).toEqual([]);
+  await repeat();
+  await expect.poll(() => lines.join('\n')).toContain('reference-reused: order-1 was sent again');
+  stop.abort();
+  expect(await ended).toBe(0);
 });
 
 test('tail shows a finding again that the client repeats after a restore', async () => {

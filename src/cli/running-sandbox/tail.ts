@@ -167,7 +167,6 @@ export async function tail(
   const { world, zone } = session;
   const findings = newFindings(session, (found) => findingLines(found, isJson, session).forEach(say), signal);
   const { id, name } = await world.summary(); // also fails at once for a wrong address or key
-  await findings.next();
   const following = `following world ${namedText(id, name)} at ${world.url}; times in ${zone.name}; Ctrl-C to stop`;
   const print = (event: WorldEvent): void => {
     const text = isJson ? jsonText(event, 0) : eventLine(event, session);
@@ -180,6 +179,10 @@ export async function tail(
   let connected: string | null = following;
   while (!signal.aborted) {
     try {
+      if (after === undefined) {
+        findings.forget(); // those of a world that was dropped meanwhile
+        await findings.next();
+      }
       const events = await world.events({ signal, ...(after !== undefined && { after }) });
       if (connected !== null) note(connected); // only now: whoever reads this may send a request at once
       connected = null;
@@ -192,7 +195,7 @@ export async function tail(
     }
     if (signal.aborted) break;
     if (connected === null) note(`lost the connection to ${world.url}: waiting for it`);
-    connected = `${world.url} is back`;
+    connected = `${world.url} is back${after === undefined ? ': what happened meanwhile is not shown' : ''}`;
     await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined);
   }
   return EXIT_OK;
