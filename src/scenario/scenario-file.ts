@@ -49,6 +49,9 @@ export class ScenarioError extends UsageError {
   }
 }
 
+/** The name of the scenario that changes none of the settings. */
+export const BASE = 'default';
+
 /** Scenario names that rules of the sandbox use: `magic/status-402`, `world/my-rule`. */
 const OUR_NAMES: ReadonlySet<string> = new Set(['magic', 'world']);
 
@@ -273,6 +276,11 @@ function checkName(name: string, whose: string): void {
 /** The text of a scenario file. @throws ScenarioError when its name cannot be used, or it cannot be read */
 export function scenarioText(file: string): string {
   if (!file.startsWith(SHIPPED)) checkName(nameOf(file), file);
+  if (nameOf(file) === BASE) {
+    throw new ScenarioError([
+      `${file} must have another name: ${BASE} is the scenario that changes none of the settings`,
+    ]);
+  }
   const text = textOf(file);
   refuseTooLong(file, text.length, 'long');
   return text;

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import {
+  BASE,
   documentScenario,
   filesIn,
   sameNameText,
@@ -36,8 +37,6 @@ interface LibraryOptions {
 const MAX_CACHED_CHARACTERS = 8 * 64 * 1024;
 /** A changed file is read when it has not changed for this long. */
 const SETTLED_MS = 50;
-/** The name of the scenario that changes none of the settings. */
-const BASE = 'default';
 const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing else' };
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';

@@ -210,7 +210,7 @@ test('a 404 for an unknown payout does not name a rule about stale reads', async
   expect(unknown.filter(({ headers }) => headers.has('x-sandbox-rule'))).toEqual([]);
 });
 
-test.each(['world', 'magic'])('a scenario cannot be named %s, which is reserved', async (name) => {
+test.each(['world', 'magic', 'default'])('a scenario cannot be named %s, which is reserved', async (name) => {
   const folder = folderWith({ [`${name}.yaml`]: respondingWith(503) });
   const started = sandboxFor({ scenario: join(folder, `${name}.yaml`) });
   await expect(started).rejects.toThrow(`${name}.yaml must have another name`);
