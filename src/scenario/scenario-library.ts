@@ -1,5 +1,5 @@
-import { existsSync, watch, type FSWatcher } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, watch, type FSWatcher } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
 import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
@@ -37,6 +37,8 @@ interface LibraryOptions {
 const MAX_CACHED_CHARACTERS = 8 * 64 * 1024;
 /** A changed file is read when it has not changed for this long. */
 const SETTLED_MS = 50;
+/** What Kubernetes replaces when a ConfigMap changes: the files of its folder are links through it, which stay as they are. */
+const CONFIG_MAP = '..data';
 const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing else' };
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
@@ -71,7 +73,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #activeName: string;
   readonly #options: LibraryOptions;
   readonly #watchers: FSWatcher[] = [];
-  /** Files that have changed, until they are read. */
+  /** Files and folders that have changed, until they are read. */
   readonly #changed = new Map<string, NodeJS.Timeout>();
   /** Files are read one after the other, so that the one written last is read last. */
   #reloading = Promise.resolve();
@@ -141,15 +143,33 @@ export class ScenarioLibrary implements ScenarioCompiler {
   watch(): void {
     const own = new Set([...this.#files.values()].filter((file) => !file.startsWith(SHIPPED)).map(dirname));
     if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
-    for (const folder of own) {
-      const watcher = watch(folder, { persistent: false }, (_event, entry) => {
-        if (entry !== null && isScenarioFile(entry)) this.#reloadSoon(join(folder, entry));
-      });
-      watcher.on('error', (error) =>
-        this.#options.refused([`${folder} is no longer watched: ${error.message}`]),
-      );
-      this.#watchers.push(watcher);
+    for (const folder of own) this.#watchFolder(folder);
+  }
+
+  #watchFolder(folder: string): void {
+    const watcher = watch(folder, { persistent: false }, (event, entry) => {
+      const isReplaced = entry === CONFIG_MAP || (entry === basename(folder) && event === 'rename');
+      if (isReplaced) {
+        watcher.close(); // it stays with a folder that was moved or removed, whatever takes its place
+        this.#soon(folder, () => this.#watchAgain(folder));
+      } else if (entry !== null && isScenarioFile(entry)) this.#reloadSoon(join(folder, entry));
+    });
+    watcher.on('error', ({ message }) => this.#lost(folder, message));
+    this.#watchers.push(watcher);
+  }
+
+  #watchAgain(folder: string): void {
+    try {
+      this.#watchFolder(folder);
+      for (const entry of readdirSync(folder))
+        if (isScenarioFile(entry)) this.#reloadSoon(join(folder, entry));
+    } catch {
+      this.#lost(folder, 'it was moved or removed. Restart the sandbox when it is there again');
     }
+  }
+
+  #lost(folder: string, reason: string): void {
+    this.#options.refused([`${folder} is no longer watched: ${reason}`]);
   }
 
   close(): void {
@@ -167,14 +187,18 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return this.#keep(readScenario(file, this.#options.settings));
   }
 
-  /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
   #reloadSoon(file: string): void {
-    clearTimeout(this.#changed.get(file));
-    const reload = (): void => {
-      this.#changed.delete(file);
-      this.#reloading = this.#reloading.then(() => this.#reload(file));
+    this.#soon(file, () => void (this.#reloading = this.#reloading.then(() => this.#reload(file))));
+  }
+
+  /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
+  #soon(path: string, callback: () => void): void {
+    clearTimeout(this.#changed.get(path));
+    const settled = (): void => {
+      this.#changed.delete(path);
+      callback();
     };
-    this.#changed.set(file, setTimeout(reload, SETTLED_MS).unref());
+    this.#changed.set(path, setTimeout(settled, SETTLED_MS).unref());
   }
 
   async #reload(file: string): Promise<void> {

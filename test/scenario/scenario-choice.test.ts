@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -117,6 +117,41 @@ test('a scenario added to the folder can be chosen without a restart, and replac
   rmSync(join(folder, 'late.yaml'));
   writeFileSync(join(folder, 'late.yml'), 'rules: [{ effect: { respond: 420 } }]\n');
   await expect.poll(chosen).toBe(420);
+});
+
+test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernetes, is followed', async () => {
+  const parent = folderWith({});
+  const folder = join(parent, 'scenarios');
+  const write = (into: string, status: number): void => {
+    mkdirSync(into);
+    writeFileSync(join(into, 'mine.yaml'), respondingWith(status));
+  };
+  write(folder, 500);
+  const { program, url } = await startProgram({
+    SANDBOX_SCENARIO: 'mine',
+    SANDBOX_SCENARIOS: folder,
+    SANDBOX_RATE_LIMIT: 'off',
+  });
+  const status = async (): Promise<number> => (await clientAt(url).pay()).status;
+  rmSync(folder, { recursive: true });
+  write(folder, 501);
+  await expect.poll(status).toBe(501);
+  writeFileSync(join(folder, 'mine.yaml'), respondingWith(502));
+  await expect.poll(status).toBe(502);
+
+  rmSync(join(folder, 'mine.yaml'));
+  write(join(folder, '..first'), 503);
+  symlinkSync('..first', join(folder, '..data'));
+  symlinkSync('..data/mine.yaml', join(folder, 'mine.yaml'));
+  await expect.poll(status).toBe(503);
+  write(join(folder, '..second'), 504);
+  symlinkSync('..second', join(folder, '..next'));
+  renameSync(join(folder, '..next'), join(folder, '..data'));
+  await expect.poll(status).toBe(504);
+
+  renameSync(folder, `${folder}.moved`);
+  await program.says(/no longer watched: it was moved or removed/);
+  expect(await status()).toBe(504);
 });
 
 test('the first matching rule applies; what skip, times, probability and attempt leave goes to later rules', async () => {
