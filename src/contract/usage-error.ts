@@ -9,6 +9,7 @@ export class UsageError extends Error {
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EISDIR: 'it is a folder',
+  ENAMETOOLONG: 'its name is too long',
   ENOENT: 'no such file or folder',
   ENOSPC: 'no space left on the disk',
   ENOTDIR: 'part of its path is not a folder',

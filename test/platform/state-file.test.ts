@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   lstatSync,
@@ -368,6 +369,11 @@ test.each<[string, string, (file: string) => void]>([
   ['in a folder that does not exist', 'nowhere/sandbox.state', () => undefined],
   ['below a file', 'file/sandbox.state', (file) => writeFileSync(join(file, '..'), '')],
   ['that is a folder', 'sandbox.state', (file) => mkdirSync(file)],
+  [
+    'whose name leaves no room for that of an unfinished one',
+    `${'long'.repeat(60)}sandbox.state`,
+    () => undefined,
+  ],
 ])('a state file %s stops the program with exit code 2 and one line', async (_what, name, prepare) => {
   const file = join(temporaryFolder(), name);
   prepare(file);
@@ -377,6 +383,24 @@ test.each<[string, string, (file: string) => void]>([
     /^payout-sandbox: the state file \S+sandbox\.state cannot be (read|written) \([a-z ]+\).*\n$/,
   );
 });
+
+const MOUNTS = spawnSync('unshare', ['-rm', 'true']).status === 0;
+
+test.skipIf(!MOUNTS)(
+  'a state file that is mounted by itself is refused, since it cannot be replaced',
+  async () => {
+    const folder = temporaryFolder();
+    const [outside, file] = [join(folder, 'outside'), join(folder, 'sandbox.state')];
+    await during({ state: outside }, ({ pay }) => pay());
+    writeFileSync(file, '');
+    const script = 'mount --bind "$1" "$2" && exec "$3" "$4" --port 0 --state "$2"';
+    const args = ['-rm', 'sh', '-c', script, 'sh', outside, file, process.execPath, MAIN];
+    expect(await new Program('unshare', args, {}).ended).toMatchObject({
+      code: 2,
+      stderr: `payout-sandbox: the state file ${file} is a mount and cannot be replaced: mount its folder\n`,
+    });
+  },
+);
 
 test('a start on a port that is taken lets go of its state file', async () => {
   const file = join(temporaryFolder(), 'state.ndjson');

@@ -1,17 +1,5 @@
 import { createReadStream } from 'node:fs';
-import {
-  access,
-  constants,
-  mkdtemp,
-  open,
-  readdir,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  rmdir,
-  stat,
-} from 'node:fs/promises';
+import { link, mkdtemp, open, readdir, readlink, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
 import { systemReason } from '../../contract/usage-error.ts';
@@ -88,7 +76,7 @@ export async function claimStateFile(
 ): Promise<{ readonly file: string; readonly unlock: (() => Promise<void>) | null }> {
   try {
     const file = await targetOf(path);
-    await access(dirname(file), constants.W_OK);
+    await tryToWrite(file);
     const lock = await lockFile(file);
     if (lock === 'taken') throw new SettingsError(`the state file ${path} is used by another sandbox`);
     if (lock === 'impossible') return { file, unlock: null };
@@ -96,6 +84,19 @@ export async function claimStateFile(
     return { file, unlock: lock };
   } catch (error) {
     throw error instanceof SettingsError ? error : unwritable(path, error);
+  }
+}
+
+/** Tries what a write does, without replacing the file. @throws SettingsError when it is a mount, which cannot be replaced */
+async function tryToWrite(file: string): Promise<void> {
+  const folder = await mkdtemp(`${file}${UNFINISHED}`);
+  try {
+    await link(file, join(folder, 'link')).catch((error: unknown) => {
+      if (codeOf(error) !== 'EXDEV') return; // a file system without links, or no file yet
+      throw new SettingsError(`the state file ${file} is a mount and cannot be replaced: mount its folder`);
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
