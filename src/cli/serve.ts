@@ -7,12 +7,14 @@ import { welcome } from './welcome.ts';
 const LOOK_MS = 250;
 
 /**
- * Resolves at the first SIGTERM or SIGINT; later ones change nothing, since the sandbox stops within a second. Also when the
- * shell in which npm and npx run a program is gone: it does not pass on the signal that ends it.
+ * Resolves at the first SIGTERM or SIGINT; later ones change nothing, since the sandbox stops within a second. On a terminal, also
+ * when that is closed: elsewhere, whoever started it may want it to outlive the terminal. Also when the shell in which npm and npx run a
+ * program is gone: it does not pass on the signal that ends it.
  */
-const stopSignal = (environment: NodeJS.ProcessEnv): Promise<void> =>
+const stopSignal = (environment: NodeJS.ProcessEnv, isTerminal: boolean): Promise<'SIGHUP' | void> =>
   new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
+    if (isTerminal) process.once('SIGHUP', () => resolve('SIGHUP'));
     if (environment['npm_command'] === undefined) return;
     const { ppid: parent } = process;
     setInterval(() => process.ppid !== parent && resolve(), LOOK_MS).unref();
@@ -26,12 +28,13 @@ export async function serve(settings: Settings, environment: NodeJS.ProcessEnv):
   const isTerminal = process.stdout.isTTY;
   const { log, end } = await standardLog(settings, isTerminal);
   const server = await startOwnServer(settings, log);
-  const stop = stopSignal(environment); // before the welcome, since its reader may send a signal
+  const stop = stopSignal(environment, isTerminal); // before the welcome, since its reader may send a signal
   welcome(server, settings, log, isTerminal);
   log.flush(); // whoever started the program waits for that line
-  await stop;
+  const signal = await stop;
   await server.close();
   log.info('stopped');
   await end();
+  if (signal !== undefined) process.kill(process.pid, signal); // an exit would restore the terminal that is gone, and abort
   return EXIT_OK;
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -16,12 +17,14 @@ import { connectSandbox, startSandbox, type SettingsInput, type World } from '..
 import { ManualClock } from '../support/world/manual-clock.ts';
 import {
   ask as askProgram,
+  hasTerminal,
   linesOf,
   logLines,
   MAIN,
   Program,
   runInProcess,
   serveInProcess,
+  startOnTerminal,
   startProgram,
 } from '../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
@@ -168,6 +171,14 @@ test('SIGTERM writes the state, and the next start restores it; both are logged'
     restored_age_s: expect.any(Number),
     msg: 'payout sandbox ready',
   });
+});
+
+test.skipIf(!hasTerminal)('closing the terminal that a sandbox runs on writes its state', async () => {
+  const state = join(temporaryFolder(), 'sandbox.state');
+  const { program, url } = await startOnTerminal({ SANDBOX_STATE: state });
+  await askProgram(`${url}/client/fetchbalance`, KEY);
+  program.child.kill('SIGKILL'); // that of `script`, with which the terminal ends
+  await expect.poll(() => existsSync(state), { timeout: 5000 }).toBe(true);
 });
 
 test('the state is written at each interval with requests, and when the sandbox stops', async () => {
