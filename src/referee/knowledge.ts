@@ -17,14 +17,15 @@ const rankOf = (of: Knowledge['of']): number => RANK[of as State] ?? 0;
 /** What the client knows after one more response about the reference. */
 function learn(before: Knowledge, call: Call): Knowledge {
   const { seen } = call;
-  const { of } = before;
+  const { of, from } = before;
+  // a payout of its own, whatever came before; a read that was sent since then may have shown more of it
+  const isAnother = call.committed === true && from !== null && from.place < call.place;
   switch (seen.kind) {
     case 'state':
-      if (call.committed === true) return { of: seen.state, from: call }; // a payout of its own, whatever came before
-      return rankOf(seen.state) >= rankOf(of) ? { of: seen.state, from: call } : before;
+      return isAnother || rankOf(seen.state) >= rankOf(of) ? { of: seen.state, from: call } : before;
     case 'unknown':
       if (call.route !== 'initiate') return before;
-      return rankOf(of) === 0 ? { of: 'unknown', from: call } : before;
+      return isAnother || rankOf(of) === 0 ? { of: 'unknown', from: call } : before;
     case 'refused':
       // a refused repetition says nothing about the send before it
       return call.route === 'initiate' && of === 'nothing' ? { of: 'refused', from: call } : before;

@@ -130,12 +130,20 @@ const VERDICTS: readonly VerdictCase[] = [
   ['reference-reused', 'not_exercised', [{}]],
   ['resent-after-success', 'found warning', [PENDING, sees('SUCCESS'), {}]],
   ['resent-after-success', 'passed', [PENDING, status({ state: 'SUCCESS', endedAfter: 3 }), {}]],
+  // seen while the first send was still under way, whose PENDING came later
+  [
+    'resent-after-success',
+    'found warning',
+    [{ ...PENDING, tookMs: 1500, endedAfter: 2 }, sees('SUCCESS'), { change: { committed: false } }],
+  ],
   ['resent-after-success', 'passed', [sees('SUCCESS'), sees('SUCCESS')]],
   ['resent-after-success', 'passed', [sees('SUCCESS'), sees('REVERSED'), {}]],
   ['resent-after-success', 'not_exercised', [PENDING, {}]],
   ['never-asked', 'found warning', [unknown]],
   ['never-asked', 'found warning', [{ http: 200 }]],
   ['never-asked', 'found warning', [unknown, { http: 429 }]],
+  // the reference whose payout FAILED made another one, as some dialects let it
+  ['never-asked', 'found warning', [FAILED, lost]],
   ['never-asked', 'passed', [unknown, { http: 429 }, status({ http: 500 })]],
   ['never-asked', 'passed', [unknown, missing]],
   // asked only while it was under way
