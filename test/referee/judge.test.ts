@@ -144,11 +144,13 @@ const VERDICTS: readonly VerdictCase[] = [
   ['never-asked', 'found warning', [unknown, { http: 429 }]],
   // the reference whose payout FAILED made another one, as some dialects let it
   ['never-asked', 'found warning', [FAILED, lost]],
-  ['never-asked', 'passed', [unknown, { http: 429 }, status({ http: 500 })]],
+  ['never-asked', 'inconclusive', [unknown, { http: 429 }, status({ http: 500 })]],
+  ['never-asked', 'inconclusive', [unknown, status({ http: 429 })]],
   ['never-asked', 'passed', [unknown, missing]],
   // asked only while it was under way
   ['never-asked', 'found warning', [{ ...unknown, tookMs: 1500, endedAfter: 2 }, missing]],
-  ['never-asked', 'passed', [unknown, status(unknown)]],
+  ['never-asked', 'inconclusive', [unknown, status(unknown)]],
+  ['never-asked', 'passed', [unknown, status(unknown), sees('SUCCESS')]],
   ['never-asked', 'passed', [unknown, PENDING]],
   ['never-asked', 'not_exercised', [{ http: 400 }, { http: 429 }]],
   ['not-found-believed', 'found warning', [PENDING, missing]],

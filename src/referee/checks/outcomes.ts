@@ -34,11 +34,16 @@ export const neverAsked: Check = {
   evaluate(facts) {
     const { sends, byReference, payouts, clientEnded } = facts;
     const open: string[] = [];
+    const unanswered: string[] = [];
     const evaluation = evaluateEach(sends, ([reference, initiates]) => {
       if (!initiates.some(({ seen }) => seen.kind === 'unknown')) return undefined;
       const calls = byReference.get(reference)!;
       const known = knownAtEnd(calls);
-      if (known.of !== 'unknown' || !isUnasked(calls)) return null;
+      if (known.of !== 'unknown') return null;
+      if (!isUnasked(calls)) {
+        unanswered.push(reference);
+        return null;
+      }
       if (!clientEnded && payouts.get(reference)?.status === 'PENDING') {
         open.push(reference);
         return null;
@@ -55,10 +60,11 @@ export const neverAsked: Check = {
         amountPaise,
       };
     });
-    return {
-      ...evaluation,
-      unproven: open.length === 0 ? null : `the client may still ask for ${listed(open)}`,
-    };
+    const unproven = [
+      ...(open.length === 0 ? [] : [`the client may still ask for ${listed(open)}`]),
+      ...(unanswered.length === 0 ? [] : [`it asked for ${listed(unanswered)}, and never got an outcome`]),
+    ];
+    return { ...evaluation, unproven: unproven.length === 0 ? null : unproven.join('; ') };
   },
 };
 
