@@ -278,8 +278,39 @@ test('no message calls a payout paid whose money was returned', () => {
     'the client believed that order-1 does not exist, although it exists and is FAILED (₹100.00)',
   ]);
   expect(messages(again('order-1-b', { state: 'PENDING' }))[0]).toBe(
-    'order-1-b is a second payment of order-1: ₹100.00 too much (order-1 is FAILED, which the client did not know)',
+    'order-1-b is a second payment of order-1: ₹100.00 (order-1 is FAILED, which the client did not know then)',
   );
+});
+
+test('no more counts as too much than is out in the end', () => {
+  const firstOf = (...states: ('FAILED' | 'SUCCESS')[]): Partial<Finding> => {
+    const references = ['order-1', 'order-1-b', 'order-1-c'].slice(0, states.length);
+    const payouts = references.map((reference, nth) => payoutOf(reference, [[states[nth]!, 500]]));
+    const lines = references.map((reference) => again(reference, lost));
+    const { message, amount } = reportOn(evidenceOf(lines, { payouts }), ORDERS).checks[0]!.findings[0]!;
+    return { message, amount };
+  };
+  expect(firstOf('SUCCESS', 'FAILED')).toEqual({
+    message:
+      'order-1-b is a second payment of order-1: ₹100.00 (order-1-b is FAILED, which the client did not know then)',
+    amount: 100,
+  });
+  expect(firstOf('FAILED', 'SUCCESS', 'SUCCESS')).toEqual({
+    message:
+      'order-1-b and order-1-c are further payments of order-1: ₹100.00 too much (order-1 is FAILED, which the client did not know then)',
+    amount: 100,
+  });
+  expect(firstOf('SUCCESS', 'SUCCESS', 'SUCCESS')).toMatchObject({ amount: 200 });
+});
+
+test('a payout that is sent twice while another is under way counts once', () => {
+  const lines = [{ endedAfter: 3, tookMs: 3000 }, again(B), again(B, { change: { committed: false } })];
+  expect(checkOf('same-payout-at-once', evidenceOf(lines), ORDERS).findings).toMatchObject([
+    {
+      message: 'order-1-b was sent for the payout of order-1 while that was under way: ₹100.00',
+      amount: 100,
+    },
+  ]);
 });
 
 test('a payout last seen PENDING counts as forgotten only if its client pays others later', () => {

@@ -56,14 +56,17 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): Mistake {
   const paid = all.filter(({ isPaidTwice }) => isPaidTwice);
   const shown = paid.length > 0 ? paid : all;
   const [{ earlier, known }] = shown as [Repetition];
-  const amountPaise = totalOf(shown.map(({ call }) => call));
   const references = shown.map(({ call }) => call.reference!);
+  const payments = [openingOf(facts.sends.get(earlier)!), ...shown.map(({ call }) => call)];
+  const undone = paid.length > 0 ? payments.filter(({ reference }) => undoneState(facts, reference!)) : [];
+  const out = payments.filter((call) => !undone.includes(call));
+  const amountPaise = totalOf((out.length > 1 ? out : payments).slice(1));
   const isOne = references.length === 1;
   const is = paid.length === 0 ? 'could be' : isOne ? 'is' : 'are';
   const what = `${isOne ? 'a second payment' : 'further payments'} of ${earlier}`;
-  const money = paid.length > 0 ? `${rupees(amountPaise)} too much` : rupees(amountPaise);
-  const undone = paid.length > 0 ? undoneState(facts, earlier) : null;
-  const unknownTo = undone === null ? '' : ` (${earlier} is ${undone}, which the client did not know)`;
+  const money = `${rupees(amountPaise)}${paid.length > 0 && out.length > 1 ? ' too much' : ''}`;
+  const states = undone.map(({ reference }) => `${reference} is ${undoneState(facts, reference!)}`);
+  const unknownTo = states.length === 0 ? '' : ` (${listed(states)}, which the client did not know then)`;
   const calls = new Set(all.flatMap(({ known: { from }, call }) => [...(from === null ? [] : [from]), call]));
   const guessed = paid.length > 0 ? 'warning' : 'notice';
   return {
@@ -138,7 +141,9 @@ export const samePayoutAtOnce: Check = {
         const calls = [...new Set(group.flat())].toSorted((a, b) => a.place - b.place);
         const others = calls.filter(({ reference }) => reference !== first.reference);
         const references = [...new Set(others.flatMap(({ reference }) => reference ?? []))];
-        const amountPaise = totalOf(others);
+        const amountPaise = totalOf(
+          references.map((one) => others.find(({ reference }) => reference === one)!),
+        );
         return {
           severity: intents.isDeclared ? 'error' : 'notice',
           message: `${listed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupees(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
