@@ -313,6 +313,17 @@ test('a payout that is sent twice while another is under way counts once', () =>
   ]);
 });
 
+test('a 500 is no reason to pay an account again once the SUCCESS of its payout was seen', () => {
+  const other = again('order-2', { body: { remarks: 'the deposit' } });
+  const payouts = ['order-1', 'order-2'].map((reference) => payoutOf(reference, [['SUCCESS', 500]]));
+  const often = (...lines: Line[]) => verdictOf('paid-more-often', evidenceOf(lines, { payouts }));
+  expect(often(lost, other)).toBe('found warning');
+  expect(often(lost, missing, other)).toBe('found warning');
+  expect(often(lost, sees('PENDING'), other)).toBe('found warning');
+  expect(often(lost, sees('SUCCESS'), other)).toBe('inconclusive');
+  expect(often({ ...lost, tookMs: 3000, endedAfter: 2 }, other)).toBe('found warning');
+});
+
 test('a payout last seen PENDING counts as forgotten only if its client pays others later', () => {
   const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 2000]])] };
   const sent: Line = { state: 'PENDING' };

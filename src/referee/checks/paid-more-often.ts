@@ -1,6 +1,6 @@
-import type { Call } from '../call.ts';
 import { groupedBy, type Case } from '../case.ts';
 import { listed, type Check, type Mistake } from '../check.ts';
+import { knownBefore } from '../knowledge.ts';
 import { often, paidOut, payoutKey, rupees, sendsOf, type Paid } from '../payments.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
@@ -42,12 +42,17 @@ function byIntent(facts: Case, firsts: readonly Paid[]): readonly Mistake[] {
   }));
 }
 
-/** Whether something before the last of these payouts tempts a client to pay again. */
+/** Whether one of these payouts was made when a client was tempted to pay again: an earlier one had gone wrong, and its SUCCESS was not seen since. */
 function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]): boolean {
-  const last = Math.max(...group.map(({ reference }) => sends.get(reference)?.[0]?.place ?? -1));
-  const isTempting = ({ seen, place }: Call): boolean =>
-    place < last && (seen.kind === 'unknown' || seen.kind === 'not-found');
-  return group.some(({ reference }) => calls.get(reference)?.some(isTempting) ?? false);
+  const firsts = group.flatMap(({ reference }) => sends.get(reference)?.[0] ?? []);
+  return group.some(({ reference }) => {
+    const ofReference = calls.get(reference) ?? [];
+    return ofReference.some(({ seen, place }) => {
+      if (seen.kind !== 'unknown' && seen.kind !== 'not-found') return false;
+      const next = firsts.find((call) => call.place > place);
+      return next !== undefined && knownBefore(ofReference, next).of !== 'SUCCESS';
+    });
+  });
 }
 
 /** One account and amount, several references: nobody has said whether that was meant. */
