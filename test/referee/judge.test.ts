@@ -303,6 +303,15 @@ test('no more counts as too much than is out in the end', () => {
   expect(firstOf('SUCCESS', 'SUCCESS', 'SUCCESS')).toMatchObject({ amount: 200 });
 });
 
+test('without a ledger, nobody knows whether a repeated reference was paid again', () => {
+  const sends = (committed: boolean | null): Evidence => ({
+    ...evidenceOf([{ ...unknown, change: { committed } }, PENDING]),
+    ledger: null,
+  });
+  expect(verdictOf('paid-more-often', sends(null), ORDERS)).toBe('inconclusive');
+  expect(verdictOf('paid-more-often', sends(false), ORDERS)).toBe('passed');
+});
+
 test('a payout that is sent twice while another is under way counts once', () => {
   const lines = [{ endedAfter: 3, tookMs: 3000 }, again(B), again(B, { change: { committed: false } })];
   expect(checkOf('same-payout-at-once', evidenceOf(lines), ORDERS).findings).toMatchObject([

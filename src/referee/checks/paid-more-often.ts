@@ -79,6 +79,17 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
   return { findings, unproven };
 }
 
+/** A service that does not replay pays for each send: without a ledger, nobody knows whether a send without an outcome paid. */
+function unknownSends({ ledger, sends }: Case): string | null {
+  if (ledger !== null) return null;
+  const open = [...sends].find(
+    ([, calls]) => calls.length > 1 && calls.some(({ committed }) => committed === null),
+  );
+  if (open === undefined) return null;
+  const [reference, { length }] = open;
+  return `${reference} was sent ${often(length)}, and without a ledger nobody knows whether each send paid`;
+}
+
 const NOTHING = { findings: [], unproven: null };
 
 export const paidMoreOften: Check = {
@@ -94,6 +105,6 @@ export const paidMoreOften: Check = {
         ? byAccount(facts, firsts)
         : NOTHING; // the table says it better
     const findings = [...byReference(facts, paid), ...others.findings];
-    return { isExercised: paid.length > 0, findings, unproven: others.unproven };
+    return { isExercised: paid.length > 0, findings, unproven: others.unproven ?? unknownSends(facts) };
   },
 };
