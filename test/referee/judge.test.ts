@@ -303,6 +303,32 @@ test('no more counts as too much than is out in the end', () => {
   expect(firstOf('SUCCESS', 'SUCCESS', 'SUCCESS')).toMatchObject({ amount: 200 });
 });
 
+test('a table counts no payment that the intent shows to be too much, and every other', () => {
+  const table = (expected: number) => ({
+    ...ORDERS,
+    expect: [{ account: '000123456789', amount: 100, times: expected }],
+  });
+  const messages = (expected: number, lines: readonly Line[], references: readonly string[]) => {
+    const payouts = references.map((reference) => payoutOf(reference, [['SUCCESS', 500]]));
+    const report = checkOf('paid-twice', evidenceOf(lines, { payouts }), table(expected));
+    return report.findings.map(({ message }) => message.replace('000123456789', 'account'));
+  };
+  const three = [lost, again(B), again('order-2')];
+  const second = 'order-1-b is a second payment of order-1: ₹100.00 too much';
+  expect(messages(2, three, ['order-1', B, 'order-2'])).toEqual([second]);
+  expect(messages(1, three, ['order-1', B, 'order-2'])).toEqual([
+    second,
+    'account: paid ₹100.00 3 times, expected once',
+  ]);
+  // the first send of the second reference did not pay
+  expect(messages(1, [lost, again(B, unknown), again(B)], ['order-1', B])).toEqual([second]);
+  // the earlier reference did not pay
+  expect(messages(1, [unknown, again(B), again('order-2')], [B, 'order-2'])).toEqual([
+    'account: paid ₹100.00 twice, expected once',
+    'order-1-b could be a second payment of order-1: ₹100.00',
+  ]);
+});
+
 test('without a ledger, nobody knows whether a repeated reference was paid again', () => {
   const sends = (committed: boolean | null): Evidence => ({
     ...evidenceOf([{ ...unknown, change: { committed } }, PENDING]),

@@ -50,8 +50,13 @@ function repetitionOf(facts: Case, call: Call, before: readonly Call[]): Repetit
   return null;
 }
 
+interface PaidAgain extends Mistake {
+  /** The references whose money is out in addition to that of the first. */
+  readonly tooMuch: readonly string[];
+}
+
 /** One finding on all repetitions of one intended payout. */
-function repetitionFinding(facts: Case, all: readonly Repetition[]): Mistake {
+function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
   const { isDeclared } = facts.intents;
   const paid = all.filter(({ isPaidTwice }) => isPaidTwice);
   const shown = paid.length > 0 ? paid : all;
@@ -76,10 +81,11 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): Mistake {
     calls: [...calls].toSorted((a, b) => a.place - b.place).slice(0, MOST_CALLS),
     knew: [earlier, known],
     amountPaise,
+    tooMuch: paid.length > 0 ? out.slice(1).map(({ reference }) => reference!) : [],
   };
 }
 
-const paidAgain = (facts: Case): readonly Mistake[] =>
+const paidAgain = (facts: Case): readonly PaidAgain[] =>
   [...openings(facts).values()].flatMap((firsts) => {
     const all = firsts.flatMap((call, index) => repetitionOf(facts, call, firsts.slice(0, index)) ?? []);
     return all.length === 0 ? [] : repetitionFinding(facts, all);
@@ -107,7 +113,7 @@ export const paidTwice: Check = {
   evaluate(facts) {
     const { initiates, calls, intents, expect } = facts;
     const again = intents.isDeclared || expect === undefined ? paidAgain(facts) : []; // a table is better than a guess
-    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap((found) => found.calls)))];
+    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ tooMuch }) => tooMuch)))];
     return {
       isExercised: findings.length > 0 || initiates.some(isTempting) || calls.some(isNotFound),
       findings,
