@@ -329,6 +329,14 @@ test('a table counts no payment that the intent shows to be too much, and every 
   ]);
 });
 
+test('whoever pays again while a payout is PENDING is told to wait until it is final', () => {
+  const fixOf = (...lines: Line[]) => checkOf('paid-twice', evidenceOf(lines), ORDERS).findings[0]!.fix;
+  const wait = 'read the status of order-1 until it is final, and pay again only after FAILED or REVERSED';
+  expect(fixOf(PENDING, again(B))).toBe(wait);
+  expect(fixOf(lost, sees('SUCCESS'), again(B))).toBe(wait);
+  expect(fixOf(lost, again(B))).toBe('read the status of order-1, or send order-1 again');
+});
+
 test('without a ledger, nobody knows whether a repeated reference was paid again', () => {
   const sends = (committed: boolean | null): Evidence => ({
     ...evidenceOf([{ ...unknown, change: { committed } }, PENDING]),

@@ -50,6 +50,12 @@ function repetitionOf(facts: Case, call: Call, before: readonly Call[]): Repetit
   return null;
 }
 
+/** What to do instead, for a client that knew this of the earlier reference. */
+const fixAfter = (earlier: string, { of }: Knowledge): string =>
+  of === 'PENDING' || of === 'SUCCESS'
+    ? `read the status of ${earlier} until it is final, and pay again only after FAILED or REVERSED`
+    : `read the status of ${earlier}, or send ${earlier} again`;
+
 interface PaidAgain extends Mistake {
   /** The references whose money is out in addition to that of the first. */
   readonly tooMuch: readonly string[];
@@ -77,7 +83,7 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
   return {
     severity: isDeclared ? (paid.length > 0 ? 'error' : 'warning') : guessed,
     message: `${listed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
-    fix: `read the status of ${earlier}, or send ${earlier} again`,
+    fix: fixAfter(earlier, known),
     calls: [...calls].toSorted((a, b) => a.place - b.place).slice(0, MOST_CALLS),
     knew: [earlier, known],
     amountPaise,
