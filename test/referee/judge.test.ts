@@ -388,7 +388,7 @@ test('a reversal counts as unseen only if its client saw the SUCCESS and pays ot
   const later = again('order-2', { atMs: 2 * DAY });
   const seen = status({ state: 'REVERSED', atMs: 2 * DAY });
   expect(verdictOf('reversal-unseen', evidenceOf([...saw, later], reversed))).toBe('found warning');
-  expect(verdictOf('reversal-unseen', evidenceOf(saw, reversed))).toBe('passed');
+  expect(verdictOf('reversal-unseen', evidenceOf(saw, reversed))).toBe('not_exercised');
   expect(verdictOf('reversal-unseen', evidenceOf([...saw, seen, later], reversed))).toBe('passed');
   expect(verdictOf('reversal-unseen', evidenceOf([saw[0]!, later], reversed))).toBe('not_exercised');
 });
