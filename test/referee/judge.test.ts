@@ -303,6 +303,18 @@ test('no more counts as too much than is out in the end', () => {
   expect(firstOf('SUCCESS', 'SUCCESS', 'SUCCESS')).toMatchObject({ amount: 200 });
 });
 
+test('a reference belongs to the payout that it made, not to a send that was refused and corrected', () => {
+  const to = (beneficiary_account: string, reference: string, line: Line = {}): Line =>
+    again(reference, { body: { beneficiary_account }, ...line });
+  const lines = [to('1', 'order-1', { http: 400 }), to('2', 'order-1'), to('1', 'order-2')];
+  const payouts = [
+    payoutOf('order-1', [], { beneficiary_account: '2' }),
+    payoutOf('order-2', [], { beneficiary_account: '1' }),
+  ];
+  const evidence = evidenceOf(lines, { payouts });
+  expect(verdictOf('paid-more-often', evidence, { intent: 'beneficiary_account' })).toBe('passed');
+});
+
 test('a table counts no payment that the intent shows to be too much, and every other', () => {
   const table = (expected: number) => ({
     ...ORDERS,

@@ -29,10 +29,9 @@ const byReference = (facts: Case, paid: readonly Paid[]): readonly Mistake[] =>
 
 /** One declared payout, several references. */
 function byIntent(facts: Case, firsts: readonly Paid[]): readonly Mistake[] {
-  const { sends, intents } = facts;
-  const intentOf = ({ reference }: Paid): string | null => {
-    const [call] = sends.get(reference) ?? [];
-    return call === undefined ? null : intents.of(call);
+  const intentOf = (one: Paid): string | null => {
+    const [call] = sendsOf(facts, [one]); // an earlier send may have been refused, and corrected
+    return call === undefined ? null : facts.intents.of(call);
   };
   return repeated(firsts, intentOf).map(({ group, again }) => ({
     message: `${listed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} paid, for one payout: ${tooMuch(again)}`,
