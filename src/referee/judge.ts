@@ -127,7 +127,10 @@ interface Placed {
   readonly id: CheckId;
 }
 
-/** Leaves out what a more severe finding of another check says about the same references. Of equal ones, the first check keeps it. */
+/**
+ * Leaves out what a more severe finding of another check says about the same references. Of equal ones, the first check keeps it,
+ * unless only the other names money.
+ */
 function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
   const byReference = new Map<string, Placed[]>();
   for (const [place, { id, findings }] of checks.entries()) {
@@ -141,7 +144,8 @@ function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
   const leaderOf = (finding: Finding, place: number): CheckId | undefined =>
     byReference.get(finding.references[0] ?? '')?.find((other) => {
       const order = bySeverity(other.finding, finding);
-      const leads = order < 0 || (order === 0 && other.place < place);
+      const saysAll = other.finding.amount !== null || finding.amount === null;
+      const leads = order < 0 || (order === 0 && other.place < place && saysAll);
       const known = new Set(other.finding.references);
       return other.place !== place && leads && finding.references.every((reference) => known.has(reference));
     })?.id;

@@ -303,6 +303,15 @@ test('no more counts as too much than is out in the end', () => {
   expect(firstOf('SUCCESS', 'SUCCESS', 'SUCCESS')).toMatchObject({ amount: 200 });
 });
 
+test('a payout that nobody asked for is reported beside the sends that were under way together', () => {
+  const lines: Line[] = [{ ...lost, tookMs: 1500, endedAfter: 2 }, unknown];
+  const found = (evidence: Evidence) =>
+    reportOn(evidence).checks.flatMap(({ id, findings }) => findings.map(() => id));
+  expect(found(evidenceOf(lines))).toEqual(['same-reference-at-once', 'never-asked']);
+  // without a payout, no money is at stake
+  expect(found(evidenceOf([{ ...lines[0]!, change: {} }, unknown]))).toEqual(['same-reference-at-once']);
+});
+
 test('a reference belongs to the payout that it made, not to a send that was refused and corrected', () => {
   const to = (beneficiary_account: string, reference: string, line: Line = {}): Line =>
     again(reference, { body: { beneficiary_account }, ...line });
