@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { JournalEntry } from '../contract/control-responses.ts';
 import { UsageError } from '../contract/usage-error.ts';
 import { readBody } from '../world/journal/exchange.ts';
+import { groupedBy } from './case.ts';
 
 /** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only the parts that the referee needs. */
 
@@ -127,6 +128,26 @@ function withReplays(entries: readonly JournalEntry[]): readonly JournalEntry[] 
   });
 }
 
+/** A send without a response made a payout if a later read shows one that no other send made. */
+function withFoundPayouts(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+  const sends = groupedBy(
+    entries.filter(({ route }) => route === 'initiate'),
+    ({ client_ref_id }) => client_ref_id,
+  );
+  const found = new Map<JournalEntry, JournalEntry>();
+  for (const read of entries) {
+    const { route, client_ref_id, txn_id, answer } = read;
+    const isFound = textIn((answer?.body as Texts | null)?.['data'], 'status') !== null;
+    if (route !== 'status' || client_ref_id === null || !isFound) continue;
+    const earlier = (sends.get(client_ref_id) ?? []).filter(({ id }) => id < read.id);
+    const made = earlier.map((send) => found.get(send) ?? send).filter(({ committed }) => committed === true);
+    if (made.some((send) => send.txn_id === null || txn_id === null || send.txn_id === txn_id)) continue;
+    const open = earlier.find((send) => send.committed === null && !found.has(send));
+    if (open !== undefined) found.set(open, { ...open, committed: true, txn_id });
+  }
+  return entries.map((entry) => found.get(entry) ?? entry);
+}
+
 /** @param entry what may be a HAR entry @param index its place in the file @throws UsageError */
 function checkedEntry(entry: unknown, index: number): HarEntry {
   const { data, error } = HarEntry.safeParse(entry);
@@ -147,5 +168,5 @@ export function harEntries(document: unknown): readonly JournalEntry[] | null {
     .flatMap((entry, index) => (routeOf(entry.request) === null ? [] : checkedEntry(entry, index)))
     .toSorted((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
     .map((entry, index) => entryOf(entry, index + 1));
-  return withReplays(entries);
+  return withFoundPayouts(withReplays(entries));
 }

@@ -109,6 +109,36 @@ test('a HAR of a browser is judged', () => {
   expect(found(text, BY_ACCOUNT)).toEqual(['warning paid-twice', 'warning amount-not-paise']);
 });
 
+test('a payout whose response a HAR lacks was made if a later read shows it', () => {
+  const initiate = (second: number, client_ref_id: string, answer: object | null) =>
+    harEntry(
+      second,
+      'POST',
+      '/payout/initiate',
+      { client_ref_id, beneficiary_account: '1', amount: 100 },
+      answer,
+    );
+  const read = (second: number, reference: string, answer: object) =>
+    harEntry(second, 'GET', `/payout/status?client_ref_id=${reference}`, null, answer);
+  const lost = initiate(0, 'x', null);
+  const seen = read(1, 'x', { status: 'SUCCESS', txn_id: 'T1' });
+  const other = initiate(2, 'y', { status: 'PENDING', txn_id: 'T2' });
+  const once = { expect: [{ account: '1', amount: 100, times: 1 }] };
+  const complaints = (...entries: object[]) => found(JSON.stringify({ log: { entries } }), once);
+  expect(complaints(lost, seen)).toEqual([]);
+  expect(complaints(lost, seen, other)).toEqual(['warning paid-twice']);
+  expect(complaints(lost, read(1, 'x', { status: 'FAILED', txn_id: 'T1' }), other)).toEqual([]);
+  // its second send had a response, and made the payout that is read
+  const replayed = initiate(1, 'x', { status: 'PENDING', txn_id: 'T1' });
+  expect(complaints(lost, replayed, read(2, 'x', { status: 'SUCCESS', txn_id: 'T1' }))).toEqual([]);
+  // both paid
+  const second = initiate(1, 'x', { status: 'PENDING', txn_id: 'T3' });
+  expect(complaints(lost, second, read(2, 'x', { status: 'SUCCESS', txn_id: 'T1' }))).toEqual([
+    'warning paid-twice',
+    'warning paid-more-often',
+  ]);
+});
+
 test('a HAR with a body that is nested too deep to be written again is judged', () => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const entry = harEntry(0, 'POST', '/payout/initiate', {}, {});
