@@ -84,7 +84,8 @@ export function inOrder(entries: readonly JournalEntry[]): readonly Placed[] {
   const sorted = entries.toSorted((a, b) => began(a) - began(b) || a.id - b.id);
   const times = sorted.map(began);
   return sorted.map((entry, index) => {
-    const endMs = entry.duration_ms === null ? Infinity : times[index]! + entry.duration_ms;
+    // a beginning has no fraction of a millisecond: with that of a duration, a request sent right after this one would overlap
+    const endMs = times[index]! + Math.floor(entry.duration_ms ?? Infinity);
     const newest = times.findLastIndex((atMs) => atMs < endMs);
     return { entry, place: index, endedAfter: endMs === Infinity ? Infinity : Math.max(newest, index) };
   });
