@@ -126,6 +126,10 @@ test('a payout whose response a HAR lacks was made if a later read shows it', ()
   const once = { expect: [{ account: '1', amount: 100, times: 1 }] };
   const complaints = (...entries: object[]) => found(JSON.stringify({ log: { entries } }), once);
   expect(complaints(lost, seen)).toEqual([]);
+  const { checks } = judge('a file', savedTraffic(JSON.stringify({ log: { entries: [lost] } })), once);
+  expect(checks.at(-1)!.findings).toMatchObject([
+    { message: '1: not paid ₹100.00, expected once, as far as the responses show' },
+  ]);
   expect(complaints(lost, seen, other)).toEqual(['warning paid-twice']);
   expect(complaints(lost, read(1, 'x', { status: 'FAILED', txn_id: 'T1' }), other)).toEqual([]);
   // its second send had a response, and made the payout that is read

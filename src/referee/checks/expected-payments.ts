@@ -73,8 +73,9 @@ export const expectationMissed: Check = {
       const sends = facts.initiates.filter(
         ({ body, amountPaise: sent }) => body['beneficiary_account'] === account && sent === amountPaise,
       );
+      const isOpen = facts.ledger === null && sends.some(({ committed }) => committed === null);
       return {
-        message,
+        message: isOpen ? `${message}, as far as the responses show` : message,
         fix: MISSED,
         calls: sends.slice(0, MOST_CALLS),
         amountPaise: amountPaise * (expected - paid),
