@@ -157,7 +157,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['not-found-believed', 'found warning', [lost, missing]],
   ['not-found-believed', 'passed', [PENDING, missing, sees('PENDING')]],
   ['not-found-believed', 'passed', [PENDING, missing, PENDING]],
-  ['not-found-believed', 'passed', [PENDING, missing, status({ http: 500 })]],
+  ['not-found-believed', 'inconclusive', [lost, missing, status({ http: 500 })]],
   ['not-found-believed', 'passed', [{ state: 'SUCCESS' }, missing]],
   // asked while the payout was still under way, whose answer came later
   ['not-found-believed', 'passed', [{ state: 'PENDING', tookMs: 1500, endedAfter: 2 }, missing]],

@@ -62,7 +62,9 @@ export const neverAsked: Check = {
     });
     const unproven = [
       ...(open.length === 0 ? [] : [`the client may still ask for ${listed(open)}`]),
-      ...(unanswered.length === 0 ? [] : [`it asked for ${listed(unanswered)}, and never got an outcome`]),
+      ...(unanswered.length === 0
+        ? []
+        : [`the client asked for ${listed(unanswered)}, and never got an outcome`]),
     ];
     return { ...evaluation, unproven: unproven.length === 0 ? null : unproven.join('; ') };
   },
@@ -72,7 +74,8 @@ export const notFoundBelieved: Check = {
   id: 'not-found-believed',
   severity: 'warning',
   evaluate(facts) {
-    return evaluateEach(facts.sends, ([reference, initiates]) => {
+    const open: string[] = [];
+    const evaluation = evaluateEach(facts.sends, ([reference, initiates]) => {
       const calls = facts.byReference.get(reference)!;
       const made = initiates.find(({ committed }) => committed === true);
       if (made === undefined) return undefined;
@@ -82,7 +85,11 @@ export const notFoundBelieved: Check = {
       const last = asAnswered(calls).findLast(
         ({ route, seen }) => route === 'status' || seen.kind !== 'refused',
       )!;
-      if (known.of !== 'not-found' || last.seen.kind !== 'not-found') return null;
+      if (known.of !== 'not-found') return null;
+      if (last.seen.kind !== 'not-found') {
+        open.push(reference);
+        return null;
+      }
       const amountPaise = amountOf(initiates);
       const became = becameOf(facts, reference, 'exists and ');
       return {
@@ -93,6 +100,11 @@ export const notFoundBelieved: Check = {
         amountPaise,
       };
     });
+    const unproven =
+      open.length === 0
+        ? null
+        : `after "not found" the client asked for ${listed(open)} again, and never got an outcome`;
+    return { ...evaluation, unproven };
   },
 };
 
