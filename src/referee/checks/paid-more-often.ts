@@ -46,11 +46,9 @@ function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]):
   const firsts = group.flatMap(({ reference }) => sends.get(reference)?.[0] ?? []);
   return group.some(({ reference }) => {
     const ofReference = calls.get(reference) ?? [];
-    return ofReference.some(({ seen, place }) => {
-      if (seen.kind !== 'unknown' && seen.kind !== 'not-found') return false;
-      const next = firsts.find((call) => call.place > place);
-      return next !== undefined && knownBefore(ofReference, next).of !== 'SUCCESS';
-    });
+    const tempting = ofReference.filter(({ seen: { kind } }) => kind === 'unknown' || kind === 'not-found');
+    const made = new Set(tempting.map(({ place }) => firsts.find((call) => call.place > place)));
+    return [...made].some((next) => next !== undefined && knownBefore(ofReference, next).of !== 'SUCCESS');
   });
 }
 
