@@ -240,6 +240,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['balance-race', 'passed', [{ route: 'balance', balance: 99 }, { http: 402 }]],
   ['balance-race', 'passed', [{ route: 'balance', balance: 100, endedAfter: 2 }, { http: 402 }]],
   ['balance-race', 'not_exercised', [{ route: 'balance', balance: 100 }, {}]],
+  ['balance-race', 'not_exercised', [{ http: 402 }, { route: 'balance', balance: 100 }]],
   ['expectation-missed', 'not_exercised', [{}]],
 ];
 

@@ -128,7 +128,8 @@ export const balanceRace: Check = {
   evaluate({ calls, initiates }) {
     const reads = calls.filter(({ seen }) => seen.kind === 'balance');
     return evaluateEach(initiates, (call) => {
-      if (call.status !== 402) return undefined;
+      const [first] = reads;
+      if (call.status !== 402 || first === undefined || first.place > call.place) return undefined;
       const read = reads.findLast((earlier) => earlier.place < call.place && !overlaps(earlier, call));
       if (read?.seen.kind !== 'balance' || call.amountPaise === null || read.seen.paise < call.amountPaise)
         return null;
