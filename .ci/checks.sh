@@ -85,7 +85,8 @@ has_all() { for tool; do command -v "$tool" >/dev/null || return 1; done; }
 
 # Installs all that the checks need, and ends here if it cannot be had.
 prepare() {
+  begin 'npm ci' npm ci --ignore-scripts --no-audit --no-fund # beside apt-get: both wait for the network
   check 'what the tests need' install_needs
-  check 'npm ci' npm ci --ignore-scripts --no-audit --no-fund
+  collect
   [ "$failed" -eq 0 ] || finish
 }
