@@ -114,7 +114,8 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
             lost(worldId) {
               storeObserver.lost(worldId);
               const known = worlds.copies.get(worldId);
-              if (known !== undefined) void drops.lost(known.world);
+              if (known === undefined) return;
+              drops.lost(known.world).catch((error: unknown) => observer.failed(worldId, error));
             },
           },
           idleMs: settings.worldIdle,

@@ -10,7 +10,7 @@ import { readOptions, type Settings, type SettingsInput } from './settings.ts';
 /** A server with an admin token, wherever it runs. */
 type Started = Pick<Server, 'url' | 'adminToken' | 'close'>;
 
-/** Loads the server only here: a client of a sandbox elsewhere, such as each run of a hunt, starts in half the time. */
+/** Loads the server only here: a client of a sandbox elsewhere, such as each run of a hunt, starts sooner. */
 async function startHere(settings: Settings): Promise<Sandbox> {
   const [{ pino }, { logOptions }, { startServer }] = await Promise.all([
     import('pino'),

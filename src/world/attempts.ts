@@ -13,7 +13,7 @@ interface Attempt {
 
 /**
  * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` reaches half of what a world
- * may count, it becomes `older`, and the references in the former `older` are dropped: they count as new again.
+ * may count, it becomes `older`, and the references in the former `older` are forgotten: if they come again, they count as new.
  */
 export interface Attempts {
   recent: Map<string, Attempt>;

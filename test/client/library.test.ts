@@ -149,10 +149,10 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     expect([await references(true), await references(false)]).toEqual([[], ['lost', 'told']]);
   });
 
-  test('a world is called like its test or as it is told, also after a restore, and one with a key of its own is not', async () => {
+  test('a world has the name of its test or a given one, also after a restore, unless its key was given', async () => {
     const nameOf = async (given?: Parameters<Sandbox['world']>[0]) =>
       (await sandbox.world(given).summary()).name;
-    expect(await nameOf()).toMatch(/ > a world is called like its test or as it is told, also after a resto/);
+    expect(await nameOf()).toMatch(/ > a world has the name of its test or a given one, also after a resto/);
     expect(await nameOf(`sk_test_${crypto.randomUUID()}`)).toBeNull();
     expect([await nameOf({ name: 'x'.repeat(500) }), await nameOf({ name: '' })]).toEqual([
       'x'.repeat(120),

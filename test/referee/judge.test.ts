@@ -351,7 +351,7 @@ test('a table counts no payment that the intent shows to be too much, and every 
   ]);
 });
 
-test('whoever pays again while a payout is PENDING is told to wait until it is final', () => {
+test('the advice after a second payment for a PENDING one is to wait until that is final', () => {
   const fixOf = (...lines: Line[]) => checkOf('paid-twice', evidenceOf(lines), ORDERS).findings[0]!.fix;
   const wait = 'read the status of order-1 until it is final, and pay again only after FAILED or REVERSED';
   expect(fixOf(PENDING, again(B))).toBe(wait);
