@@ -70,7 +70,7 @@ function missingBecause({ evicted, leftOut = 0, dropped = null }: Evidence): str
     ...(leftOut > 0
       ? [`${leftOut} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`]
       : []),
-    ...(dropped === null ? [] : [`this world was dropped ${dropped}; a reset begins anew`]),
+    ...(dropped === null ? [] : [`this world was dropped ${dropped}; reset it to begin a new verdict`]),
     ...(evicted > 0 ? [`${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`] : []),
   ];
   return reasons.length === 0 ? null : reasons.join('; ');

@@ -93,7 +93,7 @@ describe.skipIf(inject('storeUrl') === '')('a store that comes back with older d
       const told = headers.get('x-sandbox-world-dropped');
       expect(told).toMatch(/^at 20\S+Z, in whole or in part: SANDBOX_STORE$/);
       const [check] = (await client.world.referee()).checks;
-      const reason = `this world was dropped ${told}; a reset begins anew`;
+      const reason = `this world was dropped ${told}; reset it to begin a new verdict`;
       expect(check).toMatchObject({ verdict: 'inconclusive', reason });
     }
     await one.world.reset();
