@@ -33,14 +33,12 @@ const byteSize = (text: string): number | undefined => {
   return unit === undefined ? undefined : Number(count) * BYTES[unit]!;
 };
 
-const LONGEST_WINDOW_MS = 86_400_000;
-
 const rateLimit = (text: string): RateLimit | 'off' | undefined => {
   if (text === 'off') return 'off';
   const [, count, window] = /^(\d{1,9})\/(.+)$/.exec(text) ?? [];
   const max = Number(count);
   const windowMs = durationMs(window ?? '');
-  if (!(max > 0) || !windowMs || windowMs > LONGEST_WINDOW_MS) return undefined;
+  if (!(max > 0) || !windowMs || windowMs > durationMs('1d')!) return undefined;
   return { max, windowMs };
 };
 
@@ -54,12 +52,10 @@ const storeAddress = (text: string): string | undefined => {
   return /^redis\+cluster:\/\/(?:[^@/\s]*@)?[^@/,\s]+(?:,[^@/,\s]+)*\/?$/.test(text) ? text : undefined;
 };
 
-const EARLIEST_CLOCK_MS = Date.UTC(2000, 0, 1);
-
 const startingClock = (text: string): { readonly frozenAtMs: number } | 'running' | undefined => {
   if (text === 'running') return 'running';
   const frozenAtMs = instantMs(text);
-  return frozenAtMs !== undefined && frozenAtMs >= EARLIEST_CLOCK_MS ? { frozenAtMs } : undefined;
+  return frozenAtMs !== undefined && frozenAtMs >= Date.UTC(2000, 0, 1) ? { frozenAtMs } : undefined;
 };
 
 const expects = (what: string) => ({ error: `must be ${what}` });
@@ -94,10 +90,16 @@ const nonEmpty = (what: string) => z.string(expects(what)).min(1);
 /** Every setting: its shape and its default. Its flag and its environment variable follow from its name. */
 const SettingsSchema = z.object({
   port: wholeNumber(0, 65_535).default(3000),
-  host: nonEmpty('an address or a host name').default('127.0.0.1'),
+  host: readWith(
+    (text) => text.replace(/^\[(.+)\]$/, '$1') || undefined,
+    'an address or a host name',
+  ).prefault('127.0.0.1'),
   allowedHosts: readWith(hostNames, 'host names, separated by commas').optional(),
   logLevel: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  apiKeys: readWith(commaList, 'keys of visible ASCII characters, separated by commas').optional(),
+  apiKeys: readWith(
+    commaList,
+    'keys of at most 256 visible ASCII characters, separated by commas',
+  ).optional(),
   openingBalance: readWith(
     rupees,
     `an amount in INR from 0 to ${MAX_AMOUNT_INR} with at most 2 decimals`,
@@ -115,10 +117,10 @@ const SettingsSchema = z.object({
   rateLimit: readWith(rateLimit, 'a count per time of at most a day, such as 100/1s, or off').prefault(
     '100/1s',
   ),
-  seed: z
-    .union([nonEmpty('a text or a number').max(MAX_SEED_LENGTH), z.number()], expects('a text or a number'))
-    .transform(String)
-    .prefault('1'),
+  seed: readWith(
+    (text) => (text.length <= MAX_SEED_LENGTH && text) || undefined,
+    `a text of 1 to ${MAX_SEED_LENGTH} characters, or a number`,
+  ).prefault('1'),
   clock: readWith(
     startingClock,
     'running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30',
@@ -141,14 +143,10 @@ const SettingsSchema = z.object({
     'an address that begins with redis://, rediss:// or redis+cluster://',
   ).optional(),
   metrics: onOrOff.default('off'),
-  adminToken: z
-    .string(expects('a text of 16 visible ASCII characters or more'))
-    .regex(/^[\x21-\x7e]{16,256}$/, expects('a text of 16 visible ASCII characters or more'))
-    .refine(
-      (token) => !token.startsWith('sk_test_'),
-      expects('a text that does not begin with sk_test_, since keys do'),
-    )
-    .optional(),
+  adminToken: readWith(
+    (text) => (/^(?!sk_test_)[\x21-\x7e]{16,256}$/.test(text) ? text : undefined),
+    'a text of 16 to 256 visible ASCII characters that does not begin with sk_test_, since keys do',
+  ).optional(),
 });
 
 /** The parsed settings: numbers, INR, milliseconds. */

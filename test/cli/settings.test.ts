@@ -23,7 +23,6 @@ type Good = readonly [text: string, value: unknown];
 
 /** Settings whose value is the text itself. */
 const AS_WRITTEN: Partial<Record<SettingName, readonly [string, string]>> = {
-  host: ['0.0.0.0', '::1'],
   logLevel: ['silent', 'trace'],
   settlement: ['instant', 'manual'],
   scenario: ['happy-fast', './mine.yaml'],
@@ -44,6 +43,10 @@ const NUMBERS: Partial<Record<SettingName, readonly [number, number]>> = {
   journalEntries: [0, 1e6],
 };
 const OTHERS: Partial<Record<SettingName, readonly Good[]>> = {
+  host: [
+    ['::1', '::1'],
+    ['[::1]', '::1'],
+  ],
   store: [
     ['redis://localhost', 'redis://localhost'],
     [' rediss://me:secret@store.example.test:6380/2 ', 'rediss://me:secret@store.example.test:6380/2'],
@@ -229,6 +232,7 @@ testRows<[SettingName, string, string]>([
   ['openingBalance', '100000000000.01', AN_AMOUNT],
   ['openingBalance', '1,000', AN_AMOUNT],
   ['openingBalance', 'abc', AN_AMOUNT],
+  ['seed', 's'.repeat(129), 'must be a text of 1 to 128 characters, or a number'],
   ['settlement', 'fast', 'must be one of demo, instant, realistic, manual'],
   ['magic', 'maybe', 'must be one of on, off'],
   ['metrics', 'true', 'must be one of on, off'],
@@ -264,7 +268,7 @@ testRows<[SettingName, string, string]>([
 
 testRows([
   ['host', '--host must be an address or a host name, not ""'],
-  ['seed', '--seed must be a text or a number, not ""'],
+  ['seed', '--seed must be a text of 1 to 128 characters, or a number, not ""'],
   ['port', `--port ${A_PORT}, not ""`],
   ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
   ['scenarios', '--scenarios must be a folder, not ""'],
@@ -280,7 +284,7 @@ testRows([
   ['a key that is not ASCII', 'secret,sécret'],
   ['a key that is too long', `secret,${'s'.repeat(257)}`],
 ])('malformed API keys are refused without showing any key', (_what, keys) => {
-  const right = 'must be keys of visible ASCII characters, separated by commas';
+  const right = 'must be keys of at most 256 visible ASCII characters, separated by commas';
   expect(refusalOf({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
   expect(refusalOf({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
 });
@@ -289,7 +293,7 @@ test('all invalid settings are reported at once, in one line', () => {
   const wrong = { PORT: 'abc', SANDBOX_API_KEYS: 'sécret', SANDBOX_SETTLEMENT: 'fast', LOG_LEVEL: 'info' };
   expect(refusalOf({ rateLimit: 'x', settlement: 'slow' }, wrong)).toBe(
     `PORT ${A_PORT}, not "abc"; ` +
-      'SANDBOX_API_KEYS must be keys of visible ASCII characters, separated by commas; ' +
+      'SANDBOX_API_KEYS must be keys of at most 256 visible ASCII characters, separated by commas; ' +
       '--settlement must be one of demo, instant, realistic, manual, not "slow"; ' +
       `--rate-limit ${A_LIMIT}, not "x"`,
   );

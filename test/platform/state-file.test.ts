@@ -380,6 +380,7 @@ test.each<[string, string, (file: string) => void]>([
   ['in a folder that does not exist', 'nowhere/sandbox.state', () => undefined],
   ['below a file', 'file/sandbox.state', (file) => writeFileSync(join(file, '..'), '')],
   ['that is a folder', 'sandbox.state', (file) => mkdirSync(file)],
+  ['that is a pipe', 'sandbox.state', (file) => spawnSync('mkfifo', [file])],
   [
     'whose name leaves no room for that of an unfinished one',
     `${'long'.repeat(60)}sandbox.state`,

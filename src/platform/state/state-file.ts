@@ -123,12 +123,12 @@ async function removeUnfinished(file: string): Promise<void> {
 
 /** When the file was written, ms since the epoch; null when there is none. @throws SettingsError */
 export async function writtenAtMs(file: string): Promise<number | null> {
-  try {
-    return (await stat(file)).mtimeMs;
-  } catch (error) {
+  const found = await stat(file).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return null;
     throw unusable(file, `cannot be read (${systemReason(error)})`);
-  }
+  });
+  if (found?.isFIFO()) throw unusable(file, 'cannot be read (it is a pipe)'); // which would wait for a writer
+  return found?.mtimeMs ?? null;
 }
 
 /**
