@@ -153,6 +153,9 @@ const VERDICTS: readonly VerdictCase[] = [
   ['never-asked', 'passed', [unknown, status(unknown), sees('SUCCESS')]],
   ['never-asked', 'passed', [unknown, PENDING]],
   ['never-asked', 'not_exercised', [{ http: 400 }, { http: 429 }]],
+  // a rule with `commit: true` answered it so
+  ['never-asked', 'inconclusive', [{ http: 429, change: { committed: true } }]],
+  ['never-asked', 'not_exercised', [{ http: 429, change: { committed: true } }, PENDING]],
   ['not-found-believed', 'found warning', [PENDING, missing]],
   ['not-found-believed', 'found warning', [lost, missing]],
   ['not-found-believed', 'passed', [PENDING, missing, sees('PENDING')]],

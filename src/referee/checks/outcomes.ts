@@ -35,10 +35,15 @@ export const neverAsked: Check = {
     const { sends, byReference, payouts, clientEnded } = facts;
     const open: string[] = [];
     const unanswered: string[] = [];
+    const denied: string[] = [];
     const evaluation = evaluateEach(sends, ([reference, initiates]) => {
-      if (!initiates.some(({ seen }) => seen.kind === 'unknown')) return undefined;
       const calls = byReference.get(reference)!;
       const known = knownAtEnd(calls);
+      if (known.of === 'refused' && wasCommitted(initiates)) {
+        denied.push(reference);
+        return null;
+      }
+      if (!initiates.some(({ seen }) => seen.kind === 'unknown')) return undefined;
       if (known.of !== 'unknown') return null;
       if (!isUnasked(calls)) {
         unanswered.push(reference);
@@ -65,6 +70,9 @@ export const neverAsked: Check = {
       ...(unanswered.length === 0
         ? []
         : [`the client asked for ${listed(unanswered)}, and never got an outcome`]),
+      ...(denied.length === 0
+        ? []
+        : [`the client was told that ${listed(denied)} was refused, but it was made`]),
     ];
     return { ...evaluation, unproven: unproven.length === 0 ? null : unproven.join('; ') };
   },
