@@ -30,6 +30,9 @@ test('a client that ends while its payout is PENDING can no longer ask', () => {
   });
   const settled = { ...runs, ledger: { payouts: [payoutOf('order-1', [['SUCCESS', 500]])], entries: [] } };
   expect(saidOf('never-asked', settled)).toMatch(/^found warning/);
+  const unmade = evidenceOf([{ http: 500 }], { payouts: [] });
+  expect(saidOf('never-asked', { ...unmade, clientEnded: false })).toBe('inconclusive');
+  expect(saidOf('never-asked', unmade)).toMatch(/^found warning/);
 });
 
 test('one reference that was paid twice is an error, with each request that paid', () => {

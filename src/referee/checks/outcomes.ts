@@ -49,7 +49,7 @@ export const neverAsked: Check = {
         unanswered.push(reference);
         return null;
       }
-      if (!clientEnded && payouts.get(reference)?.status === 'PENDING') {
+      if (!clientEnded && (payouts.get(reference)?.status ?? 'PENDING') === 'PENDING') {
         open.push(reference);
         return null;
       }
