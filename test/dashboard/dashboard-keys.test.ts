@@ -95,6 +95,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await expect.poll(amounts).toBe('₹400.00 ₹300.00 ₹200.00 ₹100.00');
     const header = payouts.getByRole('columnheader', { name: 'Amount' });
     expect(await header.getAttribute('aria-sort')).toBe('descending');
+    await payouts.getByRole('button', { name: 'Filters' }).click();
     await payouts.getByLabel('Time from').fill('2026-01-15T16:30'); // 11:00 UTC
     await payouts.getByLabel('Time to').fill('2026-01-15T18:00');
     await expect.poll(amounts).toBe('₹200.00 ₹100.00');

@@ -191,6 +191,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     const payouts = await view('Payouts');
     const created = payouts.getByRole('row').filter({ hasText: LOST }).getByText('15 Jan, 16:00:00');
     expect(await created.getAttribute('title')).toBe('15 Jan 2026, 10:30:00 UTC');
+    await payouts.getByRole('button', { name: 'Filters' }).click();
     await payouts.getByLabel('Amount from').fill('1500,50');
     expect(await payouts.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
     await payouts.getByRole('searchbox').fill('nobody');

@@ -148,9 +148,8 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     const { page, payer, view } = await worldPage();
     const scenario = await view('Scenario');
     const said = page.getByLabel('What happened');
-    const chosen = scenario.getByLabel('How this world behaves').locator('option:checked');
-    await expect.poll(() => chosen.textContent()).not.toContain('…'); // it has been read
-    const first = await chosen.textContent();
+    const normal = scenario.getByText('default, active on the server');
+    await normal.waitFor();
     await payer.world.use('server-error');
     const rules = scenario.getByRole('listitem').filter({ hasText: 'server-error/' });
     await rules.first().waitFor();
@@ -162,7 +161,22 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await payer.world.reset();
     await scenario.getByText('world/elsewhere').waitFor({ state: 'detached' });
     await said.getByText('The world was reset by another client').waitFor();
-    expect(await chosen.textContent()).toBe(first);
+    await normal.waitFor();
+  });
+
+  test('lists the scenarios of the server with what they do, and uses the one that is chosen', async () => {
+    const { payer, view } = await worldPage();
+    const scenario = await view('Scenario');
+    const one = scenario.getByRole('list', { name: 'Scenarios' }).getByRole('listitem').filter({
+      hasText: 'Every initiate gets a 500',
+    });
+    const use = one.getByRole('button', { name: 'Use server-error' });
+    await use.click();
+    await scenario.getByText('server-error, chosen for this world').waitFor();
+    expect((await payer.pay()).status).toBe(500);
+    expect(await use.getAttribute('title')).toBe('This world behaves so');
+    await scenario.getByRole('button', { name: 'Back to normal' }).click();
+    await scenario.getByText('default, active on the server').waitFor();
   });
 
   test('shows a snapshot that somebody else restores', async () => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
@@ -14,6 +14,8 @@ export interface ListKind<T, F extends ListFilter> extends Rows<T> {
   /** What its search looks at. */
   readonly searched: string;
   readonly none: F;
+  /** The filters that are shown when somebody asks for more of them. */
+  readonly more: readonly (keyof F)[];
   readonly wanted: (rows: readonly T[], filter: F) => readonly T[];
 }
 
@@ -25,9 +27,10 @@ interface Props<T, F extends ListFilter> {
   readonly missing: string;
   readonly filter: F;
   readonly setFilter: (filter: F) => void;
-  /** Buttons beside the count, filters of this list, and what is above the rows. */
+  /** Buttons beside the count, filters of this list, more of them, and what is above the rows. */
   readonly actions: ComponentChildren;
   readonly choices: ComponentChildren;
+  readonly more?: ComponentChildren;
   readonly above?: ComponentChildren;
   /** Shown instead of the list while there are no rows; null for what is shown without a match. */
   readonly empty: ComponentChildren;
@@ -50,6 +53,8 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
     () => sorted(kind.wanted(rows, filter), columns, filter.sort),
     [kind, props.rows, filter],
   );
+  const inUse = kind.more.filter((name) => filter[name] !== kind.none[name]).length;
+  const [isMore, setMore] = useState(inUse > 0);
   const orders = columns.flatMap(({ key, name }): [string, string][] => [
     [key, `${name} ↑`],
     [`-${key}`, `${name} ↓`],
@@ -83,6 +88,14 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
           />
           <div class="choices">
             {props.choices}
+            <Button isLocal isExpanded={isMore} act={() => setMore(!isMore)}>
+              Filters{inUse > 0 && ` (${inUse})`}
+            </Button>
+          </div>
+        </div>
+        {isMore && (
+          <div class="choices more" role="group" aria-label="More filters">
+            {props.more}
             {time('from')}
             {time('to')}
             <span class="order">
@@ -94,7 +107,7 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
               />
             </span>
           </div>
-        </div>
+        )}
       </header>
       {props.above}
       <div class="split" data-open={row === undefined ? undefined : ''}>

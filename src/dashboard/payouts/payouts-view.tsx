@@ -24,6 +24,7 @@ const PAYOUTS: ListKind<TransactionResponse, PayoutFilter> = {
   title: 'Payouts',
   searched: 'reference, id, name, account, UTR',
   none: NO_FILTER,
+  more: ['atLeast', 'atMost', 'from', 'to'],
   wanted: wantedPayouts,
   layout: table.payouts,
   keyOf: (row) => row.txn_id,
@@ -158,6 +159,10 @@ export function PayoutsView() {
             options={[['', 'Any mode'], ...named(MODES)]}
             onChoose={(mode) => change({ mode })}
           />
+        </>
+      }
+      more={
+        <>
           {limit('atLeast', 'Amount from, rupees', '₹ from')}
           {limit('atMost', 'Amount to, rupees', '₹ to')}
         </>

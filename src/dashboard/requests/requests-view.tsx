@@ -35,6 +35,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
   title: 'Requests',
   searched: 'reference, id, path, rule, code',
   none: NO_FILTER,
+  more: ['from', 'to'],
   wanted: wantedRequests,
   layout: table.requests,
   keyOf: ({ id }) => String(id),

@@ -4,7 +4,6 @@ import type { ScenarioInput } from '../../contract/control.ts';
 import { backToNormal, changedRules, changeRules, removeRule } from '../control-bar/rule-orders.ts';
 import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
-import { Choice, named } from '../ui/choice.tsx';
 import { counted } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { EditorDialog } from './editor-dialog.tsx';
@@ -30,28 +29,29 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
   </li>
 );
 
-/** Chooses the scenario: one of the server's, or the world's own. */
-function ScenarioChoice() {
+/** The scenarios of the server, to choose from. */
+function ScenarioList({ name: current }: { readonly name: string | null }) {
   const live = useLive();
-  const scenario = live.scenario.value;
-  const { scenarios = [], in_force: active = '…' } = live.scenarios.value ?? {};
-  const own = scenario?.chosen === true ? scenario.name : '';
-  const names = [...new Set([own, ...scenarios.map(({ name }) => name)])].filter((name) => name !== '');
   const choose = (name: string): void =>
-    changeRules(
-      live,
-      [() => live.world.use(name === '' ? null : name)],
-      name === '' ? 'The active scenario of the server is used.' : `The scenario is ${name}.`,
-    );
+    changeRules(live, [() => live.world.use(name)], `The scenario is ${name}.`);
   return (
-    <label class="field">
-      <span>How this world behaves</span>
-      <Choice
-        value={own}
-        options={[['', `Active on the server: ${active}`], ...named(names)]}
-        onChoose={choose}
-      />
-    </label>
+    <ul class={css.rules} aria-label="Scenarios">
+      {live.scenarios.value?.scenarios.map(({ name, description }) => (
+        <li key={name} aria-current={name === current}>
+          <span>
+            <code>{name}</code>
+            <span class="note">{description}</span>
+          </span>
+          <Button
+            kind="small"
+            off={name === current ? 'This world behaves so' : null}
+            act={() => choose(name)}
+          >
+            Use<span class="unseen"> {name}</span>
+          </Button>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -116,14 +116,14 @@ export function ScenarioView() {
     <section class="view scrolling" aria-labelledby="scenario-title">
       <header class="view-head">
         <h2 id="scenario-title">Scenario</h2>
+        <p class="note" role="status">
+          {scenario !== null && `${name}, ${isChosen ? 'chosen for this world' : 'active on the server'}`}
+        </p>
         <Button off={isNormal ? 'Everything is normal' : null} act={() => backToNormal(live)}>
           Back to normal
         </Button>
-      </header>
-      <div class={css.choice}>
-        <ScenarioChoice />
         <YamlButtons top={top} />
-      </div>
+      </header>
       {description !== '' && <p class="note">{description}</p>}
       {top.length > 0 && (
         <>
@@ -140,14 +140,17 @@ export function ScenarioView() {
         </>
       )}
       <h3>Rules of {name}</h3>
-      {scenario !== null && own.length === 0 && (
-        <p class="note">None: every payout settles as usual for its mode.</p>
+      {scenario !== null && own.length === 0 ? (
+        <p class="note">No rules: every payout settles as usual for its mode.</p>
+      ) : (
+        <ul class={css.rules}>
+          {own.map((rule) => (
+            <RuleLine key={rule.id} rule={rule} />
+          ))}
+        </ul>
       )}
-      <ul class={css.rules}>
-        {own.map((rule) => (
-          <RuleLine key={rule.id} rule={rule} />
-        ))}
-      </ul>
+      <h3>All scenarios</h3>
+      <ScenarioList name={scenario === null ? null : name} />
     </section>
   );
 }
