@@ -69,6 +69,16 @@ export function groupedBy<Item>(
   return groups;
 }
 
+/**
+ * A request as its client left it. Whoever has ended gets no more of a response, but a server may notice that a little later, when the
+ * verdict is already being asked for. The end of a response that was sent at once is only recorded later.
+ */
+function leftAtEnd(entry: JournalEntry): JournalEntry {
+  const { outcome, answer, fault } = entry;
+  const isOpen = outcome === 'pending' && (answer === null || fault === 'slow-body');
+  return isOpen ? { ...entry, outcome: 'client_gone' } : entry;
+}
+
 const referenceOf = ({ reference }: Call): string | null => reference;
 
 export function caseOf(
@@ -79,7 +89,8 @@ export function caseOf(
   for (const { txn_id, client_ref_id } of [...requests, ...(ledger?.payouts ?? [])]) {
     if (txn_id !== null && client_ref_id !== null) references.set(txn_id, client_ref_id);
   }
-  const calls = inOrder(requests).map((placed) => callOf(placed, (txnId) => references.get(txnId)));
+  const all = clientEnded ? requests.map(leftAtEnd) : requests;
+  const calls = inOrder(all).map((placed) => callOf(placed, (txnId) => references.get(txnId)));
   const initiates = calls.filter(({ route }) => route === 'initiate');
   const sends = groupedBy(initiates, referenceOf);
   const intents = intentsOf(initiates, intent);

@@ -35,6 +35,33 @@ test('a client that ends while its payout is PENDING can no longer ask', () => {
   expect(saidOf('never-asked', unmade)).toMatch(/^found warning/);
 });
 
+test('a client that ends before its response comes does not get it, although the server has not noticed yet', () => {
+  const underWay = (change: Line['change']): Line => ({
+    http: 0,
+    change: { outcome: 'pending', duration_ms: null, ended_after: null, committed: true, ...change },
+  });
+  const { answer } = evidenceOf([{ state: 'PENDING' }]).requests[0]!;
+  const paid = 'found warning: order-1 was paid (₹100.00), and the client never found out';
+  const lines = [underWay({ delay_ms: 3000 }), underWay({ fault: 'slow-body', answer })];
+  for (const line of lines) {
+    expect(saidOf('never-asked', evidenceOf([line]))).toBe(paid);
+    expect(saidOf('never-asked', { ...evidenceOf([line]), clientEnded: false })).toBe('not_exercised');
+  }
+  // its end is only recorded later
+  expect(saidOf('never-asked', evidenceOf([underWay({ answer })]))).toBe('not_exercised');
+  const late = { ...evidenceOf([underWay({ delay_ms: 60_000 })]), wall_now: '2026-01-15T10:30:11.000Z' };
+  expect(saidOf('no-timeout', late)).toMatch(/^found warning: waited 11.0 s/);
+});
+
+test.each([302, 307, 408])('a %d says nothing about the payout', (http) => {
+  const made: Line = { http, change: { committed: true } };
+  expect(saidOf('never-asked', evidenceOf([made]))).toMatch(/^found warning: order-1 was paid/);
+  expect(saidOf('never-asked', evidenceOf([made, { state: 'PENDING' }]))).toBe('passed');
+  expect(saidOf('paid-twice', evidenceOf([made, { reference: 'order-1-b' }]), ORDERS)).toMatch(
+    /^found error/,
+  );
+});
+
 test('one reference that was paid twice is an error, with each request that paid', () => {
   const twice = [1, 2].map((nth) => payoutOf('order-1', [['SUCCESS', 500]], { nth, txn_id: `TXN-${nth}` }));
   const paid = (nth: number, line: Line): Line => ({

@@ -69,9 +69,9 @@ export const pollStorm: Check = {
 };
 
 /** How long a client waited for a response that did not come; null for one that came in time. */
-function waitedMs({ endedMs, beganMs, entry }: Call, wallNowMs: Case['wallNowMs']): number | null {
+function waitedMs({ endedMs, beganMs }: Call, wallNowMs: Case['wallNowMs']): number | null {
   if (endedMs !== Infinity) return endedMs - beganMs;
-  return entry.outcome === 'pending' && wallNowMs !== null ? wallNowMs - beganMs : null;
+  return wallNowMs === null ? null : wallNowMs - beganMs;
 }
 
 export const noTimeout: Check = {

@@ -214,7 +214,7 @@ export function endsOf(
 
 /** What a client learns from the response to one request. */
 export type Seen =
-  /** No whole response, a 5xx, or a 2xx without the promised JSON: the payout may have happened or not. */
+  /** No whole response, a 3xx, 408 or 5xx, or a 2xx without the promised JSON: the payout may have happened or not. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'state'; readonly state: State }
   | { readonly kind: 'refused' }
@@ -242,16 +242,17 @@ export const isObject = (value: unknown): value is Fields =>
 export const isMoney = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT_INR && isWholePaise(value);
 
-/** A response that has no body on the wire, whatever its rule or its dialect says. */
-const NO_CONTENT = 204;
+/** No body on the wire, whatever a rule or a dialect says (204), and the timeout of something in between (408). */
+const SAY_NOTHING: ReadonlySet<number> = new Set([204, 408]);
 
 /** What a client learns from a response. The referee and the `told` of a payout both use this. */
 export function seenIn({ route, status, code, body, asked }: SeenResponse): Seen {
   // whoever asks for the rest of a response that broke off cannot use a whole one, and throws it away
   if (route === 'initiate' && asked['range'] !== undefined && status === 200) return { kind: 'unknown' };
-  if (status === null || status >= 500 || status === NO_CONTENT) return { kind: 'unknown' };
+  if (status === null || status >= 500 || SAY_NOTHING.has(status)) return { kind: 'unknown' };
   if (route === 'status' && (status === 404 || code === 'TRANSACTION_UNKNOWN')) return { kind: 'not-found' };
-  if (status >= 300) return { kind: 'refused' };
+  if (status >= 400) return { kind: 'refused' };
+  if (status >= 300) return { kind: 'unknown' }; // a redirect that was followed is another request
   const data = isObject(body) && isObject(body['data']) ? body['data'] : {};
   if (route === 'balance') {
     const { balance } = data;
