@@ -67,7 +67,7 @@ export function BreakClient() {
         <table class={css.score} aria-label="Scorecard">
           <thead>
             <tr>
-              <th>Your client got</th>
+              <th>Your client gets</th>
               <th>Verdict</th>
               <th>Why</th>
               <th>Proof</th>

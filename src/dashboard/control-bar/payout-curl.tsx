@@ -2,6 +2,7 @@ import type { InitiateRequest } from '../../contract/service.ts';
 import { curlOf } from '../requests/curl.ts';
 import { useLive } from '../store/current-world.ts';
 import { CopyButton } from '../ui/button.tsx';
+import { readable } from '../ui/formats.ts';
 import { SAMPLE_PAYOUT } from './sending.ts';
 
 /** A payout as a curl command, to be copied. */
@@ -12,7 +13,7 @@ export function PayoutCurl({ payout = SAMPLE_PAYOUT }: { readonly payout?: Initi
     url: `${url}/payout/initiate`,
     apiKey,
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(payout),
+    body: readable(payout),
   });
   return (
     <>
