@@ -1,20 +1,12 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { SandboxError, startSandbox, type SettingsInput } from '../../../src/index.ts';
+import { expect, test, vi } from 'vitest';
+import type { SandboxError } from '../../../src/index.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { runInProcess } from '../../support/program.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { serverFor } from '../../support/server.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { payMany } from '../../support/many-payouts.ts';
-
-const ADMIN_TOKEN = 'the-token-of-the-admin';
 const MINUTE_MS = 60_000;
-
-async function sandboxOf(options: SettingsInput = {}) {
-  const sandbox = await startSandbox({ adminToken: ADMIN_TOKEN, ...options });
-  onTestFinished(() => sandbox.close());
-  return sandbox;
-}
 
 test('the admin lists every world, with its contents, its age and its last use', async () => {
   const wallClock = new ManualClock();
@@ -48,43 +40,6 @@ test('the admin lists every world, with its contents, its age and its last use',
       name: 'busy',
     },
   ]);
-});
-
-test('listing the worlds does not count as use of a world, and shows no key', async () => {
-  const sandbox = await sandboxOf();
-  const worlds = [sandbox.world(), sandbox.world()];
-  for (const world of worlds) await world.summary();
-  const listed = await sandbox.worlds();
-  expect(await sandbox.worlds()).toEqual(listed);
-  for (const { apiKey } of worlds) expect(JSON.stringify(listed)).not.toContain(apiKey);
-});
-
-test('dropping a world releases its delayed responses, and ends those that hang', async () => {
-  const sandbox = await sandboxOf();
-  const client = clientOf(sandbox.world());
-  await client.world.rule({ match: { client_ref_id: 'late' }, effect: { delay: '1h' } });
-  await client.world.rule({ match: { client_ref_id: 'never' }, effect: { fault: 'hang' } });
-  const late = client.pay({ client_ref_id: 'late' });
-  const never = client.pay({ client_ref_id: 'never' }).catch((error: Error) => error.message);
-  await expect.poll(async () => (await client.world.requests()).length).toBe(2);
-  await sandbox.dropWorld((await client.world.summary()).id);
-  expect((await late).status).toBe(200);
-  expect(await never).toBe('fetch failed');
-});
-
-test('dropping an unknown world, or the same world twice, is refused', async () => {
-  const sandbox = await sandboxOf();
-  const { id } = await sandbox.world().summary();
-  await sandbox.dropWorld(id);
-  for (const unknown of [id, 'nobody', '../worlds', '__proto__']) {
-    const refused = await sandbox.dropWorld(unknown).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(SandboxError);
-    expect(refused).toMatchObject({
-      status: 404,
-      code: 'WORLD_NOT_FOUND',
-      message: `There is no world ${unknown}`,
-    });
-  }
 });
 
 test('the list of worlds leaves out a world that is dropped while the list waits for its advance', async () => {

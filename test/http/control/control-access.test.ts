@@ -288,18 +288,19 @@ test('every change refuses an invalid body, and changes nothing', async () => {
     const right = BODIES[route] ?? {};
     const wrong: readonly [Sent, number[]][] = [
       [json('{"a":'), route.endsWith('/state') ? [422] : [400]],
-      [json('nonsense'), route.endsWith('/state') ? [422] : [400]],
       [json({ ...right, unknown_field: 1 }), [400, 422]],
       [json([right]), [400, 422]],
+      [{ headers: { 'content-type': 'text/plain' }, body: JSON.stringify(right) }, [415]],
+      [json('nonsense'), route.endsWith('/state') ? [422] : [400]],
       [json(5), [400, 422]],
       [json('"text"'), [400, 422]],
-      [{ headers: { 'content-type': 'text/plain' }, body: JSON.stringify(right) }, [415]],
       [{ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'amount=5' }, [415]],
       [{ headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' }, [415]],
       [{ headers: { 'content-type': '' }, body: Buffer.from(JSON.stringify(right)) }, [415]],
       [json({ unknown_field: 'x'.repeat(70_000) }), route.endsWith('/state') ? [422] : [413]],
     ];
-    for (const [sent, statuses] of wrong) {
+    const isWhole = isLong || route === CHANGES[0] || route.endsWith('/state'); // bodies are read at one place
+    for (const [sent, statuses] of isWhole ? wrong : wrong.slice(0, 4)) {
       expectRefused(await send(url, route, { ...sent, authorization }), statuses);
     }
     expect(await stateOf(world)).toEqual(before);

@@ -31,24 +31,6 @@ test('rules of a world apply before those of its scenario, the newest first', as
   ]);
 });
 
-test('rules of a world are removed one by one or all at once; those of the scenario stay', async () => {
-  const world = await clientFor(SETTINGS);
-  await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
-  for (const name of ['one', 'two', 'three']) await ask(world, 'POST', '/rules', answers(500, name));
-  await ask(world, 'DELETE', '/rules/two');
-  const ids = (await rulesOf(world)).map(([id]: string[]) => id);
-  expect(ids).toEqual(['world/three', 'world/one', 'inline/of-the-scenario']);
-  for (const name of ['two', 'of-the-scenario']) {
-    const message = `This world has no override ${name}, only three, one. Rules of a scenario cannot be removed`;
-    expect(await ask(world, 'DELETE', `/rules/${name}`)).toMatchObject(
-      refusal(404, 'RULE_NOT_FOUND', message),
-    );
-  }
-  await ask(world, 'DELETE', '/rules');
-  expect(await rulesOf(world)).toEqual([['inline/of-the-scenario', 'scenario', 0, 0]]);
-  expect(await statusOf(world)).toBe(503);
-});
-
 /** The headers that a rule may not set. */
 const OWN_HEADERS = (
   'X-Sandbox-Rule Connection Content-Length Date Expect Host HTTP2-Settings Keep-Alive ' +

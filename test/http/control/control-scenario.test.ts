@@ -6,19 +6,6 @@ import { testRows } from '../../support/test-rows.ts';
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
 
-test('a world can choose a scenario by name without affecting other worlds', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const [world, other] = [client(), client()];
-  expect(await ask(world, 'PUT', '/scenario', { use: 'server-error' })).toMatchObject({
-    status: 200,
-    body: { name: 'server-error', chosen: true, description: expect.stringMatching(/\S/) },
-  });
-  expect(await statusOf(world)).toBe(500);
-  expect((await world.world.summary()).scenario).toBe('server-error');
-  expect(await statusOf(other)).toBe(200);
-  expect((await ask(other, 'GET', '/scenario')).body).toMatchObject({ name: 'default', chosen: false });
-});
-
 test('a world can be given a whole scenario, and returns the document unchanged', async () => {
   const world = await clientFor(SETTINGS);
   const document = {
@@ -40,18 +27,6 @@ test('a world can be given a whole scenario, and returns the document unchanged'
   expect((await world.pay({ client_ref_id: 'dear', amount: 78 })).body).toMatchObject({ status: 'failed' });
   const answered = [await statusOf(world), await statusOf(world), await statusOf(world)];
   expect(answered).toEqual([200, 200, 429]);
-});
-
-test('DELETE and use: null return a world to the active scenario', async () => {
-  const world = await clientFor({ ...SETTINGS, scenario: 'duplicates-rejected' });
-  for (const back of [
-    () => ask(world, 'DELETE', '/scenario'),
-    () => ask(world, 'PUT', '/scenario', { use: null }),
-  ]) {
-    await ask(world, 'PUT', '/scenario', { use: 'server-error' });
-    expect((await back()).body).toMatchObject({ name: 'duplicates-rejected', chosen: false });
-  }
-  expect([await statusOf(world), await statusOf(world)]).toEqual([200, 409]);
 });
 
 test('the list of scenarios has their descriptions and names the active one', async () => {

@@ -8,20 +8,6 @@ import { START } from '../../support/world/ways-in.ts';
 
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
 
-test('a credit and a debit move the balance to the paisa, and the client sees it', async () => {
-  const world = await clientFor(SETTINGS);
-  expect((await ask(world, 'POST', '/wallet/credit', { amount: 500 })).body).toEqual({
-    balance: 1500,
-    entry: { kind: 'credit', amount: 500, balance: 1500, txn_id: null, at: START },
-  });
-  await world.clock.advance('5s');
-  expect((await ask(world, 'POST', '/wallet/debit', { amount: 1499.99 })).body).toEqual({
-    balance: 0.01,
-    entry: { kind: 'debit', amount: -1499.99, balance: 0.01, txn_id: null, at: after(5) },
-  });
-  expect((await world.balance()).body.data).toMatchObject({ balance: 0.01, last_updated: after(5) });
-});
-
 testRows<[body: unknown, message: RegExp, field: string]>([
   [{ amount: '5' }, /^amount must be a number$/, 'amount'],
   [{ amount: 0 }, /^amount must be greater than 0$/, 'amount'],

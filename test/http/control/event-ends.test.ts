@@ -79,7 +79,7 @@ test.each<[string, SettingsInput, (sandbox: ManualSandbox) => Promise<unknown>]>
 test('readers that stopped reading end when their world is dropped, and nothing is written to them later', async () => {
   const { url, clock, worlds, sandbox, client, idleTimers } = await sandboxWithManualClock();
   const payouts = client(WATCHED);
-  const READERS = 24; // each has 480 KB more to read than the next, so that some fill their socket buffers without being disconnected
+  const READERS = 14; // each has 480 KB more to read than the next, so that some fill their socket buffers without being disconnected
   for (let nth = 1; nth <= READERS; nth += 1) {
     const { timers } = clock;
     const socket = rawSocket(url);
@@ -91,16 +91,6 @@ test('readers that stopped reading end when their world is dropped, and nothing 
   await sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id);
   expect(clock.timers).toBe(idleTimers);
   await clock.pass(2 * HEARTBEAT_MS);
-});
-
-test('readers that wait behind hanging payouts are removed when their clients disconnect', async () => {
-  const { url, clock, client, idleTimers } = await sandboxWithManualClock();
-  const sockets = Array.from({ length: 32 }, () => readBehindHang(url));
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers + sockets.length);
-  for (const socket of sockets) socket.destroy();
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(idleTimers);
-  const events = await client(WATCHED).world.events();
-  await events.return();
 });
 
 test('a reader whose client has already disconnected is not kept', async () => {

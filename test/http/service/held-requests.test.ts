@@ -119,32 +119,6 @@ test('a client that has only finished sending gets its response, one that has le
   expect(await answer).toMatch(/^(HTTP\/1.1 102 Processing\r\n\r\n)*HTTP\/1.1 404 /);
 });
 
-test('a client that leaves ends its hold, and its payout does not happen', async () => {
-  const { world, url, apiKey } = await clientFor(MANUAL);
-  await world.rule(HOLD('arrived', 'status'));
-  const leave = new AbortController();
-  const asking = fetch(`${url}/payout/status?txn_id=TXN1`, {
-    headers: { authorization: `Bearer ${apiKey}` },
-    signal: leave.signal,
-  }).catch(() => 'left');
-  const [held] = await heldBy(world, 1);
-  leave.abort();
-  expect(await asking).toBe('left');
-  await expect.poll(() => world.held()).toEqual([]);
-  await expect(held!.release()).rejects.toThrow('its client left');
-});
-
-test('a reset ends the requests that are held, without their payouts', async () => {
-  const { world, pay } = await clientFor(MANUAL);
-  await world.rule(HOLD('arrived'));
-  const paying = pay();
-  const [held] = await heldBy(world, 1);
-  await world.reset();
-  expect(await paying).toMatchObject({ status: 504, body: { message: expect.stringContaining('reset') } });
-  await expect(held!.release()).rejects.toMatchObject({ code: 'HELD_NOT_FOUND' });
-  expect(await world.transactions()).toEqual([]);
-});
-
 test('waiting for more requests than are held ends with an error that lists those that are', async () => {
   const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));

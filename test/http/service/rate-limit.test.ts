@@ -85,14 +85,6 @@ test('an invalid initiate counts too, since the rate limit is checked before the
   expect((await world.pay({ amount: 0 })).status).toBe(429);
 });
 
-test('a reset clears the rate limit of a world', async () => {
-  const world = await clientFor({ rateLimit: '1/1h' });
-  expect((await world.pay()).status).toBe(200);
-  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(429);
-  await world.world.reset();
-  expect((await world.pay()).status).toBe(200);
-});
-
 test('a request past the limit of a scenario is in the journal with its reference, its body and the limit', async () => {
   const world = await clientFor({ scenario: { rate_limit: '1/1h' } });
   await world.pay();

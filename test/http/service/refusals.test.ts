@@ -15,6 +15,7 @@ import { refuseBrokenHttp } from '../../../src/http/refusals.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { isLong } from '../../support/size.ts';
 import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
@@ -153,9 +154,20 @@ const SHAPES: Record<
   empty: () => ({ type: null, body: undefined }),
 };
 
+/** With their own headers, or from another place in the code. With TESTS=long, all are provoked in every shape. */
+const IN_EVERY_SHAPE: ReadonlySet<ServiceRefusalCode> = new Set([
+  'INVALID_REQUEST',
+  'MALFORMED_REQUEST',
+  'UNAUTHORIZED',
+  'METHOD_NOT_ALLOWED',
+  'RATE_LIMITED',
+  'INTERNAL_ERROR',
+]);
+
 test.each(CODES)('%s is as docs/errors.md shows it, and has the same facts in every shape', async (code) => {
   const { status } = SERVICE_REFUSALS[code];
-  const shapes = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
+  const isShaped = isLong || IN_EVERY_SHAPE.has(code);
+  const shapes = isShaped ? (Object.keys(SHAPES) as (keyof typeof SHAPES)[]) : [];
   const [envelope, ...answers] = await Promise.all([
     PROVOKED[code]({}),
     ...shapes.map((shape) => PROVOKED[code]({ body: shape })),
@@ -193,12 +205,6 @@ test('a refusal by a limit names its setting in a header; other refusals have no
   for (const code of ['INSUFFICIENT_BALANCE', 'UNAUTHORIZED', 'INTERNAL_ERROR'] as const) {
     expect((await PROVOKED[code]({})).headers.has('x-sandbox-limit')).toBe(false);
   }
-});
-
-test('an internal error does not show the exception to the client', async () => {
-  const { text } = await PROVOKED.INTERNAL_ERROR({});
-  expect(text).not.toContain('secret');
-  expect(text).not.toContain('TypeError');
 });
 
 test('every response has a request id, by which its log line can be found', async () => {
