@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { payMany } from '../support/many-payouts.ts';
-import { sized } from '../support/size.ts';
+import { isLong, sized } from '../support/size.ts';
 
-const MANY = sized(1250, 5000);
+const MANY = sized(350, 5000);
 const AMOUNTS = 50; // from ₹1 up, repeated
 const A_BURST = 20;
-const BURSTS = sized(3, 10);
+const BURSTS = 10;
 const MOST_GROWTH_BYTES = 20 * 1024 * 1024;
 
 const formatted = (count: number): string => count.toLocaleString('en-IN');
@@ -15,7 +15,7 @@ const formatted = (count: number): string => count.toLocaleString('en-IN');
 describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeout: 120_000 }, () => {
   const open = useBrowser();
 
-  test('finds one of thousands of payouts, and renders only the visible ones', async () => {
+  test('finds one of many payouts, and renders only the visible ones', async () => {
     const { url, client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
     const payer = client();
     await payMany(payer, MANY, (nth) => ({
@@ -29,9 +29,10 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
     await list.getByText(inAll, { exact: true }).waitFor();
     expect(await list.getByRole('row').count()).toBeLessThan(60);
 
-    await list.getByRole('searchbox').fill('order-1234');
+    const one = `order-${MANY - 16}`;
+    await list.getByRole('searchbox').fill(one);
     await list.getByText(`1 of ${inAll}`).waitFor();
-    await list.getByRole('row').filter({ hasText: 'order-1234' }).waitFor();
+    await list.getByRole('row').filter({ hasText: one }).waitFor();
     await list.getByRole('searchbox').fill('');
     await list.getByLabel('Mode').selectOption('UPI');
     await list.getByText(`${formatted(MANY / 2)} of ${inAll}`).waitFor();
@@ -73,42 +74,45 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
     expect(await list.getByRole('button', { name: /^Open/ }).allTextContents()).toEqual(['order-1']);
   });
 
-  test(`shows every payout of bursts of ${A_BURST}, stays responsive, and does not grow in memory`, async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await live(seen);
-    const { page } = seen;
-    const list = await seen.view('Payouts');
-    const session = await page.context().newCDPSession(page);
-    const heapBytes = async (): Promise<number> => {
-      await session.send('HeapProfiler.collectGarbage');
-      return (await session.send('Runtime.getHeapUsage')).usedSize;
-    };
-    /** Searches, and waits until the page has rendered. (bench/dashboard.mjs measures how long that takes.) */
-    const search = (text: string): Promise<void> =>
-      page.evaluate(`new Promise((resolve) => {
+  test.each(isLong ? [A_BURST] : [])(
+    'shows every payout of bursts of %i, and does not grow in memory',
+    async () => {
+      const { url, client } = await sandboxFor();
+      const payer = client();
+      const seen = await open(url, { apiKey: payer.apiKey });
+      await live(seen);
+      const { page } = seen;
+      const list = await seen.view('Payouts');
+      const session = await page.context().newCDPSession(page);
+      const heapBytes = async (): Promise<number> => {
+        await session.send('HeapProfiler.collectGarbage');
+        return (await session.send('Runtime.getHeapUsage')).usedSize;
+      };
+      /** Searches, and waits until the page has rendered. (bench/dashboard.mjs measures how long that takes.) */
+      const search = (text: string): Promise<void> =>
+        page.evaluate(`new Promise((resolve) => {
         const search = document.querySelector('input[type=search]');
         search.value = ${JSON.stringify(text)};
         search.dispatchEvent(new Event('input', { bubbles: true }));
         requestAnimationFrame(() => resolve());
       })`);
-    const before = await heapBytes();
+      const before = await heapBytes();
 
-    for (let burst = 0; burst < BURSTS; burst += 1) {
-      const refs = Array.from({ length: A_BURST }, (_, nth) => `live-${burst * A_BURST + nth}`);
-      const pays = refs.map((client_ref_id) => payer.pay({ client_ref_id, amount: 1 }));
-      await search(burst % 2 === 0 ? 'live' : '');
-      await Promise.all(pays);
-    }
-    await search('');
-    const settled = A_BURST * BURSTS;
-    await list.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
-    await list.getByLabel('State').selectOption('SUCCESS');
-    await list.getByText(new RegExp(`^${settled}( of ${settled})?$`)).waitFor();
-    const requests = await seen.view('Requests');
-    await requests.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
+      for (let burst = 0; burst < BURSTS; burst += 1) {
+        const refs = Array.from({ length: A_BURST }, (_, nth) => `live-${burst * A_BURST + nth}`);
+        const pays = refs.map((client_ref_id) => payer.pay({ client_ref_id, amount: 1 }));
+        await search(burst % 2 === 0 ? 'live' : '');
+        await Promise.all(pays);
+      }
+      await search('');
+      const settled = A_BURST * BURSTS;
+      await list.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
+      await list.getByLabel('State').selectOption('SUCCESS');
+      await list.getByText(new RegExp(`^${settled}( of ${settled})?$`)).waitFor();
+      const requests = await seen.view('Requests');
+      await requests.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
 
-    expect((await heapBytes()) - before).toBeLessThan(MOST_GROWTH_BYTES);
-  });
+      expect((await heapBytes()) - before).toBeLessThan(MOST_GROWTH_BYTES);
+    },
+  );
 });

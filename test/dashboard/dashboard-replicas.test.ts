@@ -1,30 +1,10 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
+import { hasBrowser, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sandboxFor } from '../support/sandbox.ts';
-import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 describe.skipIf(!hasBrowser)(`the dashboard behind a load balancer${needsBrowser}`, () => {
   const open = useBrowser();
-
-  test('reconnects when the server that it is connected to goes away and another answers', async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
-    const balancer = await TcpProxy.to(Number(new URL(url).port));
-    onTestFinished(() => balancer.close());
-    const seen = await open(`http://127.0.0.1:${balancer.port}`, { apiKey: payer.apiKey });
-    await live(seen);
-    const payouts = await seen.view('Payouts');
-    const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
-    await payer.pay({ client_ref_id: 'before' });
-    await row('before').waitFor();
-
-    balancer.cutAll();
-    await payer.pay({ client_ref_id: 'meanwhile' });
-    await row('meanwhile').waitFor();
-    await live(seen);
-    expect(await seen.page.getByRole('alert').count()).toBe(0);
-  });
 
   test('asks again for all that a lost connection left unanswered', async () => {
     const { url, client } = await sandboxFor({ settlement: 'manual' });

@@ -179,19 +179,6 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await scenario.getByText('default, active on the server').waitFor();
   });
 
-  test('shows a snapshot that somebody else restores', async () => {
-    const { payer, view } = await worldPage();
-    await payer.pay({ client_ref_id: 'before' });
-    const snapshot = await payer.world.snapshot();
-    await payer.pay({ client_ref_id: 'after' });
-    const payouts = await view('Payouts');
-    const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
-    await row('after').waitFor();
-    await payer.world.restore(snapshot);
-    await row('after').waitFor({ state: 'detached' });
-    expect(await row('before').count()).toBe(1);
-  });
-
   test('the open payout shows its refund, and after a reset its new entry', async () => {
     const { page, payer, view } = await worldPage();
     await payer.world.fund(500);
