@@ -1,9 +1,14 @@
 import fc from 'fast-check';
+
 import { expect, test } from 'vitest';
 import type { Payout } from '../../src/contract/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
+import { sized } from '../support/size.ts';
 import { acts, anyAct, anyOutcomes, anyRules, anyWork, ENTANGLED, run } from '../support/world/commands.ts';
 import { advance, balance, Core, initiate, load, save, START_MS, status } from '../support/world/core.ts';
+
+/** How many histories each property is tried with. */
+const OFTEN = { numRuns: sized(30, 200) };
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -43,6 +48,7 @@ test('money is conserved after every command, whatever is asked, and whenever', 
       const world = new Core(ENTANGLED);
       run(world, history, 0, () => expect(wrongMoney(world)).toEqual([]));
     }),
+    OFTEN,
   );
   expect(wrongMoney(new Core())).toEqual([]);
 });
@@ -74,6 +80,7 @@ test('any outcomes and any rules: money is conserved, and the payouts of a paral
         expect(end(shuffled)).toEqual(end(references));
       },
     ),
+    OFTEN,
   );
 });
 
@@ -94,6 +101,7 @@ test('one long wait equals the same wait cut anywhere, whether time passes or a 
       };
       expect(end([...cuts, 4000])).toEqual(end([4000]));
     }),
+    OFTEN,
   );
 });
 
@@ -135,6 +143,7 @@ test('requests on a frozen clock end the same in whatever order they come, when 
       );
       expect(end(shuffled.map(({ client_ref_id }) => own.get(client_ref_id)!.shift()!))).toEqual(end(list));
     }),
+    OFTEN,
   );
 });
 
@@ -157,6 +166,7 @@ test('after any commands, a world restored from its snapshot continues byte for 
       expect(actual).toBe(expected);
       expect(save(fork.state)).toEqual(save(world.state));
     }),
+    OFTEN,
   );
 });
 
@@ -173,5 +183,6 @@ test('a world that was restored from a snapshot of itself at the same instant go
       expect(actual).toEqual(expected);
       expect(world.submit(balance())).toEqual(restored.submit(balance()));
     }),
+    OFTEN,
   );
 });

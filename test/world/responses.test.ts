@@ -13,6 +13,7 @@ import {
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { responseOf } from '../../src/world/request/response.ts';
 import { balance, Core, initiate, save, status } from '../support/world/core.ts';
+import { isLong } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const FOLDER = join(import.meta.dirname, '../../fixtures');
@@ -88,7 +89,14 @@ const fields = (command: RequestCommand) =>
 /** The response, once it is sent. */
 const responseIn = (exchange: Exchange) => sentResponse({ ...exchange, response: plannedResponse(exchange) });
 
-testRows(scenarios.flatMap(([name, document]) => STYLES.map((style) => [name, style, document] as const)))(
+/** With TESTS=long each scenario with every kind of error; else one after the other, and the rule that names everything with all. */
+const rows = scenarios.flatMap(([name, document], nth) =>
+  STYLES.filter((_style, of) => isLong || document === TELLING || of === nth % STYLES.length).map(
+    (style) => [name, style, document] as const,
+  ),
+);
+
+testRows(rows)(
   'the journal shows the responses that were sent, in every scenario and with every kind of error',
   (_name, body, document) => {
     const { dialect } = document;

@@ -102,7 +102,7 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     )!;
     await store.command('ACL', 'SETUSER', 'sandbox', 'on', '>p@ss/word', ...documented[1]!.split(' '));
     const address = `redis://sandbox:${encodeURIComponent('p@ss/word')}@127.0.0.1:${store.port}`;
-    const { program, url } = await startProgram({ SANDBOX_STORE: address });
+    const { stop, url } = await serveInProcess({ SANDBOX_STORE: address });
     await expect.poll(() => pay(url)).toBe(200);
     await ask(`${url}/_sandbox/reset`, KEY, {});
     const asSandbox = new Redis(address);
@@ -112,10 +112,6 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     expect(await reasonFor(`redis://127.0.0.1:${store.port}`.replace('//', '//nobody:x@'))).toMatch(
       /password/,
     );
-    expect(await program.stop()).toMatchObject({
-      code: 0,
-      stderr: '',
-      stdout: expect.not.stringContaining('NOPERM'),
-    });
+    expect(await stop()).not.toContain('NOPERM');
   });
 });
