@@ -14,11 +14,13 @@ import { testRows } from '../support/test-rows.ts';
 const COMMAND = ['--', ...PAYING_COMMAND];
 
 test.skipIf(!hasCurl)(
-  'hunt finds the failure that makes a command pay twice, and writes a scenario with which referee fails',
+  'hunt finds the failure that makes a command pay twice, writes a scenario with which referee fails, and a report for --known',
   async () => {
-    const found = join(temporaryFolder(), 'found');
-    const flags = ['--goal', 'paid-twice', '--depth', '1', '--write', found];
-    const { code, stdout, stderr } = await runInProcess(['hunt', ...flags, ...PAYING_TARGET, ...COMMAND]);
+    const folder = temporaryFolder();
+    const [found, report] = [join(folder, 'found'), join(folder, 'hunt.json')];
+    const flags = ['--goal', 'paid-twice', '--depth', '1', '--patience', '300ms', ...PAYING_TARGET];
+    const run = (...more: string[]) => runInProcess(['hunt', ...flags, ...more, ...COMMAND]);
+    const { code, stdout, stderr } = await run('--write', found, '--report', `json=${report}`);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(
       /^paid-twice: 000123456789: paid ₹250.00 twice, expected once\nWhat fails:\n {2}1\. initiate/,
@@ -39,6 +41,12 @@ test.skipIf(!hasCurl)(
       ...COMMAND,
     ]);
     expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
+    const { findings } = JSON.parse(readFileSync(report, 'utf8')) as {
+      findings: { goal: string; failures: string[] }[];
+    };
+    expect(findings).toMatchObject([{ goal: 'paid-twice', failures: [expect.stringMatching(/^payout-1-/)] }]);
+    const known = await run('--known', report, '--runs', '8');
+    expect(known.stdout).toContain('known: paid-twice: 000123456789: paid ₹250.00 twice');
   },
 );
 
@@ -138,32 +146,6 @@ test('a command that leaves a daemon with its output open has ended when its pro
   expect(ending).toMatchObject({ kind: 'failure', why: 'exit code 3' });
   await expect.poll(lasting).not.toBe('');
 });
-
-test.skipIf(!hasCurl)(
-  'a report of hunt names what it found, and as --known keeps it from failing again',
-  async () => {
-    const report = join(temporaryFolder(), 'hunt.json');
-    const flags = [
-      '--goal',
-      'paid-twice',
-      '--depth',
-      '1',
-      '--runs',
-      '8',
-      '--patience',
-      '300ms',
-      ...PAYING_TARGET,
-    ];
-    const run = (...more: string[]) => runInProcess(['hunt', ...flags, ...more, ...COMMAND]);
-    expect((await run('--report', `json=${report}`)).code).toBe(1);
-    const { findings } = JSON.parse(readFileSync(report, 'utf8')) as {
-      findings: { goal: string; failures: string[] }[];
-    };
-    expect(findings).toMatchObject([{ goal: 'paid-twice', failures: [expect.stringMatching(/^payout-1-/)] }]);
-    const again = await run('--known', report);
-    expect(again.stdout).toContain('known: paid-twice: 000123456789: paid ₹250.00 twice');
-  },
-);
 
 testRows<[string | undefined, readonly (readonly [number, string])[]]>([
   [

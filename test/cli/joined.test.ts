@@ -68,14 +68,17 @@ test('a hunt whose command cannot be run ends, and leaves nothing open', async (
   });
 });
 
-test('matrix runs the sandbox that a test starts itself under each of its rows', async () => {
-  const rows = ['--dialects', 'none', '--scenarios', 'server-error-after-commit'];
-  const { code, stdout } = await runInProcess(['matrix', ...rows, ...suite()]);
-  expect({ code, stdout }).toEqual({
-    code: 1,
-    stdout: expect.stringMatching(/^server-error-after-commit +money/m),
-  });
-});
+test.each(isLong ? ['matrix'] : [])(
+  '%s runs the sandbox that a test starts itself under each of its rows',
+  async () => {
+    const rows = ['--dialects', 'none', '--scenarios', 'server-error-after-commit'];
+    const { code, stdout } = await runInProcess(['matrix', ...rows, ...suite()]);
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(/^server-error-after-commit +money/m),
+    });
+  },
+);
 
 test('the variable of a referee that has ended is named, and a hunt within a test has its own sandbox', async () => {
   vi.stubEnv(JOIN_VARIABLE, 'http://127.0.0.1:9');

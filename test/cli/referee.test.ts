@@ -20,7 +20,7 @@ const judged = (flags: readonly string[], environment = {}) =>
 test.skipIf(!hasCurl)(
   'referee runs a command against a sandbox of its own, and fails for a client that paid twice',
   async () => {
-    const { code, stdout, stderr } = await runProgram(['referee', ...LOST, ...PAYING_TARGET, ...COMMAND]);
+    const { code, stdout, stderr } = await judged(LOST);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/^world [0-9a-f]{8} {3}1 error/);
     expect(stdout).toContain(

@@ -1,8 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { linesOf, Program, startProgram } from '../support/program.ts';
+import { linesOf, serveInProcess } from '../support/program.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { clientFor, clientOf, sandboxFor } from '../support/sandbox.ts';
 import { folderWith } from '../support/temporary-folder.ts';
@@ -67,7 +66,7 @@ test('a key that is not accepted is refused in the dialect of the scenario that 
 test('a changed scenario file takes effect; an invalid one is logged, and the last good one stays active', async () => {
   const folder = folderWith({ 'mine.yaml': respondingWith(503) });
   const file = join(folder, 'mine.yaml');
-  const { program, url } = await startProgram({ SANDBOX_SCENARIO: file, SANDBOX_RATE_LIMIT: 'off' });
+  const { url, log } = await serveInProcess({ SANDBOX_SCENARIO: file, SANDBOX_RATE_LIMIT: 'off' });
   const world = clientAt(url);
   const status = async (): Promise<number> => (await world.pay()).status;
   /** Like editors: written beside the file, then renamed over it. A file that is emptied first may be read while it is empty. */
@@ -81,14 +80,13 @@ test('a changed scenario file takes effect; an invalid one is logged, and the la
   await expect.poll(status).toBe(504);
 
   replace('rules: [{ name: always, efect: {} }]\n');
-  await program.says(/scenario refused/);
+  await expect.poll(log).toMatch(/scenario refused/);
   expect(await status()).toBe(504);
 
   replace(respondingWith(505));
   await expect.poll(status).toBe(505);
 
-  const { stdout } = await program.stop();
-  const [refused] = linesOf(stdout, 'scenario refused: the last good one stays active');
+  const [refused] = linesOf(log(), 'scenario refused: the last good one stays active');
   expect(refused!['problems']).toEqual(
     expect.arrayContaining([`${file}:1:25 rules[0].efect is not known here (did you mean effect?)`]),
   );
@@ -96,7 +94,7 @@ test('a changed scenario file takes effect; an invalid one is logged, and the la
 
 test('a scenario added to the folder can be chosen without a restart, and replaces a built-in one, also in use', async () => {
   const folder = folderWith({});
-  const { program, url } = await startProgram({
+  const { url, log } = await serveInProcess({
     SANDBOX_SCENARIO: 'server-error',
     SANDBOX_SCENARIOS: folder,
     SANDBOX_RATE_LIMIT: 'off',
@@ -112,7 +110,7 @@ test('a scenario added to the folder can be chosen without a restart, and replac
   await expect.poll(active).toBe(599);
 
   writeFileSync(join(folder, 'late.yml'), 'rules: [{ effect: { respond: 419 } }]\n');
-  await program.says(/late\.yml has the same name as .*late\.yaml: scenarios are chosen by name/);
+  await expect.poll(log).toMatch(/late\.yml has the same name as .*late\.yaml: scenarios are chosen by name/);
   expect(await chosen()).toBe(418);
   rmSync(join(folder, 'late.yaml'));
   writeFileSync(join(folder, 'late.yml'), 'rules: [{ effect: { respond: 420 } }]\n');
@@ -127,7 +125,7 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
     writeFileSync(join(into, 'mine.yaml'), respondingWith(status));
   };
   write(folder, 500);
-  const { program, url } = await startProgram({
+  const { url, log } = await serveInProcess({
     SANDBOX_SCENARIO: 'mine',
     SANDBOX_SCENARIOS: folder,
     SANDBOX_RATE_LIMIT: 'off',
@@ -150,7 +148,7 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
   await expect.poll(status).toBe(504);
 
   renameSync(folder, `${folder}.moved`);
-  await program.says(/no longer watched: it was moved or removed/);
+  await expect.poll(log).toMatch(/no longer watched: it was moved or removed/);
   expect(await status()).toBe(504);
 });
 
@@ -217,12 +215,8 @@ test('attempts of a reference are counted across the scenarios that its requests
 
 test('files beside the active scenario file are ignored', async () => {
   const folder = folderWith({ 'mine.yaml': respondingWith(503) });
-  const main = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
-  const program = new Program('sh', ['-c', `cd "${folder}" && exec "${process.execPath}" "${main}"`], {
-    SANDBOX_SCENARIO: './mine.yaml',
-    SANDBOX_RATE_LIMIT: 'off',
-  });
-  const url = /http:\/\/[\d.:]+/.exec(await program.says(/.*\n/))![0];
+  const file = relative(process.cwd(), join(folder, 'mine.yaml'));
+  const { url, log } = await serveInProcess({ SANDBOX_SCENARIO: file, SANDBOX_RATE_LIMIT: 'off' });
   const world = clientAt(url);
   writeFileSync(join(folder, 'compose.yaml'), 'services: {}\n');
   writeFileSync(join(folder, 'other.yaml'), respondingWith(418));
@@ -232,8 +226,7 @@ test('files beside the active scenario file are ignored', async () => {
     headers: { 'x-sandbox-scenario': 'other' },
   });
   expect(other.status).toBe(400);
-  const { stdout } = await program.stop();
-  expect(stdout).not.toContain('scenario refused');
+  expect(log()).not.toContain('scenario refused');
 });
 
 test('a 404 for an unknown payout does not name a rule about stale reads', async () => {
