@@ -1,10 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The package's folder: the nearest one above this code that has a package.json, from `src` as well as from `dist`. */
+/** The package's folder: the nearest one above this code that has its fixtures, from `src` as well as from `dist`. */
 function packageFolder(): string {
   let folder = import.meta.dirname;
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  while (!existsSync(join(folder, 'fixtures/scenario.schema.json'))) {
+    if (folder === dirname(folder)) {
+      throw new Error(
+        `payout-sandbox needs its whole package: there are no fixtures above ${import.meta.dirname}`,
+      );
+    }
+    folder = dirname(folder);
+  }
   return folder;
 }
 

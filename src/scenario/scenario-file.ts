@@ -71,8 +71,10 @@ export function filesIn(folder: string): Map<string, string> {
   let entries: string[];
   try {
     entries = readdirSync(folder).toSorted();
-  } catch {
-    throw new ScenarioError([`${folder} cannot be read: it must be a folder of scenario files`]);
+  } catch (error) {
+    throw new ScenarioError([
+      `${folder} cannot be read (${systemReason(error)}): it must be a folder of scenario files`,
+    ]);
   }
   const files = new Map<string, string>();
   for (const entry of entries.filter((name) => isScenarioFile(name))) {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/settings.ts';
 import {
@@ -18,7 +18,7 @@ import {
   startProgram,
 } from '../support/program.ts';
 import { testRows } from '../support/test-rows.ts';
-import { folderWith } from '../support/temporary-folder.ts';
+import { folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
@@ -119,7 +119,7 @@ testRows<[string, readonly string[], string]>([
   [
     'scenarios with a missing folder',
     ['scenarios', '--scenarios', '/nowhere'],
-    '/nowhere cannot be read: it must be a folder of scenario files',
+    '/nowhere cannot be read (no such file or folder): it must be a folder of scenario files',
   ],
   [
     'a dialect with another ending',
@@ -350,4 +350,13 @@ test('a command keeps its exit code when nobody reads its standard error', async
   const program = new Program(process.execPath, [MAIN, 'serve', '--port', 'abc'], {});
   program.child.stderr!.destroy();
   expect((await program.ended).code).toBe(2);
+});
+
+test('a copy of the program without the rest of its package says so, and ends', async () => {
+  const folder = temporaryFolder();
+  cpSync(dirname(MAIN), folder, { recursive: true, filter: (path) => !/dashboard|docs/.test(path) });
+  const program = new Program(process.execPath, [join(folder, 'main.cjs'), '--version'], {});
+  const { code, stderr } = await program.ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain('payout-sandbox needs its whole package');
 });
