@@ -72,6 +72,8 @@ test('the alert rules ask only for metrics that exist, and have all that Prometh
       alert: expect.stringMatching(/^\w+$/),
       annotations: { summary: expect.any(String) },
     });
+    // a comma in an unquoted text begins another annotation, whose name Prometheus refuses
+    expect(Object.keys(rule.annotations)).toEqual(['summary']);
     expect(faultsOf(rule.expr, known)).toEqual([]);
   }
 });
