@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     await payouts.getByRole('button', { name: 'Open lost-1' }).click();
     const panel = page.getByRole('region', { name: 'lost-1' });
     await panel.getByText('no response has told the client').waitFor();
-    await panel.getByText('paid, and the client is not told').waitFor();
+    await panel.getByText('paid, but the client was not told').waitFor();
 
     await payer.status({ client_ref_id: 'lost-1' }); // a response that says PENDING
     await counter('1 at risk · ₹5,000.00').waitFor();

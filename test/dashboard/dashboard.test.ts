@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await form.waitFor({ state: 'detached' });
     const payouts = await view('Payouts');
     const row = payouts.getByRole('row').filter({ hasText: '₹25,000.00' });
-    await row.getByText('PENDING').waitFor();
+    await row.getByText('PENDING', { exact: true }).waitFor();
     await controls.getByText('₹9,75,000.00').waitFor();
 
     await controls.getByRole('button', { name: 'Resume' }).click();

@@ -41,7 +41,7 @@ const linesOf = (requests: readonly JournalEntry[]) =>
 test('bank and client stand side by side, and a lost response is a gap with the time that it lasted', () => {
   expect(linesOf([lost, told])).toEqual([
     ['PENDING', '#1 initiate → 500', ''],
-    ['SUCCESS, with its UTR', null, 'paid, and the client is not told for 9 s'],
+    ['SUCCESS, with its UTR', null, 'paid, but the client was not told for 9 s'],
     [null, '#2 status → 200, SUCCESS', null],
     ['REVERSED', null, null],
   ]);
@@ -50,7 +50,7 @@ test('bank and client stand side by side, and a lost response is a gap with the 
 test('while nobody has told the client, the gap goes on until now', () => {
   expect(linesOf([lost]).map(([, , gap]) => gap)).toEqual([
     '',
-    'paid, and the client is not told for 30 s',
+    'paid, but the client was not told for 30 s',
     null,
   ]);
 });
@@ -76,7 +76,7 @@ test('the story is a table in Markdown, whatever its texts contain', () => {
     '| --- | --- | --- |',
     '| 15 Jan 2026, 16:00:00 IST | PENDING | #1 initiate → 500 |',
     '| 15 Jan 2026, 16:00:02 IST | SUCCESS, with its UTR |  |',
-    '| | | **paid, and the client is not told for 9 s** |',
+    '| | | **paid, but the client was not told for 9 s** |',
   ]);
   expect(text).toContain('(scheduled) | REVERSED |');
 });

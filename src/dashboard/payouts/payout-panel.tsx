@@ -114,7 +114,7 @@ export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }
           <Amount inr={payout.amount} />
         </span>
         <StateMark state={payout.status} />
-        <span class="dim">client knows:</span> <KnowsMark payout={payout} />
+        <span class="dim">client:</span> <KnowsMark payout={payout} />
       </p>
       {past !== null && <ToldText payout={payout} requests={past.requests} />}
       {past === null ? (

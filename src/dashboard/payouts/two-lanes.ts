@@ -150,7 +150,7 @@ export function gapText({ kind, ms }: Gap, known: Known): string {
   if (ms === null) return '';
   const length = ms === 0 ? 'at this moment' : `for ${duration(ms)}`;
   return kind === 'untold'
-    ? `paid, and the client is not told ${length}`
+    ? `paid, but the client was not told ${length}`
     : `the client still knows ${known} ${length}`;
 }
 

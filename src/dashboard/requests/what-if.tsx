@@ -49,7 +49,7 @@ async function futureOf(
   const payout =
     entry.client_ref_id === null ? [] : await world.transactions({ client_ref_id: entry.client_ref_id });
   const state = payout.map(
-    ({ status, at_risk: isAtRisk }) => `${status}${isAtRisk ? ', and the client is not told' : ''}`,
+    ({ status, at_risk: isAtRisk }) => `${status}${isAtRisk ? ', but the client was not told' : ''}`,
   );
   return {
     title: failure === null ? 'Sent as it was' : `If it ${failure.text}`,

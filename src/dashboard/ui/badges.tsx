@@ -23,10 +23,8 @@ export const PaidMark = () => (
 );
 
 /** What the client knows of a payout, in words. */
-export function knowsText({ at_risk: isAtRisk, told, status }: TransactionResponse): string {
-  if (isAtRisk || told === null) return 'not told';
-  return told.as === status ? 'yes' : `knows ${told.as}`;
-}
+export const knowsText = ({ at_risk: isAtRisk, told }: TransactionResponse): string =>
+  isAtRisk || told === null ? 'not told' : `knows ${told.as}`;
 
 /** What the client knows of a payout: red while it has not been told of it at all. */
 export const KnowsMark = ({ payout }: { readonly payout: TransactionResponse }) => (
