@@ -21,8 +21,16 @@ interface Golden {
   readonly requests: readonly object[];
 }
 
-const golden = (format: number): Golden =>
-  JSON.parse(readFileSync(new URL(`format-${format}.json`, import.meta.url), 'utf8')) as Golden;
+/** Each line of the file has one part, or one item of it. */
+function golden(format: number): Golden {
+  const whole: Record<string, unknown> = {};
+  const text = readFileSync(new URL(`format-${format}.ndjson`, import.meta.url), 'utf8');
+  for (const line of text.trimEnd().split('\n')) {
+    const [[name, part]] = Object.entries(JSON.parse(line) as object) as [[string, unknown]];
+    whole[name] = Array.isArray(part) ? [...((whole[name] ?? []) as unknown[]), ...part] : part;
+  }
+  return whole as unknown as Golden;
+}
 
 function storeClient(url: string): Redis {
   const client = new Redis(url);
