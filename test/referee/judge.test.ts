@@ -94,6 +94,8 @@ const VERDICTS: readonly VerdictCase[] = [
   ['paid-twice', 'passed', [unknown, sees('REVERSED'), again(B)], ORDERS],
   ['paid-twice', 'not_exercised', [{ http: 402 }, again(B, PENDING)], ORDERS],
   ['paid-twice', 'found warning', [unknown, { http: 402 }, again(B)], ORDERS],
+  // a 200 whose body is not JSON
+  ['paid-twice', 'found error', [{ http: 200, change: { committed: true } }, again(B)], ORDERS],
   ['paid-twice', 'found warning', [unknown, missing, again(B)], ORDERS],
   ['paid-twice', 'inconclusive', [unknown, again('order-2', { body: { amount: 5 } })]],
   ['paid-twice', 'found notice', [unknown, again('order-2')]],
@@ -142,6 +144,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['never-asked', 'found warning', [unknown]],
   ['never-asked', 'found warning', [{ http: 200 }]],
   ['never-asked', 'found warning', [unknown, { http: 429 }]],
+  ['never-asked', 'found warning', [unknown, { route: 'balance', balance: 5 }]],
   // the reference whose payout FAILED made another one, as some dialects let it
   ['never-asked', 'found warning', [FAILED, lost]],
   ['never-asked', 'inconclusive', [unknown, { http: 429 }, status({ http: 500 })]],
@@ -234,6 +237,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['no-timeout', 'found warning', [{ http: 0, tookMs: 10_001, change: { fault: 'hang' } }]],
   ['no-timeout', 'passed', [{ http: 0, tookMs: 10_000, change: { fault: 'hang' } }]],
   ['no-timeout', 'found warning', [{ tookMs: 11 }], { limits: { patience: '10ms' } }],
+  ['no-timeout', 'found warning', [status({ tookMs: 11 })], { limits: { patience: '10ms' } }],
   ['no-timeout', 'not_exercised', [{ tookMs: 9000 }]],
   ['amount-not-paise', 'found error', [{ body: { amount: 10.005 } }]],
   ['amount-not-paise', 'found error', [{ body: { amount: '10' } }]],

@@ -23,7 +23,6 @@ const sends =
   };
 
 const REALISTIC = { settlement: 'realistic' } as const;
-const NPCI = { limits: { polling: 'npci' } } as const;
 const busy = (status: number, retryAfter: string) =>
   under({ respond: { status, headers: { 'retry-after': retryAfter } } }, { times: 1 });
 
@@ -39,17 +38,6 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
         await api.pause(MINUTE);
       }
       await api.status({ client_ref_id: 'order-2' });
-    },
-  },
-  {
-    habit: 'a broken connection that only the balance is asked about',
-    check: 'never-asked',
-    severity: 'warning',
-    setUp: use('reset-after-commit'),
-    async run(api) {
-      await api.initiate(order(1));
-      await api.pause(MINUTE);
-      await api.balance();
     },
   },
   {
@@ -92,27 +80,11 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a Retry-After of the rate limit that is ignored',
-    check: 'retry-after-ignored',
-    severity: 'warning',
-    setUp: use({ rate_limit: { max: 1, per: '30s' } }),
-    async run(api) {
-      for (const number of [1, 2, 2]) await api.initiate(order(number));
-    },
-  },
-  {
     habit: 'a Retry-After that is a date, read as a number',
     check: 'retry-after-ignored',
     severity: 'warning',
     setUp: busy(503, 'Fri, 31 Dec 2100 23:59:59 GMT'),
     run: sends(2, () => SECOND),
-  },
-  {
-    habit: 'seconds of Retry-After taken for milliseconds',
-    check: 'retry-after-ignored',
-    severity: 'warning',
-    setUp: busy(429, '30'),
-    run: sends(2, () => 30),
   },
   {
     habit: 'six tries, one each hour', // a pause so long that no busy machine makes one look longer
@@ -127,12 +99,6 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
     severity: 'warning',
     setUp: use('server-error'),
     run: sends(11, (sent) => Math.min(50 * 2 ** sent, SECOND)),
-  },
-  {
-    habit: 'a validation error retried like any other',
-    check: 'refusal-repeated',
-    severity: 'warning',
-    run: sends(3, () => SECOND, { beneficiary_ifsc: undefined }),
   },
   {
     habit: 'a forbidden beneficiary tried again every hour',
@@ -162,31 +128,6 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a first status read after 89 s, against the advice of the NPCI',
-    check: 'poll-storm',
-    severity: 'warning',
-    settings: NPCI,
-    async run(api) {
-      await api.initiate(order(1));
-      await api.pause(89 * SECOND);
-      await api.status({ client_ref_id: 'order-1' });
-    },
-  },
-  {
-    habit: 'four status reads in two hours, against the advice of the NPCI',
-    check: 'poll-storm',
-    severity: 'warning',
-    setUp: use('pending-for-days'),
-    settings: NPCI,
-    async run(api) {
-      await api.initiate(order(1));
-      for (let read = 1; read <= 4; read += 1) {
-        await api.pause(100 * SECOND);
-        await api.status({ client_ref_id: 'order-1' });
-      }
-    },
-  },
-  {
     habit: 'no timeout for a payout',
     check: 'no-timeout',
     severity: 'warning',
@@ -194,17 +135,6 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
     settings: { limits: { patience: '100ms' } },
     async run(api) {
       await api.initiate(order(1), true);
-      await api.status({ client_ref_id: 'order-1' });
-    },
-  },
-  {
-    habit: 'no timeout for a status read',
-    check: 'no-timeout',
-    severity: 'warning',
-    setUp: under({ delay: '120ms' }, { match: { route: 'status' } }),
-    settings: { limits: { patience: '50ms' } },
-    async run(api) {
-      await api.initiate(order(1));
       await api.status({ client_ref_id: 'order-1' });
     },
   },

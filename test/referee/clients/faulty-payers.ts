@@ -1,7 +1,6 @@
 import {
   BY_ORDER,
   BY_REMARKS,
-  DAY,
   MINUTE,
   order,
   salary,
@@ -35,22 +34,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     run: twoTries,
   },
   {
-    habit: 'a new reference after a 500',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: use('server-error-after-commit'),
-    settings: { intent: 'beneficiary_account' },
-    run: twoTries,
-  },
-  {
-    habit: 'a new reference after a 500 that came before the payout',
-    check: 'paid-twice',
-    severity: 'warning',
-    setUp: under({ respond: 500 }, { times: 1 }),
-    settings: BY_ORDER,
-    run: twoTries,
-  },
-  {
     habit: 'a new reference after a 500, by a client that declares nothing',
     check: 'paid-twice',
     severity: 'warning',
@@ -70,19 +53,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a payroll run that starts again the next morning and pays what is still PENDING',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: use('pending-for-days'),
-    settings: BY_REMARKS,
-    async run(api) {
-      for (const run of ['monday', 'tuesday']) {
-        for (const employee of [1, 2]) await api.initiate(salary(employee, `${run}-${employee}`));
-        await api.pause(DAY);
-      }
-    },
-  },
-  {
     habit: 'a table of payouts that is imported twice',
     check: 'paid-twice',
     severity: 'error',
@@ -99,31 +69,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     async run(api) {
       await api.initiate(order(1, { client_ref_id: 'a', amount: 500 }));
       await api.initiate(order(1, { client_ref_id: 'b', amount: 494.1 }));
-    },
-  },
-  {
-    habit: 'a response that is not JSON taken for a failure, and a second payout through another mode',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: use('malformed-json'),
-    settings: BY_REMARKS,
-    async run(api) {
-      await api.initiate(salary(1, 'imps-1'));
-      await api.initiate(salary(1, 'neft-1', { transfer_mode: 'NEFT' }));
-    },
-  },
-  {
-    habit: 'a payout made by hand a week later, although the status said SUCCESS',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: use('happy-fast'),
-    settings: BY_REMARKS,
-    async run(api) {
-      await api.initiate(salary(1, 'auto-1'));
-      await api.pause(MINUTE);
-      await api.status({ client_ref_id: 'auto-1' });
-      await api.pause(7 * DAY);
-      await api.initiate(salary(1, 'manual-1'));
     },
   },
   {
@@ -185,15 +130,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     run: (api) => api.initiateAtOnce([order(1), order(1), order(1)]),
   },
   {
-    habit: 'a counter that begins at 1 again after a restart',
-    check: 'reference-reused',
-    severity: 'error',
-    async run(api) {
-      await api.initiate(order(1));
-      await api.initiate(order(7, { client_ref_id: 'order-1' }));
-    },
-  },
-  {
     habit: 'the number of the attempt in the remarks',
     check: 'reference-reused',
     severity: 'error',
@@ -221,12 +157,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     run: (api) => api.initiate(order(1, { amount: 0.1 + 0.2 })),
   },
   {
-    habit: 'an amount formatted for people',
-    check: 'amount-not-paise',
-    severity: 'error',
-    run: (api) => api.initiate({ ...order(1), amount: '1,500.00' }),
-  },
-  {
     habit: 'one look at the balance for two payouts that need all of it',
     check: 'balance-race',
     severity: 'notice',
@@ -247,20 +177,5 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     async run(api) {
       for (const number of [1, 3]) await api.initiate(order(number));
     },
-  },
-  {
-    habit: 'rupees and paise confused: a hundredth of what was meant is paid',
-    check: 'expectation-missed',
-    severity: 'error',
-    setUp: use('happy-fast'),
-    settings: { expect: [{ ...ORDER_1, amount: 150 }] },
-    run: (api) => api.initiate(order(1, { amount: 1.5 })),
-  },
-  {
-    habit: 'a payout that nobody wanted',
-    check: 'expectation-missed',
-    severity: 'error',
-    settings: { expect: [] },
-    run: (api) => api.initiate(order(1)),
   },
 ];
