@@ -13,7 +13,6 @@ import {
   onTerminal,
   Program,
   runInProcess,
-  runProgram,
   serveInProcess,
   startProgram,
 } from '../support/program.ts';
@@ -68,7 +67,7 @@ test('-h, help, -v and -V are short for --help and --version', async () => {
 
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-  expect(await runProgram(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(await runInProcess(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
 testRows<[string, readonly string[], string]>([

@@ -12,7 +12,7 @@ test.skipIf(!existsSync('/dev/full'))(
   'output to a full disk is a failure with exit code 2 and one line; a command that failed before keeps its exit code',
   async () => {
     const stderr = 'payout-sandbox: standard output cannot be written (no space left on the disk)\n';
-    expect(await inShell('P openapi > /dev/full')).toMatchObject({ code: 2, stderr });
+    expect(await inShell('P schema > /dev/full')).toMatchObject({ code: 2, stderr });
     expect(await inShell('P --help > /dev/full')).toMatchObject({ code: 2, stderr });
     const invalidAndValid = 'P validate package.json fixtures/init/scenarios/lost-response.yaml';
     expect(await inShell(`${invalidAndValid} > /dev/full`)).toMatchObject({
@@ -25,8 +25,8 @@ test.skipIf(!existsSync('/dev/full'))(
 test.skipIf(process.platform === 'win32')(
   'output of which only the first part fits on the disk is a failure too',
   async () => {
-    const file = join(temporaryFolder(), 'openapi.json');
-    expect(await inShell(`ulimit -f 8; P openapi > '${file}'`)).toMatchObject({
+    const file = join(temporaryFolder(), 'schema.json');
+    expect(await inShell(`ulimit -f 8; P schema > '${file}'`)).toMatchObject({
       code: 2,
       stderr: 'payout-sandbox: standard output cannot be written (EFBIG)\n',
     });
@@ -34,6 +34,6 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test('a reader that closes the pipe early, such as head, is not a failure', async () => {
-  const { stdout, stderr } = await inShell('{ P openapi; echo "exit code $?" >&2; } | head -1');
+  const { stdout, stderr } = await inShell('{ P schema; echo "exit code $?" >&2; } | head -1');
   expect({ stdout, stderr }).toEqual({ stdout: '{\n', stderr: 'exit code 0\n' });
 });

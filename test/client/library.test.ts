@@ -215,6 +215,8 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
       expect(known.map(({ client_ref_id }) => client_ref_id).toSorted()).toEqual(references.toSorted());
       expect(await world.entries()).toHaveLength(count + 1);
       expect(await world.requests()).toHaveLength(1000); // as many as the journal holds
+      const { changes } = await world.clock.advance('1d'); // in two parts: there are more than fit in one turn
+      expect(new Set(changes.map(({ client_ref_id }) => client_ref_id))).toEqual(new Set(references));
     },
   );
 

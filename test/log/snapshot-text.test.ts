@@ -40,7 +40,7 @@ const TEXT = (await textOf(WORLDS)).join('');
 const LINES = TEXT.split('\n');
 const MAX_LINE = 2000;
 /** Of how many bytes the tests of damage try one. */
-const STEP = sized(61, 7);
+const STEP = sized(151, 7);
 
 /** Bytes in pieces of so many. */
 async function* inPieces(bytes: Uint8Array, size: number) {

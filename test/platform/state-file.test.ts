@@ -122,7 +122,7 @@ test('the state file has the ids of worlds but no keys, and only its owner may r
 
 test('a large world and many small ones are restored completely', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
-  const count = sized(400, 1200); // more than one chunk of the file holds
+  const count = sized(300, 1200); // more than one chunk of the file holds
   const small = sized(20, 50);
   const settings = { state, clock: START, rateLimit: 'off', journalEntries: 0 };
   const sandbox = await startSandbox(settings);

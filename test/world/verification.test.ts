@@ -115,6 +115,8 @@ test('one request matches, two requests match, and what was dropped is counted i
     message: 'The whole sequence of 1 request was seen',
     closest: [],
   });
+  const twice = [{ outcome: 'answered' as const }, { outcome: 'answered' as const }];
+  expect(verifiedAfter(all, { sequence: twice })).toMatchObject({ passed: false, count: 1 });
   const sequence = [{ outcome: 'answered' as const }, { route: 'balance' as const }];
   expect(verifiedAfter(all, { sequence }, 5)).toMatchObject({
     passed: false,

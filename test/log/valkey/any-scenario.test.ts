@@ -71,7 +71,7 @@ describe.skipIf(inject('storeUrl') === '')('any outcomes and any rules', () => {
           for (const servers of [one, three]) await servers[0]!.world.use({ outcomes, rules });
           expect(await story(three, true)).toEqual(await story(one, false));
         }),
-        { numRuns: sized(4, 200) },
+        { numRuns: sized(3, 200) },
       );
     } finally {
       await alone.close();

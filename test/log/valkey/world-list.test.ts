@@ -30,11 +30,6 @@ async function twoServers() {
 }
 
 describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
-  test('are an empty list as long as there are none', async () => {
-    const { servers } = await serversFor(1);
-    expect(await servers[0]!.worlds()).toEqual([]);
-  });
-
   test('are listed alike by a server that was not asked for any of them, and by one after a server died', async () => {
     const { server, other, client } = await twoServers();
     const listed = await server.worlds();
