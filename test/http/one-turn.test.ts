@@ -116,7 +116,7 @@ test.runIf(!isStored)(
         }
         expect(outcomes[1]).toEqual(outcomes[0]);
       }),
-      { numRuns: sized(6, 200) },
+      { numRuns: sized(4, 200) },
     );
   },
 );

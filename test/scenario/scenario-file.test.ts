@@ -440,15 +440,6 @@ test.each([
   expect(lines).toEqual([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 });
 
-test('a scenario may write its rate limit like the setting', async () => {
-  const world = await clientFor({ scenario: { rate_limit: '1/1h' } });
-  await world.pay();
-  const refused = await world.pay();
-  expect(refused.status).toBe(429);
-  expect(refused.headers.get('x-sandbox-limit')).toBe('rate_limit of inline');
-  expect(refused.body.message).toContain('rate_limit in the scenario inline changes that');
-});
-
 test('validate refuses a folder, and a scenarios folder may not have two files of the same name', async () => {
   const folder = folderWith({ 'a.yaml': 'seed: 1', 'a.JSON': '{}', '.b.yaml': 'sed: 1' });
   const lines: string[] = [];

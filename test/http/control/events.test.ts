@@ -63,21 +63,6 @@ test('events are sent as server-sent events, each with an id, a type and JSON da
   socket.destroy();
 });
 
-test('a reader that reconnects gets the same response headers, and then the events that it missed', async () => {
-  const { url, apiKey, world } = await clientFor(SETTINGS);
-  const before = await socketReader(url, apiKey);
-  await world.fund(5);
-  await world.fund(7);
-  await expect.poll(before.text).toContain('"balance":10012');
-  const [first] = /(?<=^id: )\S+/m.exec(before.text())!;
-  const again = await socketReader(url, apiKey, { 'last-event-id': first });
-  await expect.poll(again.text).toContain('"balance":10012');
-  expect(again.text()).not.toContain('"balance":10005');
-  const headOf = (text: string): string => text.split('\r\n\r\n', 1)[0]!.replace(/(?<=date: |id: ).*/gi, '');
-  expect(headOf(again.text())).toBe(headOf(before.text()));
-  for (const { socket } of [before, again]) socket.destroy();
-});
-
 test('every change in a world is sent as an event, in order', async () => {
   const { world, ...payouts } = await clientFor(SETTINGS);
   const { next } = await readerOf(world);

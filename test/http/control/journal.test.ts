@@ -1,10 +1,8 @@
-import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/index.ts';
 import { judge } from '../../../src/referee/judge.ts';
 import { savedTraffic } from '../../../src/referee/saved-traffic.ts';
 import { ask, refusal } from '../../support/control.ts';
-import { payRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -152,24 +150,6 @@ test('a request past the rate limit is journaled with the name of the limit', as
   });
 });
 
-test('a response that a rule made is journaled with the name of the rule and whether the payout happened', async () => {
-  const world = await clientFor(SETTINGS);
-  const respond = { status: 500 };
-  for (const [nth, commit] of [false, true].entries()) {
-    await ask(world, 'POST', '/rules', { name: 'broken', effect: { respond, commit } });
-    await world.pay({ client_ref_id: `ref-${nth}`, amount: 100 });
-    const made = commit ? 9900 : null;
-    expect((await journalOf(world))[0]).toMatchObject({
-      client_ref_id: `ref-${nth}`,
-      rule: 'world/broken',
-      answer: { status: 500 },
-      committed: commit,
-      txn_id: commit ? expect.stringMatching(/^TXN/) : null,
-      balance_after: made,
-    });
-  }
-});
-
 testRows(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'malformed-json'])(
   'a request that ended with a fault is journaled with it and its payout',
   async (fault) => {
@@ -210,18 +190,6 @@ test('a request that hangs is journaled as pending, and as a fault once the clie
   await expect
     .poll(() => entryOf(world))
     .toMatchObject({ outcome: 'fault', duration_ms: expect.any(Number) });
-});
-
-test('a delayed response is journaled as pending, and as client_gone once the client disconnects', async () => {
-  const world = await clientFor(SETTINGS);
-  await ask(world, 'POST', '/rules', { name: 'late', effect: { delay: '1h' } });
-  const socket = rawSocket(world.url);
-  socket.write(payRequest(world.apiKey));
-  await expect.poll(() => journalOf(world)).toMatchObject([{ delay_ms: 3_600_000 }]);
-  expect(await entryOf(world)).toMatchObject({ outcome: 'pending', answer: null, committed: true });
-  socket.destroy();
-  await once(socket, 'close');
-  await expect.poll(() => entryOf(world)).toMatchObject({ outcome: 'client_gone', answer: null });
 });
 
 test('the journal can be filtered by route, status, reference, payout and any combination', async () => {
@@ -305,20 +273,6 @@ test.each([
     expect(reason).toBe(left_out === 0 ? null : missing);
   },
 );
-
-test('clearing the journal counts the entries, and the next entry continues the numbering', async () => {
-  const world = await clientFor(SETTINGS);
-  for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
-  expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 2 });
-  expect((await ask(world, 'GET', '/requests')).body).toEqual({
-    requests: [],
-    evicted: 0,
-    left_out: 0,
-  });
-  await world.pay({ client_ref_id: 'three' });
-  expect(await journalOf(world)).toMatchObject([{ id: 3, client_ref_id: 'three' }]);
-  expect((await ask(world, 'DELETE', '/requests')).body).toEqual({ cleared: 1 });
-});
 
 test('control calls, requests without a key and unknown paths are not journaled', async () => {
   const { client } = await sandboxFor(SETTINGS);

@@ -147,29 +147,6 @@ test('with too many matches, the latest are shown, without differences', async (
   ]);
 });
 
-test('a sequence that breaks off names the missing step, and shows the requests after the last match', async () => {
-  const world = await worldWithRequests();
-  const answer = await verify(world, { sequence: [{ status: 402 }, { route: 'status', status: 404 }] });
-  expect(answer).toMatchObject({
-    passed: false,
-    count: 1,
-    message: [
-      '1 of the sequence of 2 requests were seen: nothing after them matches sequence[1]',
-      'sequence[0] is #3 POST /payout/initiate order-2 402 INSUFFICIENT_BALANCE',
-      'sequence[1] should be route "status", status 404',
-      'The closest after them:',
-      '  #5 GET /payout/status order-3 200: status is 200, expected 404',
-      '  #6 GET /client/fetchbalance 200: route is "balance", expected "status" (status differs too)',
-      '  #4 POST /payout/initiate order-3 500 INTERNAL_ERROR: route is "initiate", expected "status" (status differs too)',
-    ].join('\n'),
-    closest: [{ id: 5, misses: [{ field: 'status', expected: 404, actual: 200 }] }, { id: 6 }, { id: 4 }],
-  });
-  const late = await verify(world, {
-    sequence: [{ route: 'status' }, { client_ref_id: 'order-1', amount: 5 }],
-  });
-  expect(late.closest.map(({ id }) => id)).toEqual([6]);
-});
-
 test('the message of a failed count says what was expected, and how the closest requests differ', async () => {
   const world = await worldWithRequests();
   const few = await verify(world, { match: { client_ref_id: 'order-1', amount: { gt: 100 } } });

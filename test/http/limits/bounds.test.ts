@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
 import { UnreadResponses } from '../../../src/http/limits/unread-responses.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { linesOf, startProgram } from '../../support/program.ts';
+import { linesOf, serveInProcess } from '../../support/program.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
 const KEY = 'sk_test_bounds';
@@ -55,7 +55,7 @@ test('a connection past the limit is served when all are busy, and the one with 
 });
 
 test('a connection closed by a limit is logged', async () => {
-  const { program, url } = await startProgram({ SANDBOX_MAX_CONNECTIONS: '1' });
+  const { stop, url } = await serveInProcess({ SANDBOX_MAX_CONNECTIONS: '1' });
   const first = rawSocket(url);
   first.write(BALANCE);
   await once(first, 'data');
@@ -64,8 +64,9 @@ test('a connection closed by a limit is logged', async () => {
   newcomer.write(BALANCE);
   await answersOn(newcomer, 1);
   await ended;
-  const { stdout } = await program.stop();
-  expect(linesOf(stdout, 'connection ended').map(({ level, limit }) => ({ level, limit }))).toContainEqual({
+  expect(
+    linesOf(await stop(), 'connection ended').map(({ level, limit }) => ({ level, limit })),
+  ).toContainEqual({
     level: 40,
     limit: 'SANDBOX_MAX_CONNECTIONS',
   });

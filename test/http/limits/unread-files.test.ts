@@ -22,7 +22,7 @@ test('connections that request large files and never read them take hardly any m
   };
   await unread(asked.length); // loads all files
   const before = target.memory();
-  await unread(sized(80, 200));
+  await unread(sized(60, 200));
   for (let nth = 0; nth < 10; nth += 1) await target.honest.isServed(); // by then the socket buffers are full
   expect(target.memory() - before).toBeLessThan(60);
   await target.honest.isServed();
