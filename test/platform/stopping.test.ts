@@ -66,9 +66,9 @@ async function silent(url: string): Promise<Socket> {
   return socket;
 }
 
-test.each(SIGNALS)('%s stops the program with exit code 0', STOP_TIMEOUT, async (signal) => {
+test('SIGINT stops the program with exit code 0, as SIGTERM does below', STOP_TIMEOUT, async () => {
   const { program } = await startProgram();
-  const { code, stdout, stderr } = await program.stop(signal);
+  const { code, stdout, stderr } = await program.stop('SIGINT');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(linesOf(stdout, 'stopped')).toHaveLength(1);
 });

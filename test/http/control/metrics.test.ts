@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { startProgram } from '../../support/program.ts';
+import { serveInProcess } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 
@@ -147,8 +147,8 @@ test('metrics show no key, no reference and no id of any world', async () => {
   }
 });
 
-test('the program with --metrics on also reports its version, start, processor time, memory and event loop delay', async () => {
-  const { url } = await startProgram({}, ['--metrics', 'on']);
+test('metrics also report the version of the program, its start, processor time, memory and event loop delay', async () => {
+  const { url } = await serveInProcess({ SANDBOX_METRICS: 'on' });
   const metrics = await metricsOf(url);
   expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
