@@ -248,23 +248,25 @@ function refuseUndo(
   const ended = before.waiting.filter(({ id }) => !isWaiting.has(id)).map(({ exchange }) => exchange);
   if (ended.length > 0) {
     const what = ended.length === 1 ? 'A held request has' : `${ended.length} held requests have`;
-    throw notUndone(`${what} ended since this ${name}`, ended, ended.length, 'that');
+    throw notUndone(`${what} ended since the last action (${name})`, ended, ended.length);
   }
   const since = count - requests;
   if (since === 0) return;
   const sent = since === 1 ? 'a request' : `${since} requests`;
   const later = list.filter((exchange) => exchange.position > position);
-  throw notUndone(`The client has sent ${sent} since this ${name}`, later, since, 'them');
+  throw notUndone(`The client has sent ${sent} since the last action (${name})`, later, since);
 }
 
 /** @param exchanges those that are known of `count` */
-function notUndone(why: string, exchanges: readonly Exchange[], count: number, what: string): Refusal {
+function notUndone(why: string, exchanges: readonly Exchange[], count: number): Refusal {
   const shown = exchanges
     .slice(0, SHOWN_REQUESTS)
     .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());
   const more = count > shown.length ? ` and ${count - shown.length} more` : '';
   const which = shown.length === 0 ? 'no longer listed' : `${shown.join(', ')}${more}`;
-  return new Refusal('UNDO_REFUSED', { message: `${why}: ${which}. {"force":true} undoes ${what} too` });
+  return new Refusal('UNDO_REFUSED', {
+    message: `${why}: ${which}. {"force":true} undoes ${count === 1 ? 'it' : 'them'} too`,
+  });
 }
 
 const SHOWN_REQUESTS = 10;

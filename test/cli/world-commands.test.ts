@@ -193,7 +193,7 @@ test('undo takes back an advance, and asks for --force when the client has sent 
   await pay({ client_ref_id: 'order-1' });
   const refused = await run('undo');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toContain('#1 initiate order-1. --force undoes them too');
+  expect(refused.stderr).toContain('#1 initiate order-1. --force undoes it too');
   const done = 'took back the last action: advance, at 2026-01-15 16:00:00 IST\n';
   expect(await output('undo', '--force')).toBe(done);
   expect(await world.transactions()).toEqual([]);

@@ -227,7 +227,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     expect(await undo.count()).toBe(1);
     for (const client_ref_id of ['one', 'two']) await payer.pay({ client_ref_id });
     await undo.click();
-    await said.getByText(/The client has sent 2 requests since this rule: #1 .* two\.$/).waitFor();
+    await said
+      .getByText(/The client has sent 2 requests since the last action \(rule\): #1 .* two\.$/)
+      .waitFor();
     await said.getByRole('button', { name: 'Undo these too' }).click();
     await said.getByText('Taken back: rule.').waitFor();
     expect(await payer.world.rules('world')).toEqual([]);
