@@ -170,6 +170,45 @@ test.skipIf(!hasPython)('python.md: the tests pass with the command of the page'
   expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/Ran 4 tests/) });
 });
 
+test.skipIf(!hasPython)(
+  'python.md: a test fails, and says why, if its client never asked for a lost payout',
+  async () => {
+    const { url } = await serveInProcess();
+    const program = new Program(
+      'python3',
+      [
+        '-c',
+        [
+          'import sandbox_world, payout_client, test_payouts',
+          'world = sandbox_world.World()',
+          'world.rule(match={"route": "initiate"}, effect={"commit": True, "respond": {"status": 500}})',
+          'client = payout_client.PayoutClient(world.url, world.api_key, timeout=30)',
+          'try: client._send("/payout/initiate", test_payouts.SALARY)',
+          'except payout_client.OutcomeUnknown: pass',
+          'world.expect_good_conduct(intent="beneficiary_account")',
+        ].join('\n'),
+      ],
+      { PAYOUT_URL: url, PYTHONPATH: fileOf('python'), PYTHONDONTWRITEBYTECODE: '1' },
+    );
+    const { code, stderr } = await program.ended;
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /AssertionError: salary-2026-01-asha was paid .*, and the client never found out; fix: read the status/,
+      ),
+    });
+  },
+);
+
+test.each(['python/sandbox_world.py', 'go/world_test.go', 'java/SandboxWorld.java'])(
+  '%s asks for the verdict on a client that sends no more',
+  (file) => {
+    const text = textOf(file);
+    expect(text).toMatch(/\/referee\?(format=text&)?ended=true/);
+    expect(text).not.toMatch(/\binstead\b/); // its name before it was `fix`
+  },
+);
+
 test.each(isLong ? ['load-testing.md'] : [])(
   '%s: with these settings a key can send more than a hundred initiates a second',
   async () => {

@@ -57,11 +57,12 @@ public final class SandboxWorld {
     if (!answer.startsWith("{\"passed\":true")) throw new AssertionError(answer);
   }
 
-  /** Asks the referee how the client behaved. The message has every finding. */
+  /** Asks the referee how the client, which must be done, behaved. The message has every finding. */
   public void expectGoodConduct() throws IOException, InterruptedException {
-    String report = control("PUT", "/referee", "{\"intent\":\"beneficiary_account\"}");
+    control("PUT", "/referee", "{\"intent\":\"beneficiary_account\"}");
+    String report = control("GET", "/referee?ended=true", null);
     if (numberIn(report, "error") + numberIn(report, "warning") == 0) return;
-    throw new AssertionError(control("GET", "/referee?format=text", null));
+    throw new AssertionError(control("GET", "/referee?format=text&ended=true", null));
   }
 
   public double balance() throws IOException, InterruptedException {

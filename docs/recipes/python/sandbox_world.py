@@ -45,8 +45,9 @@ class World:
         return self.control("GET", "/wallet")["balance"]
 
     def expect_good_conduct(self, **settings):
-        """Asks the referee how the client behaved. The message has every error and every warning."""
-        report = self.control("PUT", "/referee", settings)
+        """Asks the referee how the client, which must be done, behaved. The message has every error and every warning."""
+        self.control("PUT", "/referee", settings)
+        report = self.control("GET", "/referee?ended=true")
         found = [finding for check in report["checks"] for finding in check["findings"]]
-        grave = [f"{each['message']}; instead: {each['instead']}" for each in found if each["severity"] != "notice"]
+        grave = [f"{each['message']}; fix: {each['fix']}" for each in found if each["severity"] != "notice"]
         assert not grave, "\n".join(grave)
