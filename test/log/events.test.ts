@@ -74,16 +74,6 @@ test('a reader of a world that was dropped and made again within a millisecond l
   expect(late.read.map(({ type }) => type)).toEqual(['missed', ...read.map(({ type }) => type)]);
 });
 
-test('a reader that resumes at the end of the log gets nothing but what comes', async () => {
-  const a = logFor().world('a');
-  const { read } = await readerOf(a);
-  await a.submit(balance());
-  const late = await readerOf(a, read.at(-1)!.id);
-  expect(late.read).toEqual([]);
-  await a.submit(balance());
-  expect(late.read).toHaveLength(1);
-});
-
 test('a reader learns that it missed events when the world has dropped its past', async () => {
   const a = logFor().world('a');
   const { read: all } = await readerOf(a);

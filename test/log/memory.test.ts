@@ -184,16 +184,6 @@ describe('records are counted over all worlds', () => {
     draft.end();
     expect(await decided(world('a'), initiate({ client_ref_id: 'b' }))).toMatchObject({ committed: true });
   });
-
-  test('a state that was put in place or given up gives its room back once', () => {
-    const { log } = logFor({ maxRecords: 3 });
-    const draft = log.draft();
-    draft.grow(2, 0);
-    draft.end();
-    draft.end();
-    expect(() => log.draft().grow(4, 0)).toThrow(expect.objectContaining({ code: 'SANDBOX_FULL' }));
-    log.draft().grow(3, 0);
-  });
 });
 
 describe('scenarios and rules are counted over all worlds', () => {

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectSandbox, startSandbox, type SettingsInput, type World } from '../../src/index.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import {
@@ -31,7 +31,6 @@ import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts'
 import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
 import { futureIn } from '../support/world/snapshot-lines.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
-import { payMany } from '../support/many-payouts.ts';
 import { serverFor } from '../support/server.ts';
 import { isLong, sized } from '../support/size.ts';
 
@@ -118,29 +117,6 @@ test('the state file has the ids of worlds but no keys, and only its owner may r
   expect(text.replaceAll('"authorization":"***"', '')).not.toMatch(/sk_test|bearer|authorization/i);
   expect(keptWorlds(state)!.map(({ id }) => id)).toEqual(ids);
   if (process.platform !== 'win32') expect(statSync(state).mode & 0o777).toBe(0o600);
-});
-
-test('a large world and many small ones are restored completely', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  const count = sized(300, 1200); // more than one chunk of the file holds
-  const small = sized(20, 50);
-  const settings = { state, clock: START, rateLimit: 'off', journalEntries: 0 };
-  const sandbox = await startSandbox(settings);
-  const large = clientOf(sandbox.world(KEY));
-  await payMany(large, count);
-  for (let nth = 1; nth <= small; nth += 1) await sandbox.world(`${KEY}_${nth}`).fund(nth);
-  const before = await stateOf(large.world);
-  await sandbox.close();
-  const again = await startSandbox(settings);
-  onTestFinished(() => again.close());
-  expect(await stateOf(again.world(KEY))).toEqual(before);
-  expect(await again.world(KEY).summary()).toMatchObject({
-    transactions: { PENDING: count },
-    invariants: 'hold',
-  });
-  for (let nth = 1; nth <= small; nth += 1)
-    expect(await again.world(`${KEY}_${nth}`).balance()).toBe(1_000_000 + nth);
-  expect(await again.worlds()).toHaveLength(small + 1);
 });
 
 test('a state file with more transactions than the limit is refused whole', async () => {

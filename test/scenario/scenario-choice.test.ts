@@ -152,51 +152,6 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
   expect(await status()).toBe(504);
 });
 
-test('the first matching rule applies; what skip, times, probability and attempt leave goes to later rules', async () => {
-  const respond = (status: number) => ({ respond: { status } });
-  const world = await clientFor({
-    scenario: {
-      rules: [
-        { name: 'never', probability: 0, effect: respond(510) },
-        { name: 'third-attempt', match: { route: 'initiate', attempt: 3 }, effect: respond(503) },
-        { name: 'second-use', match: { route: 'initiate' }, skip: 1, times: 1, effect: respond(502) },
-        { name: 'balance', match: { route: 'balance' }, effect: respond(504) },
-        { name: 'always', match: { route: ['initiate', 'status'] }, probability: 1, effect: respond(501) },
-      ],
-    },
-  });
-  const paid = [await world.pay(), await world.pay(), await world.pay(), await world.pay()];
-  expect(paid.map(({ status }) => status)).toEqual([501, 502, 503, 501]);
-  expect(paid.map(({ headers }) => headers.get('x-sandbox-rule'))).toEqual([
-    'inline/always',
-    'inline/second-use',
-    'inline/third-attempt',
-    'inline/always',
-  ]);
-  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(501);
-  expect((await world.balance()).status).toBe(504);
-  expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(501);
-});
-
-test('a rule matches what a request of a client says: its headers, its fields and the time in IST', async () => {
-  const tea = (status: number, match: object) => ({
-    name: `tea-${status}`,
-    match,
-    effect: { respond: { status } },
-  });
-  const wanted = {
-    amount: { gt: 1500, lte: 1500.5 },
-    remarks: { matches: '^re' },
-    hours: { from: '22:00', to: '06:00' },
-  };
-  const rules = [
-    tea(417, { ...wanted, header: { 'x-team': 'red' } }),
-    tea(418, { ...wanted, header: { 'X-Team': 'blue' } }),
-  ];
-  const world = await clientFor({ scenario: { rules }, clock: '2026-01-15T20:00:00Z' }); // 01:30 in IST
-  expect((await world.pay({ remarks: 'rent' }, { 'x-team': 'blue' })).status).toBe(418);
-});
-
 test('a status that does not find a hidden payout names the rule that hides it', async () => {
   const world = await clientFor();
   await world.pay({ beneficiary_account: '9999200010' });

@@ -25,9 +25,6 @@ export const answers = (status: number, name?: string) => ({
   effect: { respond: { status } },
 });
 
-/** The status that an initiate gets. */
-export const statusOf = async (world: Client): Promise<number> => (await world.pay({ amount: 1 })).status;
-
 /** The rules of the scenario and on top of it, without the magic ones: which, whence, and how often each matched and was taken. */
 export async function rulesOf(world: Client) {
   const { rules } = (await ask(world, 'GET', '/rules')).body;

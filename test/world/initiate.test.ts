@@ -237,16 +237,3 @@ test('garbage is drawn from the seed: the same bytes for the same request, above
   expect(bytes('1', 'a')).toHaveLength(51);
   expect(bytes('1', 'a').every((byte) => byte >= 128 && byte <= 255)).toBe(true);
 });
-
-test('ids come from the seed, the world and the reference, never from what came before', () => {
-  const ids = (seed: string, world: string, ...references: string[]) => {
-    const core = new Core({ seed }, {}, world.repeat(32));
-    for (const reference of references) core.pay(reference);
-    return [core.payout('a').txnId, core.payout('a').utrSerial];
-  };
-  expect(ids('1', 'a', 'a', 'b')).toEqual(ids('1', 'a', 'b', 'a'));
-  expect(ids('1', 'a', 'a')).not.toEqual(ids('2', 'a', 'a'));
-  expect(ids('1', 'a', 'a')).not.toEqual(ids('1', 'b', 'a'));
-  const [txnId] = ids('1', 'a', 'a');
-  expect(txnId).toMatch(/^TXN[0-9A-F]{24}$/);
-});

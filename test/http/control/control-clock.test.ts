@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { ScenarioInput } from '../../../src/index.ts';
 import { ask, refusal } from '../../support/control.ts';
 import { clientFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
@@ -10,66 +9,6 @@ const FROZEN = { clock: START, settlement: 'manual' } as const;
 /** World time `ms` after the start. */
 const after = (ms: number): string => new Date(Date.parse(START) + ms).toISOString();
 const S = 1000;
-const H = 3600 * S;
-const D = 24 * H;
-
-const SLOW: ScenarioInput = {
-  settlement: {
-    IMPS: [{ to: 'SUCCESS', after: '2s' }],
-    NEFT: [
-      { to: 'SUCCESS', after: '1h', utr: 'none' },
-      { utr: 'now', after: '2h' },
-      { to: 'REVERSED', after: '3d' },
-    ],
-    RTGS: [{ to: 'FAILED', after: '40m' }],
-    UPI: [{ to: 'SUCCESS', polls: 2 }],
-  },
-};
-
-test('the clock shows the time, whether it is frozen and when the next step is due', async () => {
-  const world = await clientFor({ clock: START, scenario: SLOW });
-  expect((await ask(world, 'GET', '/clock')).body).toEqual({ now: START, frozen: true, next_due: null });
-  await world.pay({ client_ref_id: 'late', transfer_mode: 'RTGS' });
-  expect((await ask(world, 'GET', '/clock')).body.next_due).toBe(after(40 * 60 * S));
-  await world.pay({ client_ref_id: 'soon', transfer_mode: 'IMPS' });
-  expect((await ask(world, 'GET', '/clock')).body.next_due).toBe(after(2 * S));
-});
-
-test('an advance answers with every change, in order, each at its own time', async () => {
-  const world = await clientFor({ clock: START, scenario: SLOW });
-  const id: Record<string, string> = {};
-  for (const transfer_mode of ['NEFT', 'RTGS', 'IMPS', 'UPI']) {
-    id[transfer_mode] = (await world.pay({ client_ref_id: transfer_mode, transfer_mode })).body.data.txn_id;
-  }
-  const advanced = await ask(world, 'POST', '/clock/advance', { by: '3d' });
-  const utr = expect.stringMatching(/^\S+$/);
-  const change = (mode: string, from: string, to: string, ms: number, hasUtr: boolean) => ({
-    txn_id: id[mode],
-    client_ref_id: mode,
-    from,
-    to,
-    at: after(ms),
-    utr: hasUtr ? utr : null,
-  });
-  expect(advanced).toMatchObject({ status: 200 });
-  expect(advanced.body).toEqual({
-    now: after(3 * D),
-    frozen: true,
-    changes: [
-      change('IMPS', 'PENDING', 'SUCCESS', 2 * S, true),
-      change('RTGS', 'PENDING', 'FAILED', 40 * 60 * S, false),
-      change('NEFT', 'PENDING', 'SUCCESS', H, false),
-      change('NEFT', 'SUCCESS', 'SUCCESS', 2 * H, true),
-      change('NEFT', 'SUCCESS', 'REVERSED', 3 * D, true),
-    ],
-  });
-  expect((await world.status({ client_ref_id: 'RTGS' })).body.data).toMatchObject({
-    status: 'FAILED',
-    completed_at: after(40 * 60 * S),
-  });
-  expect((await world.balance()).body.data.last_updated).toBe(after(3 * D));
-  expect((await ask(world, 'POST', '/clock/advance', { by: '30d' })).body.changes).toEqual([]);
-});
 
 const DURATION = 'by must be a duration such as 90s, 2h, 3d or PT90S';
 

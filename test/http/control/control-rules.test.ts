@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answers, ask, refusal, rulesOf, statusOf } from '../../support/control.ts';
+import { answers, ask, refusal, rulesOf } from '../../support/control.ts';
 import { clientFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -9,27 +9,6 @@ const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as
 /** So many headers. */
 const headersOf = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, nth) => [`a${nth}`, 'x']));
-
-test('rules of a world apply before those of its scenario, the newest first', async () => {
-  const world = await clientFor(SETTINGS);
-  await ask(world, 'PUT', '/scenario', { rules: [answers(503, 'of-the-scenario')] });
-  expect(await statusOf(world)).toBe(503);
-  const put = await ask(world, 'POST', '/rules', { ...answers(400), times: 1 });
-  expect(put).toMatchObject({
-    status: 201,
-    body: { id: 'world/rule-1', name: 'rule-1', from: 'world', description: '', matched: 0, taken: 0 },
-  });
-  expect(put.body.rule).toEqual({ name: 'rule-1', ...answers(400), times: 1 });
-  await ask(world, 'POST', '/rules', { ...answers(500, 'mine'), times: 2 });
-  const seen = [];
-  for (let nth = 0; nth < 5; nth += 1) seen.push(await statusOf(world));
-  expect(seen).toEqual([500, 500, 400, 503, 503]);
-  expect(await rulesOf(world)).toEqual([
-    ['world/mine', 'world', 5, 2],
-    ['world/rule-1', 'world', 3, 1],
-    ['inline/of-the-scenario', 'scenario', 3, 3],
-  ]);
-});
 
 /** The headers that a rule may not set. */
 const OWN_HEADERS = (

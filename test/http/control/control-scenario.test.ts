@@ -1,33 +1,10 @@
 import { expect, test } from 'vitest';
-import { answers, ask, refusal, rulesOf, statusOf } from '../../support/control.ts';
+import { ask, refusal } from '../../support/control.ts';
 import { clientFor, sandboxFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
-
-test('a world can be given a whole scenario, and returns the document unchanged', async () => {
-  const world = await clientFor(SETTINGS);
-  const document = {
-    description: 'all of it',
-    wallet: { opening_balance: 77.5 },
-    seed: 'seven',
-    settlement: { IMPS: [{ to: 'FAILED', after: 'PT1M' }] },
-    rate_limit: { max: 5, per: '1h' },
-    dialect: { errors: { status_word: 'failed' } },
-    rules: [{ ...answers(503, 'refuse-neft'), match: { route: 'initiate', transfer_mode: 'NEFT' } }],
-  };
-  const put = await ask(world, 'PUT', '/scenario', document);
-  expect(put.body).toMatchObject({ name: 'inline', description: 'all of it', chosen: true, document });
-  expect((await ask(world, 'GET', '/scenario')).body).toEqual(put.body);
-  expect(await world.world.balance()).toBe(77.5);
-  await world.pay({ client_ref_id: 'first', amount: 7.5 });
-  expect((await world.clock.advance('1m')).changes).toMatchObject([{ to: 'FAILED' }]);
-  expect((await world.pay({ transfer_mode: 'NEFT', client_ref_id: 'neft' })).status).toBe(503);
-  expect((await world.pay({ client_ref_id: 'dear', amount: 78 })).body).toMatchObject({ status: 'failed' });
-  const answered = [await statusOf(world), await statusOf(world), await statusOf(world)];
-  expect(answered).toEqual([200, 200, 429]);
-});
 
 test('the list of scenarios has their descriptions and names the active one', async () => {
   const { client } = await sandboxFor({ scenario: 'happy-fast' });
@@ -39,33 +16,6 @@ test('the list of scenarios has their descriptions and names the active one', as
   for (const { name, description } of scenarios) {
     expect([name, description]).toEqual([name, expect.stringMatching(/\w/)]);
   }
-});
-
-test('a reset restores the initial money, payouts, clock, scenario, rules, counters and journal', async () => {
-  const world = await clientFor(SETTINGS);
-  const { txn_id } = (await world.pay({ amount: 5 })).body.data;
-  await ask(world, 'PUT', '/scenario', { use: 'duplicates-rejected' });
-  await ask(world, 'POST', '/rules', { ...answers(500, 'mine'), skip: 100 });
-  await world.world.fund(5);
-  await world.clock.advance('2h');
-  await world.clock.resume();
-  const reset = await ask(world, 'POST', '/reset');
-  expect(reset.body).toEqual({
-    id: expect.stringMatching(/^[0-9a-f]{32}$/),
-    balance: 1000,
-    opening_balance: 1000,
-    transactions: { PENDING: 0, SUCCESS: 0, FAILED: 0, REVERSED: 0 },
-    clock: { now: START, frozen: true, next_due: null },
-    scenario: 'default',
-    name: null,
-    at_risk: { count: 0, amount: 0 },
-    invariants: 'hold',
-  });
-  expect(await rulesOf(world)).toEqual([]);
-  expect(await world.world.requests()).toEqual([]);
-  expect(await world.world.entries()).toHaveLength(1);
-  expect((await world.status({ txn_id })).status).toBe(404);
-  expect((await world.pay({ amount: 5 })).body.data.txn_id).toBe(txn_id); // ids count from the beginning again
 });
 
 const notAnObject = /^body must be /;

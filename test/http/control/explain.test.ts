@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { RuleRequest, ScenarioInput } from '../../../src/index.ts';
-import { ask } from '../../support/control.ts';
 import { clientFor, clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -106,17 +105,6 @@ test('an explanation changes nothing: no use, no attempt, no limit, no entry in 
   expect(await world.requests()).toHaveLength(1);
 });
 
-test('an explanation draws the same for a probability as the request will', async () => {
-  const { world, pay } = await worldWith([
-    { match: { route: 'initiate' }, probability: 0.5, effect: { respond: 500 } },
-  ]);
-  for (let nth = 1; nth <= 12; nth += 1) {
-    const change = { client_ref_id: `order-${nth}` };
-    const { rule } = await world.explain(initiate(change));
-    expect((await pay(change)).status).toBe(rule === null ? 200 : 500);
-  }
-});
-
 const OUTCOMES: ScenarioInput = {
   outcomes: [
     { name: 'neft', match: { transfer_mode: 'NEFT' }, timeline: [{ to: 'FAILED', after: '40m' }] },
@@ -216,15 +204,4 @@ test('a request can choose a scenario by its header, and an unknown one is refus
     rule: 'server-error/server-error',
   });
   await expect(chosen('server-eror')).rejects.toThrow('did you mean server-error?');
-});
-
-test.each([
-  ['nothing', undefined, /^body must be a JSON object such as/],
-  ['no route', {}, /^route is required/],
-  ['half a body', { route: 'initiate', body: { amount: 1 } }, /body\.client_ref_id is required/],
-])('an explanation of %s is refused', async (_what, body, message) => {
-  const client = await worldWith([]);
-  const { status, body: answer } = await ask(client, 'POST', '/rules/explain', body);
-  expect(status).toBe(400);
-  expect(answer.message).toMatch(message);
 });

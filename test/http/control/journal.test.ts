@@ -71,23 +71,6 @@ test('a journal entry has the request, the response, the times, the reason and t
   expect(entry.duration_ms).toBeGreaterThanOrEqual(0);
 });
 
-test('the journal lists reads and initiates in the order of their arrival', async () => {
-  const world = await clientFor(SETTINGS);
-  await world.pay();
-  await world.pay();
-  await world.status({ client_ref_id: 'order-1' });
-  await world.status({ client_ref_id: 'unknown' });
-  await world.balance();
-  const known = { txn_id: expect.stringMatching(/^TXN/), client_ref_id: 'order-1' };
-  expect(await world.world.requests()).toMatchObject([
-    { id: 1, route: 'initiate', committed: true, replayed: false, attempt: 1, ...known },
-    { id: 2, route: 'initiate', committed: false, replayed: true, attempt: 2, ...known },
-    { id: 3, route: 'status', committed: null, balance_before: 8499.5, balance_after: 8499.5, ...known },
-    { id: 4, route: 'status', code: 'TRANSACTION_NOT_FOUND', answer: { status: 404 }, txn_id: null },
-    { id: 5, route: 'balance', committed: null, answer: { body: { data: { balance: 8499.5 } } } },
-  ]);
-});
-
 test('the journal masks every header that holds a key, and shows the key of the world nowhere', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const world = client();

@@ -57,25 +57,6 @@ test.each([
   expect(report.text).toMatch(text);
 });
 
-test.each([
-  [{ intent: 'account' }, /intent/],
-  [{ intent: { client_ref_id: '^order-\\d+' } }, /intent must be a regular expression with one group/],
-  [{ intent: { client_ref_id: '(' } }, /intent must be a regular expression with one group/],
-  [
-    { intent: { client_ref_id: '((a{100}){100})' } },
-    /intent must be a regular expression with one group: it is too long/,
-  ],
-  [{ off: { 'never-asked': '' } }, /off\.never-asked must give a reason/],
-  [{ off: { 'never-aksed': 'x' } }, /never-aksed/],
-  [{ expect: [{ account: '1', amount: 1.005 }] }, /at most 2 decimals/],
-  [{ limits: { patience: 'soon' } }, /must be a duration/],
-])('the settings %j are refused with the reason', async (settings, message) => {
-  const { client } = await sandboxFor();
-  const refused = await put(client(), settings);
-  expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_REQUEST']);
-  expect(refused.body.message).toMatch(message);
-});
-
 test('once the referee has settings for a world, its findings outlive a reset and a cleared journal', async () => {
   const one = await clientFor();
   await put(one, BY_REFERENCE);

@@ -97,23 +97,6 @@ testRows(ANSWERS)(
   },
 );
 
-test.each<[string, Effect, boolean]>([
-  ['status 500', { respond: { status: 500 } }, false],
-  ['a success with another body', { respond: { status: 200, body: {} } }, false],
-  ['a fault', { fault: 'malformed-json' }, false],
-  ['a delay', { delay: '1ms' }, true],
-  ['a timeline', { timeline: [] }, true],
-])(
-  'a rule with %s and without commit makes the payout only if the response is the normal one',
-  async (_what, effect, isMade) => {
-    const { client } = await sandboxWithRule({ effect });
-    const world = client();
-    await world.pay();
-    expect((await world.status(REFERENCE)).status).toBe(isMade ? 200 : 404);
-    expect(await balanceOf(world)).toBe(isMade ? LEFT : OPENING);
-  },
-);
-
 test('commit: false alone answers as if the payout had happened', async () => {
   const clock = '2026-01-15T10:30:00Z';
   const uncommitted = await sandboxWithRule({ effect: { commit: false } }, { clock });

@@ -5,8 +5,7 @@ import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contr
 import type { ScenarioDocument } from '../../../src/contract/scenario-document.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
-import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientFor, PAYOUT, seen, type Client, type Seen } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { folderWith } from '../../support/temporary-folder.ts';
 
@@ -658,15 +657,6 @@ describe('errors from rules and broken HTTP', () => {
       expect(answer.headers.has('content-type')).toBe(said !== undefined);
     },
   );
-
-  test('bytes that are not a request get the error body of the dialect', async () => {
-    const { url } = await opening('errors.body', 'empty')();
-    const socket = rawSocket(url);
-    socket.write('THIS IS NO HTTP\r\n\r\n');
-    expect(await answersOn(socket)).toMatch(
-      /^HTTP\/1\.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n$/,
-    );
-  });
 });
 
 test('a repeated body is compared with that of the latest payout', async () => {
@@ -681,7 +671,6 @@ test('a repeated body is compared with that of the latest payout', async () => {
 
 describe('presets', () => {
   const presets = [...shippedDialects()];
-  const names = presets.map(([name]) => name).join(', ');
 
   test.each(presets)('a scenario may start from %s and change single rows', async (name, preset) => {
     const dialect: DialectChange = {
@@ -701,30 +690,6 @@ describe('presets', () => {
     const { data } = (await world.status({ client_ref_id: 'order-1' })).body;
     expect('completed_at' in data).toBe(false);
   });
-
-  test('a dialect may be the name of a preset alone', async () => {
-    const world = await clientFor({ scenario: { dialect: 'default' } });
-    expect((await world.status({ txn_id: 'TXN0' })).body).toMatchObject({ status: 'error' });
-  });
-
-  test('an unknown preset is refused, with the names of the known ones', async () => {
-    await expect(sandboxFor({ scenario: { dialect: 'nowhere' } })).rejects.toThrow(
-      `dialect must be one of ${names}`,
-    );
-    await expect(
-      sandboxFor({ scenario: { dialect: { extends: 'nowhere', status: { unknown: 400 } } } }),
-    ).rejects.toThrow(`dialect.extends must be one of ${names}`);
-  });
-
-  testRows(ROWS)(
-    'an unknown choice of every row is refused, with the known ones',
-    async ({ name, choices }) => {
-      const scenario = { dialect: withRow(name, 'nonsense') };
-      await expect(sandboxFor({ scenario })).rejects.toThrow(
-        `dialect.${name} must be one of ${choices.join(', ')}`,
-      );
-    },
-  );
 });
 
 describe('the header X-Sandbox-Scenario', () => {

@@ -32,31 +32,6 @@ test('a request that is held on arrival makes its payout when it is released', a
   expect(await world.held()).toEqual([]);
 });
 
-test('status says SUCCESS while the PENDING answer of initiate is still held', async () => {
-  const { world, pay, status } = await clientFor({ settlement: 'instant' });
-  await world.rule(HOLD('committed'));
-  const paying = pay();
-  const [held] = await heldBy(world, 1);
-  const { body } = await status({ client_ref_id: 'order-1' });
-  expect(body.data).toMatchObject({ status: 'SUCCESS', txn_id: held!.txn_id });
-  await held!.release();
-  expect((await paying).body.data).toMatchObject({ status: 'PENDING', utr: null });
-});
-
-test('of two requests with one reference, the one that is released first makes the payout', async () => {
-  const { world, pay } = await clientFor(MANUAL);
-  await world.rule(HOLD('arrived'));
-  const first = pay({ remarks: 'worker 1' });
-  await heldBy(world, 1);
-  const second = pay({ remarks: 'worker 2' });
-  const [one, other] = await heldBy(world, 2);
-  await other!.release();
-  await one!.release();
-  expect((await second).status).toBe(200);
-  expect(await first).toMatchObject({ status: 400, body: { code: 'DUPLICATE_REFERENCE' } });
-  expect(await world.transactions()).toHaveLength(1);
-});
-
 test('a release chooses what the client sees: a broken connection, or another answer', async () => {
   const { world, pay } = await clientFor(MANUAL);
   await world.rule(HOLD('arrived'));
