@@ -22,7 +22,7 @@ export interface Call {
   readonly atMs: number;
   /** The place of the newest request that had begun when this one ended; Infinity while it is under way. */
   readonly endedAfter: number;
-  /** True when it ended because the client gave up, or because a hang was cut. */
+  /** True when it ended because the client gave up, or because a hang was cut. A slow response that was read is "answered". */
   readonly wasLeft: boolean;
   /** HTTP status that the client saw; null for none. */
   readonly status: number | null;
@@ -117,7 +117,7 @@ export function callOf(
     endedMs,
     atMs: Date.parse(entry.at),
     endedAfter,
-    wasLeft: outcome === 'client_gone' || fault === 'hang',
+    wasLeft: outcome === 'client_gone' || fault === 'hang' || (fault === 'slow-body' && outcome === 'fault'),
     status: statusOf(entry),
     seen: seenOf(entry),
     retryAfterMs: retryAfterMs(entry, endedMs),

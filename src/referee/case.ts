@@ -70,13 +70,23 @@ export function groupedBy<Item>(
 }
 
 /**
- * A request as its client left it. Whoever has ended gets no more of a response, but a server may notice that a little later, when the
- * verdict is already being asked for. The end of a response that was sent at once is only recorded later.
+ * Requests as their client left them. Whoever has ended gets no more of a response, but a server may notice that a little later, when
+ * the verdict is already being asked for. The end of a response that was sent at once is only recorded later.
  */
-function leftAtEnd(entry: JournalEntry): JournalEntry {
-  const { outcome, answer, fault } = entry;
-  const isOpen = outcome === 'pending' && (answer === null || fault === 'slow-body');
-  return isOpen ? { ...entry, outcome: 'client_gone' } : entry;
+function leftAtEnd(requests: readonly JournalEntry[], wallNow: string | null): readonly JournalEntry[] {
+  const newest = requests.reduce((most, { id }) => Math.max(most, id), 0);
+  return requests.map((entry) => {
+    const { outcome, answer, fault, wall_at } = entry;
+    const isOpen = outcome === 'pending' && (answer === null || fault === 'slow-body');
+    if (!isOpen) return entry;
+    const left = { ...entry, outcome: 'client_gone' as const };
+    if (wallNow === null) return left;
+    return {
+      ...left,
+      duration_ms: Math.max(0, Date.parse(wallNow) - Date.parse(wall_at)),
+      ended_after: newest,
+    };
+  });
 }
 
 const referenceOf = ({ reference }: Call): string | null => reference;
@@ -89,7 +99,7 @@ export function caseOf(
   for (const { txn_id, client_ref_id } of [...requests, ...(ledger?.payouts ?? [])]) {
     if (txn_id !== null && client_ref_id !== null) references.set(txn_id, client_ref_id);
   }
-  const all = clientEnded ? requests.map(leftAtEnd) : requests;
+  const all = clientEnded ? leftAtEnd(requests, wall_now) : requests;
   const calls = inOrder(all).map((placed) => callOf(placed, (txnId) => references.get(txnId)));
   const initiates = calls.filter(({ route }) => route === 'initiate');
   const sends = groupedBy(initiates, referenceOf);

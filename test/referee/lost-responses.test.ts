@@ -158,6 +158,34 @@ test('two sends of one payout that hang together are a race: the client knew not
   expect(saidOf('paid-twice', oneByOne, ORDERS)).toMatch(/^found error/);
 });
 
+test('a slow response that its client has left is not under way, although that was noticed after its next send', () => {
+  const { answer } = evidenceOf([{ state: 'PENDING' }]).requests[0]!;
+  const slow: Line = {
+    atMs: 0,
+    tookMs: 904,
+    endedAfter: 2,
+    change: { outcome: 'fault', fault: 'slow-body', answer, committed: true },
+  };
+  const again: Line = { atMs: 902, state: 'PENDING', change: { committed: false } };
+  const resent = evidenceOf([slow, again]);
+  expect(saidOf('same-reference-at-once', resent)).toBe('passed');
+  expect(saidOf('no-timeout', resent)).toBe('passed');
+  const paid = evidenceOf([slow, { ...again, reference: 'order-1-b', change: { committed: true } }]);
+  expect(saidOf('same-payout-at-once', paid, ORDERS)).not.toMatch(/^found/);
+  expect(saidOf('paid-twice', paid, ORDERS)).toMatch(
+    /^found error: order-1-b is a second payment of order-1/,
+  );
+  const [line] = checkOf('paid-twice', paid, ORDERS).findings[0]!.lines;
+  expect(line).toBe('#1 POST initiate order-1  slow-body, committed; client left after 904 ms');
+  // not noticed at all before the client ended
+  const change = { ...slow.change, outcome: 'pending', duration_ms: null, ended_after: null } as const;
+  const open = { ...evidenceOf([{ ...slow, change }, again]), wall_now: '2026-01-15T10:30:00.930Z' };
+  expect(saidOf('same-reference-at-once', open)).toBe('passed');
+  // whoever reads it to its end has not left it
+  const read: Line = { ...slow, change: { ...slow.change, outcome: 'answered' } };
+  expect(saidOf('same-reference-at-once', evidenceOf([read, again]))).toMatch(/^found/);
+});
+
 /** Tries of one payout, each with a reference of its own, so many ms apart. */
 const tries = (count: number, pauseMs: number, line: Line): Line[] =>
   Array.from({ length: count }, (_, nth) => ({ reference: `order-1-${nth}`, atMs: nth * pauseMs, ...line }));

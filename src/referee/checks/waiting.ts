@@ -79,7 +79,7 @@ export const noTimeout: Check = {
   severity: 'warning',
   evaluate({ calls, limits: { patience }, wallNowMs }) {
     return evaluateEach(calls, (call) => {
-      const { fault, delay_ms, outcome } = call.entry;
+      const { fault, delay_ms } = call.entry;
       const waited = waitedMs(call, wallNowMs);
       if (waited === null) return undefined;
       if (waited > patience) {
@@ -91,7 +91,7 @@ export const noTimeout: Check = {
       }
       // a client that left before its patience ended has a timeout of its own
       const isSlow = fault === 'slow-body' || (delay_ms ?? 0) > patience;
-      return fault === 'hang' || (isSlow && outcome === 'client_gone') ? null : undefined;
+      return fault === 'hang' || (isSlow && call.wasLeft) ? null : undefined;
     });
   },
 };
