@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
 import type { WorldEvent } from '../../../src/index.ts';
 import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
-import { runProgram } from '../../support/program.ts';
+import { runInProcess } from '../../support/program.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
 async function openDocument(): Promise<{ client: Client; url: string; text: string; document: Json }> {
@@ -190,7 +190,7 @@ test('the headers of a response are documented', async () => {
 test('the program prints the same OpenAPI document that the sandbox serves', async () => {
   const { url, text, document } = await openDocument();
   expect(await openapiAt(url)).toBe(text);
-  const { code, stdout, stderr } = await runProgram(['openapi']);
+  const { code, stdout, stderr } = await runInProcess(['openapi']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toEqual(document);
 });
