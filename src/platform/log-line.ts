@@ -6,7 +6,7 @@ import type { Settings } from '../settings.ts';
 const KEY_LIKE = /sk_\S+/g;
 const KEY_LIKE_IN_PATH = /sk_[^\s/]+/g;
 const ACCOUNT_LIKE = /\d{9,}/g;
-/** A reference of digits alone may be an account number; one with a prefix, such as order-1700000000000, is kept. */
+/** A reference or a name of digits alone may be an account number; one with a prefix, such as order-1700000000000, is kept. */
 const ACCOUNT = /^\d{9,18}$/g;
 const LONGEST_PATH = 128;
 const LONGEST_READ_PATH = 1024;
@@ -20,7 +20,7 @@ function decoded(text: string): string {
   return once === text ? text : decoded(once);
 }
 
-/** Makes functions that hide account numbers, keys and the admin token in the path and the reference of a line. */
+/** Makes functions that hide account numbers, keys and the admin token in what a client chose: path, reference and name of its world. */
 function lineRedaction(secrets: readonly string[]) {
   const longestFirst = secrets.map(decoded).toSorted((a, b) => b.length - a.length); // one may be a part of another
   /**
@@ -44,10 +44,12 @@ function lineRedaction(secrets: readonly string[]) {
     const hidden = hide(plain);
     return hidden === plain ? shown : hidden;
   };
+  const chosen = (text: string): string => redacted(text, KEY_LIKE, ACCOUNT);
   return {
     path: (path: string) =>
       redacted(path.slice(0, LONGEST_READ_PATH), KEY_LIKE_IN_PATH, ACCOUNT_LIKE).slice(0, LONGEST_PATH),
-    client_ref_id: (reference: string) => redacted(reference, KEY_LIKE, ACCOUNT),
+    client_ref_id: chosen,
+    world_name: chosen,
   };
 }
 

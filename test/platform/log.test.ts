@@ -422,6 +422,16 @@ test('the log masks the whole of any key with a slash in a reference', async () 
   expect(linesOf(await stop(), 'request')[0]).toMatchObject({ client_ref_id: 'to sk_*** again' });
 });
 
+test('the log masks keys and accounts in the name that a client gives its world', async () => {
+  const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: `${KEY},Red+Team_9f3c1e7a` });
+  for (const name of [`of ${KEY}`, 'Red+Team_9f3c1e7a', percent(KEY), '000123456789']) {
+    const headers = { authorization: `Bearer ${KEY}`, 'x-sandbox-world-name': name };
+    await fetch(`${url}/client/fetchbalance`, { headers });
+  }
+  const names = linesOf(await stop(), 'request').map((line) => line['world_name']);
+  expect(names).toEqual(['of sk_***', '***', 'sk_***', '********6789']);
+});
+
 test('the log masks the whole of a key that begins with another one', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: 'Red,Red+Team_9f3c1e7a' });
   await ask(`${url}/nope/Red+Team_9f3c1e7a`, 'Red');
