@@ -88,6 +88,7 @@ export function refuseRequest(
   context: Context,
 ): number {
   const nth = countRequest(state);
+  if (request.worldName !== undefined) state.name = request.worldName;
   const isPending = outcome === 'pending';
   add(state, context, {
     ...received(state, request, context),

@@ -42,6 +42,15 @@ test('the admin lists every world, with its contents, its age and its last use',
   ]);
 });
 
+test('a request that is refused names its world, too', async () => {
+  const { sandbox } = await serverFor();
+  const world = sandbox.world();
+  const headers = { authorization: `Bearer ${world.apiKey}`, 'x-sandbox-world-name': 'refused' };
+  const { status } = await fetch(`${world.url}/payout/initiate`, { method: 'POST', body: '{}', headers });
+  expect(status).toBe(415);
+  expect(await sandbox.worlds()).toMatchObject([{ name: 'refused' }]);
+});
+
 test('the list of worlds leaves out a world that is dropped while the list waits for its advance', async () => {
   let moving = false;
   let proceed = (): void => undefined;
