@@ -4,10 +4,9 @@ import { isReplacing, type Command, type CommandOf } from '../world/commands.ts'
 import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import { nowMs, type Action, type WorldState } from '../world/state.ts';
-import { CommandParts } from './command-parts.ts';
+import { CommandParts, type OnChanges, type OnFound, type OrderedCommand } from './command-parts.ts';
 import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
-import type { OnChanges, OnFound, OrderedCommand } from './command-parts.ts';
 import type { EventReader, Reading } from './connections/event-reader.ts';
 import type { DropReason, Logged, MaybePromise, Opened } from './store.ts';
 import { clockOf, SettlementTimer } from './wall-clock.ts';
@@ -219,6 +218,7 @@ export class World {
 
   forgetRequests(): void {
     this.#log.inBackground(() => this.submit({ kind: 'forget', as: 'evicted' }));
+    this.forgetPast(); // to which that has added a command
   }
 
   /** Ends the world on this server, with its timer, its delayed responses and its readers. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { World } from '../../src/log/world.ts';
 import { balance, initiate, load, logFor, save, sourceOf, status } from '../support/world/core.ts';
 
@@ -104,4 +104,25 @@ test('when that is not enough, they lose their requests', async () => {
   expect(remembered.filter((length) => length === 6).length).toBeGreaterThanOrEqual(12);
   expect(remembered).toEqual(remembered.toSorted((a, b) => a - b));
   expect(failures).toEqual([]);
+});
+
+test('once all worlds together remember too much, a request does not go through all of them again', async () => {
+  const { world, store } = logFor({ maxCharacters: ROOM, maxRequests: 1000, maxWorlds: 200 });
+  for (let nth = 0; nth < 150; nth += 1) await ask(world(`w${nth}-`), 1);
+  const compacted = vi.spyOn(store, 'compact');
+  await ask(world('w149-'), 100);
+  expect(compacted.mock.calls.length).toBeLessThan(150);
+});
+
+test('of many worlds with one request each, those used lately keep theirs', async () => {
+  const { world } = logFor({ maxCharacters: ROOM, maxRequests: 1000, maxWorlds: 1000 });
+  const worlds = Array.from({ length: 900 }, (_, nth) => world(`w${nth}-`));
+  const lost: number[] = [];
+  for (const [nth, one] of worlds.entries()) {
+    await ask(one, 1);
+    const newest = worlds.slice(Math.max(0, nth - 50), nth + 1);
+    if (newest.some(({ latest }) => latest.requests.list.length === 0)) lost.push(nth);
+  }
+  expect(lost).toEqual([]);
+  expect(worlds[0]!.latest.requests.list).toEqual([]);
 });

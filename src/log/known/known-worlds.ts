@@ -63,6 +63,12 @@ export interface Known {
 }
 
 const SHARE = 16; // one world may remember at most this fraction of what all may
+const FREED = 1 / 64; // of what all may remember, when they have to forget
+/** What worlds forget, in this order: its size, and how they forget it. */
+const FORGOTTEN = [
+  [(world: World) => world.pastCharacters, (world: World) => world.forgetPast()],
+  [(world: World) => world.latest.requests.characters, (world: World) => world.forgetRequests()],
+] as const;
 const MOST_COPIES = 10_000;
 /** A request may be on its way to a world that this server knows. */
 const FORGOTTEN_AFTER_MS = 60_000;
@@ -272,17 +278,19 @@ export class KnownWorlds {
     known.size = size;
   }
 
-  /** Drops the past of the worlds that were idle longest, and then their requests, until all fit. */
+  /** Drops the past of those idle longest, then their requests, until there is room for more than one request: this goes through all. */
   #forgetOldest(): void {
     if (this.#options.store.directory !== null) return this.makeRoom();
     if (this.#isForgetting) return; // what it does changes worlds, too
     this.#isForgetting = true;
-    for (const forget of [(world: World) => world.forgetPast(), (world: World) => world.forgetRequests()]) {
+    const enough = this.#options.maxCharacters * (1 - FREED);
+    for (const [charactersOf, forget] of FORGOTTEN) {
       for (const known of this.#byId.values()) {
-        if (!this.#isFull) break;
-        if (known.size.characters === 0) continue;
-        forget(known.world);
-        this.#setSize(known, sizeOf(known.world.latest, known.world.pastCharacters));
+        if (this.#held.characters <= enough) break;
+        const { world } = known;
+        if (charactersOf(world) === 0) continue;
+        forget(world);
+        this.#setSize(known, sizeOf(world.latest, world.pastCharacters));
       }
     }
     this.#isForgetting = false;
