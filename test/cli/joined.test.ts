@@ -111,6 +111,24 @@ test('a sandbox that a test has closed still counts in what is shown of a long c
   expect(size).toBe(1);
 });
 
+test('a page that a browser shows cannot end the sandbox of a test', async () => {
+  const common = {
+    by: 'referee',
+    usual: {},
+    outer: readSettings({}, {}),
+    fixed: [],
+    said: new Set<string>(),
+  };
+  const join = await openJoinPoint({ ...common, collect: async () => null });
+  onTestFinished(async () => void (await join.end()));
+  const address = join.variables[JOIN_VARIABLE]!;
+  const asked = { method: 'POST', body: JSON.stringify({ options: {}, folder: '.' }) };
+  const { id, url } = (await (await fetch(address, asked)).json()) as { id: number; url: string };
+  const image = await fetch(`${address}/${id}`); // browsers send no Origin for one
+  expect(image.status).toBe(400);
+  expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
+});
+
 test('a sandbox that a test starts as its command ends is judged and stopped', async () => {
   const said = new Set<string>();
   const join = await openJoinPoint({

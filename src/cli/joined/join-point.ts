@@ -116,6 +116,8 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
       starts.push(starting);
       return starting;
     }
+    // a page may send a GET to any address, and without an Origin
+    if (request.method !== 'DELETE') throw new Error('send POST to start a sandbox, and DELETE to end one');
     await stop(Number(request.url!.slice(1)));
     return {};
   };
