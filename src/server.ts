@@ -11,7 +11,7 @@ export interface Server extends Pick<App, 'worlds' | 'adminToken' | 'restored'> 
   readonly url: string;
   /** The scenario that was active at the start. */
   readonly scenario: Scenario;
-  /** Answers the requests under way and ends, within a second. */
+  /** Answers the requests under way and ends, within a second; with a store that has just gone away, within six. */
   close(): Promise<void>;
 }
 
