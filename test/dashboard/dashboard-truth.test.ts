@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
@@ -76,7 +77,13 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     await row.waitFor();
     const { id } = await payer.world.summary();
     const headers = { authorization: `Bearer ${ADMIN}` };
+    let ask: (route: Route) => void;
+    const asked = new Promise<Route>((resolve) => (ask = resolve));
+    await seen.page.route('**/_sandbox/wallet', (route) => ask(route), { times: 1 });
     await fetch(`${url}/_sandbox/worlds/${id}`, { method: 'DELETE', headers });
+    const wallet = await asked;
+    expect(await row.isVisible()).toBe(true); // until everything of the new world is there
+    await wallet.continue();
     await row.waitFor({ state: 'detached' });
     expect(await seen.controls.innerText()).toContain('₹10,00,000.00');
   });

@@ -227,7 +227,7 @@ export class LiveWorld {
     // one that takes longer than a try is waited for by the next try: nothing else is shown before it
     while (this.#mustRead || this.#reading !== null) await (this.#reading ??= this.#readAnew());
     await Promise.all([
-      this.#askSums(),
+      this.#sums().then((take) => take()),
       this.#askPayouts(),
       this.#stale.renew(this.world, this.#pages),
       this.#scenario.read(() => this.world.scenario()),
@@ -239,15 +239,15 @@ export class LiveWorld {
     this.#mustRead = false;
     this.#stale.clear();
     try {
-      const [edges, journal, payouts, scenarios, summary] = await Promise.all([
+      const [edges, journal, payouts, scenarios, takeSums] = await Promise.all([
         this.#pages.edges(),
         this.#pages.requests(MOST_REQUESTS),
         this.#pages.payouts(),
         this.world.scenarios(),
-        this.world.summary(),
+        this.#sums(),
       ]);
       this.#edges = edges;
-      this.summary.value = summary;
+      takeSums(); // together with the lists: this may be another world
       this.requests.begin(journal.requests, journal.evicted);
       this.payouts.clear();
       this.payouts.takeNewest(payouts, edges);
@@ -274,16 +274,19 @@ export class LiveWorld {
     }
   }
 
-  async #askSums(): Promise<void> {
+  /** Reads the sums. @returns what shows them */
+  async #sums(): Promise<() => void> {
     const [summary, wallet, balances] = await Promise.all([
       this.world.summary(),
       this.world.wallet(),
       this.#pages.balances(BALANCES),
     ]);
-    this.summary.value = summary;
-    this.wallet.value = wallet;
-    this.balances.value = balances;
-    this.takeClock(summary.clock);
+    return () => {
+      this.summary.value = summary;
+      this.wallet.value = wallet;
+      this.balances.value = balances;
+      this.takeClock(summary.clock);
+    };
   }
 
   async #askPayouts(): Promise<void> {
