@@ -12,8 +12,8 @@ interface Attempt {
 }
 
 /**
- * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` reaches half of what a world
- * may count, it becomes `older`, and the references in the former `older` are forgotten: if they come again, they count as new.
+ * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` holds half of what a world
+ * may count, it replaces `older`. The references that were in `older` until then count as new the next time they are sent.
  */
 export interface Attempts {
   recent: Map<string, Attempt>;

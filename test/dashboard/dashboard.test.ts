@@ -174,7 +174,11 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await use.click();
     await scenario.getByText('server-error, chosen for this world').waitFor();
     expect((await payer.pay()).status).toBe(500);
-    expect(await use.getAttribute('title')).toBe('This world behaves so');
+    expect(await use.getAttribute('title')).toBe('Already in use');
+    await scenario.getByRole('button', { name: 'Use default' }).click(); // follows the server again
+    await scenario.getByText('default, active on the server').waitFor();
+    await use.click();
+    await scenario.getByText('server-error, chosen for this world').waitFor();
     await scenario.getByRole('button', { name: 'Back to normal' }).click();
     await scenario.getByText('default, active on the server').waitFor();
   });

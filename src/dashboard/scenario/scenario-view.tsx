@@ -32,21 +32,19 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
 /** The scenarios of the server, to choose from. */
 function ScenarioList({ name: current }: { readonly name: string | null }) {
   const live = useLive();
+  const { scenarios = [], in_force: active } = live.scenarios.value ?? {};
+  // that of the server is followed, not chosen: then the world changes with it
   const choose = (name: string): void =>
-    changeRules(live, [() => live.world.use(name)], `The scenario is ${name}.`);
+    changeRules(live, [() => live.world.use(name === active ? null : name)], `The scenario is ${name}.`);
   return (
     <ul class={css.rules} aria-label="Scenarios">
-      {live.scenarios.value?.scenarios.map(({ name, description }) => (
+      {scenarios.map(({ name, description }) => (
         <li key={name} aria-current={name === current}>
           <span>
             <code>{name}</code>
             <span class="note">{description}</span>
           </span>
-          <Button
-            kind="small"
-            off={name === current ? 'This world behaves so' : null}
-            act={() => choose(name)}
-          >
+          <Button kind="small" off={name === current ? 'Already in use' : null} act={() => choose(name)}>
             Use<span class="unseen"> {name}</span>
           </Button>
         </li>

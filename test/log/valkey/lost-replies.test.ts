@@ -90,7 +90,7 @@ describe.skipIf(inject('storeUrl') === '')('a reply of the store that is lost', 
     ) {
       if (name !== 'append' || (ofOne !== undefined && ofOne !== this))
         return script.call(this, name, ...args);
-      ofOne = this; // oxlint-disable-line typescript/no-this-alias, unicorn/no-this-assignment
+      ofOne = this; // oxlint-disable-line typescript/no-this-alias, unicorn/no-this-assignment -- the connection that called
       appends += 1;
       if (appends === 2) return ['behind'];
       const reply = await script.call(this, name, ...args);
