@@ -6,7 +6,6 @@ import { expectedTable } from '../referee/expected-table.ts';
 import { hasFailed, reportsOf, type Colour } from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
 import { savedTraffic } from '../referee/saved-traffic.ts';
-import { scenarioText } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
@@ -146,6 +145,9 @@ export const journalActions = [
           : usedText('rule from', texts.read('rule from', file), (content) => savedTraffic(content).requests);
       return { rules: [repeatingRule(entries, request, (reason) => new SettingsError(reason))] };
     },
-    lines: (scenario) => scenarioText(scenario).trimEnd().split('\n'),
+    async lines(scenario) {
+      const { scenarioText } = await import('./written-documents.ts');
+      return scenarioText(scenario).trimEnd().split('\n');
+    },
   }),
 ];

@@ -12,7 +12,7 @@ import { jsonText, timeZone, visibleLine, type TimeZone } from './words.ts';
 /** Where texts come from and go to: files of the command line, the arguments and the memory of the MCP server. */
 export interface Texts {
   /** Whether `use` was given a scenario itself, and not the name of one. */
-  readonly isScenario: (given: unknown) => boolean;
+  readonly isScenario: (given: unknown) => boolean | Promise<boolean>;
   readonly read: (calledBy: string, given: unknown) => { readonly name: string; readonly text: string };
   readonly save: (calledBy: string, name: string, text: () => Promise<string>) => Promise<void>;
   readonly saved: (calledBy: string, name: string) => string;
@@ -88,7 +88,7 @@ interface Definition<Input extends z.ZodRawShape, Result> {
     result: Result,
     session: Session,
     input: z.output<z.ZodObject<Input>>,
-  ) => readonly string[];
+  ) => readonly string[] | Promise<readonly string[]>;
   readonly hasFailed?: (result: Result) => boolean;
 }
 
@@ -142,11 +142,8 @@ export function action<Input extends z.ZodRawShape, Result>({
       const session = sessionOf(actor, { key, time_zone });
       const input = own as z.output<z.ZodObject<Input>>;
       const result = await run(input, session);
-      const shown = (): string =>
-        lines(result, session, input)
-          .map((line) => visibleLine(line, true))
-          .join('\n');
-      const text = json ? jsonText(result) : shown();
+      const shown = json ? [] : await lines(result, session, input);
+      const text = json ? jsonText(result) : shown.map((line) => visibleLine(line, true)).join('\n');
       return { text, hasFailed: hasFailed(result) };
     },
   };

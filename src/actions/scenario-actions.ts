@@ -1,21 +1,11 @@
-import { z } from 'zod';
 import { SOME_PAYOUT } from '../client/test-world.ts';
-import { RuleRequest, type ScenarioInput } from '../contract/control.ts';
+import type { ScenarioInput } from '../contract/control.ts';
 import type { RuleResponse, ScenarioResponse } from '../contract/control-responses.ts';
 import { RouteName } from '../contract/match.ts';
-import { ScenarioDocument } from '../contract/scenario-document.ts';
-import { reported } from '../contract/shape-issues.ts';
 import { packageText } from '../package-files.ts';
 import type { Paint } from '../referee/reports/summary.ts';
-import {
-  checkedShape,
-  problemText,
-  readText,
-  scenarioText,
-  type Problem,
-} from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
-import { action, type Session, type Texts } from './sandbox-action.ts';
+import { action, type Session } from './sandbox-action.ts';
 import { document, flag, text, wholeNumber } from './arguments.ts';
 import { explanationLines } from './explanation-words.ts';
 import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
@@ -23,28 +13,11 @@ import { counted, oneLine, table } from './words.ts';
 
 /** Scenarios, and the rules that are tried before theirs. */
 
-/** The error for a document with problems: a line for each. */
-export function problemsIn(name: string, problems: readonly Problem[]): SettingsError {
-  const { shown, more } = reported(problems);
-  const lines = shown.map((problem) => problemText(name, problem));
-  return new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
-}
-
-/** A document of this shape, as it was written. */
-function documentOf(
-  { name, text: content }: ReturnType<Texts['read']>,
-  schemaOf: (input: unknown) => z.ZodType,
-): unknown {
-  const read = readText(content);
-  const { problems } = checkedShape(read, schemaOf(read.input));
-  if (problems.length > 0) throw problemsIn(name, problems);
-  return read.input;
-}
-
-function scenarioLines(
+async function scenarioLines(
   { name, description, rules, document: written }: ScenarioResponse,
   { paint }: Session,
-) {
+): Promise<readonly string[]> {
+  const { scenarioText } = await import('./written-documents.ts');
   const what = oneLine(description);
   const counts = rules.filter(({ from, matched }) => from !== 'magic' || matched > 0);
   return [
@@ -73,11 +46,6 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint, none?: string):
 const overridesIn = (rules: readonly RuleResponse[]): string =>
   rules.length === 0 ? 'no override' : counted(rules.length, 'override');
 
-const RuleList = z.strictObject({ description: z.string().optional(), rules: z.array(RuleRequest).min(1) });
-
-const isList = (input: unknown): input is { readonly rules: readonly RuleRequest[] } =>
-  typeof input === 'object' && input !== null && 'rules' in input;
-
 export const scenarioActions = [
   action({
     name: 'use',
@@ -89,8 +57,9 @@ export const scenarioActions = [
     },
     words: ['scenario'],
     async run({ scenario }, { world, texts }) {
-      if (!texts.isScenario(scenario)) return world.use((scenario as string | undefined) ?? null);
-      return world.use(documentOf(texts.read('use', scenario), () => ScenarioDocument) as ScenarioInput);
+      if (!(await texts.isScenario(scenario))) return world.use((scenario as string | undefined) ?? null);
+      const { scenarioIn } = await import('./written-documents.ts');
+      return world.use(scenarioIn(texts.read('use', scenario)));
     },
     lines({ name, description, rules }) {
       const own = rules.filter(({ from }) => from === 'scenario').length;
@@ -160,11 +129,10 @@ export const scenarioActions = [
     },
     words: ['rules'],
     async run({ rules: given }, { world, texts }) {
-      const read = texts.read('rule add', given);
-      const input = documentOf(read, (shape) => (isList(shape) ? RuleList : RuleRequest));
+      const { rulesIn } = await import('./written-documents.ts');
       const added: RuleResponse[] = [];
       // the last rule first: each goes before the former ones, so they are tried in the order of the file
-      for (const rule of (isList(input) ? input.rules : [input as RuleRequest]).toReversed()) {
+      for (const rule of rulesIn(texts.read('rule add', given)).toReversed()) {
         added.unshift(await world.rule(rule));
       }
       return added;

@@ -1,8 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { usedText } from '../actions/arguments.ts';
-import { systemReason } from '../contract/usage-error.ts';
-import { unreadable } from '../scenario/scenario-file.ts';
+import { systemReason, unreadable } from '../contract/usage-error.ts';
 import { SettingsError } from '../settings.ts';
 
 /** Files that commands read and write, with the same error messages for every command. */

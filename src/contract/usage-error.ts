@@ -22,3 +22,11 @@ export function systemReason(error: unknown): string {
   const { code = '' } = error as NodeJS.ErrnoException;
   return REASONS[code] ?? code;
 }
+
+/** Why a file cannot be read, for the messages of all commands. */
+export function unreadable(file: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EISDIR'
+    ? `${file} is a folder, not a file`
+    : `${file} cannot be read (${systemReason(error)})`;
+}

@@ -12,7 +12,7 @@ import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
 import { nearestNames, suggestion } from '../contract/suggestion.ts';
-import { UsageError, systemReason } from '../contract/usage-error.ts';
+import { systemReason, unreadable, UsageError } from '../contract/usage-error.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
 import { documentCharacters, type Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
@@ -86,14 +86,6 @@ export function filesIn(folder: string): Map<string, string> {
     files.set(name, join(folder, entry));
   }
   return files;
-}
-
-/** Why a file cannot be read, for the messages of all commands. */
-export function unreadable(file: string, error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'EISDIR'
-    ? `${file} is a folder, not a file`
-    : `${file} cannot be read (${systemReason(error)})`;
 }
 
 function bytesOf(file: string): Buffer {

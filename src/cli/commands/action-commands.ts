@@ -6,28 +6,42 @@ import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
 import { complainOf, terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
 import { list, noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
 
-/** An argument of an action, as JSON Schema describes it. */
+/** An argument of an action. */
 interface Argument {
-  readonly type?: string;
+  readonly kind: 'flag' | 'list' | 'value';
   /** Stands for its value in --help. */
-  readonly title?: string;
-  readonly description?: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly isRequired: boolean;
 }
 
-interface Arguments {
-  readonly properties: Readonly<Record<string, Argument>>;
-  readonly required?: readonly string[];
+type Arguments = Readonly<Record<string, Argument>>;
+
+/** Not by way of a JSON Schema, which takes 20 ms for all actions, at the start of every command. */
+function argumentOf(schema: z.ZodType): Argument {
+  const isRequired = !schema.safeParse(undefined).success;
+  let inner = schema;
+  let { title, description } = schema.meta() ?? {};
+  while (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) {
+    inner = inner.unwrap() as z.ZodType;
+    title ??= inner.meta()?.title;
+    description ??= inner.meta()?.description;
+  }
+  const kind = inner instanceof z.ZodBoolean ? 'flag' : inner instanceof z.ZodArray ? 'list' : 'value';
+  return { kind, title, description, isRequired };
 }
 
-const argumentsOf = (input: z.ZodObject): Arguments =>
-  z.toJSONSchema(input, { io: 'input' }) as unknown as Arguments;
+const argumentsOf = (shape: z.ZodRawShape): Arguments =>
+  Object.fromEntries(
+    Object.entries(shape).map(([field, schema]) => [field, argumentOf(schema as z.ZodType)]),
+  );
 
 const flagOf = (field: string): string => `--${field.replaceAll('_', '-')}`;
 
-function optionOf(field: string, { type, title = 'text', description = '' }: Argument): Option {
-  if (type === 'boolean') return new Option(flagOf(field), description);
+function optionOf(field: string, { kind, title = 'text', description = '' }: Argument): Option {
+  if (kind === 'flag') return new Option(flagOf(field), description);
   const flags = `${flagOf(field)} <${title}>`;
-  return type === 'array' ? list(flags, description) : new Option(flags, description);
+  return kind === 'list' ? list(flags, description) : new Option(flags, description);
 }
 
 const URL_FLAG = [
@@ -45,10 +59,10 @@ const WHERE: Readonly<Record<Action['scope'], readonly (readonly [flags: string,
 /** Gives a command the flags of an action. */
 function takeFlags(
   command: Command,
-  { properties }: Arguments,
+  taken: Arguments,
   { words, scope }: Pick<Action, 'words' | 'scope'>,
 ): void {
-  for (const [field, argument] of Object.entries(properties)) {
+  for (const [field, argument] of Object.entries(taken)) {
     if (!words.includes(field) && field !== 'key') command.addOption(optionOf(field, argument));
   }
   for (const [flags, description] of WHERE[scope]) command.option(flags, description);
@@ -80,9 +94,8 @@ function addAction(builder: CommandBuilder, action: Action): void {
   const { name, summary, details, input, words } = action;
   const [subject, verb] = name.split(' ') as [string, string?];
   const parent = verb === undefined ? builder.root : subjectOf(builder, subject);
-  const taken = argumentsOf(input);
-  const { properties, required = [] } = taken;
-  const titleOf = (field: string): string => properties[field]?.title ?? field;
+  const taken = argumentsOf(input.shape);
+  const titleOf = (field: string): string => taken[field]?.title ?? field;
   const command = parent
     .command(verb ?? subject)
     .description(details === '' ? summary : `${summary}\n\n${details}`)
@@ -90,7 +103,8 @@ function addAction(builder: CommandBuilder, action: Action): void {
     .allowExcessArguments(false);
   for (const field of words) {
     const title = titleOf(field);
-    command.argument(required.includes(field) ? `<${title}>` : `[${title}]`, properties[field]!.description);
+    const { isRequired, description } = taken[field]!;
+    command.argument(isRequired ? `<${title}>` : `[${title}]`, description);
   }
   takeFlags(command, taken, action);
   if (name === 'resume') command.alias('unfreeze');
@@ -128,7 +142,7 @@ export function addActionCommands(builder: CommandBuilder): void {
     'tail',
     'follow the requests, settlements and findings of a world until Ctrl-C',
   );
-  takeFlags(tail, argumentsOf(z.object(COMMON.world)), { words: [], scope: 'world' });
+  takeFlags(tail, argumentsOf(COMMON.world), { words: [], scope: 'world' });
   onRunning(builder, tail, async (actor) => {
     const { key, timeZone, json } = tail.opts<{ key?: string; timeZone?: string; json?: true }>();
     const { tailUntilSignal } = await import('../running-sandbox/tail.ts');

@@ -4,7 +4,7 @@ import type { RefereeSettingsInput } from '../../contract/conduct.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
-import { problemsIn } from '../../actions/scenario-actions.ts';
+import { problemsIn } from '../../actions/written-documents.ts';
 import { textOfFile } from '../named-files.ts';
 
 /** The file in which a project keeps its settings of the referee. */

@@ -2,7 +2,6 @@ import { errorLines, type Actor } from '../../actions/sandbox-action.ts';
 import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import { ExpectationError } from '../../client/expectation.ts';
 import { sandboxAt } from '../../client/sandbox.ts';
-import { isScenarioFile } from '../../scenario/scenario-file.ts';
 import { readSettings, SettingsError } from '../../settings.ts';
 import { checkAddress } from '../flag-checks.ts';
 import { addressOf } from '../health.ts';
@@ -44,7 +43,10 @@ export function terminalActor({ url, adminToken }: ActorFlags, environment: Node
     // a key that the user gave may be a secret
     keyText: (key) => (keyOf(key, environment) === DEFAULT_KEY ? `the key ${DEFAULT_KEY}` : 'your key'),
     texts: {
-      isScenario: (given) => typeof given === 'string' && isScenarioFile(given),
+      async isScenario(given) {
+        const { isScenarioFile } = await import('../../scenario/scenario-file.ts');
+        return typeof given === 'string' && isScenarioFile(given);
+      },
       read: (calledBy, file) => ({
         name: file === '-' ? 'standard input' : String(file),
         text: textOfFile(calledBy, String(file)),

@@ -1,5 +1,5 @@
 import { explanationLines } from '../../actions/explanation-words.ts';
-import { problemsIn } from '../../actions/scenario-actions.ts';
+import { problemsIn } from '../../actions/written-documents.ts';
 import { counted, jsonText, timeZone, visibleLine } from '../../actions/words.ts';
 import { ExplainRequest } from '../../contract/control/explain-call.ts';
 import { InitiateRequest } from '../../contract/service.ts';

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { RuleRequest, type ScenarioInput } from '../contract/control.ts';
+import { ScenarioDocument } from '../contract/scenario-document.ts';
+import { reported } from '../contract/shape-issues.ts';
+import { checkedShape, problemText, readText, type Problem } from '../scenario/scenario-text.ts';
+import { SettingsError } from '../settings.ts';
+import type { Texts } from './sandbox-action.ts';
+
+/** Scenarios and rules that are given as YAML or JSON. Actions load this when they need it, since the parser of YAML is large. */
+
+export { scenarioText } from '../scenario/scenario-text.ts';
+
+/** The error for a document with problems: a line for each. */
+export function problemsIn(name: string, problems: readonly Problem[]): SettingsError {
+  const { shown, more } = reported(problems);
+  const lines = shown.map((problem) => problemText(name, problem));
+  return new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
+}
+
+/** A document of this shape, as it was written. @throws SettingsError */
+function documentOf(
+  { name, text }: ReturnType<Texts['read']>,
+  schemaOf: (input: unknown) => z.ZodType,
+): unknown {
+  const read = readText(text);
+  const { problems } = checkedShape(read, schemaOf(read.input));
+  if (problems.length > 0) throw problemsIn(name, problems);
+  return read.input;
+}
+
+export const scenarioIn = (read: ReturnType<Texts['read']>): ScenarioInput =>
+  documentOf(read, () => ScenarioDocument) as ScenarioInput;
+
+const RuleList = z.strictObject({ description: z.string().optional(), rules: z.array(RuleRequest).min(1) });
+
+const isList = (input: unknown): input is { readonly rules: readonly RuleRequest[] } =>
+  typeof input === 'object' && input !== null && 'rules' in input;
+
+/** One rule, or those of a list. */
+export function rulesIn(read: ReturnType<Texts['read']>): readonly RuleRequest[] {
+  const input = documentOf(read, (shape) => (isList(shape) ? RuleList : RuleRequest));
+  return isList(input) ? input.rules : [input as RuleRequest];
+}
