@@ -62,7 +62,7 @@ export const findingOf = (mistake: Mistake, severity: Severity): Finding => ({
 });
 
 /** Added to messages about requests that count as one intended payout although nobody declared it. */
-export const GUESSED = ' (a guess from identical bodies: --intent says for sure)';
+export const GUESSED = ' (a guess from identical bodies: declare an intent to be sure)';
 
 /** `order-1`, `order-1 and order-2`, `order-1, order-2 and 3 more` */
 export function listed(names: readonly string[]): string {
