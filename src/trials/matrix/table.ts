@@ -61,10 +61,10 @@ export function suspectLines(cells: readonly Cell[]): readonly string[] {
   const dialects = cells.filter(({ kind }) => kind === 'dialect');
   const failed = dialects.filter(hasFailed);
   const choicesOf = ({ choices }: Cell): readonly string[] => choices.split('+');
-  const survived = new Set(dialects.filter(({ verdict }) => verdict === 'survives').flatMap(choicesOf));
+  const cleared = new Set(dialects.filter((cell) => !hasFailed(cell)).flatMap(choicesOf)); // also where it was not exercised
   const counts = new Map<string, number>();
   for (const choice of failed.flatMap(choicesOf)) {
-    if (!survived.has(choice)) counts.set(choice, (counts.get(choice) ?? 0) + 1);
+    if (!cleared.has(choice)) counts.set(choice, (counts.get(choice) ?? 0) + 1);
   }
   const suspects = [...counts].filter(([, count]) => count > 1).toSorted(([, a], [, b]) => b - a);
   if (suspects.length === 0) return [];

@@ -326,10 +326,13 @@ test('the summary names the choice that only failing dialects have', () => {
     cell('status.unknown=400+errors.body=message', 'tests fail'),
     cell('errors.body=message', 'survives'),
     cell('status.unknown=400+errors.body=problem', 'hangs'),
+    cell('status.unknown=400+status.both=400+errors.body=message', 'tests fail'),
+    cell('status.unknown=400+status.both=400+errors.body=problem', 'tests fail'),
+    cell('status.both=400', 'not exercised'), // the client never meets it
     cell('errors.body=empty', 'tests fail'), // one row alone proves nothing
   ];
   expect(suspectLines(cells)).toEqual([
-    'only failing dialects have: status.unknown=400 (2 rows)',
+    'only failing dialects have: status.unknown=400 (4 rows), errors.body=problem (2 rows)',
     'failing without any of these: errors.body=empty',
   ]);
   expect(suspectLines(cells.slice(0, 2))).toEqual([]);
