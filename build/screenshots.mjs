@@ -34,7 +34,7 @@ const breakClient = async (page, world) => {
   await score.waitFor();
   await careful(world);
   await score.getByText('failed', { exact: true }).first().waitFor();
-  await page.getByText('Nine failures are ordered').waitFor({ state: 'detached' });
+  await page.getByText('Nine failures are added').waitFor({ state: 'detached' });
 };
 
 const openPalette = async (page) => {

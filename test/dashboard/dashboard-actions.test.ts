@@ -222,8 +222,8 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     expect(await undo.count()).toBe(0); // nothing was done
     await controls.getByRole('button', { name: '+1 h', exact: true }).click();
     await said.getByText('It is 15 Jan 2026').waitFor();
-    await controls.getByRole('button', { name: 'Order', exact: true }).click();
-    await said.getByText('Ordered: the next initiate').waitFor();
+    await controls.getByRole('button', { name: 'Add', exact: true }).click();
+    await said.getByText('Added: the next initiate').waitFor();
     expect(await undo.count()).toBe(1);
     for (const client_ref_id of ['one', 'two']) await payer.pay({ client_ref_id });
     await undo.click();

@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     const { payer, show } = await worldPage();
     const { page, keyboard, type, said, controls } = await show();
     await type('next initiate 500 after payout');
-    await said.getByText('Ordered: the next initiate gets a 500 after the payout').waitFor();
+    await said.getByText('Added: the next initiate gets a 500 after the payout').waitFor();
     expect((await payer.pay({ client_ref_id: 'lost' })).status).toBe(500);
     await payer.pay({ client_ref_id: 'fine' });
     await type('risk');
@@ -222,17 +222,17 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     expect(await payer.world.requests()).toHaveLength(2);
   });
 
-  test('“Break my client” orders nine failures, one for each new payout, and keeps the score', async () => {
+  test('“Break my client” adds nine failures, one for each new payout, and keeps the score', async () => {
     const { payer, show } = await worldPage();
     const { view, said } = await show();
     const conduct = await view('Conduct');
     await conduct.getByRole('button', { name: 'Break my client' }).click();
-    await said.getByText('Nine failures are ordered').waitFor(); // the first of them is put last
+    await said.getByText('Nine failures are added').waitFor(); // the first of them is put last
     await said.getByRole('button', { name: 'Undo' }).click();
     await said.getByText('Taken back: rule.').waitFor();
     expect(await payer.world.rules('world')).toEqual([]);
     await conduct.getByRole('button', { name: 'Break my client' }).click();
-    await said.getByText('Nine failures are ordered').waitFor();
+    await said.getByText('Nine failures are added').waitFor();
     const row = (text: string) => conduct.getByRole('row').filter({ hasText: text });
     await row('a 500 after the payout').getByText('waiting').waitFor();
     const statuses = [];

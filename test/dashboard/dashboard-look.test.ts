@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
   test('1280 px wide, the control bar is one row with the next step in it', async () => {
     const { controls } = await (await badDay(1280)).show();
     const next = (await controls.getByRole('button', { name: 'To the next step' }).boundingBox())!;
-    const order = (await controls.getByRole('form', { name: 'Order a failure' }).boundingBox())!;
+    const order = (await controls.getByRole('form', { name: 'Add a failure' }).boundingBox())!;
     expect(next.x + next.width).toBeLessThanOrEqual(order.x);
     expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
   });
@@ -195,7 +195,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     await payouts.getByLabel('Amount from').fill('1500,50');
     expect(await payouts.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
     await payouts.getByRole('searchbox').fill('nobody');
-    await payouts.getByText('No payout fits this search and these filters.').waitFor();
+    await payouts.getByText('No payout matches this search and these filters.').waitFor();
     await payouts.getByRole('button', { name: 'Show all' }).click();
     await payouts.getByRole('row').filter({ hasText: LOST }).waitFor();
   });

@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     const overview = await view('Overview');
     await page.route('**/_sandbox/wallet/credit', (route) => route.abort('connectionreset'), { times: 1 });
     await overview.getByRole('button', { name: 'Credit' }).click();
-    await page.getByLabel('What happened').getByText('nobody knows whether this happened').waitFor();
+    await page.getByLabel('What happened').getByText('this may or may not have happened').waitFor();
     expect(await overview.getByLabel('Amount').getAttribute('aria-invalid')).toBe('false');
     await live(seen);
     expect(await overview.getByRole('alert').count()).toBe(0);

@@ -94,14 +94,14 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await story.getByRole('button', { name: /initiate/ }).click();
     const request = page.getByRole('region', { name: 'Request 1' });
     await request.getByText('magic/success-then-reversed').waitFor();
-    await request.getByText('this page').waitFor();
+    await request.getByText('the dashboard').waitFor();
     expect(await payer.world.transactions()).toMatchObject([{ amount: 25_000, status: 'REVERSED' }]);
   });
 
   test('a payout that hangs after its commit can be filtered, and ends when the client stops waiting', async () => {
     const { controls, view, payer, form } = await worldPage();
     await controls.getByLabel('What happens').selectOption('hangs after the payout');
-    await controls.getByRole('button', { name: 'Order', exact: true }).click();
+    await controls.getByRole('button', { name: 'Add', exact: true }).click();
     const order = controls.getByTestId('ordered').getByText('the next initiate hangs after the payout');
     await order.waitFor();
     await controls.getByRole('button', { name: 'Pay', exact: true }).click();
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   test('a failure is ordered in a sentence, for the next payout unless it says otherwise', async () => {
     const { payer, controls } = await worldPage();
     const order = async (): Promise<void> => {
-      await controls.getByRole('button', { name: 'Order', exact: true }).click();
+      await controls.getByRole('button', { name: 'Add', exact: true }).click();
       await controls.getByTestId('ordered').waitFor();
     };
     expect(await controls.getByLabel('How many').inputValue()).toBe('next');
@@ -297,13 +297,13 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     const payouts = await view('Payouts');
     await payouts.getByText('before').waitFor();
     await first.close();
-    const note = controls.getByRole('alert').getByText('The sandbox does not answer.');
+    const note = controls.getByRole('alert').getByText('The sandbox does not respond.');
     await note.waitFor();
     await controls.getByText(/as of \d\d:\d\d:\d\d IST/).waitFor();
     await controls.getByText('last known').waitFor();
     const time = await controls.getByRole('timer').textContent();
     expect(await controls.getByRole('button', { name: '+1 day' }).getAttribute('title')).toBe(
-      'The sandbox does not answer',
+      'The sandbox does not respond',
     );
     expect(await controls.getByRole('button', { name: '+1 day' }).isDisabled()).toBe(true);
     expect(await page.getByRole('link', { name: 'Conduct 1' }).count()).toBe(1); // the findings stay

@@ -7,7 +7,7 @@ import { clientFindings } from './client-findings.ts';
 import { BREAKS, isBreak, scoreOf } from './scorecard.ts';
 import css from './conduct.module.css';
 
-/** Orders the nine failures for the next nine payouts. The first of them is put last, so that it is tried first. */
+/** Adds the nine failures for the next nine payouts. The first of them is put last, so that it is tried first. */
 const begin = (live: LiveWorld): void =>
   changeRules(
     live,
@@ -21,7 +21,7 @@ const begin = (live: LiveWorld): void =>
         effect,
       });
     }),
-    'Nine failures are ordered for the next nine payouts.',
+    'Nine failures are added, for the next nine payouts.',
   );
 
 const end = (live: LiveWorld, names: readonly string[]): void =>
@@ -31,7 +31,7 @@ const end = (live: LiveWorld, names: readonly string[]): void =>
     'The nine failures are removed.',
   );
 
-/** One button orders nine failures for the connected client; the scorecard says what it made of each, and which requests prove it. */
+/** One button adds nine failures for the connected client; the scorecard says what it made of each, and which requests prove it. */
 export function BreakClient() {
   const live = useLive();
   const rows = live.requests.rows.value;
@@ -43,7 +43,7 @@ export function BreakClient() {
     <div class="block">
       <h3>Break my client</h3>
       <p class="note">
-        Orders nine failures, one for each of the next nine payouts of your client, and keeps the score. Run
+        Adds nine failures, one for each of the next nine payouts of your client, and keeps the score. Run
         your client meanwhile.
       </p>
       <div class="buttons">

@@ -20,7 +20,7 @@ export function ConductView() {
         <p class="note" role="status">
           {report === null ? 'Loading' : countsText(counts, plural)}
           {live.away.value !== null && report !== null && ', as last known'}
-          {ofPage > 0 && `; ${counted(ofPage)} about requests of this page left out`}
+          {ofPage > 0 && `; ${counted(ofPage)} about requests of the dashboard left out`}
         </p>
       </header>
       <div class={css.columns}>

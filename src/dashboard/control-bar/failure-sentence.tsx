@@ -20,7 +20,7 @@ import css from './control-bar.module.css';
 const ROUTES = ['initiate', 'status', 'balance'] as const satisfies readonly RouteName[];
 const MAGIC = 'magic:';
 
-/** Orders a failure in a sentence: The [next] [initiate] [gets a 500 after the payout]. */
+/** Adds a failure as a sentence: The [next] [initiate] [gets a 500 after the payout]. */
 export function FailureSentence() {
   const live = useLive();
   const [times, setTimes] = useState<Times>('next');
@@ -47,7 +47,7 @@ export function FailureSentence() {
   return (
     <form
       class={css.sentence}
-      aria-label="Order a failure"
+      aria-label="Add a failure"
       onSubmit={(event) => {
         event.preventDefault();
         order();
@@ -62,7 +62,7 @@ export function FailureSentence() {
       />
       <Choice label="Request" value={route} options={named(ROUTES)} onChoose={setRoute} />
       <Choice label="What happens" value={value} options={options} onChoose={setChosen} />
-      <Button isSubmit>Order</Button>
+      <Button isSubmit>Add</Button>
     </form>
   );
 }
@@ -75,7 +75,7 @@ export function OrderQueue() {
   if (top.length === 0) return null;
   return (
     <div class={css.queue} data-testid="ordered">
-      <ul aria-label="Ordered failures">
+      <ul aria-label="Added failures">
         {breaks.length > 0 && (
           <li>
             <a href="#conduct">Break my client</a>

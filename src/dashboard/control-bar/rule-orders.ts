@@ -23,7 +23,7 @@ export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unkn
 
 /** Puts a rule before all others. */
 export const orderRule = (live: LiveWorld, rule: RuleRequest, text: string): void =>
-  changeRules(live, [() => live.world.rule(rule)], `Ordered: ${text}.`);
+  changeRules(live, [() => live.world.rule(rule)], `Added: ${text}.`);
 
 export const removeRule = (live: LiveWorld, name: string): void =>
   changeRules(live, [() => live.world.removeRule(name)], `${name} is removed.`);

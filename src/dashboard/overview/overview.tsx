@@ -140,7 +140,7 @@ export function Overview() {
           <Figure name="In flight" amount={wallet?.in_flight} note={stated(counts?.PENDING, 'PENDING')} />
           <Figure name="Paid out" amount={wallet?.paid_out} note={stated(counts?.SUCCESS, 'SUCCESS')} />
           <Figure
-            name="Came back"
+            name="Returned"
             amount={wallet?.came_back}
             note={stated(counts && counts.FAILED + counts.REVERSED, 'FAILED or REVERSED')}
           />

@@ -28,7 +28,7 @@ const HEIGHT = LANES.length * LANE + AXIS;
 const LABEL_EVERY = 130;
 const DAY_MS = 86_400_000;
 
-const NAMES: Readonly<Record<Lane, string>> = { made: 'Made', settled: 'Settled', back: 'Came back' };
+const NAMES: Readonly<Record<Lane, string>> = { made: 'Made', settled: 'Settled', back: 'Returned' };
 
 const barHeight = ({ count }: Bar): number => Math.min(LANE - 6, 6 + Math.log2(count) * 3);
 
@@ -91,9 +91,9 @@ function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly no
       <strong>{istMoment(atMs)}</strong>, in {duration(Math.max(0, atMs - nowMs))}:{' '}
       {preview.trouble.value ??
         (future === null
-          ? 'looking'
+          ? 'loading'
           : `${states.map(([state, count]) => `${counted(count)} ${state}`).join(', ') || 'no payouts'}; balance ${rupees(future.balance)}; ${plural(future.at_risk.count, 'payout')} at risk`)}
-      . <span class="dim">Let go or press Enter to keep it, Esc to return.</span>
+      . <span class="dim">Release or press Enter to advance the world to this time, Esc to cancel.</span>
     </p>
   );
 }
@@ -105,7 +105,7 @@ function usePreview() {
   return [preview, setPreview] as const;
 }
 
-/** World time with what was made, settled and came back, what is scheduled, and what is at risk. Dragging “now” to the right previews the future. */
+/** World time with what was made, settled and returned, what is scheduled, and what is at risk. Dragging “now” to the right previews the future. */
 export function Ribbon() {
   const live = useLive();
   const box = useRef<HTMLDivElement>(null);

@@ -51,7 +51,7 @@ function payCommand(live: LiveWorld, words: string): Command | null {
   const to = account === undefined ? '' : ` to ${account}`;
   return {
     title: `Pay ${rupees(amount)}${to}`,
-    note: 'from this page',
+    note: 'sent by the dashboard',
     act: () => void perform(live, send),
   };
 }
@@ -167,7 +167,7 @@ export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
   const examples: readonly Command[] = [
     PAY,
     ADVANCE,
-    { title: 'Order a failure …', note: 'next initiate 500 after payout', typed: 'next ' },
+    { title: 'Add a failure …', note: 'next initiate 500 after payout', typed: 'next ' },
     { title: 'Open …', note: 'open order-1, open #12', typed: 'open ' },
   ];
   const plain = [...plainCommands(live), ...(words === '' ? examples : [])];

@@ -68,7 +68,7 @@ export function Palette() {
       </ul>
       {commands.length === 0 && (
         <p class="note" role="status">
-          Nothing fits. Try “pay 5000”, “advance 3d” or a reference.
+          No match. Try “pay 5000”, “advance 3d” or a reference.
         </p>
       )}
     </dialog>

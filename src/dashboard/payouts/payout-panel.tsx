@@ -66,8 +66,9 @@ function ToldText({
   if (isAtRisk || told === null) {
     return (
       <p class="risk-text">
-        This payout was made, and no response has told {isOfPage ? 'this page, which made it' : 'the client'}.
-        A client that treats it as a failure pays again.
+        This payout was made, and no response has told{' '}
+        {isOfPage ? 'the dashboard, which made it' : 'the client'}. A client that treats it as a failure pays
+        again.
       </p>
     );
   }

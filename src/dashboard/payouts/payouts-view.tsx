@@ -171,7 +171,7 @@ export function PayoutsView() {
       noMatch={
         isRisk && !isAnyAtRisk
           ? 'The client has been told of every payout that was made.'
-          : 'No payout fits this search and these filters.'
+          : 'No payout matches this search and these filters.'
       }
       opened={opened}
       row={useOpened(live, opened)}

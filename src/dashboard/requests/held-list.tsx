@@ -12,7 +12,7 @@ const READ_EVERY_MS = 300;
 
 /** What the client of a released request can see. */
 const RESPONSES = {
-  'the response that its rule orders': undefined,
+  'the response that its rule specifies': undefined,
   '500': { respond: { status: 500 } },
   '503': { respond: { status: 503 } },
   'a connection reset': { fault: 'connection-reset' },
@@ -25,7 +25,7 @@ type Response = keyof typeof RESPONSES;
 export function HeldList() {
   const live = useLive();
   const [held, setHeld] = useState<readonly HeldRequest[]>([]);
-  const [chosen, setChosen] = useState<Response>('the response that its rule orders');
+  const [chosen, setChosen] = useState<Response>('the response that its rule specifies');
   const { isBusy, refusal, run } = useAction();
   const read = async (): Promise<void> => setHeld((await live.feed.answerTo(live.world.held())) ?? []);
   // a held request sends events when its wait begins and when it ends

@@ -96,7 +96,7 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
           <Moment at={entry.at} />
         </Fact>
         {attempt !== null && <Fact name="Attempt">{attempt} of this reference</Fact>}
-        {isFromPage(entry) && <Fact name="Sent by">this page</Fact>}
+        {isFromPage(entry) && <Fact name="Sent by">the dashboard</Fact>}
       </dl>
       {warnings.map((warning) => (
         <p key={warning} class="warning">

@@ -56,7 +56,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
     column('Attempt', table.wide, (entry) => entry.attempt ?? ''),
     column('Decided by', table.extra, decidedBy),
     column('Warnings', table.wide, ({ warnings }) => warnings.join('; ')),
-    column('From', table.extra, (entry) => (isFromPage(entry) ? 'this page' : '')),
+    column('From', table.extra, (entry) => (isFromPage(entry) ? 'dashboard' : '')),
     column(
       'Took',
       table.wide,
@@ -130,7 +130,7 @@ export function RequestsView() {
           response, the rule that decided it, and whether money moved.
         </p>
       }
-      noMatch="None of those that are loaded fits this search."
+      noMatch="None of the loaded requests matches this search."
       opened={opened === null ? null : String(opened)}
       row={useOpened(live, opened)}
       onOpen={(key) => openRequest(key === null ? null : Number(key))}

@@ -117,7 +117,7 @@ export function WhatIf({ entry, route }: { readonly entry: JournalEntry; readonl
       </div>
       <p class="note">
         Two copies of this world, as it was before the request, get the request once more. This world does not
-        change. Shown is what there is three days later.
+        change. You see both three days later.
       </p>
       <Refusal text={refusal} />
       <div class={css.futures} role="status" aria-label="Both futures">

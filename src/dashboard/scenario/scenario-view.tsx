@@ -22,7 +22,7 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
       <code>{id}</code>
       {description !== '' && <span class="note">{description}</span>}
     </span>
-    <span class="note number" title={`matched ${matched}, taken ${taken}`}>
+    <span class="note number" title={`matched ${matched}, applied ${taken}`}>
       {taken === 0 ? 'unused' : `used ${counted(taken)}×`}
     </span>
     {children}

@@ -15,7 +15,7 @@ export function AwayNote({ live }: { readonly live: LiveWorld }) {
         <span>
           {connection.message === null ? (
             <>
-              <strong>The sandbox does not answer.</strong> If it was stopped, start it with{' '}
+              <strong>The sandbox does not respond.</strong> If it was stopped, start it with{' '}
               <code>npm start</code>.
             </>
           ) : (

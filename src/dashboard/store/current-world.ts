@@ -72,7 +72,7 @@ async function attempt(
     return null;
   } catch (error) {
     if (live === null || !(error instanceof NoSandboxError)) return refusalText(error);
-    live.news.show({ text: 'The sandbox did not answer: nobody knows whether this happened.' });
+    live.news.show({ text: 'The sandbox did not respond: this may or may not have happened.' });
     return null;
   } finally {
     done?.();

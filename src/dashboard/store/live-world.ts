@@ -67,7 +67,7 @@ export class LiveWorld {
   readonly away = computed(() => {
     const { state } = this.feed.connection.value;
     if (!this.isLoaded.value) return 'The world is not loaded yet';
-    return state === 'live' || state === 'reconnecting' ? null : 'The sandbox does not answer';
+    return state === 'live' || state === 'reconnecting' ? null : 'The sandbox does not respond';
   });
   readonly #pages: WorldPages;
   readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);

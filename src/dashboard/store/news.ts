@@ -50,7 +50,7 @@ const doneElsewhere = (event: WorldEvent): string | null => {
     case 'wallet':
       return `Another client changed the balance to ${rupees(event.data.balance)}.`;
     case 'missed':
-      return 'The world was read again: it was replaced, or too much happened while this page was away.';
+      return 'The world was read again: it was replaced, or too much happened while the dashboard was disconnected.';
     default:
       return null;
   }

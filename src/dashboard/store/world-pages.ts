@@ -91,7 +91,7 @@ export class WorldPages {
 /** @throws Error when no response arrives in time, as from a machine that sleeps */
 export async function inTime<T>(answer: Promise<T>): Promise<T> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('the sandbox does not answer')), LONGEST_ANSWER_MS);
+  const timer = setTimeout(() => reject(new Error('the sandbox does not respond')), LONGEST_ANSWER_MS);
   try {
     return await Promise.race([answer, tooLate]);
   } finally {
