@@ -1,4 +1,4 @@
-// What everything is measured against: the least that a server of the same interface does with node:http. It reads the
+// What everything is measured against: the least that a server of the same API does with node:http. It reads the
 // JSON, makes an id, and answers as many bytes as the sandbox. It has no wallet, no key, no check and no log.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
 // How long the sandbox takes to be ready, and how much memory it then holds, against a bare node:http server of the same
-// interface: `npm run bench:start [rounds]`. Both in turns, so that a slow moment of the machine meets both.
+// API: `npm run bench:start [rounds]`. Both in turns, so that a slow moment of the machine meets both.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// How many requests a second the sandbox answers, against a bare node:http server of the same interface:
+// How many requests a second the sandbox answers, against a bare node:http server of the same API:
 // `node bench/throughput.mjs [rounds] [seconds]`. All programs run at once and are loaded in turns, so that a slow moment of the machine meets all.
 // BENCH_BEFORE=other/dist/main.cjs measures another build of the sandbox beside this one; BENCH_LOAD=wrk loads with wrk instead of autocannon.
 import { machine, median } from './figures.mjs';

@@ -194,7 +194,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   journalEntries: ['<number>', 'the most requests in the journal of each world; 0 for no journal'],
   journalMemory: [
     '<size>',
-    'the approximate memory of the requests and the past of all worlds; past it, the worlds that were idle longest forget first their past, then their requests',
+    'the approximate memory of the requests and earlier states of all worlds; beyond it, the worlds that were idle longest drop first their earlier states, then their requests',
   ],
   scenarioMemory: [
     '<size>',

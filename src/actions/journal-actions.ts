@@ -73,7 +73,7 @@ export const journalActions = [
     effect: 'reads',
     input: {
       route: text('only initiate, status or balance', 'route').optional(),
-      status: wholeNumber('only those with this HTTP status', 100, 599).optional(),
+      status: wholeNumber('only those that got this HTTP status', 100, 599).optional(),
       reference: text('only those with this client_ref_id').optional(),
       txn: text('only those with this txn_id', 'id').optional(),
       since: text('only those after this number, or since this world time', 'id or time').optional(),
@@ -102,7 +102,7 @@ export const journalActions = [
     summary:
       'judge how the client of a world behaved: paid twice, gave up too early, retried too fast, and more',
     details:
-      'Without intent, a payout that was sent again under a new reference is not recognised. New settings begin a new verdict: what was before the last reset is left out.',
+      'Without intent, a new reference for the same payout is recognised only if the rest of its body is the same. Other settings than before begin a new verdict, which leaves out what was before the last reset.',
     effect: 'changes',
     input: {
       intent: text(

@@ -42,12 +42,15 @@ export interface Session extends Omit<Actor, 'world' | 'keyText'> {
 
 const SHOWN = {
   json: z.boolean().default(false).describe('print the response as JSON'),
-  time_zone: z.string().optional().meta({ description: 'of printed times [default IST]', title: 'zone' }),
+  time_zone: z
+    .string()
+    .optional()
+    .meta({ description: 'the time zone of printed times [default IST]', title: 'zone' }),
 };
 
 /** The arguments of every action, by what it is done to. */
 export const COMMON = {
-  world: { key: z.string().min(1).optional().describe('the key whose world it is'), ...SHOWN },
+  world: { key: z.string().min(1).optional().describe('the key of the world'), ...SHOWN },
   sandbox: SHOWN,
   nothing: {},
 } as const;

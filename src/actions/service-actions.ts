@@ -23,7 +23,7 @@ export const PAYOUT = {
 
 type Payout = z.output<z.ZodObject<typeof PAYOUT>>;
 
-/** Their names in the interface. */
+/** Their names in the payout API. */
 const WIRE_NAMES: Readonly<Record<string, keyof PayoutInput>> = {
   amount: 'amount',
   reference: 'client_ref_id',
@@ -43,7 +43,7 @@ export function payoutOf(payout: Payout): PayoutInput {
 export const HEADER = z
   .array(z.string())
   .default([])
-  .meta({ description: 'a header to send in addition', title: 'name: value' });
+  .meta({ description: 'an additional header', title: 'name: value' });
 
 export function headersOf(texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(

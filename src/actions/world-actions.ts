@@ -51,7 +51,7 @@ async function statusOf({ control, world }: Session, summary: Promise<WorldRespo
 const restored = (session: Session, snapshot: string): Promise<Status> =>
   statusOf(session, session.world.restore(snapshot));
 
-const FILE = text('a file; for an agent, a name for the time of its connection', 'file');
+const FILE = text('a file; for an agent, a name that lasts as long as its connection', 'file');
 
 /** The library makes other names fit, such as the titles of tests; one that a person chose is not changed unasked. */
 const NAME = WorldName.regex(/[!-~]/, 'must not be blank').meta({
@@ -71,7 +71,7 @@ export const worldActions = [
   }),
   action({
     name: 'name',
-    summary: 'give a world a name, which lists, reports and log lines show',
+    summary: 'give a world a name for lists, reports and log lines',
     effect: 'changes',
     input: { name: NAME },
     words: ['name'],
@@ -88,7 +88,7 @@ export const worldActions = [
   }),
   action({
     name: 'undo',
-    summary: 'take back the last change of a world that no client made, such as an advance or a reset',
+    summary: 'take back the last change that the client did not make, such as an advance or a reset',
     effect: 'loses',
     input: { force: flag('take back the requests that the client has sent since then, too') },
     run: async ({ force }, { world }) => ({ undone: await world.undo({ force }) }),
@@ -107,7 +107,7 @@ export const worldActions = [
   }),
   action({
     name: 'snapshot save',
-    summary: 'save a world, so that snapshot load brings it back',
+    summary: 'save a world, for snapshot load to restore',
     effect: 'changes',
     input: { file: FILE, before: wholeNumber(BEFORE).optional() },
     words: ['file'],
@@ -123,7 +123,7 @@ export const worldActions = [
   }),
   action({
     name: 'snapshot load',
-    summary: 'replace a world, that of --key, with a saved one',
+    summary: 'replace the world of --key with a saved one',
     effect: 'loses',
     input: { file: FILE },
     words: ['file'],
@@ -133,7 +133,7 @@ export const worldActions = [
   action({
     name: 'worlds',
     scope: 'sandbox',
-    summary: 'list the worlds of the sandbox, the one used last at the end',
+    summary: 'list the worlds of the sandbox, the most recently used last',
     details: 'It needs the admin token.',
     effect: 'reads',
     run: (_input, { sandbox }) => sandbox.worlds(),
@@ -154,7 +154,7 @@ export const worldActions = [
   action({
     name: 'drop',
     scope: 'sandbox',
-    summary: 'drop a world, named by its id, with everything in it',
+    summary: 'drop the world with this id, and everything in it',
     details: 'It needs the admin token.',
     effect: 'loses',
     input: { id: text('its id in the list of worlds', 'id') },

@@ -74,7 +74,7 @@ async function jsonOf(response: Response): Promise<unknown> {
 /** The message for a response of a proxy or another server instead of a sandbox. */
 function foreignResponse({ status, headers, url }: Response): string {
   const type = headers.get('content-type')?.split(';', 1)[0] ?? 'no content type';
-  return `${url} answers ${status} (${type}), which is not a response of a sandbox: is there a proxy or another server?`;
+  return `${url} returned ${status} (${type}), which is not a response of a sandbox: is there a proxy or another server?`;
 }
 
 async function refusalOf(response: Response, frames: string, base: string): Promise<SandboxError> {

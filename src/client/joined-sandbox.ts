@@ -22,7 +22,7 @@ export async function joinSandbox(address: string, options: object, folder: stri
     response = await fetch(address, { method: 'POST', body: JSON.stringify({ options, folder }) });
   } catch (cause) {
     throw new Error(
-      `${JOIN_VARIABLE} is ${address}, but no referee, hunt or matrix answers there: unset the variable to start a sandbox in this process`,
+      `${JOIN_VARIABLE} is ${address}, but no referee, hunt or matrix responds there: unset the variable to start a sandbox in this process`,
       { cause },
     );
   }

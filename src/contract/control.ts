@@ -158,7 +158,7 @@ export const StateQuery = z.strictObject({
 
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),
-  status: queryNumber(100, 599).optional().describe('Only requests that were with this HTTP status'),
+  status: queryNumber(100, 599).optional().describe('Only requests that got this HTTP status'),
   client_ref_id: z.string().min(1).optional(),
   txn_id: z.string().min(1).optional(),
   since: z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The dialect: one switch for every point that the interface leaves open. docs/fidelity.md has a row for each, with
+ * The dialect: one switch for every point that the payout API leaves open. docs/fidelity.md has a row for each, with
  * the reason for its default.
  */
 
@@ -53,7 +53,7 @@ export const Dialect = z.strictObject({
       ['warn', 'refuse', 'ignore'],
       'An amount outside the usual limits of its transfer mode',
     ),
-    unknown_fields: choice(['ignore', 'refuse'], 'A field that is not in the interface'),
+    unknown_fields: choice(['ignore', 'refuse'], 'A field that is not in the payout API'),
     upi_beneficiary: choice(['account_or_upi_id', 'account'], 'What beneficiary_account may contain for UPI'),
   }),
   rate_limit: z.strictObject({
@@ -94,7 +94,7 @@ export const DialectChange = z
     rate_limit: shape.rate_limit.partial().optional(),
     answers: shape.answers.partial().optional(),
   })
-  .meta({ id: 'Dialect', description: 'One choice for every point that the interface leaves open' });
+  .meta({ id: 'Dialect', description: 'One choice for every point that the payout API leaves open' });
 export type DialectChange = z.infer<typeof DialectChange>;
 
 export const DialectFile = DialectChange.extend({ description: z.string().optional() });

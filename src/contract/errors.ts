@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 /**
  * Every error that a payout client can receive, with its HTTP status. docs/errors.md lists the same
- * (a test compares the two). The interface names the statuses 400, 401, 402, 429 and 500 for initiate and
+ * (a test compares the two). The payout API names the statuses 400, 401, 402, 429 and 500 for initiate and
  * shows neither bodies nor codes, so those are our choice.
  */
 export const SERVICE_REFUSALS = {
-  INVALID_REQUEST: { status: 400, message: 'The request does not match the interface' },
+  INVALID_REQUEST: { status: 400, message: 'The request does not match the API' },
   INVALID_JSON: { status: 400, message: 'The request body is not valid JSON' },
   MALFORMED_REQUEST: { status: 400, message: 'The request is not valid HTTP' },
   DUPLICATE_REFERENCE: { status: 400, message: 'This client_ref_id was used before, for another payout' },

@@ -227,7 +227,7 @@ const LARGEST_WEIGHT = 1_000_000;
 
 export const OutcomeDocument = z
   .strictObject({
-    name: Name.optional().describe('By default outcome-1, outcome-2 … by its place'),
+    name: Name.optional().describe('By default outcome-1, outcome-2 … by its position'),
     description: z.string().optional(),
     match: OutcomeMatch.optional(),
     during: During.optional(),
@@ -259,7 +259,7 @@ export const OutcomeDocument = z
   )
   .meta({
     id: 'Outcome',
-    description: 'What happens to a payout: the first outcome that matches is taken',
+    description: 'What happens to a payout: the first outcome that matches is applied',
   });
 export type OutcomeDocument = z.infer<typeof OutcomeDocument>;
 

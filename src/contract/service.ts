@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Requests and responses of the payout service. Names, types and codes are those of the interface. The length limits are
- * our choice, since the interface shows none (docs/fidelity.md).
+ * Requests and responses of the payout service. Names, types and codes are those of the payout API. The length limits are
+ * our choice, since the payout API shows none (docs/fidelity.md).
  */
 
 /** The longest text field that is stored with a payout, so that the memory of a payout is bounded. */

@@ -49,7 +49,7 @@ export function refund(wallet: Wallet, amountPaise: number): Wallet {
 }
 
 /**
- * Whether this amount may be credited: a wallet holds only what the numbers of the interface can represent exactly, also after
+ * Whether this amount may be credited: a wallet holds only what the numbers of the payout API can represent exactly, also after
  * all of its payouts have come back.
  */
 export const hasRoom = (wallet: Wallet, amountPaise: number): boolean =>

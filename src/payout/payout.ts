@@ -12,7 +12,7 @@ export interface Change {
   readonly utr: string | null;
 }
 
-/** The legal transitions. The interface shows the states, but only the transition to PENDING: the others are our choice. */
+/** The legal transitions. The payout API shows the states, but only the transition to PENDING: the others are our choice. */
 const NEXT: Record<State, readonly State[]> = {
   PENDING: ['SUCCESS', 'FAILED', 'REVERSED'],
   SUCCESS: ['REVERSED'],

@@ -41,7 +41,7 @@ interface RailIssues {
   readonly errors: readonly FieldError[];
 }
 
-/** Checks what a real bank might refuse in a request that the interface allows. docs/fidelity.md has the sources. */
+/** Checks what a real bank might refuse in a request that the payout API allows. docs/fidelity.md has the sources. */
 export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): RailIssues {
   const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';

@@ -59,14 +59,14 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
     new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers });
   const requests = counter(
     'requests_total',
-    'Exchanges that are over, by route and HTTP status; status none when nothing was sent',
+    'Requests that have ended, by route and HTTP status; status none when no response was sent',
     ['route', 'method', 'status'],
   );
   const faults = counter('faults_total', 'Connections that a rule broke, by the kind of fault', ['kind']);
   const settlements = counter('settlements_total', 'Payouts that reached a state', ['state']);
   const durations = new Histogram({
     name: `${PREFIX}request_duration_seconds`,
-    help: 'How long exchanges took, including delays that rules ordered',
+    help: 'How long requests took, including the delays of rules',
     labelNames: ['route'],
     buckets: SECONDS,
     registers,

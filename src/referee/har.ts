@@ -153,7 +153,7 @@ function checkedEntry(entry: unknown, index: number): HarEntry {
   const { data, error } = HarEntry.safeParse(entry);
   if (error === undefined) return data;
   const [{ path, message }] = error.issues as [z.core.$ZodIssue];
-  throw new UsageError(`log.entries.${[index, ...path].join('.')} is not as in a HAR: ${message}`);
+  throw new UsageError(`log.entries.${[index, ...path].join('.')} is not valid in a HAR: ${message}`);
 }
 
 /**

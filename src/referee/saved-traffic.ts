@@ -35,7 +35,7 @@ function entriesIn(document: unknown): Pick<Evidence, 'requests' | 'evicted' | '
     return { requests: entries.data, evicted, leftOut: left_out };
   }
   const [{ path, message }] = entries.error.issues as [z.core.$ZodIssue];
-  throw new UsageError(`requests.${path.join('.')} is not as in a journal: ${message}`);
+  throw new UsageError(`requests.${path.join('.')} is not valid in a journal: ${message}`);
 }
 
 /** Reads saved traffic as evidence, which has no ledger. @throws UsageError */

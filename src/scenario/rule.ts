@@ -35,7 +35,7 @@ export interface Effect {
 /** What the match of a rule can test in a request. */
 export interface RequestFacts {
   readonly route: RouteName;
-  /** The fields of the body or the query, by their names in the interface. */
+  /** The fields of the body or the query, by their names in the payout API. */
   readonly fields: Readonly<Record<string, string | number | undefined>>;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Which attempt of this reference on this route this is, counted from 1; 0 when attempts are not counted. */

@@ -37,8 +37,7 @@ test('referee judges the sandbox that a test starts itself, and says which of it
   const { code, stdout, stderr } = await runInProcess(['referee', ...flags, ...suite()], { OPTIONS });
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr:
-      'payout-sandbox: startSandbox({ scenario }) is not followed: referee decides this itself, by its flags\n',
+    stderr: 'payout-sandbox: startSandbox({ scenario }) has no effect here: the flags of referee decide\n',
   });
   expect(stdout).toMatch(/^world an order is paid once {3}1 error/);
   expect(stdout).toContain('order-7-again is a second payment of order-7: ₹250.00 too much');
@@ -83,7 +82,7 @@ test.each(isLong ? ['matrix'] : [])(
 test('the variable of a referee that has ended is named, and a hunt within a test has its own sandbox', async () => {
   vi.stubEnv(JOIN_VARIABLE, 'http://127.0.0.1:9');
   onTestFinished(() => void vi.unstubAllEnvs());
-  await expect(startSandbox()).rejects.toThrow('but no referee, hunt or matrix answers there');
+  await expect(startSandbox()).rejects.toThrow('but no referee, hunt or matrix responds there');
   const { runs } = await hunt({ runs: 2, run: (world) => world.pay({ client_ref_id: 'order-1' }) });
   expect(runs).toBe(2);
 });

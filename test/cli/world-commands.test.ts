@@ -251,7 +251,7 @@ test('a page of a proxy, and a wrong path in --url, are reported in one line wit
     expect(await run('status', '--url', proxy)).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: `payout-sandbox: ${proxy}/_sandbox/world answers ${status} (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
+      stderr: `payout-sandbox: ${proxy}/_sandbox/world returned ${status} (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
     });
   }
   const wrong = `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`;

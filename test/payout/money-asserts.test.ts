@@ -48,7 +48,7 @@ test('overdrawing the wallet and refunding more than was paid out are errors', (
   expect(() => refund(wallet, 301)).toThrow('broken invariant: no more is returned than was paid out');
 });
 
-test('a wallet holds at most the largest amount of the interface', () => {
+test('a wallet holds at most the largest amount of the payout API', () => {
   const most = MAX_AMOUNT_INR * 100;
   const full = openWallet(most - 1);
   expect(hasRoom(full, 1)).toBe(true);

@@ -287,7 +287,7 @@ const asksFor = (seconds: number, atMs: number, tookMs = 10): Line => ({
   headers: { 'retry-after': `${seconds}` },
 });
 const tooEarly = (waited: string, asked: string): string =>
-  `found warning: order-1 was sent again after ${waited}, and the 429 asked for ${asked}`;
+  `found warning: order-1 was sent again after ${waited}; Retry-After of the 429 was ${asked}`;
 
 testRows<[said: string, lines: readonly Line[]]>([
   // it counts from the end of a slow response: 3.5 s after that began is half a second after it ended
@@ -297,7 +297,7 @@ testRows<[said: string, lines: readonly Line[]]>([
   [tooEarly('90 ms', '1.0 s'), [asksFor(1, 0), asksFor(1, 2000), { atMs: 2100 }]],
   // and for reads
   [
-    'found warning: order-1 was asked for again after 90 ms, and the 429 asked for 1.0 s',
+    'found warning: order-1 was asked for again after 90 ms; Retry-After of the 429 was 1.0 s',
     [
       { ...asksFor(1, 0), route: 'status' },
       { atMs: 100, route: 'status' },

@@ -190,7 +190,7 @@ test.each([
     const good = harEntry(0, 'GET', '/payout/status?client_ref_id=order-1', null, { status: 'PENDING' });
     const har = (entry: object) => JSON.stringify({ log: { entries: [good, entry] } });
     expect(() => savedTraffic(har({ ...good, ...change }))).toThrow(
-      new RegExp(`^log\\.entries\\.1\\.${field} is not as in a HAR: .*${reason}[^\\n]*$`),
+      new RegExp(`^log\\.entries\\.1\\.${field} is not valid in a HAR: .*${reason}[^\\n]*$`),
     );
     const foreign = harEntry(1, 'GET', '/assets/page.css', null, {});
     const { requests } = savedTraffic(har({ ...foreign, ...change, request: foreign.request }));
@@ -212,7 +212,7 @@ test.each([
     `[{"request":${'['.repeat(20_000)}${']'.repeat(20_000)}}]`,
     'it is nested too deep',
   ],
-  ['a journal of something else', '[{"id":"x"}]', 'requests.0.id is not as in a journal'],
+  ['a journal of something else', '[{"id":"x"}]', 'requests.0.id is not valid in a journal'],
   [
     'a HAR without bodies',
     JSON.stringify({

@@ -416,7 +416,7 @@ test('an invalid scenario stops the program with exit code 2 and a line for each
   expect(await runInProcess(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });
 });
 
-test('a rule without a name is called by its place, also in warnings', async () => {
+test('a rule without a name is called by its position, also in warnings', async () => {
   const rules = [{ match: { attempt: 1 }, effect: { respond: 503 } }, { effect: { respond: 500 } }];
   const world = await clientFor({ scenario: { rules } });
   const named = [await world.pay(), await world.pay()].map(({ headers }) => headers.get('x-sandbox-rule'));
@@ -427,7 +427,7 @@ test('a rule without a name is called by its place, also in warnings', async () 
   );
   const lines: string[] = [];
   expect(validate([file], (line) => lines.push(line))).toBe(0);
-  expect(lines[0]).toContain('rules[1] never applies: rule-1 before it takes every request that it matches');
+  expect(lines[0]).toContain('rules[1] never applies: rule-1 comes first and takes all of its requests');
 });
 
 test.each([

@@ -41,7 +41,7 @@ testRows([
   ['route: initiate', 'amount: 5'],
 ])('a rule is never reached behind one that matches all that it does', (earlier, later) => {
   expect(warningsOf(rules(rule('first', earlier), rule('second', later)))).toEqual([
-    '3: warning: rules[1] never applies: first before it takes every request that it matches',
+    '3: warning: rules[1] never applies: first comes first and takes all of its requests',
   ]);
 });
 
@@ -71,7 +71,7 @@ test('a limit lets requests pass to the rules below it, and is never counted bel
   const limit = '  - { name: limit, match: { route: initiate }, effect: { limit: { max: 3, per: 10s } } }\n';
   expect(warningsOf(rules(limit, rule('other', 'route: initiate')))).toEqual([]);
   expect(warningsOf(rules(rule('other', 'route: initiate'), limit))).toEqual([
-    '3: warning: rules[1] never applies: other before it takes every request that it matches',
+    '3: warning: rules[1] never applies: other comes first and takes all of its requests',
   ]);
 });
 
@@ -84,7 +84,7 @@ test('a window within that of an earlier rule is never reached', () => {
         rule('two', 'route: status', `, during: ${other}`),
       ),
     );
-  expect(both(long, short)).toEqual([expect.stringContaining('rules[1] never applies: one before it')]);
+  expect(both(long, short)).toEqual([expect.stringContaining('rules[1] never applies: one comes first')]);
   expect(both(short, long)).toEqual([]);
 });
 
@@ -94,7 +94,7 @@ test('an outcome is never reached behind one for more payouts', () => {
       `outcomes:\n  - { match: { ${one} }, timeline: [] }\n  - { match: { ${other} }, timeline: [] }\n`,
     );
   expect(outcomes('transfer_mode: [NEFT, RTGS]', 'transfer_mode: RTGS')).toEqual([
-    '3: warning: outcomes[1] never applies: outcome-1 before it takes every payout that it matches',
+    '3: warning: outcomes[1] never applies: outcome-1 comes first and takes all of its payouts',
   ]);
   expect(outcomes('transfer_mode: RTGS', 'transfer_mode: [NEFT, RTGS]')).toEqual([]);
   expect(outcomes('transfer_mode: RTGS', 'amount: 0')).toEqual([
@@ -156,7 +156,7 @@ testRows([
   ],
   [
     'match: { route: status }, effect: { stale: 30s, respond: 500 }',
-    'effect.stale is never seen by a client: the rule answers something else',
+    'effect.stale is never seen by a client: the rule sends another response',
   ],
   [
     'match: { route: status }, effect: { stale: 30s, fault: hang }',

@@ -21,7 +21,7 @@ const isOrdered = (request: HostileRequest): boolean =>
   isService(request) &&
   (WILD_KEYS.includes(request.key) || /x-sandbox-scenario: [a-z]/i.test(request.bytes.toString('latin1')));
 
-/** Sends a request, and holds what comes against the interface. @returns the status; null where a rule may order anything */
+/** Sends a request, and checks the response against the OpenAPI document. @returns the status; null where a rule may order anything */
 async function statusOf(
   { open }: Target,
   request: HostileRequest,

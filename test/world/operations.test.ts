@@ -29,7 +29,7 @@ describe('money put in and taken out', () => {
     expect(world.submit(debit(1000)).balancePaise).toBe(0);
   });
 
-  test('is refused beyond what the interface can show exactly, payouts under way included', () => {
+  test('is refused beyond what the payout API can show exactly, payouts under way included', () => {
     const world = new Core();
     world.pay('a');
     expect(world.submit(credit(1e13 - 1000)).balancePaise).toBe(1e13 - 100);

@@ -51,7 +51,7 @@ const URL_FLAG = [
 
 /** How to say which sandbox and which world is meant, or that one is its admin. */
 const WHERE: Readonly<Record<Action['scope'], readonly (readonly [flags: string, description: string])[]>> = {
-  world: [URL_FLAG, ['--key <key>', 'the key whose world it is [SANDBOX_KEY; default sk_test_demo]']],
+  world: [URL_FLAG, ['--key <key>', 'the key of the world [SANDBOX_KEY; default sk_test_demo]']],
   sandbox: [URL_FLAG, ['--admin-token <text>', 'the admin token of the sandbox [SANDBOX_ADMIN_TOKEN]']],
   nothing: [],
 };

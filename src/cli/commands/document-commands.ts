@@ -8,7 +8,7 @@ export function addDocumentCommands(builder: CommandBuilder): void {
     const { scenarioSchema } = await import('../documents/printed-documents.ts');
     say(scenarioSchema());
   });
-  builder.command('openapi', 'print the OpenAPI document of all calls').action(async () => {
+  builder.command('openapi', 'print the OpenAPI document of all routes').action(async () => {
     const { openapiDocument } = await import('../documents/printed-documents.ts');
     say(await openapiDocument());
   });

@@ -3,7 +3,7 @@
 const EXIT_CODES = `
 Exit codes:
   0  done, or stopped by a signal
-  1  done, and the response is no: a payout or a change is refused, a scenario has errors, a client misbehaved
+  1  done, with a negative result: a payout or a change is refused, a scenario has errors, a client misbehaved
   2  not done: a flag, setting, file, key or address cannot be used, or no sandbox responds`;
 
 export const SERVE_EXAMPLES = `

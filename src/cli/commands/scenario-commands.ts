@@ -8,7 +8,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
   builder
     .command(
       'validate <files...>',
-      'check scenario files: every error, with its line\n\nWarnings are for what never applies. Exit code 1 for errors, 2 for a file that cannot be read.',
+      'check scenario files: every error, with its line\n\nWarnings name what can never have an effect. Exit code 1 for errors, 2 for a file that cannot be read.',
       ['clock', 'seed'],
     )
     .option(
@@ -36,7 +36,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       },
     );
   builder
-    .command('scenarios', 'list the scenarios that can be served', ['scenarios'])
+    .command('scenarios', 'list the scenarios that serve can use', ['scenarios'])
     .option('--json', 'print the list as JSON')
     .action(async ({ json, ...flags }: Flags) => {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
@@ -45,11 +45,11 @@ export function addScenarioCommands(builder: CommandBuilder): void {
   builder
     .command(
       'probe <url>',
-      'ask a service harmless questions: what is its dialect?\n\nWrites the dialect for serve --dialect.',
+      'find out the dialect of a service, for serve --dialect\n\nOnly --level pay moves money: at most ₹6.',
     )
     .option(
       '--level <level>',
-      'read (3 GETs), refused (6 POSTs above the balance too) or pay (at most ₹6)',
+      'read (3 GETs), refused (also 6 POSTs above the balance) or pay (also payouts, at most ₹6)',
       'read',
     )
     .option('--key-env <name>', 'the variable that has the API key')

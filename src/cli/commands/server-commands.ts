@@ -18,12 +18,9 @@ export function addServerCommands(builder: CommandBuilder): void {
     .addHelpText('after', SERVE_EXAMPLES)
     .action((flags: Flags) => serveSandbox(builder, flags));
   builder
-    .command('health', 'ask whether a sandbox is ready: exit code 0 or 1', ['host', 'port'])
+    .command('health', 'check whether a sandbox is ready: exit code 0 or 1', ['host', 'port'])
     .option('--url <url>', 'its address [default: HOST and PORT on this machine]')
-    .option(
-      '--wait <time>',
-      'keep asking for up to this long until it is ready, such as 30s [default: ask once]',
-    )
+    .option('--wait <time>', 'wait up to this long for it to be ready, such as 30s [default: check once]')
     .action(
       async ({ url, wait = '0s', ...flags }: Flags & { readonly url?: string; readonly wait?: string }) => {
         const waitMs = durationMs(wait);

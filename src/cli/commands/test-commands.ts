@@ -101,7 +101,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   const referee = builder
     .command(
       'referee [command...]',
-      'run a command, and judge how its payouts were made\n\nreferee [flags] -- npm test runs it against a sandbox of its own.',
+      'run a command, and judge how its client behaved\n\nreferee [flags] -- npm test runs npm test against a new sandbox.',
       ALL_SETTINGS,
     )
     .option('--url <url>', 'a running sandbox, instead of one of its own')
@@ -110,7 +110,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   const hunt = builder
     .command(
       'hunt [command...]',
-      'find the fewest failures that make a command pay twice\n\nOr lose a payout, or get stuck: it is run again and again.',
+      'find the fewest failures that make a command pay twice\n\nAlso those that make it lose a payout or get stuck. The command is run many times, each time with other failures.',
       ['port', ...WORLD_SETTINGS],
     )
     .addOption(
@@ -127,7 +127,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   const matrix = builder
     .command(
       'matrix [command...]',
-      'run a command in every dialect and in every scenario\n\nIt reports where its tests or its conduct fail.',
+      'run a command in every dialect and in every scenario\n\nReports in which of them its tests fail, or its client misbehaves.',
       MATRIX_SETTINGS,
     )
     .option(
@@ -153,7 +153,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   builder
     .command(
       'mcp',
-      'give a coding agent tools for a sandbox\n\nBy the Model Context Protocol, on standard input and output.',
+      'give a coding agent tools for a sandbox\n\nSpeaks the Model Context Protocol on standard input and output.',
       ALL_SETTINGS,
     )
     .option('--url <url>', 'a running sandbox, instead of one of its own')

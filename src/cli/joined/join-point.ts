@@ -66,7 +66,7 @@ function settingsFor(
   const ignored = fixed.filter(
     (name) => (options[name] ?? null) !== null && !isDeepStrictEqual(asked[name], outer[name]),
   );
-  const text = `startSandbox({ ${ignored.join(', ')} }) is not followed: ${by} decides this itself, by its flags`;
+  const text = `startSandbox({ ${ignored.join(', ')} }) has no effect here: the flags of ${by} decide`;
   if (ignored.length > 0 && !said.has(text)) complain(text);
   said.add(text);
   return { ...asked, ...Object.fromEntries(fixed.map((name) => [name, outer[name]])) };

@@ -41,7 +41,7 @@ export const CheckScenarioResponse = z
     more: z.int().describe('How many more problems there are'),
     warnings: z
       .array(ScenarioProblem)
-      .describe('What is never used; not looked for among more than 200 rules and outcomes'),
+      .describe('What can never have an effect; not checked if there are more than 200 rules and outcomes'),
   })
   .meta({ id: 'CheckedScenario' });
 export type CheckScenarioResponse = z.output<typeof CheckScenarioResponse>;

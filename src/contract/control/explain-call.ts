@@ -39,7 +39,9 @@ const RuleVerdict = z
   .object({
     id: z.string().describe('scenario/rule or scenario/outcome'),
     taken: z.boolean(),
-    reason: z.string().describe('Why it is taken or not: the first condition that fails, with what was seen'),
+    reason: z
+      .string()
+      .describe('Why it applies or not: the first condition that fails, with the value that was seen'),
   })
   .meta({ id: 'RuleVerdict' });
 export type RuleVerdict = z.output<typeof RuleVerdict>;

@@ -18,7 +18,7 @@ const HEADERS = {
 /** For files whose names change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-const PageText: z.ZodType = z.string().describe('The page, which loads everything from this server');
+const PageText: z.ZodType = z.string().describe('An HTML page, which loads everything from this server');
 
 /** The dashboard, and the page that shows the OpenAPI document. They need no key, since they hold no data. */
 export const pageRoutes: ControlRoutes = async (app, { pageFiles }) => {

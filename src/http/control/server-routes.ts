@@ -28,7 +28,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
     '/health',
     operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthResponse, {
       description:
-        'It listens once its scenarios are read and its state is restored; 503 while it stops. A store that cannot be used is 200 with its own status: another server would be no better.',
+        'It listens once its scenarios are read and its state is restored; 503 while it stops. While the store cannot be used, it is 200 with a status that says so: no other server could use the store either.',
       access: 'everybody',
       response: { 200: HealthResponse, 503: HealthResponse },
     }),
@@ -42,7 +42,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/live',
     operation('Server', 'getLiveness', 'Whether the process is alive', LiveResponse, {
-      description: '200 even while its store is unavailable, which a restart would not cure.',
+      description: '200 even while its store is unavailable: a restart would not help.',
       access: 'everybody',
     }),
     (): z.infer<typeof LiveResponse> => ({ status: 'alive', version }),

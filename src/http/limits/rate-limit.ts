@@ -59,7 +59,7 @@ const countsOfWorlds = (wallClock: WallClock): FastifyRateLimitStoreCtor =>
 
 /**
  * The server's rate limit of each key, in wall time, which protects the server: one count for each world, whatever its scenario. A
- * reset starts a new count. The interface shows no rate limit headers, so only Retry-After is sent.
+ * reset starts a new count. The payout API shows no rate limit headers, so only Retry-After is sent.
  */
 export async function limitRate(
   app: FastifyInstance,

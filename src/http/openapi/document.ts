@@ -7,7 +7,7 @@ import { HEADERS, headersOfResponse, headersOfRefusals } from './response-header
 import { JsonSchemas } from './json-schemas.ts';
 
 const TAGS: Readonly<Record<Tag, string>> = {
-  Payouts: 'The payout service: the three routes of its interface',
+  Payouts: 'The payout service: its three routes',
   World: 'The world of one key as a whole',
   Clock: 'The clock of a world: freeze it, or move it forward and apply every step that is due by then',
   Wallet: 'The wallet of a world, its ledger entries and its payouts',

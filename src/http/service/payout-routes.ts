@@ -49,7 +49,7 @@ const refuseUnknownFields: preValidationHookHandler = ({ body, exchange }, _repl
   const known = InitiateRequest.safeParse(body, { error: fieldMessage });
   const errors = [
     ...(known.success ? [] : fieldErrors(known.error, 'body')),
-    ...unknown.map((field) => ({ field, message: `${field} is not a field of the interface` })),
+    ...unknown.map((field) => ({ field, message: `${field} is not a known field` })),
   ];
   throw invalidRequest(errors);
 };

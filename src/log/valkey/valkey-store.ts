@@ -267,7 +267,7 @@ export class ValkeyStore implements Store {
       if (worlds === 0) continue;
       const keys = list.replace(/[^:]*worlds.*/, '*');
       connection.warn(
-        `it has ${worlds} worlds of an earlier version (keys ${keys}), which this version cannot read: go on with that version, or delete these keys`,
+        `it has ${worlds} worlds of an earlier version (keys ${keys}), which this version cannot read: keep using that version, or delete these keys`,
       );
     }
   }

@@ -81,7 +81,7 @@ export const resentAfterSuccess: Check = {
       if (again === undefined) return null;
       return {
         message: `${reference} was sent again after its SUCCESS was seen`,
-        fix: 'store the outcome of a payout with its reference, and look there before it is sent',
+        fix: 'store the outcome of each payout with its reference, and check it before every send',
         calls: [success, again],
         knew: [reference, knownBefore(calls, again)],
       };

@@ -57,7 +57,7 @@ function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>)
       latest.delete(payout);
       findings.push({
         severity: isDeclared ? 'warning' : 'notice',
-        message: `${nameOf(call)} asks again for what was refused as ${nameOf(before)} with ${before.status}${isDeclared ? '' : GUESSED}`,
+        message: `${nameOf(call)} repeats what was refused as ${nameOf(before)} with ${before.status}${isDeclared ? '' : GUESSED}`,
         fix: fix(before.status),
         calls: [before, call],
       });

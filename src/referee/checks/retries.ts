@@ -49,7 +49,7 @@ export const retryAfterIgnored: Check = {
         const pauseMs = pauseBetween(asked, again);
         if (pauseMs + ROUNDING_MS >= asked.retryAfterMs * TOLERANCE) continue;
         return {
-          message: `${again.reference} was ${again.route === 'status' ? 'asked for' : 'sent'} again after ${timeText(pauseMs)}, and the ${asked.status} asked for ${timeText(asked.retryAfterMs)}`,
+          message: `${again.reference} was ${again.route === 'status' ? 'asked for' : 'sent'} again after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(asked.retryAfterMs)}`,
           fix: 'wait as long as Retry-After says before the same payout is sent again',
           calls: [asked, again],
         };

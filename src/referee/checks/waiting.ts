@@ -61,7 +61,7 @@ export const pollStorm: Check = {
       const [message, ...evidence] = against;
       return {
         message: `${reference} ${message}`,
-        fix: 'ask less and less often while nothing changes, and stop after some reads until a later run',
+        fix: 'poll less and less often while nothing changes, and stop after some reads until a later run',
         calls: evidence,
       };
     });

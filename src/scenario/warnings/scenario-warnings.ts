@@ -43,7 +43,7 @@ function warnOfShadows(choices: readonly Choice[], what: string, warn: Report): 
     const { match = {}, during } = choice;
     const taking = before.find((one) => one.takesAllOf(match) && isWithin(during, one.earlier.during));
     if (taking !== undefined)
-      warn([index], `never applies: ${taking.earlier.name} before it takes every ${what} that it matches`);
+      warn([index], `never applies: ${taking.earlier.name} comes first and takes all of its ${what}s`);
     else if (choice.takesAll) before.push({ earlier: choice, takesAllOf: takesAllOf(match) });
   }
 }
@@ -104,7 +104,7 @@ function warnOfEffect(effect: Effect, warn: Report): void {
   if (respond !== null && unseen !== null) warn(['respond'], `is never seen by a client: ${unseen}`);
   if (stale === undefined) return;
   const isReplaced = respond === null ? limit !== undefined : replacesBody(respond);
-  const why = unseen ?? (isReplaced ? 'the rule answers something else' : null);
+  const why = unseen ?? (isReplaced ? 'the rule sends another response' : null);
   if (why !== null) warn(['stale'], `is never seen by a client: ${why}`);
 }
 

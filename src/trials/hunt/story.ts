@@ -38,7 +38,7 @@ function storyOf({ goal, message, requests }: Reproduction, words: readonly stri
   const left = requests.length - MOST_LINES;
   return [
     `${goal}: ${message}`,
-    ...(words.length === 0 ? ['Nothing has to fail for it.'] : ['What fails:']),
+    ...(words.length === 0 ? ['No failure is needed.'] : ['What fails:']),
     ...words.map((text, index) => `  ${index + 1}. ${text}`),
     'What the client did:',
     ...requests.slice(0, MOST_LINES).map((line) => `  ${line}`),

@@ -127,7 +127,13 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
       'ignore',
     ],
     ['requests.formats', 'paid-format', { ifsc: NOT_AN_IFSC }, 'is a wrong IFSC refused', null],
-    ['requests.mode_limits', 'paid-limit', { mode: 'RTGS' }, 'is less than RTGS carries refused', null],
+    [
+      'requests.mode_limits',
+      'paid-limit',
+      { mode: 'RTGS' },
+      'is an amount below the minimum of RTGS refused',
+      null,
+    ],
   ] as const;
   for (const [row, kind, change, why, accepted] of asked) {
     if (known(row)) continue;
@@ -175,7 +181,7 @@ async function learnUpi(
   if (upiId.response.status === 200) {
     if (learned.valueOf('requests.formats') === 'refuse')
       learned.learn(row, 'account_or_upi_id', upiId.evidence);
-    else learned.unknown(row, `accepted, as formats may be that are unusual: ${upiId.evidence}`);
+    else learned.unknown(row, `accepted, but a service may accept any unusual format: ${upiId.evidence}`);
     return;
   }
   const account = await pay(

@@ -28,7 +28,7 @@ export async function readLevel({ ask, learned, reference }: ProbeRun): Promise<
   }
 
   const unused = { client_ref_id: reference('unused') };
-  const unknown = await ask(statusRequest(unused, 'what is said of an unknown reference'));
+  const unknown = await ask(statusRequest(unused, 'what does an unknown reference get'));
   const { status } = unknown.response;
   if (status === 200 || status >= 500) learned.unknown('status.unknown', unknown.evidence);
   else learned.learn('status.unknown', status, unknown.evidence);

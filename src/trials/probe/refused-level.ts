@@ -62,7 +62,7 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
       { mode: 'NEFT', more: UNKNOWN_FIELD },
       'is an unknown field refused',
     ],
-    ['requests.mode_limits', 'limit', { mode: 'IMPS' }, 'is more than IMPS carries refused'],
+    ['requests.mode_limits', 'limit', { mode: 'IMPS' }, 'is an amount above the limit of IMPS refused'],
   ] as const;
   for (const [row, kind, change, why] of asked) {
     learnSeverity(row, await post({ reference: reference(kind), ...change }, why));

@@ -15,7 +15,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const ONE_SECOND = 1000;
 
-/** The statuses that the interface lists: its words for them, and the codes of our catalogue. */
+/** The statuses that the payout API lists: its words for them, and the codes of our catalogue. */
 const LISTED: Readonly<Record<number, { readonly code: string; readonly message: string }>> = {
   400: { code: 'INVALID_REQUEST', message: 'Invalid request parameters' },
   401: { code: 'UNAUTHORIZED', message: 'Unauthorized' },
@@ -33,7 +33,7 @@ interface ErrorFacts {
   readonly errors?: readonly FieldError[] | undefined;
 }
 
-/** The body of an error, in the words of the dialect: JSON text, or nothing. The interface shows none. */
+/** The body of an error, in the words of the dialect: JSON text, or nothing. The payout API shows none. */
 export function errorBody(
   { status, code, message, errors }: ErrorFacts,
   { body, status_word }: Dialect['errors'],
@@ -186,7 +186,7 @@ function timestamp(atMs: number, { answers }: Dialect): string {
   return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
 }
 
-/** The body of a 200, in the format of the interface. */
+/** The body of a 200, in the format of the payout API. */
 function normalBody({
   route,
   answer,

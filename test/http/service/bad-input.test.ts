@@ -63,7 +63,7 @@ test('the last value of a repeated field counts, in the response and in the wall
   expect((await world.balance()).body.data.balance).toBe(999_001);
 });
 
-test('a refusal lists all wrong fields at once, by their names in the interface', async () => {
+test('a refusal lists all wrong fields at once, by their names in the payout API', async () => {
   const { client } = await sandboxFor();
   const { status, body } = await post(
     client(),

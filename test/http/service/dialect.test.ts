@@ -393,7 +393,7 @@ const REQUESTS: Stories = {
     open,
   ) => {
     const world = await open();
-    const unknown = { field: 'purpose', message: 'purpose is not a field of the interface' };
+    const unknown = { field: 'purpose', message: 'purpose is not a known field' };
     expect(await world.pay({ purpose: 'x' })).toMatchObject({
       status: 400,
       body: { code: 'INVALID_REQUEST', message: unknown.message, errors: [unknown] },
@@ -405,7 +405,7 @@ const REQUESTS: Stories = {
     for (const field of ['__proto__', 'constructor']) {
       const body = JSON.stringify(PAYOUT).replace('{', `{"${field}":{"prototype":{"x":1}},`);
       const { errors } = (await world.send('POST', '/payout/initiate', { headers, body })).body;
-      expect(errors).toEqual([{ field, message: `${field} is not a field of the interface` }]);
+      expect(errors).toEqual([{ field, message: `${field} is not a known field` }]);
     }
     expect(await paid(world)).toBe(0);
     expect((await world.pay({ remarks: 'known' })).status).toBe(200);

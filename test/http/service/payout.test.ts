@@ -4,7 +4,7 @@ import { testRows } from '../../support/test-rows.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test('an accepted payout is answered with exactly the fields of the interface', async () => {
+test('an accepted payout is answered with exactly the fields of the payout API', async () => {
   const { client } = await sandboxFor();
   const { status, text, body, headers } = await client().pay();
   expect(status).toBe(200);
@@ -54,7 +54,7 @@ test('HEAD gets the headers of GET without a body, is in the journal, and tells 
   }
 });
 
-test('the balance is answered with exactly the fields of the interface and follows every payout', async () => {
+test('the balance is answered with exactly the fields of the payout API and follows every payout', async () => {
   const world = await clientFor({ openingBalance: '2000.50' });
   const before = await world.balance();
   expect(before.body).toEqual({
@@ -67,7 +67,7 @@ test('the balance is answered with exactly the fields of the interface and follo
   expect(after.body.data.last_updated).toBe(paid.body.data.created_at);
 });
 
-test('status finds a payout by txn_id, by client_ref_id or by both, with exactly the fields of the interface', async () => {
+test('status finds a payout by txn_id, by client_ref_id or by both, with exactly the fields of the payout API', async () => {
   const world = await clientFor({ settlement: 'manual' });
   const { txn_id, created_at } = (await world.pay()).body.data;
   const byReference = await world.status({ client_ref_id: 'order-1' });

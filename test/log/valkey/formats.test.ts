@@ -97,7 +97,7 @@ test.skipIf(inject('storeUrl') === '')(
     expect((await storedLogFor(url, 'one')).warnings).toEqual([]);
     await storeClient(url).zadd('payout-sandbox:3:{worlds}:used', 1, 'a', 2, 'b');
     expect((await storedLogFor(url, 'other')).warnings).toEqual([
-      'it has 2 worlds of an earlier version (keys payout-sandbox:3:*), which this version cannot read: go on with that version, or delete these keys',
+      'it has 2 worlds of an earlier version (keys payout-sandbox:3:*), which this version cannot read: keep using that version, or delete these keys',
     ]);
   },
 );

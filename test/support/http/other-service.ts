@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** How another service with the interface of the sandbox behaves. It shares no code with the sandbox. */
+/** How another service with the API of the sandbox behaves. It shares no code with the sandbox. */
 export interface Ways {
   /** The body of an error. */
   readonly errorBody: (status: number, message: string) => string;
