@@ -26,7 +26,7 @@ const lookAhead = async (page) => {
   await page.getByRole('status', { name: 'Preview' }).getByText('1 REVERSED').waitFor();
 };
 
-/** Orders the nine failures for a client that makes one mistake. */
+/** Adds the nine failures for a client that makes one mistake. */
 const breakClient = async (page, world) => {
   await page.keyboard.press('4');
   await page.getByRole('button', { name: 'Break my client' }).click();

@@ -50,7 +50,6 @@ export function scoreOf(
   const txnId = [entry, ...later].find(({ txn_id: id }) => id !== null)?.txn_id ?? null;
   if (txnId !== null && isTold(txnId))
     return { verdict: 'survived', text: 'it knows of the one payout', requests };
-  const text =
-    later.length === 0 ? 'it has not asked or tried again yet' : 'it does not know of a payout yet';
+  const text = later.length === 0 ? 'it has not polled or retried yet' : 'it does not know of a payout yet';
   return { verdict: 'open', text, requests };
 }
