@@ -52,7 +52,7 @@ export function buildProgram(
   ended: (exitCode: number) => void = () => undefined,
 ): Command {
   const root = new Command('payout-sandbox')
-    .description('A payout service to test against. Everything stays on this machine.')
+    .description('A local payout service, for testing payout clients.')
     .version(packageVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help, or that of a command')
     .helpCommand(false)
