@@ -39,7 +39,7 @@ const MAX_CACHED_CHARACTERS = 8 * 64 * 1024;
 const SETTLED_MS = 50;
 /** What Kubernetes replaces when a ConfigMap changes: the files of its folder are links through it, which stay as they are. */
 const CONFIG_MAP = '..data';
-const BASE_DOCUMENT: ScenarioInput = { description: 'The settings and nothing else' };
+const BASE_DOCUMENT: ScenarioInput = { description: 'No rules: uses the settings as they are' };
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
 

@@ -312,7 +312,7 @@ test('scenarios lists built-in scenarios and those of a folder by name, with a t
   expect(new Set(listed.keys())).toEqual(new Set([...builtIn, 'default', 'mine', 'bare']));
   expect(listed.get('mine')).toBe('two lines');
   expect(listed.get('bare')).toBe('');
-  expect(listed.get('default')).toBe('The settings and nothing else');
+  expect(listed.get('default')).toBe('No rules: uses the settings as they are');
   for (const name of builtIn) expect(listed.get(name)).toMatch(/\w/);
   writeFileSync(join(folder, 'mine.yaml'), 'rules: 5\n');
   expect(await runInProcess(['scenarios'], { SANDBOX_SCENARIOS: folder })).toMatchObject({
