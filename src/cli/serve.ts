@@ -26,15 +26,19 @@ export async function serve(settings: Settings, environment: NodeJS.ProcessEnv):
     return complain('--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)');
   }
   const isTerminal = process.stdout.isTTY;
+  const stop = stopSignal(environment, isTerminal); // before the start, since process 1 ignores signals that nothing handles
   const { log, end } = await standardLog(settings, isTerminal);
-  const server = await startOwnServer(settings, log);
-  const stop = stopSignal(environment, isTerminal); // before the welcome, since its reader may send a signal
-  welcome(server, settings, log, isTerminal);
-  log.flush(); // whoever started the program waits for that line
+  try {
+    const server = await startOwnServer(settings, log);
+    welcome(server, settings, log, isTerminal);
+    log.flush(); // whoever started the program waits for that line
+    await stop;
+    await server.close();
+    log.info('stopped');
+  } finally {
+    await end(); // also after an error: pino would write the rest at the exit, and never return while the disk is full
+  }
   const signal = await stop;
-  await server.close();
-  log.info('stopped');
-  await end();
   if (signal !== undefined) process.kill(process.pid, signal); // an exit would restore the terminal that is gone, and abort
   return EXIT_OK;
 }

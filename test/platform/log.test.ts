@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, utimesSync } from 'node:fs';
+import { existsSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
@@ -250,6 +250,25 @@ test.skipIf(!existsSync('/dev/full'))(
     expect(await runInProcess(['health', '--url', url, '--wait', '20s'])).toMatchObject({ code: 0 });
     expect((await ask(`${url}/payout/initiate`, KEY, {})).status).toBe(200);
     expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
+  },
+);
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a sandbox whose state cannot be written at the stop ends although the disk of its log is full',
+  async () => {
+    const port = await quietPort();
+    const folder = temporaryFolder();
+    const toFullDisk = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN];
+    const SANDBOX_STATE = join(folder, 'sandbox.state');
+    const program = new Program('sh', toFullDisk, { PORT: String(port), SANDBOX_STATE });
+    const url = `http://127.0.0.1:${port}`;
+    expect(await runInProcess(['health', '--url', url, '--wait', '20s'])).toMatchObject({ code: 0 });
+    rmSync(folder, { recursive: true });
+    const { code, stderr } = await program.stop();
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `payout-sandbox: the state file ${SANDBOX_STATE} cannot be written (no such file or folder)\n`,
+    });
   },
 );
 

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   ask,
   linesOf,
+  logLines,
   MAIN,
   nobodyListens,
   Program,
@@ -71,6 +72,21 @@ test('SIGINT stops the program with exit code 0, as SIGTERM does below', STOP_TI
   const { code, stdout, stderr } = await program.stop('SIGINT');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(linesOf(stdout, 'stopped')).toHaveLength(1);
+});
+
+test('a signal during the start stops the program as soon as it has started', STOP_TIMEOUT, async () => {
+  const store = createServer((socket) => {
+    socket.destroy();
+    program.child.kill();
+  });
+  await once(store.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void store.close());
+  const { port } = store.address() as AddressInfo;
+  const args = ['--store', `redis://127.0.0.1:${port}`];
+  const program = new Program(process.execPath, [MAIN, ...args], {});
+  const { code, stdout } = await program.ended;
+  expect(code).toBe(0);
+  expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
 });
 
 test.each(isLong ? SIGNALS : SIGNALS.slice(0, 1))(
