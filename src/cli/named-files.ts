@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { usedText } from '../actions/arguments.ts';
 import { systemReason, unreadable } from '../contract/usage-error.ts';
 import { SettingsError } from '../settings.ts';
+import { complain } from './output.ts';
 
 /** Files that commands read and write, with the same error messages for every command. */
 
@@ -56,6 +57,17 @@ export function writeText(
   } catch (error) {
     if (how === 'wx' && (error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw refusal(calledBy, file, error);
+  }
+}
+
+/** Writes a file, or complains: for a command that goes on without it. @returns whether it was written */
+export function written(...file: Parameters<typeof writeText>): boolean {
+  try {
+    return writeText(...file);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    complain(error.message);
+    return false;
   }
 }
 

@@ -50,6 +50,16 @@ test.skipIf(!hasCurl)(
   },
 );
 
+test.skipIf(!hasCurl)('hunt shows a finding although the folder for its files is gone', async () => {
+  const found = join(temporaryFolder(), 'found');
+  const flags = ['--goal', 'paid-twice', '--depth', '1', '--patience', '300ms', ...PAYING_TARGET];
+  const command = ['--', 'sh', '-c', `rm -rf ${found}; exec "$0" "$@"`, ...PAYING_COMMAND];
+  const { code, stdout, stderr } = await runInProcess(['hunt', ...flags, '--write', found, ...command]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^paid-twice: 000123456789: paid ₹250.00 twice/);
+  expect(stderr).toContain(`--write: ${found}/paid-twice.yaml cannot be written (no such file or folder)\n`);
+});
+
 test.skipIf(!hasCurl)('hunt ends with 0 when it finds nothing', async () => {
   const few = ['--goal', 'conduct', '--runs', '4', '--workers', '2'];
   const nothing = await runInProcess(['hunt', ...few, ...PAYING_TARGET, ...COMMAND]);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
@@ -280,6 +280,20 @@ test('examine refuses a file without a request, which proves nothing', async () 
     stderr: `payout-sandbox: examine: ${file} cannot be used: it has no requests\n`,
   });
 });
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a report on a full disk does not keep others from theirs',
+  async () => {
+    const file = fileWith('journal.json', JSON.stringify({ requests: journalOf([{}]) }));
+    const other = join(temporaryFolder(), 'report.json');
+    const reports = ['--report', 'junit=/dev/full', '--report', `json=${other}`];
+    expect(await runInProcess(['examine', file, ...reports])).toMatchObject({
+      code: 2,
+      stderr: 'payout-sandbox: --report: /dev/full cannot be written (no space left on the disk)\n',
+    });
+    expect(JSON.parse(readFileSync(other, 'utf8'))).toMatchObject({ passed: true });
+  },
+);
 
 /** What is seen before the command runs. */
 testRows<[readonly string[], string]>([

@@ -4,11 +4,11 @@ import {
   conductOptions,
   reportOf,
   tableName,
-  writeReport,
+  writeReports,
   type ConductFlags,
 } from '../referee/conduct-options.ts';
 import { makeFolder } from '../named-files.ts';
-import { CLEAR_LINE, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, say, sayJson } from '../output.ts';
+import { CLEAR_LINE, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, EXIT_USAGE, say, sayJson } from '../output.ts';
 import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { progressLines, resultLines, showFinding, showProgress, writeFinding } from './hunt-report.ts';
@@ -96,8 +96,9 @@ export async function huntCommand(
     clearProgress();
     if (isJson) sayJson(huntReport(result));
     else resultLines(result, stop.aborted).forEach(say);
-    for (const { write, file } of reports) writeReport(write(result), file, environment);
+    const areWritten = writeReports(reports, (write) => write(result), environment);
     if (result.findings.length > 0) return EXIT_FAILED;
-    return stop.aborted ? EXIT_STOPPED : EXIT_OK;
+    if (stop.aborted) return EXIT_STOPPED;
+    return areWritten ? EXIT_OK : EXIT_USAGE;
   });
 }

@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HuntResult, Progress } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
+import { written } from '../named-files.ts';
 import { CLEAR_LINE, quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes. */
@@ -43,8 +43,8 @@ const filesOf = ({ goal }: HuntFinding, folder: string) => ({
 
 export function writeFinding(finding: HuntFinding, folder: string): void {
   const { scenario, table } = filesOf(finding, folder);
-  writeFileSync(scenario, finding.yaml);
-  writeFileSync(table, `${JSON.stringify(finding.expected, null, 2)}\n`);
+  written('--write', scenario, finding.yaml);
+  written('--write', table, `${JSON.stringify(finding.expected, null, 2)}\n`);
 }
 
 /** @param rest the flags and the command with which `referee` repeats the run */

@@ -10,7 +10,7 @@ import {
   conductOptions,
   reportOf,
   tableName,
-  writeReport,
+  writeReports,
   type ConductFlags,
 } from '../referee/conduct-options.ts';
 import { clientOf, typed, type ClientFlags } from '../hunt/hunted-command.ts';
@@ -20,6 +20,7 @@ import {
   EXIT_FAILED,
   EXIT_OK,
   EXIT_STOPPED,
+  EXIT_USAGE,
   paintFor,
   quoted,
   say,
@@ -177,14 +178,15 @@ export async function matrixCommand(
       });
       const left = stop.aborted ? `; stopped before the other ${rows.length - cells.length}` : '';
       shown.end([...suspectLines(cells), countLine(cells) + left], cells);
-      for (const { write, file } of reports) writeReport(write(cells), file, environment);
+      const areWritten = writeReports(reports, (write) => write(cells), environment);
       const missed = cells.filter(({ verdict }) => verdict === 'not exercised').map(({ name }) => name);
       if (flags.requireExercised && missed.length > 0) {
         complain(`not exercised: ${missed.join(', ')}: the client saw nothing of it`);
         return EXIT_FAILED;
       }
       if (cells.some(hasFailed)) return EXIT_FAILED;
-      return stop.aborted ? EXIT_STOPPED : EXIT_OK;
+      if (stop.aborted) return EXIT_STOPPED;
+      return areWritten ? EXIT_OK : EXIT_USAGE;
     } catch (error) {
       if (stop.aborted) {
         complain('stopped before the first cell');

@@ -14,8 +14,8 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
-import { complain, EXIT_FAILED, EXIT_OK, paintFor, say, sayJson } from '../output.ts';
-import { checkWritable, usedFile, writeText } from '../named-files.ts';
+import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';
+import { checkWritable, usedFile, written } from '../named-files.ts';
 import { projectSettings } from './project-settings.ts';
 
 /** The flags that `referee` and `examine` share. */
@@ -100,11 +100,23 @@ export function reportOf<W>(
   throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
 }
 
-/** Writes a report. */
-export function writeReport(text: string, file: string | null, environment: NodeJS.ProcessEnv): void {
-  if (file === null) process.stdout.write(text);
-  // the summary of a job has other writers too
-  else writeText('--report', file, text, file === environment['GITHUB_STEP_SUMMARY'] ? 'a' : 'w');
+/**
+ * Writes reports. One that cannot be written does not keep others from it.
+ *
+ * @returns whether all were written
+ */
+export function writeReports<W>(
+  reports: readonly ReportFile<W>[],
+  textOf: (write: W) => string,
+  environment: NodeJS.ProcessEnv,
+): boolean {
+  const isWritten = reports.map(({ write, file }) => {
+    if (file === null) return process.stdout.write(textOf(write)) || true;
+    // the summary of a job has other writers too
+    const how = file === environment['GITHUB_STEP_SUMMARY'] ? 'a' : 'w';
+    return written('--report', file, textOf(write), how);
+  });
+  return !isWritten.includes(false);
 }
 
 export function conductOptions(flags: ConductFlags): ConductOptions {
@@ -139,7 +151,8 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
 /**
  * Shows the report on standard output, and writes the files that were asked for.
  *
- * @returns the exit code: 1 for findings that count, and for a required check that has not judged the client
+ * @returns the exit code: 1 for findings that count, and for a required check that has not judged the client; otherwise 2 for a
+ *   report that could not be written
  */
 export function publish(
   reports: ConductReports,
@@ -148,10 +161,11 @@ export function publish(
 ): number {
   if (isJson) sayJson(reports);
   else say(terminalText(reports, paintFor(environment)).trimEnd());
-  for (const { write, file } of files) writeReport(write(reports, failOn), file, environment);
+  const areWritten = writeReports(files, (write) => write(reports, failOn), environment);
   const untested = required.flatMap((id) => whyUntested(reports, id) ?? []);
   for (const why of untested) complain(why);
-  return hasFailed(reports, failOn) || untested.length > 0 ? EXIT_FAILED : EXIT_OK;
+  if (hasFailed(reports, failOn) || untested.length > 0) return EXIT_FAILED;
+  return areWritten ? EXIT_OK : EXIT_USAGE;
 }
 
 /** Why a required check has not judged the client in any world; null when it has. */
