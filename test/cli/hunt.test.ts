@@ -6,7 +6,7 @@ import { clientCommand } from '../../src/cli/client-command.ts';
 import { exitCodesOf, huntedCommand } from '../../src/cli/hunt/hunted-command.ts';
 import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
-import { runInProcess, runProgram } from '../support/program.ts';
+import { hasTerminal, onTerminal, runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
@@ -80,6 +80,13 @@ test.each(isLong ? ['does not end'] : [])(
     await expect.poll(lasting).toBe(''); // a process that was killed may take a moment to end
   },
 );
+
+test.skipIf(!hasTerminal)('a hunt whose terminal is closed ends its command', async () => {
+  const program = onTerminal(['hunt', '--', LASTING]);
+  await expect.poll(lasting, { timeout: 60_000 }).not.toBe('');
+  program.child.kill('SIGKILL'); // that of `script`, with which the terminal ends
+  await expect.poll(lasting, { timeout: 60_000 }).toBe('');
+});
 
 testRows([
   [['hunt'], 'hunt needs a command: payout-sandbox hunt'],

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
 import { agentActor } from '../../src/cli/mcp/agent-actor.ts';
 import { connectSandbox } from '../../src/index.ts';
-import { hasCurl, PAYING_COMMAND } from '../support/paying-command.ts';
+import { hasCurl, LASTING, lasting, PAYING_COMMAND } from '../support/paying-command.ts';
 import { Program, MAIN, runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
@@ -241,4 +241,13 @@ testRows([
 ])('wrong flags of mcp are refused in a sentence', async (args, words) => {
   const { code, stderr } = await runInProcess(['mcp', ...args]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
+});
+
+test('a command that an agent hunts ends when the terminal of the agent is closed', async () => {
+  const program = new Program(process.execPath, [MAIN, 'mcp', '--allow-commands'], {});
+  const params = { name: 'hunt', arguments: { command: LASTING.split(' ') } };
+  program.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}\n`);
+  await expect.poll(lasting, { timeout: 60_000 }).not.toBe('');
+  expect(await program.stop('SIGHUP')).toMatchObject({ code: 0, stderr: '' });
+  await expect.poll(lasting, { timeout: 60_000 }).toBe('');
 });

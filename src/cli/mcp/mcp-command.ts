@@ -37,7 +37,7 @@ async function sandboxOf(url: string | undefined, settings: Settings): Promise<S
 const hostGone = (): Promise<void> =>
   new Promise((resolve) => {
     process.stdin.once('end', resolve).once('close', resolve);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
 
 /**
