@@ -99,6 +99,15 @@ const nameText = (name: string): string =>
     .slice(0, LONGEST_NAME)
     .trim();
 
+/**
+ * The header for a token, as bytes and without control characters: fetch refuses others with an error that shows the token, and the
+ * sandbox says what is wrong with it.
+ */
+export const bearer = (token: string): string => {
+  const bytes = String.fromCharCode(...new TextEncoder().encode(token));
+  return `Bearer ${bytes.replaceAll(/[^ -~\u0080-\u00ff]/g, '\u00ff')}`;
+};
+
 /** A client of the control API with one token: the key of a world, or the admin token. */
 export class ControlClient {
   readonly url: string;
@@ -112,8 +121,7 @@ export class ControlClient {
     this.url = url.replace(/\/+$/, '');
     const name = nameText(worldName);
     this.#headers = {
-      // as bytes, since fetch refuses other characters, and the sandbox says what is wrong with such a key
-      authorization: `Bearer ${String.fromCharCode(...new TextEncoder().encode(token))}`,
+      authorization: bearer(token),
       ...(name !== '' && { 'x-sandbox-world-name': name }),
     };
   }

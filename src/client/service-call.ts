@@ -1,3 +1,5 @@
+import { bearer } from './control-client.ts';
+
 /** A response of the service, as a client would have got it. */
 export interface ServiceResponse {
   /** null if the response has none. */
@@ -31,7 +33,7 @@ export async function callService(
     ...init,
     method: sent === undefined ? 'GET' : 'POST',
     headers: {
-      authorization: `Bearer ${apiKey}`,
+      authorization: bearer(apiKey),
       ...(sent !== undefined && { 'content-type': 'application/json' }),
       ...own,
     },

@@ -21,6 +21,17 @@ test('a refusal lists the invalid fields, and a name with characters of a URL re
   expect(await world.rules('world')).toHaveLength(1);
 });
 
+test.each(['sk_test_a\nb', 'sk_test_a\u0000', 'sk_test_é'])(
+  'the sandbox says what is wrong with the key %j',
+  async (key) => {
+    const { url } = await sandboxFor();
+    const world = connectSandbox({ url }).world(key);
+    const refused = 'The Authorization header is malformed';
+    await expect(world.balance()).rejects.toThrow(refused);
+    await expect(world.pay()).rejects.toThrow(refused);
+  },
+);
+
 test('events() with an aborted signal rejects with the reason of the signal', async () => {
   const { client } = await sandboxFor();
   const reason = new Error('the test is over');
