@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -18,7 +19,7 @@ import { quietPort } from '../support/http/quiet-port.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 
 const KEY = 'sk_test_a';
 const BODY = JSON.stringify(PAYOUT);
@@ -87,6 +88,22 @@ test('a signal during the start stops the program as soon as it has started', ST
   const { code, stdout } = await program.ended;
   expect(code).toBe(0);
   expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
+});
+
+/** Without rights, a process may not have a namespace of its own everywhere. */
+const canBeFirst = spawnSync('unshare', ['-rpf', 'true']).status === 0;
+
+test.skipIf(!canBeFirst)('process 1 obeys a signal that comes while the program is loaded', async () => {
+  const signalsAtLoad = `const modules = require('node:module');
+    const load = modules._load;
+    modules._load = (name, ...rest) => {
+      if (name.includes('command-line')) process.kill(process.pid);
+      return load(name, ...rest);
+    };`;
+  const hook = fileWith('hook.cjs', signalsAtLoad);
+  const args = ['-rpf', '--kill-child', process.execPath, '--require', hook, MAIN];
+  const { code } = await new Program('unshare', args, {}).ended;
+  expect([0, 143]).toContain(code);
 });
 
 test.each(isLong ? SIGNALS : SIGNALS.slice(0, 1))(
