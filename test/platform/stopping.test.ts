@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
@@ -76,15 +76,16 @@ test('SIGINT stops the program with exit code 0, as SIGTERM does below', STOP_TI
 });
 
 test('a signal during the start stops the program as soon as it has started', STOP_TIMEOUT, async () => {
-  const store = createServer((socket) => {
-    socket.destroy();
-    program.child.kill();
-  });
-  await once(store.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void store.close());
-  const { port } = store.address() as AddressInfo;
-  const args = ['--store', `redis://127.0.0.1:${port}`];
-  const program = new Program(process.execPath, [MAIN, ...args], {});
+  const hook = fileWith(
+    'hook.cjs',
+    `const { prototype } = require('node:net').Server;
+    const { listen } = prototype;
+    prototype.listen = function (...args) {
+      process.kill(process.pid);
+      return listen.apply(this, args);
+    };`,
+  );
+  const program = new Program(process.execPath, ['--require', hook, MAIN], {});
   const { code, stdout } = await program.ended;
   expect(code).toBe(0);
   expect(logLines(stdout).at(-1)).toMatchObject({ msg: 'stopped' });
@@ -94,13 +95,15 @@ test('a signal during the start stops the program as soon as it has started', ST
 const canBeFirst = spawnSync('unshare', ['-rpf', 'true']).status === 0;
 
 test.skipIf(!canBeFirst)('process 1 obeys a signal that comes while the program is loaded', async () => {
-  const signalsAtLoad = `const modules = require('node:module');
+  const hook = fileWith(
+    'hook.cjs',
+    `const modules = require('node:module');
     const load = modules._load;
     modules._load = (name, ...rest) => {
       if (name.includes('command-line')) process.kill(process.pid);
       return load(name, ...rest);
-    };`;
-  const hook = fileWith('hook.cjs', signalsAtLoad);
+    };`,
+  );
   const args = ['-rpf', '--kill-child', process.execPath, '--require', hook, MAIN];
   const { code } = await new Program('unshare', args, {}).ended;
   expect([0, 143]).toContain(code);
