@@ -29,7 +29,9 @@ export async function serve(settings: Settings, environment: NodeJS.ProcessEnv):
   const stop = stopSignal(environment, isTerminal); // before the start, since process 1 ignores signals that nothing handles
   const { log, end } = await standardLog(settings, isTerminal);
   try {
-    const server = await startOwnServer(settings, log);
+    const started = startOwnServer(settings, log);
+    const server = await Promise.race([started, stop.then(() => null)]);
+    if (server === null) process.exit(EXIT_OK); // what it restores may take long, and is only read
     welcome(server, settings, log, isTerminal);
     log.flush(); // whoever started the program waits for that line
     await stop;
