@@ -1,5 +1,4 @@
 import type { JournalEntry } from '../contract/control-responses.ts';
-import { WITHOUT_ANSWER } from './repeating-rule.ts';
 
 /** An HTTP Archive (HAR 1.2). */
 export type HttpArchive = ReturnType<typeof httpArchive>;
@@ -48,10 +47,8 @@ function commentOf({ id, at, outcome, rule, limit, fault, committed }: JournalEn
 }
 
 function entryOf(entry: JournalEntry, url: string) {
-  const { outcome, answer, fault, duration_ms: time, wall_at: startedDateTime } = entry;
-  const isSeen =
-    outcome !== 'pending' && outcome !== 'client_gone' && !(fault !== null && WITHOUT_ANSWER.has(fault));
-  const seen = isSeen ? answer : null;
+  const { outcome, answer, duration_ms: time, wall_at: startedDateTime } = entry;
+  const seen = outcome === 'answered' ? answer : null;
   const headers = headersOf(seen?.headers ?? {});
   const text = textOf(seen?.body ?? null);
   return {
@@ -60,7 +57,7 @@ function entryOf(entry: JournalEntry, url: string) {
     request: requestOf(entry, url),
     response: {
       ...MESSAGE,
-      status: seen?.status ?? 0, // 0 for a request that got no response
+      status: seen?.status ?? 0, // 0 for a request that got no whole response
       statusText: '',
       headers,
       content: { size: sizeOf(text), mimeType: typeIn(headers) || 'x-unknown', text },
@@ -74,7 +71,7 @@ function entryOf(entry: JournalEntry, url: string) {
 }
 
 /**
- * A journal as an HTTP Archive. It shows what was sent, so a response that the client did not get is not in it.
+ * A journal as an HTTP Archive. A response that the client did not get whole is not in it, since an archive cannot say what was lost.
  *
  * @param url the address of the sandbox
  * @param version of the sandbox

@@ -9,7 +9,7 @@ type Respond = Exclude<NonNullable<Effect['respond']>, number>;
 type Fault = Extract<Effect['fault'], string>;
 
 /** The faults after which the client has nothing of a response, not even a status. */
-export const WITHOUT_ANSWER: ReadonlySet<string> = new Set([
+const WITHOUT_ANSWER: ReadonlySet<string> = new Set([
   'connection-reset',
   'empty-response',
   'garbage',

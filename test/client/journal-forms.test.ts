@@ -100,6 +100,19 @@ test('the journal as HAR has what was sent and received, and is judged like the 
   expect(found(JSON.stringify(har))).toContain('paid-twice');
 });
 
+test.each(['truncated-body', 'malformed-json'] as const)(
+  'the HAR has no response where the client got one with a %s, so its reader knows that it asked nothing',
+  async (fault) => {
+    const { world } = await clientFor(FROZEN);
+    await world.rule({ effect: { commit: true, fault } });
+    await world.pay({ client_ref_id: 'order-1' }).catch(() => null);
+    const har = await world.toHar();
+    expect(har.log.entries).toMatchObject([{ response: { status: 0, content: { text: '' } } }]);
+    const { checks } = judge('saved', savedTraffic(JSON.stringify(har)), {});
+    expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({ verdict: 'found' });
+  },
+);
+
 /** Each part that an importer of HAR 1.2 asks for, and its type. */
 const HAR_ENTRY = {
   startedDateTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
