@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
 import { nearestNames } from '../contract/suggestion.ts';
-import type { WallClock } from '../log/wall-clock.ts';
 import type { World } from '../log/world.ts';
 import type { Worlds } from '../log/worlds.ts';
 import { worldIdOf } from '../payout/identity.ts';
@@ -65,7 +64,6 @@ export interface AdmissionOptions {
   readonly keyOf: TokenReader;
   /** The key whose world answers a status request without one, in a dialect that answers it. */
   readonly defaultKey: string;
-  readonly wallClock: WallClock;
 }
 
 const needsNoKey = ({ routeOptions, exchange, headers }: FastifyRequest): boolean =>
@@ -90,14 +88,14 @@ export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): strin
  * then on its world remembers the request. It throws Refusal UNAUTHORIZED or INVALID_REQUEST.
  */
 export function admission(options: AdmissionOptions): onRequestHookHandler {
-  const { worlds, scenarios, keyOf, defaultKey, wallClock } = options;
+  const { worlds, scenarios, keyOf, defaultKey } = options;
   const worldIds = new LRUCache<string, string>({ max: KEYS_REMEMBERED, memoMethod: worldIdOf });
 
   function enter({ exchange, headers }: FastifyRequest, world: World): void {
     const { chosen } = exchange;
     const { 'x-sandbox-scenario': wanted } = headers;
     exchange.dialect = (chosen ?? world.latest.index.base).dialect;
-    exchange.enter(world, wallClock);
+    exchange.enter(world);
     exchange.name = worldNameIn(headers);
     if (wanted === undefined || chosen !== undefined) return;
     const name = String(wanted).slice(0, LONGEST_HEADER);

@@ -5,7 +5,6 @@ import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
 import type { ScenarioSource, SentResponse } from '../contract/snapshot-lines.ts';
 import type { MaybePromise } from '../log/store.ts';
-import type { WallClock } from '../log/wall-clock.ts';
 import type { World } from '../log/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -58,9 +57,10 @@ export class HttpExchange {
   durationMs = 0;
   readonly #stopwatchMs: () => number;
   readonly #startedMs: number;
-  #arrivedWallMs = 0;
   #arrivedTick = 0;
   #endedTick = 0;
+  /** How long it took until its response was about to be written; undefined while that waits behind another response. */
+  #writtenMs: number | undefined;
   /** Which request of its world it is, once that is known; 0 before. */
   #nth = 0;
   /** Whether its world was told of it. */
@@ -87,17 +87,17 @@ export class HttpExchange {
   }
 
   /** A request of the service has found its world. */
-  enter(world: World, wallClock: WallClock): void {
+  enter(world: World): void {
     this.world = world;
     this.#arrivedTick = world.tick();
-    this.#arrivedWallMs = wallClock.nowMs();
     // its client left in the middle of its body, while a store was asked for the world: nothing more happens to it
-    if (this.outcome !== undefined && !this.request.raw.complete) this.#ended(wallClock);
+    if (this.outcome !== undefined && !this.request.raw.complete) this.#ended();
   }
 
   /** What its world keeps of the request. */
-  received(wallClock: WallClock): Received {
+  received(): Received {
     const { request, reply, world } = this;
+    const tookMs = this.#elapsedMs();
     return {
       requestId: request.id,
       method: request.method,
@@ -105,8 +105,8 @@ export class HttpExchange {
       headers: withoutKeys(request.headers) as Received['headers'],
       body: this.bodyText,
       warnings: this.warnings,
-      waitedMs: Math.max(0, wallClock.nowMs() - this.#arrivedWallMs),
-      tookMs: this.#elapsedMs(),
+      waitedMs: Math.floor(tookMs),
+      tookMs,
       arrivedTick: this.#arrivedTick,
       submittedTick: world.tick(),
       isQueued: reply.raw.socket === null, // behind another response
@@ -149,7 +149,8 @@ export class HttpExchange {
   }
 
   /** Called with a response before its first byte is sent. */
-  sending(body: string, wallClock: WallClock): void {
+  sending(body: string): void {
+    if (this.reply.raw.socket !== null) this.#writtenMs = this.#elapsedMs();
     if (this.world === undefined || this.route === undefined) return;
     const { refusal, reply } = this;
     const isGone = this.outcome !== undefined; // nobody waits for it any more
@@ -168,7 +169,7 @@ export class HttpExchange {
       ...(rule && { rule }),
     };
     if (this.#isSubmitted) this.#unplanned = shown;
-    else this.#refuse(shown, wallClock);
+    else this.#refuse(shown);
   }
 
   /** The fault of a rule begins. @param isShown whether the client sees any of the response */
@@ -178,24 +179,25 @@ export class HttpExchange {
   }
 
   /** The connection is done with the request. */
-  close(outcome: Exclude<ExchangeOutcome, 'pending'>, wallClock: WallClock): void {
+  close(outcome: Exclude<ExchangeOutcome, 'pending'>): void {
     this.outcome = outcome;
-    this.durationMs = this.#elapsedMs();
-    if (this.world !== undefined && this.route !== undefined) this.#ended(wallClock);
+    // a client may have its response, and act on it, before a busy server notices that it was sent
+    this.durationMs = (outcome === 'answered' ? this.#writtenMs : undefined) ?? this.#elapsedMs();
+    if (this.world !== undefined && this.route !== undefined) this.#ended();
   }
 
-  #ended(wallClock: WallClock): void {
+  #ended(): void {
     this.#endedTick = this.world.tick();
     this.#isSent ||= this.reply.raw.headersSent;
     if (this.#nth > 0) this.#end();
-    else if (!this.#isSubmitted) this.#refuse({}, wallClock);
+    else if (!this.#isSubmitted) this.#refuse({});
   }
 
   /** A refusal that the world gave no reason for: of the server's limit, or of the request's shape. */
-  #refuse(refused: Refused, wallClock: WallClock): void {
+  #refuse(refused: Refused): void {
     const { route, world, outcome } = this;
     this.#isSubmitted = true;
-    const received = this.received(wallClock);
+    const received = this.received();
     const planned = received.isQueued ? 'pending' : 'answered';
     const clientRefId = this.named('client_ref_id');
     world.note(

@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyRequest, type RouteOptions } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
 import { MAX_HEADERS } from '../contract/service.ts';
+import type { WallClock } from '../log/wall-clock.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { Connections } from './limits/connections.ts';
@@ -18,7 +19,8 @@ const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its la
 const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
 const LONG_CHARACTERS = 16 * 1024; // a response of this length or more is counted, and sent as bytes
 
-interface HttpServerOptions extends Pick<Recording, 'log' | 'wallClock' | 'stopwatchMs' | 'observe'> {
+interface HttpServerOptions extends Pick<Recording, 'log' | 'stopwatchMs' | 'observe'> {
+  readonly wallClock: WallClock;
   readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
@@ -101,7 +103,7 @@ export function httpServer(options: HttpServerOptions) {
   app.addHook('onSend', (request, reply, payload, done) => {
     tellDrop(request.exchange);
     const text = typeof payload === 'string' ? payload : '';
-    request.exchange.sending(text, wallClock);
+    request.exchange.sending(text);
     if (text.length < LONG_CHARACTERS) return done(null, payload);
     unread.wait(reply.raw, text.length);
     done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length

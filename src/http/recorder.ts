@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { WallClock } from '../log/wall-clock.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { maskAccount } from '../contract/service.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
@@ -12,7 +11,6 @@ export type Recorder = (request: FastifyRequest, reply: FastifyReply) => void;
 
 export interface Recording {
   readonly log: Logger;
-  readonly wallClock: WallClock;
   readonly connections: Connections;
   readonly unread: UnreadResponses;
   readonly observe: ((exchange: HttpExchange) => void) | undefined;
@@ -71,14 +69,14 @@ function lineOf(exchange: HttpExchange): object {
 }
 
 export const requestRecorder =
-  ({ log, wallClock, connections, unread, observe, stopwatchMs, scenarioOf }: Recording): Recorder =>
+  ({ log, connections, unread, observe, stopwatchMs, scenarioOf }: Recording): Recorder =>
   (request, reply) => {
     const exchange = new HttpExchange(request, reply, scenarioOf(request.url).dialect, stopwatchMs);
     request.exchange = exchange;
     connections.began(reply.raw, () => {
       unread.read(reply.raw);
       try {
-        exchange.close(outcomeOf(exchange), wallClock);
+        exchange.close(outcomeOf(exchange));
         observe?.(exchange);
         log[exchange.isQuiet ? 'debug' : 'info'](lineOf(exchange), 'request');
       } catch (error) {

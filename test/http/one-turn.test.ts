@@ -1,7 +1,9 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import type { JournalEntry } from '../../src/contract/control-responses.ts';
 import { handleAfterReading, writeAfterHandling } from '../../src/http/one-turn.ts';
+import { systemClock } from '../../src/platform/system-clock.ts';
 import { ask } from '../support/control.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
@@ -42,6 +44,26 @@ test('a response that cannot be written becomes an error, and the others of its 
   await app.ready();
   const answers = await Promise.all(['/good', '/bad', '/good'].map((url) => app.inject({ url })));
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 500, 200]);
+});
+
+test('on a busy server a request began when it arrived, and ended before its response was written', async () => {
+  const clock = systemClock();
+  const turns: number[] = [];
+  const nextTurn = (callback: () => void): void => {
+    setImmediate(() => {
+      turns.push(clock.nowMs());
+      for (const untilMs = performance.now() + 20; performance.now() < untilMs;); // other work
+      callback();
+    });
+  };
+  const { sandbox } = await serverFor({}, { ...clock, nextTurn });
+  const world = sandbox.world();
+  await world.pay();
+  const [handledMs, writtenMs] = turns.slice(-2); // those of the initiate
+  const [{ wall_at, duration_ms }] = (await world.requests()) as [JournalEntry];
+  const beganMs = Date.parse(wall_at);
+  expect(beganMs).toBeLessThanOrEqual(handledMs! + 1); // times are whole milliseconds
+  expect(beganMs + duration_ms!).toBeLessThanOrEqual(writtenMs! + 1);
 });
 
 type Asked = readonly [line: string, body?: string, how?: 'chunked' | undefined];

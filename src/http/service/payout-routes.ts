@@ -129,7 +129,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     },
     ({ body, exchange }, reply) => {
       checkRails(body, reply);
-      const request = exchange.received(wallClock);
+      const request = exchange.received();
       return respond({ kind: 'initiate', body, request, scenario: exchange.source }, body, reply) as never;
     },
   );
@@ -144,7 +144,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
       }),
     },
     ({ exchange }, reply) => {
-      const request = exchange.received(wallClock);
+      const request = exchange.received();
       return respond({ kind: 'balance', request, scenario: exchange.source }, {}, reply) as never;
     },
   );
@@ -161,7 +161,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
       }),
     },
     ({ query, exchange }, reply) => {
-      const request = exchange.received(wallClock);
+      const request = exchange.received();
       return respond({ kind: 'status', query, request, scenario: exchange.source }, query, reply) as never;
     },
   );
