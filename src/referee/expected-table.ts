@@ -57,11 +57,14 @@ function fromCsv(text: string): readonly Row[] {
 }
 
 function fromJson(text: string): readonly Row[] {
-  let rows: readonly unknown[];
+  let rows: unknown;
   try {
-    rows = JSON.parse(text) as readonly unknown[]; // it begins as a list does
+    rows = JSON.parse(text);
   } catch (error) {
     throw new UsageError('it is not JSON', { cause: error });
+  }
+  if (!Array.isArray(rows)) {
+    throw new UsageError('JSON must be a list, such as [{"account":"000123456789","amount":1500.5}]');
   }
   return rows.map((value, index) => ({
     place: `payout ${index + 1}`,
@@ -86,5 +89,5 @@ export function expectedTable(text: string): readonly ExpectedPayout[] {
   if (/[\0\ufffd]/.test(text)) throw new UsageError('it is not a text file in UTF-8');
   const table = text.replace(/^\ufeff/, '');
   if (table.trim() === '') throw new UsageError('it is empty');
-  return (/^\s*\[/.test(table) ? fromJson(table) : fromCsv(table)).map(payoutOf);
+  return (/^\s*[[{]/.test(table) ? fromJson(table) : fromCsv(table)).map(payoutOf);
 }

@@ -329,7 +329,7 @@ testRows<[readonly string[], string]>([
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
   [['--fail-on', 'all'], '--fail-on must be one of error, warning, notice, never, not all'],
   [['--expect', '/no/file'], '--expect: /no/file cannot be read (no such file or folder)'],
-  [['--expect', 'package.json'], '--expect: package.json cannot be used: the first line must name'],
+  [['--expect', 'package.json'], '--expect: package.json cannot be used: JSON must be a list'],
   [[], '/no/such/program cannot be run (no such program)'],
 ])('wrong flags exit with 2 and say what is wrong, before the command runs', async (flags, message) => {
   const { code, stdout, stderr } = await runInProcess(['referee', ...flags, '--', '/no/such/program']);

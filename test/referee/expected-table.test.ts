@@ -42,6 +42,7 @@ testRows([
   ['[{"account":"x"}]', 'payout 1: amount is required'],
   ['[{"account":"x","amount":"ten"}]', 'payout 1: amount must be a number, not "ten"'],
   ['[1', 'it is not JSON'],
+  ['{"payouts":[]}', 'JSON must be a list, such as [{"account":'],
 ])('a wrong table is refused with the reason', (text, reason) => {
   expect(() => expectedTable(text)).toThrow(reason);
 });
