@@ -29,6 +29,7 @@ describe('a payout was made, and its client', () => {
     ],
     ['got a 202 with the normal body', { commit: true, respond: { status: 202 } }, 0],
     ['got a 204, which has no body', { commit: true, respond: { status: 204 } }, 1],
+    ['got a 205, whose body is dropped', { commit: true, respond: { status: 205 } }, 1],
     ['got a 500', { commit: true, respond: { status: 500 } }, 1],
     ['was refused with a 400', { commit: true, respond: { status: 400 } }, 1],
     ['waits for a response that is delayed', { delay: '1s' }, 1],

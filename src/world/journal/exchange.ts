@@ -242,8 +242,8 @@ export const isObject = (value: unknown): value is Fields =>
 export const isMoney = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= MAX_AMOUNT_INR && isWholePaise(value);
 
-/** No body on the wire, whatever a rule or a dialect says (204), and the timeout of something in between (408). */
-const SAY_NOTHING: ReadonlySet<number> = new Set([204, 408]);
+/** Without a body for the client, whatever a rule or a dialect says (204, 205), and the timeout of something in between (408). */
+const SAY_NOTHING: ReadonlySet<number> = new Set([204, 205, 408]);
 
 /** What a client learns from a response. The referee and the `told` of a payout both use this. */
 export function seenIn({ route, status, code, body, asked }: SeenResponse): Seen {
