@@ -48,11 +48,13 @@ const stepOf = ({ to, utr, afterMs, polls }: Payout['timeline'][number]) => ({
 /** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
 function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scenario): string | null {
   const earlier = findPayout(state, { clientRefId: body.client_ref_id });
-  const { same_body, changed_body } = dialect.client_ref_id;
+  const { same_body, changed_body, after_402 } = dialect.client_ref_id;
   const choice = earlier?.fingerprint === fingerprint(body) ? same_body : changed_body;
   if (earlier !== undefined && choice !== 'second_payout')
     return `${body.client_ref_id} was paid before (${earlier.txnId}, planned by ${earlier.plannedBy}): nothing is decided again`;
-  const { wallet } = state;
+  const { wallet, refused } = state;
+  if (after_402 === 'remember' && refused.has(body.client_ref_id))
+    return `${body.client_ref_id} was refused with 402 before, and it stays refused (client_ref_id.after_402)`;
   if (covers(wallet, toPaise(body.amount))) return null;
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }

@@ -186,6 +186,18 @@ test('an explanation of a known reference names the payout that there is', async
   );
 });
 
+test('an explanation of a reference that stays refused says so, although the balance covers it now', async () => {
+  const dialect = { client_ref_id: { after_402: 'remember' } } as const;
+  const { world, pay } = await worldWith([], { dialect, wallet: { opening_balance: 1000 } });
+  await pay();
+  await world.fund(1000);
+  expect(await world.explain(initiate())).toMatchObject({
+    payout: null,
+    note: 'order-1 was refused with 402 before, and it stays refused (client_ref_id.after_402)',
+  });
+  expect((await pay()).status).toBe(402);
+});
+
 test('a request past the rate limit of its scenario takes no rule', async () => {
   const { world, pay } = await worldWith([{ effect: { delay: '1ms' } }], { rate_limit: '1/1h' });
   await pay();
