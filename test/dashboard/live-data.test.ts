@@ -1,8 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScenarioResponse } from '../../src/contract/control-responses.ts';
+import type { ScenarioResponse, TransactionResponse } from '../../src/contract/control-responses.ts';
 import type { World, WorldEvent } from '../../src/index.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
+import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
+import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
+import type { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 
 /** A scenario with one rule, as a response of the sandbox. */
 const scenario = (name: string, taken = 0): ScenarioResponse =>
@@ -111,4 +114,25 @@ test('a connection that replaces one without an event may have missed anything, 
     end();
   }
   expect(opened).toEqual([true, true, false]);
+});
+
+test('many payouts that are older than the newest page are read again, too', async () => {
+  const payouts = (status: string) =>
+    Array.from(
+      { length: 100 },
+      (_, nth) => ({ txn_id: `t${99 - nth}`, status, timeline: [] }) as unknown as TransactionResponse,
+    );
+  const list = new PayoutList(1000);
+  list.takeNewest({ transactions: payouts('PENDING'), next: null }, {});
+  const pages = {
+    payouts: async (before = 100) => ({
+      transactions: payouts('FAILED').slice(100 - before, 140 - before),
+      next: null,
+    }),
+  } as unknown as WorldPages;
+  const stale = new StalePayouts(list);
+  stale.add(...Array.from({ length: 30 }, (_, nth) => `t${nth}`));
+  await stale.renew({} as World, pages);
+  expect(stale.size).toBe(0);
+  expect(list.get('t29')!.status).toBe('FAILED');
 });

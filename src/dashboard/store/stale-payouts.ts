@@ -4,7 +4,7 @@ import { isUnreachable } from './event-feed.ts';
 import type { PayoutList } from './payout-list.ts';
 import type { WorldPages } from './world-pages.ts';
 
-/** Up to this many payouts are requested one by one; otherwise the newest of all are, but not too often. */
+/** Up to this many payouts are requested one by one; otherwise a page from the newest of them on is, but not too often. */
 const FEW = 20;
 const PAGE_EVERY_MS = 2000;
 
@@ -42,10 +42,21 @@ export class StalePayouts {
     const isMany = this.#ids.size > FEW;
     if (isMany && performance.now() - this.#pageMs < PAGE_EVERY_MS) return;
     const ids = [...this.#ids].slice(0, FEW);
-    const read = isMany ? (await pages.payouts()).transactions : await payoutsOf(world, ids);
+    const read = isMany ? await this.#page(pages) : await payoutsOf(world, ids);
     if (isMany) this.#pageMs = performance.now();
     this.#list.renew(read);
     for (const id of isMany ? read.map((payout) => payout.txn_id) : ids) this.#ids.delete(id);
+  }
+
+  /** The page that begins with the newest of them. */
+  async #page(pages: WorldPages): Promise<readonly TransactionResponse[]> {
+    const { rows, before } = this.#list;
+    const newest = rows.value.findIndex(({ txn_id: id }) => this.#ids.has(id));
+    if (newest === -1) {
+      this.clear(); // the list has dropped all of them
+      return [];
+    }
+    return (await pages.payouts(before.value + rows.value.length - newest)).transactions;
   }
 }
 
