@@ -93,8 +93,9 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
         for (const known of hits.filter(({ goal }) => options.isKnown(goal, failures))) {
           options.onFound({ ...known, failures, requests: observed.requests });
         }
-        const hit = hits.find(({ goal }) => !options.isKnown(goal, failures));
-        if (hit !== undefined && (await settle(hit, failures, options))) open.delete(hit.goal);
+        for (const hit of hits.filter(({ goal }) => !options.isKnown(goal, failures))) {
+          if (await settle(hit, failures, options)) open.delete(hit.goal);
+        }
         const continuation = continuationOf(observed.trace, failures);
         // after a run that reached a goal, more failures rarely show anything new
         next.push(...nextOf(observed, failures, observed.hits.length > 0 || continuations.has(continuation)));

@@ -7,6 +7,7 @@ import { fileWith } from '../../support/temporary-folder.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
+import type { Goal } from '../../../src/trials/hunt/goals.ts';
 import { search, type Reproduction } from '../../../src/trials/hunt/search.ts';
 import type { Trace } from '../../../src/trials/hunt/trace.ts';
 import { runClient } from '../../../src/trials/run.ts';
@@ -177,20 +178,22 @@ test('a goal that is reached only once is reported as flaky, not as a find', asy
   expect({ findings, flaky }).toMatchObject({ findings: [], flaky: [{ goal: 'paid-twice' }] });
 });
 
-test('a finding has only the failures that it needs, however many its first run had', async () => {
+/** Searches where one status read of each of three payouts can fail. @param hitsOf what a run reaches under these failures */
+async function searchWith(
+  goals: readonly Goal[],
+  depth: number,
+  hitsOf: (failures: readonly Failure[]) => readonly Goal[],
+): Promise<readonly Reproduction[]> {
   const call = { route: 'status', seen: { kind: 'unknown' }, status: 500, entry: {}, body: {} };
   const trace = [1, 2, 3].map((payout) => ({ call, position: { of: 'status', payout, attempt: 1 } }));
   const found: Reproduction[] = [];
-  let isBroken = false; // for good, by three failures; from then on the last is enough
   const observe = async (failures: readonly Failure[]) => {
-    isBroken ||= failures.length === 3;
-    const isHit = isBroken && failures.some(({ position }) => position.payout === 3);
-    const hits = isHit ? [{ goal: 'lost' as const, message: '' }] : [];
+    const hits = hitsOf(failures).map((goal) => ({ goal, message: '' }));
     return { trace: trace as unknown as Trace, requests: [], hits, waitedForEver: false };
   };
   await search(await observe([]), {
-    goals: ['lost'],
-    depth: 3,
+    goals,
+    depth,
     seed: '1',
     workers: 1,
     observe,
@@ -200,7 +203,23 @@ test('a finding has only the failures that it needs, however many its first run 
     isKnown: () => false,
     rounds: [],
   });
+  return found;
+}
+
+test('a finding has only the failures that it needs, however many its first run had', async () => {
+  let isBroken = false; // for good, by three failures; from then on the last is enough
+  const found = await searchWith(['lost'], 3, (failures) => {
+    isBroken ||= failures.length === 3;
+    return isBroken && failures.some(({ position }) => position.payout === 3) ? ['lost'] : [];
+  });
   expect(found.map(({ failures }) => failures.map(({ position }) => position.payout))).toEqual([[3]]);
+});
+
+test('of two goals that only the same failure reaches, both are found', async () => {
+  const found = await searchWith(['lost', 'conduct'], 1, ([failure]) =>
+    failure?.position.payout === 2 && failure.kind === 'stale' ? ['lost', 'conduct'] : [],
+  );
+  expect(found.map(({ goal }) => goal)).toEqual(['lost', 'conduct']);
 });
 
 test('four workers find the same as one', async () => {
