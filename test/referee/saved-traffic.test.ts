@@ -93,18 +93,18 @@ test('a HAR of a browser is judged', () => {
   const payout = { client_ref_id: 'order-1', beneficiary_account: '1', amount: 10.005 };
   const entries = [
     harEntry(2, 'GET', '/payout/status?client_ref_id=order-1', null, { status: 'PENDING' }),
-    harEntry(0, 'POST', '/payout/initiate', payout, null),
+    { ...harEntry(0, 'POST', '/payout/initiate', payout, null), time: -1 }, // not known
     harEntry(3, 'POST', '/payout/initiate', { ...payout, client_ref_id: 'order-1-b' }, { status: 'PENDING' }),
     harEntry(4, 'GET', '/assets/page.css', null, {}),
   ];
   const text = JSON.stringify({ log: { version: '1.2', entries } });
   const evidence = savedTraffic(text);
   expect(
-    evidence.requests.map(({ route, client_ref_id, outcome }) => [route, client_ref_id, outcome]),
+    evidence.requests.map((one) => [one.route, one.client_ref_id, one.outcome, one.duration_ms]),
   ).toEqual([
-    ['initiate', 'order-1', 'client_gone'],
-    ['status', 'order-1', 'answered'],
-    ['initiate', 'order-1-b', 'answered'],
+    ['initiate', 'order-1', 'client_gone', 0],
+    ['status', 'order-1', 'answered', 12.5],
+    ['initiate', 'order-1-b', 'answered', 12.5],
   ]);
   expect(found(text, BY_ACCOUNT)).toEqual(['warning paid-twice', 'warning amount-not-paise']);
 });
@@ -132,6 +132,12 @@ test('a payout whose response a HAR lacks was made if a later read shows it', ()
   ]);
   expect(complaints(lost, seen, other)).toEqual(['warning paid-twice']);
   expect(complaints(lost, read(1, 'x', { status: 'FAILED', txn_id: 'T1' }), other)).toEqual([]);
+  // it was read before, of an earlier recording
+  const earlier = read(0, 'x', { status: 'SUCCESS', txn_id: 'T0' });
+  expect(complaints(earlier, initiate(1, 'x', null))).toEqual([
+    'warning resent-after-success',
+    'warning expectation-missed',
+  ]);
   // its second send had a response, and made the payout that is read
   const replayed = initiate(1, 'x', { status: 'PENDING', txn_id: 'T1' });
   expect(complaints(lost, replayed, read(2, 'x', { status: 'SUCCESS', txn_id: 'T1' }))).toEqual([]);
