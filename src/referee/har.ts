@@ -82,7 +82,7 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
   const data = (answer?.body as Texts | null)?.['data'];
   const asked = route === 'initiate' ? textIn(body, 'client_ref_id') : url.searchParams.get('client_ref_id');
   const isPaid = response.status >= 200 && response.status < 300;
-  const mayHavePaid = !isAnswered || response.status >= 500;
+  const mayHavePaid = !isAnswered || response.status >= 500 || response.status === 408; // a timeout of something in between
   return {
     id,
     request_id: `har-${id}`,

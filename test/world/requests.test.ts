@@ -36,6 +36,14 @@ describe('the requests that a world remembers', () => {
     expect(world.state.requests.evicted).toBe(2);
   });
 
+  test('stay while they are under way, and count as before, when a client clears them', () => {
+    const world = new Core({ rules: [{ name: 'r', match: { route: 'balance' }, effect: { delay: '1s' } }] });
+    world.submit(balance());
+    const { characters } = world.state.requests;
+    world.submit({ kind: 'forget', as: 'cleared' });
+    expect(world.state.requests).toMatchObject({ list: [{ nth: 1 }], characters });
+  });
+
   test('have numbers that are never given again, whatever the world becomes', () => {
     const world = new Core();
     const earlier = save(new Core().state);
