@@ -62,7 +62,8 @@ function effectOf({ route, answer, fault, outcome, committed, delay_ms: delayMs 
   const isLost = answer === null || (fault !== null && WITHOUT_ANSWER.has(fault));
   const broken = fault ?? (isLost ? 'hang' : null);
   // a request without a response may have made the payout, which is the case that a client must survive
-  const commit = committed ?? (outcome !== 'answered' || (answer !== null && answer.status >= 500));
+  const isOpen = answer !== null && (answer.status >= 500 || answer.status === 408);
+  const commit = committed ?? (outcome !== 'answered' || isOpen);
   return {
     ...(route === 'initiate' && { commit }),
     ...(delayMs !== null && { delay: `${Math.ceil(delayMs)}ms` }),

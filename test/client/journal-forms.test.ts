@@ -236,31 +236,34 @@ test('a request is found by its number or by the id in its response', async () =
   );
 });
 
-test('rule from prints a scenario that repeats a request of a saved journal or HAR, and validate accepts it', async () => {
-  const { world } = await clientFor(FROZEN);
-  await world.rule({ name: 'lost', effect: { commit: true, respond: { status: 500 } } });
-  await world.pay({ client_ref_id: 'order-1' });
-  const folder = temporaryFolder();
-  const [journal, har, scenario] = ['journal.json', 'traffic.har', 'mine.yaml'].map(
-    (name) => `${folder}/${name}`,
-  );
-  writeFileSync(journal!, JSON.stringify({ requests: await world.requests() }));
-  writeFileSync(har!, JSON.stringify(await world.toHar()));
-  const printed = await runInProcess(['rule', 'from', '1', journal!]);
-  expect(printed).toMatchObject({ code: 0, stderr: '' });
-  expect(printed.stdout).toMatch(/^rules:\n {2}- name: request-1\n.*\n {4}match:\n {6}route: initiate\n/);
-  writeFileSync(scenario!, printed.stdout);
-  expect(await runInProcess(['validate', scenario!])).toMatchObject({
-    code: 0,
-    stdout: `${scenario}: ok, 1 rule\n`,
-  });
-  // a HAR does not say whether the payout happened: after a 500 it is made
-  const fromHar = (await runInProcess(['rule', 'from', '1', har!])).stdout.split('\n');
-  const isOther = (line: string, nth: number) => line !== fromHar[nth];
-  expect([fromHar.length, printed.stdout.split('\n').filter(isOther)]).toEqual([fromHar.length, []]);
-  const foreign = (await world.requests()).map((entry) => Object.assign(entry, { route: null }));
-  writeFileSync(journal!, JSON.stringify({ requests: foreign }));
-  expect((await runInProcess(['rule', 'from', '1', journal!])).stderr).toBe(
-    'payout-sandbox: request #1 (POST /payout/initiate) is not a request of the payout service\n',
-  );
-});
+test.each([500, 408])(
+  'rule from prints a scenario that repeats a %i of a saved journal or HAR, and validate accepts it',
+  async (status) => {
+    const { world } = await clientFor(FROZEN);
+    await world.rule({ name: 'lost', effect: { commit: true, respond: { status } } });
+    await world.pay({ client_ref_id: 'order-1' });
+    const folder = temporaryFolder();
+    const [journal, har, scenario] = ['journal.json', 'traffic.har', 'mine.yaml'].map(
+      (name) => `${folder}/${name}`,
+    );
+    writeFileSync(journal!, JSON.stringify({ requests: await world.requests() }));
+    writeFileSync(har!, JSON.stringify(await world.toHar()));
+    const printed = await runInProcess(['rule', 'from', '1', journal!]);
+    expect(printed).toMatchObject({ code: 0, stderr: '' });
+    expect(printed.stdout).toMatch(/^rules:\n {2}- name: request-1\n.*\n {4}match:\n {6}route: initiate\n/);
+    writeFileSync(scenario!, printed.stdout);
+    expect(await runInProcess(['validate', scenario!])).toMatchObject({
+      code: 0,
+      stdout: `${scenario}: ok, 1 rule\n`,
+    });
+    // a HAR does not say whether the payout happened: after these it is made
+    const fromHar = (await runInProcess(['rule', 'from', '1', har!])).stdout.split('\n');
+    const isOther = (line: string, nth: number) => line !== fromHar[nth];
+    expect([fromHar.length, printed.stdout.split('\n').filter(isOther)]).toEqual([fromHar.length, []]);
+    const foreign = (await world.requests()).map((entry) => Object.assign(entry, { route: null }));
+    writeFileSync(journal!, JSON.stringify({ requests: foreign }));
+    expect((await runInProcess(['rule', 'from', '1', journal!])).stderr).toBe(
+      'payout-sandbox: request #1 (POST /payout/initiate) is not a request of the payout service\n',
+    );
+  },
+);

@@ -12,6 +12,8 @@ test('a world that had 20,000 requests keeps the newest thousand, and no more th
   expect(a.latest.requests).toMatchObject({ count: 20_000, evicted: 19_000, list: { length: 1000 } });
   expect(await a.stateBefore(19_001)).toMatchObject({ requests: { count: 19_000 } });
   expect(store.history(a.id, a.epoch, 15_999)).toBeNull();
+  const [earliest] = store.history(a.id, a.epoch, a.position)!.restored;
+  expect(a.pastCharacters).toBe((a.position - earliest!.position) * 1000); // as SANDBOX_JOURNAL_MEMORY counts them
 });
 
 test('a world that is restored again and again keeps few of its earlier states', async () => {
