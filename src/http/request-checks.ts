@@ -144,7 +144,7 @@ export function refuseUnknownRoute(request: FastifyRequest, routes: readonly Rou
   }
   const allow = methods.join(', ');
   throw new Refusal('METHOD_NOT_ALLOWED', {
-    message: `This route supports only ${allow.replace(', ', ' and ')}`,
+    message: `This route supports only ${allow.replace(/, (?=\w+$)/, ' and ')}`,
     headers: { allow },
   });
 }

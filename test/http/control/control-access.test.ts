@@ -359,6 +359,7 @@ test('a path that is too long, an unknown path and a wrong method are refused', 
   const wrongMethod = await send(url, 'PATCH /_sandbox/scenario', { authorization });
   expectRefused(wrongMethod, [405]);
   expect(wrongMethod.headers.get('allow')).toBe('GET, HEAD, PUT, DELETE');
+  expect(wrongMethod.body.message).toBe('This route supports only GET, HEAD, PUT and DELETE');
 });
 
 test('a body that announces too large a length is refused before it is sent', async () => {

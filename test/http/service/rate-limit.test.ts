@@ -36,7 +36,7 @@ test('Retry-After is rounded up, so that a client that waits that long is not to
   expect(retryMs - beforeMs).toBeGreaterThan(3_600_000 - 10); // clocks of whole milliseconds differ a little
 });
 
-test('the rate limit applies to initiates only, and to each key separately', async () => {
+test('the rate limit applies to initiates only, and to each key separately; a reset begins a new count', async () => {
   const { client } = await sandboxFor({ rateLimit: '1/1h' });
   const [one, other] = [client(), client()];
   await one.pay();
@@ -46,6 +46,8 @@ test('the rate limit applies to initiates only, and to each key separately', asy
   for (const answer of await Promise.all(times(20, () => one.status({ client_ref_id: 'order-1' })))) {
     expect(answer.status).toBe(200);
   }
+  await one.world.reset();
+  expect([(await one.pay()).status, (await one.pay()).status]).toEqual([200, 429]);
 });
 
 test('other keys push no count out, however many there are', async () => {
