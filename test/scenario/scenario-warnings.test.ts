@@ -59,7 +59,7 @@ testRows([
   expect(warningsOf(rules(rule('first', earlier), rule('second', later)))).toEqual([]);
 });
 
-testRows(['skip: 1', 'times: 3', 'probability: 0.5', 'during: { from: 10m }'])(
+testRows(['skip: 1', 'times: 3', 'probability: 0.5', 'during: { from: 10m }', 'during: { until: 10m }'])(
   'a rule can be reached behind one that takes only a part',
   (part) => {
     const text = rules(rule('first', 'route: initiate', `, ${part}`), rule('second', 'amount: 5'));

@@ -1,12 +1,14 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../../src/app.ts';
+import type { WallClock } from '../../../src/log/wall-clock.ts';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT } from '../../support/sandbox.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initiate') =>
   ({ name: `held-${route}`, match: { route }, effect: { hold: at } }) as const;
@@ -121,10 +123,10 @@ test('a world holds at most 100 requests, and refuses one more without a payout'
 });
 
 /** Two requests that are held in one world, and how to order commands there without a pause, as those of another server are read. */
-async function heldInOneWorld() {
+async function heldInOneWorld(wallClock: WallClock = systemClock()) {
   const { app, worlds } = await buildApp({
     settings: readSettings({ ...MANUAL, scenario: { rules: [HOLD('arrived')] } }, {}),
-    wallClock: systemClock(),
+    wallClock,
     log: pino({ level: 'silent' }),
   });
   onTestFinished(() => app.close());
@@ -144,7 +146,8 @@ async function heldInOneWorld() {
   await expect.poll(() => world.latest.held.waiting.length).toBe(2);
   const [one, other] = world.latest.held.waiting.map(({ id }) => id) as [number, number];
   const reset = () => world.submit({ kind: 'reset', source: world.latest.scenario.source });
-  return { world, one, other, reset, responses: Promise.all(responses) };
+  const wait = (query: string) => app.inject({ url: `/_sandbox/held?${query}`, headers });
+  return { world, one, other, reset, wait, responses: Promise.all(responses) };
 }
 
 test('a request that was released before a reset gets its response, also if both are read at once', async () => {
@@ -165,4 +168,18 @@ test('a reset ends a held request, also if it is read at once with the end of an
     expect.stringMatching(/^504 .*its world was reset or restored meanwhile/),
     expect.stringMatching(/^504 .*nobody released it/),
   ]);
+});
+
+test('a wait for more requests ends in time, also if others come and go meanwhile', async () => {
+  const clock = new ManualClock();
+  const { world, one, wait } = await heldInOneWorld(clock);
+  const { timers } = clock;
+  const codes: unknown[] = [];
+  void wait('count=3&within=10s').then((response) => codes.push(response.json().code));
+  await expect.poll(() => clock.timers).toBe(timers + 1);
+  await clock.pass(6000);
+  void world.submit({ kind: 'release', id: one, order: { respond: null, fault: null } });
+  await expect.poll(() => clock.timers).toBe(timers); // that of the released request is gone
+  await clock.pass(4000);
+  await expect.poll(() => codes).toEqual(['TOO_FEW_HELD']);
 });
