@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openJoinPoint } from '../../src/cli/joined/join-point.ts';
 import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
@@ -7,7 +7,7 @@ import { hunt, startSandbox } from '../../src/index.ts';
 import { readSettings } from '../../src/settings.ts';
 import { runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 
 const LIBRARY = new URL('../../dist/index.js', import.meta.url).href;
 
@@ -126,6 +126,16 @@ test('a page that a browser shows cannot end the sandbox of a test', async () =>
   const image = await fetch(`${address}/${id}`); // browsers send no Origin for one
   expect(image.status).toBe(400);
   expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
+});
+
+test('a relative path in the options of a test begins in the folder of the test', async () => {
+  const outer = readSettings({}, {});
+  const common = { by: 'referee', usual: {}, outer, fixed: [], said: new Set<string>() };
+  const join = await openJoinPoint({ ...common, collect: async () => null });
+  onTestFinished(async () => void (await join.end()));
+  const folder = dirname(fileWith('mine.yaml', 'description: mine'));
+  const asked = { method: 'POST', body: JSON.stringify({ options: { scenario: './mine.yaml' }, folder }) };
+  expect((await fetch(join.variables[JOIN_VARIABLE]!, asked)).status).toBe(200);
 });
 
 test('a sandbox that a test starts as its command ends is judged and stopped', async () => {

@@ -215,6 +215,16 @@ test('a finding has only the failures that it needs, however many its first run 
   expect(found.map(({ failures }) => failures.map(({ position }) => position.payout))).toEqual([[3]]);
 });
 
+test('a search tries every set of failures once', async () => {
+  const tried: string[] = [];
+  await searchWith(['lost'], 3, (failures) => {
+    tried.push(failures.map(failureName).toSorted().join(' '));
+    return [];
+  });
+  expect(tried).toHaveLength(1 + 3 * 4 + 3 * 4 ** 2 + 4 ** 3); // four kinds of failures at each of three reads
+  expect(new Set(tried).size).toBe(tried.length);
+});
+
 test('of two goals that only the same failure reaches, both are found', async () => {
   const found = await searchWith(['lost', 'conduct'], 1, ([failure]) =>
     failure?.position.payout === 2 && failure.kind === 'stale' ? ['lost', 'conduct'] : [],
