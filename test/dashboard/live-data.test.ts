@@ -1,9 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { ScenarioResponse, TransactionResponse } from '../../src/contract/control-responses.ts';
+import type {
+  JournalEntry,
+  ScenarioResponse,
+  TransactionResponse,
+} from '../../src/contract/control-responses.ts';
 import type { World, WorldEvent } from '../../src/index.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
+import { RequestList } from '../../src/dashboard/store/request-list.ts';
 import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
 import type { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 
@@ -135,4 +140,13 @@ test('many payouts that are older than the newest page are read again, too', asy
   await stale.renew({} as World, pages);
   expect(stale.size).toBe(0);
   expect(list.get('t29')!.status).toBe('FAILED');
+});
+
+test('a list of requests says when newer ones have taken the place of its oldest', () => {
+  const list = new RequestList(2);
+  const requests = (...ids: number[]) => ids.map((id) => ({ id, outcome: 'answered' }) as JournalEntry);
+  list.begin(requests(1), 0);
+  expect(list.isCut.value).toBe(false);
+  list.take(requests(2, 3));
+  expect([list.rows.value, list.isCut.value]).toEqual([requests(3, 2), true]);
 });
