@@ -111,6 +111,17 @@ describe('worlds as text', () => {
     expect(await growth(25_000, readLine)).toBeLessThan(LINEAR);
   });
 
+  test('are refused at a line that is too long, before it has ended', async () => {
+    const { log, wallClock } = logFor();
+    const options = { compiler, wallClock, maxLine: MAX_LINE, draft: log.draft() };
+    let bytes = 0;
+    async function* oneLine() {
+      for (; bytes < 50 * MAX_LINE; bytes += 100) yield utf8.encode('x'.repeat(100));
+    }
+    await expect(readWorlds(oneLine(), options).next()).rejects.toThrow('is longer than');
+    expect(bytes).toBe(MAX_LINE);
+  });
+
   test('read without a line end behind the last line, too', async () => {
     expect(outcome(await read(TEXT.trimEnd()))).toEqual({ worlds: ['a', 'b', 'c'], refusal: null });
   });
