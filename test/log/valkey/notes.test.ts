@@ -7,9 +7,8 @@ import { storedLogFor } from '../../support/store/stored-log.ts';
 const AMPLE: NoteLimits = { notes: 100, characters: 1000 };
 const put = (notes: Notes, name: string, text: string) => notes.change(name, () => text);
 
-describe
-  .skipIf(inject('storeUrl') === '')
-  .each<[string, (limits: NoteLimits) => Promise<readonly [Notes, Notes]>]>([
+const NOTES: readonly [where: string, notesFor: (limits: NoteLimits) => Promise<readonly [Notes, Notes]>][] =
+  [
     [
       'in memory',
       async (limits) => {
@@ -25,7 +24,9 @@ describe
         return [one.store.notes('tests', limits), other.store.notes('tests', limits)];
       },
     ],
-  ])('notes %s', (_where, notesFor) => {
+  ];
+
+describe.each(inject('storeUrl') === '' ? NOTES.slice(0, 1) : NOTES)('notes %s', (_where, notesFor) => {
   test('keep the latest text until it is removed', async () => {
     const [one, other] = await notesFor(AMPLE);
     expect(await one.get('a')).toBeNull();
