@@ -405,6 +405,8 @@ test('a payout last seen PENDING counts as forgotten only if its client pays oth
   expect(verdictOf('pending-left', evidenceOf([sent, other], paid))).toBe('found notice');
   expect(verdictOf('pending-left', evidenceOf([sent], paid))).toBe('not_exercised');
   expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 2000 }], paid))).toBe('not_exercised');
+  const stale = status({ ...sent, atMs: 3000 }); // its client was gone after that
+  expect(verdictOf('pending-left', evidenceOf([sent, stale], paid))).toBe('not_exercised');
   expect(verdictOf('pending-left', evidenceOf([unknown, other], paid))).toBe('passed');
   expect(verdictOf('pending-left', evidenceOf([sent, other]))).toBe('not_exercised');
 });

@@ -42,6 +42,16 @@ test('a limit of a rule lets the first requests of each window pass, and says ho
   expect(world.state.uses.get('test/busy')).toEqual({ matched: 8, taken: 4 });
 });
 
+test('the times of a rule count only the requests past its limit', () => {
+  const world = new Core({ rules: [{ ...BUSY.rules![0]!, times: 1 }] }, FROZEN);
+  expect(['a', 'b', 'c', 'd'].map((reference) => seen(world.pay(reference)))).toEqual([
+    'ok',
+    'ok',
+    10_000,
+    'ok',
+  ]);
+});
+
 test('a window begins with its first request, not when the one before it ends', () => {
   const world = new Core(BUSY, FROZEN);
   world.pay('a');

@@ -4,6 +4,7 @@ import { UsageError } from '../../../src/contract/usage-error.ts';
 import { DEFAULT_DIALECT } from '../../../src/contract/dialect.ts';
 import type { Ending } from '../../../src/trials/run.ts';
 import { startSandbox, type ScenarioInput, type World } from '../../../src/index.ts';
+import { newResponses, responsesIn } from '../../../src/trials/exercised.ts';
 import { hasFailed, type Cell, type CommandRun, type Row } from '../../../src/trials/matrix/cells.ts';
 import { dialectRows } from '../../../src/trials/matrix/dialect-rows.ts';
 import { matrixJunit } from '../../../src/trials/matrix/matrix-reports.ts';
@@ -361,6 +362,12 @@ test('a row of which the client saw nothing is not exercised, and says how often
   ]);
   expect(countLine(cells)).toBe('3 cells: 1 survive, 2 not exercised');
   expect(matrixJunit(cells)).toContain('skipped="2"');
+});
+
+test('a delay is met once, however long it is each time', () => {
+  const delayed = (delay_ms: number | null) => [evidenceOf([{ change: { delay_ms } }])];
+  const known = responsesIn(delayed(5));
+  expect([6, null].map((ms) => newResponses(delayed(ms), known))).toEqual([0, 1]);
 });
 
 test('a client that was paid and reports a failure has a result of its own, unless it says that it is in doubt', async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Dialect } from '../../../src/contract/dialect.ts';
 import { startSandbox } from '../../../src/index.ts';
 import { overHttp } from '../../../src/cli/probe-command.ts';
+import { LearnedDialect } from '../../../src/trials/probe/learned-dialect.ts';
 import { probe, type Level, type ProbeResult } from '../../../src/trials/probe/probe.ts';
 import type { ScenarioInput } from '../../../src/contract/control.ts';
 import { otherService, WAYS, type Ways } from '../../support/http/other-service.ts';
@@ -222,3 +223,10 @@ test.each([200, 500] as const)(
     expect(service.heard.filter(({ method }) => method === 'POST')).toHaveLength(1);
   },
 );
+
+test('a row whose responses contradict each other stays unknown, whatever comes later', () => {
+  const dialect = new LearnedDialect();
+  for (const value of ['envelope', 'message', 'envelope'])
+    dialect.learn('errors.body', value, `it was ${value}`);
+  expect(dialect.valueOf('errors.body')).toBeNull();
+});
