@@ -275,6 +275,9 @@ test('money that came in between two sends excuses the second after a 402', () =
   const lines = [{ http: 402 }, { http: 402 }];
   expect(verdictOf('unfunded-retry', evidenceOf(lines, { entries: [creditAt(500)] }))).toBe('passed');
   expect(verdictOf('unfunded-retry', evidenceOf(lines, { entries: [creditAt(1500)] }))).toBe('found warning');
+  // it came before the first, at the same time of a frozen clock, as the balances show
+  const known = [{ balance_after: 5 }, { balance_before: 5 }].map((change) => ({ http: 402, change }));
+  expect(verdictOf('unfunded-retry', evidenceOf(known, { entries: [creditAt(0)] }))).toBe('found warning');
 });
 
 test('no message calls a payout paid whose money was returned', () => {
