@@ -77,7 +77,13 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     'paid-twice',
     'the command ended with exit code 7',
   ],
-  ['0 with --fail-on never', [...LOST, '--fail-on', 'never'], 0, 'paid-twice', ''],
+  [
+    '0 with --fail-on never, also if a required check found something',
+    [...LOST, '--fail-on', 'never', '--require', 'paid-twice'],
+    0,
+    'paid-twice',
+    '',
+  ],
   ['0 when what it found is off', [...LOST, ...OFF], 0, 'off  paid-twice: another job does that', ''],
   [
     '1 when a required check was not exercised',

@@ -235,6 +235,7 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     await expect(conduct).rejects.toThrow(
       /did not behave well:\nworld shop {3}1 error(.|\n)*fix: read the status/,
     );
+    await expect(world.expectGoodConduct({ failOn: 'warning' })).rejects.toThrow('1 error');
     const { passed, checks } = await world.referee();
     expect([passed, checks[0]!.id, checks[0]!.verdict]).toEqual([false, 'paid-twice', 'found']);
   });
