@@ -119,7 +119,7 @@ test('the same account paid the same amount after a lost response is a warning t
 test('a double payment that is only guessed is a warning once the ledger shows both', () => {
   const payouts = ['order-1', 'other-2'].map((reference) => payoutOf(reference, []));
   const evidence = evidenceOf([lost, { reference: 'other-2', state: 'PENDING' }], { payouts });
-  expect(saidOf('paid-twice', evidence)).toMatch(/^found warning: .*--intent/);
+  expect(saidOf('paid-twice', evidence)).toMatch(/^found warning: .*declare an intent/);
   const { checks, counts } = reportOn(evidence);
   expect(counts).toMatchObject({ error: 0, warning: 1, notice: 0 });
   expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({
