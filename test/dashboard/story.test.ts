@@ -67,6 +67,18 @@ test('a client that knows an earlier state is behind, which is no lost money', (
   ]);
 });
 
+test('what the client was told stays in the story when its request has left the journal', () => {
+  const known = { ...payout, told: { request: 2, at: at(9), as: 'SUCCESS' } } as TransactionResponse;
+  const lines = storyOf(known, [], [], NOW);
+  expect(lines.map(({ client, gap }) => [client, gap && gapText(gap, null)])).toEqual([
+    [null, ''],
+    [null, 'paid, but the client was not told for 9 s'],
+    ['#2 → SUCCESS', null],
+    [null, null],
+  ]);
+  expect(storyOf(known, [], [lost, told], NOW)).toEqual(storyOf(payout, [], [lost, told], NOW));
+});
+
 test('the story is a table in Markdown, whatever its texts contain', () => {
   const text = storyMarkdown(payout, storyOf(payout, [], [lost, told], NOW));
   expect(text.split('\n').slice(0, 7)).toEqual([

@@ -92,6 +92,14 @@ const clientMoments = (requests: readonly JournalEntry[]): readonly Moment[] =>
       known: toldBy(entry),
     }));
 
+/** What the client was told by a request that the journal no longer has. */
+function toldMoments({ told }: TransactionResponse, requests: readonly JournalEntry[]): readonly Moment[] {
+  if (!told || requests.some(({ id }) => id === told.request)) return [];
+  const { request, at, as: known } = told;
+  const client = `#${request} → ${known}`;
+  return [{ atMs: Date.parse(at), bank: null, client, request, isAhead: false, state: null, known }];
+}
+
 /** The moments in order, each with the state and what the client knows from then on. @param making the request that made the payout */
 function inOrder(all: readonly Moment[], making: number | undefined): readonly Moment[] {
   // at the same moment: a request that makes the payout comes first, then what the bank does, then what the client asks
@@ -142,7 +150,12 @@ export function storyOf(
   nowMs: number,
 ): readonly StoryLine[] {
   const making = requests.find(({ committed }) => committed === true)?.id;
-  return withGaps(inOrder([...bankMoments(payout, entries), ...clientMoments(requests)], making), nowMs);
+  const moments = [
+    ...bankMoments(payout, entries),
+    ...clientMoments(requests),
+    ...toldMoments(payout, requests),
+  ];
+  return withGaps(inOrder(moments, making), nowMs);
 }
 
 /** A gap in words: `the client did not know for 3 s`. */
