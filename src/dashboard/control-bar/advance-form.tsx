@@ -43,6 +43,7 @@ export function AdvanceForm({ nowMs, nextDue, isBusy, advance }: Props) {
     if (move === null || isWrong || (isFar && !isAgain)) return;
     advance(move.request);
     setText('');
+    setSent(null);
   };
   const meaning = atMs === null ? '' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
   const isRefused = isWrong && sent === text;
