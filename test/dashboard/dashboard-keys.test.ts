@@ -161,6 +161,9 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await keyboard.press('/');
     await page.getByRole('searchbox').and(page.locator(':focus')).waitFor();
     expect(await payer.world.transactions()).toHaveLength(1);
+    await type('pay 10 to Asha@OKAXIS');
+    await said.getByText(/₹10.00: 200/).waitFor();
+    expect((await payer.world.transactions())[1]!.beneficiary_account).toBe('Asha@OKAXIS');
   });
 
   test('a palette that is opened as another one closes stays open', async () => {

@@ -32,7 +32,7 @@ const ADVANCE: Command = {
 };
 
 function payCommand(live: LiveWorld, words: string): Command | null {
-  const match = /^pay(?:\s+(\S+)(?:\s+(?:to\s+)?(\S+))?)?$/.exec(words);
+  const match = /^pay(?:\s+(\S+)(?:\s+(?:to\s+)?(\S+))?)?$/i.exec(words);
   if (match === null) return null;
   const [, text, account] = match;
   if (text === undefined) return PAY;
@@ -163,7 +163,8 @@ function plainCommands(live: LiveWorld): readonly Command[] {
 
 /** What these words can mean, the best first. Without words, everything. */
 export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
-  const words = text.trim().toLowerCase().replaceAll(/\s+/g, ' ');
+  const typed = text.trim().replaceAll(/\s+/g, ' ');
+  const words = typed.toLowerCase();
   const examples: readonly Command[] = [
     PAY,
     ADVANCE,
@@ -171,7 +172,7 @@ export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
     { title: 'Open …', note: 'open order-1, open #12', typed: 'open ' },
   ];
   const plain = [...plainCommands(live), ...(words === '' ? examples : [])];
-  const own = [payCommand(live, words), advanceCommand(live, words)].filter((one) => one !== null);
+  const own = [payCommand(live, typed), advanceCommand(live, words)].filter((one) => one !== null);
   return [
     ...own,
     ...orderCommands(live, words),
