@@ -200,7 +200,9 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
 
     await keyboard.press('ArrowRight');
     await preview.getByText('1 SUCCESS').waitFor();
-    await keyboard.press('Escape');
+    await keyboard.press('ArrowLeft'); // back to now, which is no advance
+    await keyboard.press('Enter');
+    await preview.waitFor({ state: 'detached' });
 
     const { x, y } = (await now.boundingBox())!;
     await page.mouse.move(x + 12, y + 20);
@@ -218,6 +220,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await preview.getByText('1 REVERSED').waitFor();
     await page.mouse.up();
     await said.getByText('later SUCCESS, later REVERSED').waitFor();
+    expect(await said.getByText('no change').count()).toBe(0);
     expect((await payer.world.transactions())[0]!.status).toBe('REVERSED');
   });
 

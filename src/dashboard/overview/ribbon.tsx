@@ -142,8 +142,9 @@ export function Ribbon() {
   };
   const keep = (): void => {
     if (preview === null) return;
-    const to = new Date(preview.atMs.value).toISOString();
-    run(() => advance(live, { to }), CLOCK_EFFECTS);
+    const { value: atMs } = preview.atMs;
+    const to = new Date(atMs).toISOString();
+    if (atMs > nowMs) run(() => advance(live, { to }), CLOCK_EFFECTS);
     leave();
   };
   const atPointer = ({ clientX }: PointerEvent): number =>
