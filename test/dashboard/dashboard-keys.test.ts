@@ -238,6 +238,14 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     expect(await futures.getByText('₹9,95,000.00').count()).toBe(2); // without the second payout, which came later
     expect(await payer.world.transactions()).toHaveLength(2);
     expect(await payer.world.requests()).toHaveLength(2);
+
+    await payer.pay({ client_ref_id: 'order-3' }, { 'x-sandbox-scenario': 'server-error' });
+    await page.getByRole('button', { name: /^Open request 3,/ }).click();
+    const third = page.getByRole('region', { name: 'Request 3' });
+    await third.getByText('What if', { exact: true }).click();
+    await third.getByRole('button', { name: 'Compare' }).click();
+    const asItWas = third.getByRole('heading', { name: 'Sent as it was' }).locator('..');
+    await asItWas.getByText('500', { exact: true }).waitFor(); // with the scenario that its header names
   });
 
   test('“Break my client” adds nine failures, one for each new payout, and keeps the score', async () => {

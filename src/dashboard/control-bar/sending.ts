@@ -1,6 +1,7 @@
 import { SOME_PAYOUT, type PayoutInput, type TestWorld } from '../../client/test-world.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { InitiateRequest, TransferMode } from '../../contract/service.ts';
+import { relevantHeaders } from '../requests/curl.ts';
 import { duration } from '../ui/formats.ts';
 
 /** The same as in the contract, repeated here because importing it would bundle zod into the page. */
@@ -53,14 +54,18 @@ export async function pay(world: TestWorld, payout: PayoutInput, signal: AbortSi
 
 /** Sends a request of the journal again, with the key of another world. */
 export const sendAgain = (
-  { request: { method, path, body } }: JournalEntry,
+  { request }: JournalEntry,
   url: string,
   apiKey: string,
   signal: AbortSignal,
-): Promise<Response> =>
-  fetch(url + path, {
-    method,
-    signal,
-    headers: { ...MARKED, authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    ...(body !== null && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  });
+): Promise<Response> => {
+  const { method, path, body } = request;
+  const headers = {
+    'content-type': 'application/json',
+    ...relevantHeaders(request),
+    ...MARKED,
+    authorization: `Bearer ${apiKey}`,
+  };
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return fetch(url + path, { method, signal, headers, ...(body !== null && { body: text }) });
+};

@@ -22,21 +22,24 @@ export function curlOf({ method, url, apiKey, headers = {}, body = null }: CurlR
   return words.join(' \\\n  ');
 }
 
-/** The request headers that can change the response. */
 const RELEVANT_HEADERS = new Set(['content-type', 'x-sandbox-scenario']);
+
+/** The request headers that can change the response. */
+export const relevantHeaders = ({ headers }: JournalEntry['request']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      RELEVANT_HEADERS.has(name) ? [[name, String(value)]] : [],
+    ),
+  );
 
 /** A curl command that sends a request of the journal again. */
 export function curlOfRequest({ request }: JournalEntry, url: string, apiKey: string): string {
-  const { method, path, headers, body } = request;
+  const { method, path, body } = request;
   return curlOf({
     method,
     url: url + path,
     apiKey,
-    headers: Object.fromEntries(
-      Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-        RELEVANT_HEADERS.has(name) ? [[name, String(value)]] : [],
-      ),
-    ),
+    headers: relevantHeaders(request),
     body: body === null ? null : typeof body === 'string' ? body : JSON.stringify(body),
   });
 }
