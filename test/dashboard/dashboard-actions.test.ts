@@ -268,5 +268,18 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await held.getByRole('button', { name: 'Release' }).click();
     await form.getByText(/^503 after/).waitFor();
     expect(await payer.world.transactions()).toHaveLength(1);
+
+    const reference = form.locator('[name=client_ref_id]');
+    await form.getByText('Reference, IFSC, remarks').click();
+    await reference.fill('r'.repeat(129));
+    await form.getByRole('button', { name: 'Send payout' }).click();
+    await form.getByText('at most 128 characters', { exact: false }).first().waitFor();
+    expect(await reference.inputValue()).toBe('r'.repeat(129)); // to be corrected
+    await reference.press('End');
+    await reference.press('Backspace');
+    await reference.press('Backspace'); // the fields stay open
+    await form.locator('.field-error').waitFor({ state: 'detached' });
+    expect(await reference.inputValue()).toBe('r'.repeat(127));
+    expect(await reference.isVisible()).toBe(true);
   });
 });

@@ -44,6 +44,7 @@ let kept = { ...SAMPLE_PAYOUT, client_ref_id: freshReference(), amount: '1,500.5
 export function PayDrawer() {
   const live = useLive();
   const [form, setForm] = useState(kept);
+  const [isUnfolded, setUnfolded] = useState(false);
   const [isNewEachTime, setNewEachTime] = useState(true);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [waiting, setWaiting] = useState<AbortController | null>(null);
@@ -79,7 +80,8 @@ export function PayDrawer() {
     const answered = await pay(live.world, payout, leaving.signal);
     setOutcome(answered);
     setWaiting(null);
-    if (isNewEachTime) setForm((now) => ({ ...now, client_ref_id: freshReference() }));
+    const isRefused = fieldErrors(answered.body)['client_ref_id'] !== undefined;
+    if (isNewEachTime && !isRefused) setForm((now) => ({ ...now, client_ref_id: freshReference() }));
   };
 
   const text = (name: FieldName) => (
@@ -148,7 +150,11 @@ export function PayDrawer() {
         </label>
         {text('beneficiary_account')}
         {text('beneficiary_name')}
-        <details class="whole" open={FOLDED.some((name) => invalid[name] !== undefined)}>
+        <details
+          class="whole"
+          open={isUnfolded || FOLDED.some((name) => invalid[name] !== undefined)}
+          onToggle={(event) => setUnfolded(event.currentTarget.open)}
+        >
           <summary>Reference, IFSC, remarks</summary>
           <div class={css.form}>
             {FOLDED.map((name) => text(name))}
