@@ -38,6 +38,7 @@ function MoneyForm() {
   const [text, setText] = useState('10,000');
   const { isBusy, refusal, run, clear } = useAction();
   const amount = parseAmount(text);
+  useEffect(clear, [live.wallet.value?.balance]); // a refusal names it
   const move = (what: 'fund' | 'withdraw') => (): void =>
     run(
       async () => {

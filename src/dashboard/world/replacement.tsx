@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { World } from '../../client/controlled-world.ts';
-import { useAction, type Effects } from '../store/current-world.ts';
+import { useAction, useLive, type Effects } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { lossIn } from './losses.ts';
 
@@ -18,6 +18,8 @@ interface Replacement {
 export function useReplacement() {
   const action = useAction();
   const [asked, setAsked] = useState<(Replacement & { readonly loss: string }) | null>(null);
+  const { readings } = useLive();
+  useEffect(() => setAsked(null), [readings.value]); // somebody else replaced the world
   const carryOut = async ({ act }: Replacement): Promise<string | void> => {
     const said = await act();
     setAsked(null);
