@@ -43,6 +43,20 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await type('advance 1h');
     expect(await focused()).toBe('+1 day'); // at once: the next key is meant for it
     await controls.getByRole('timer').getByText('17:00:00').waitFor();
+
+    for (const count of [1, 2]) {
+      await controls.getByRole('button', { name: 'Add', exact: true }).click();
+      await expect.poll(() => controls.getByRole('button', { name: /^Remove/ }).count()).toBe(count);
+    }
+    await controls
+      .getByRole('button', { name: /^Remove/ })
+      .first()
+      .focus();
+    await keyboard.press('Enter'); // a button that disappears leaves the focus in its place
+    await expect.poll(() => controls.getByRole('button', { name: /^Remove/ }).count()).toBe(1);
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Added failures');
+    await keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toMatch(/^Remove/);
   });
 
   test('a bad day is found, read and ended with keys alone', async () => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CurrentWorld } from '../store/current-world.ts';
 
 interface Props {
@@ -18,6 +18,21 @@ interface Props {
   readonly isSubmit?: boolean;
 }
 
+/** When a button disappears that has the focus, the focus stays in its place: it moves to what is left around it. */
+function keepFocus(button: HTMLElement): void {
+  if (document.activeElement !== button) return;
+  const around: HTMLElement[] = [];
+  const page = button.closest<HTMLElement>('[data-view]');
+  for (let one: HTMLElement | null = button; one !== page && one !== null; one = one.parentElement)
+    around.push(one);
+  queueMicrotask(() => {
+    const place = around.find((one) => one.isConnected && one.querySelector('a, button, input') !== null);
+    if (document.activeElement !== document.body || place === undefined) return;
+    place.tabIndex = -1;
+    place.focus({ preventScroll: true });
+  });
+}
+
 /** A button. While it cannot be used it keeps the focus, and says why; `disabled` would give the focus away. */
 export function Button({
   act,
@@ -34,8 +49,14 @@ export function Button({
   const away = useContext(CurrentWorld)?.away.value ?? null;
   const reason = off ?? (isLocal ? null : away);
   const isOff = isBusy || reason !== null;
+  const element = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const { current } = element;
+    return () => keepFocus(current!);
+  }, []);
   return (
     <button
+      ref={element}
       type={isSubmit ? 'submit' : 'button'}
       class={kind === 'link' ? 'link' : `button ${kind}`}
       aria-disabled={isOff}
