@@ -252,6 +252,11 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     expect(await futures.getByText('₹9,95,000.00').count()).toBe(2); // without the second payout, which came later
     expect(await payer.world.transactions()).toHaveLength(2);
     expect(await payer.world.requests()).toHaveLength(2);
+    await page.reload();
+    await panel.waitFor();
+    await page.keyboard.press('Escape'); // back to the row that was open
+    const label = () => page.evaluate('document.activeElement.ariaLabel');
+    await expect.poll(label).toMatch(/^Open request 1,/);
 
     await payer.pay({ client_ref_id: 'order-3' }, { 'x-sandbox-scenario': 'server-error' });
     await page.getByRole('button', { name: /^Open request 3,/ }).click();

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { nextSort, type Sortable } from './list-filter.ts';
@@ -141,7 +141,8 @@ export function VirtualTable<T>({
   }, [opened, indexOf.size > 0, size.height]);
   // Closing the details removed the focused element, so the focus returns to the row.
   const wasOpened = useRef(opened);
-  useEffect(() => {
+  useLayoutEffect(() => {
+    if (opened !== null) setActive(opened);
     if (wasOpened.current !== null && opened === null && document.activeElement === document.body) {
       focusActive(scroller.current!);
     }
@@ -163,7 +164,7 @@ export function VirtualTable<T>({
     isFocusWanted.current = true;
   };
 
-  const activeIndex = indexOf.get(active ?? opened ?? '') ?? -1;
+  const activeIndex = indexOf.get(active ?? '') ?? -1;
   const isActiveShown = activeIndex >= from && activeIndex < from + shown.length;
   const stop = isActiveShown ? activeIndex : first;
 
@@ -238,10 +239,7 @@ export function VirtualTable<T>({
                         tabIndex={index === stop ? 0 : -1}
                         aria-label={`Open ${nameOf(row)}`}
                         aria-pressed={key === opened}
-                        onClick={() => {
-                          setActive(key);
-                          onOpen(key);
-                        }}
+                        onClick={() => onOpen(key)}
                       >
                         {cell(row, live)}
                       </button>
