@@ -52,7 +52,7 @@ export function HeldList() {
             </span>
             <span class="note">
               {request.at === 'arrived' ? 'nothing has happened yet' : 'only the response waits'}, expires at{' '}
-              {istTime(request.until)}
+              {istTime(request.until)} in real time
             </span>
             <Button kind="small" isBusy={isBusy} act={release(request)}>
               Release
