@@ -58,14 +58,12 @@ function respondOf({ status, headers, body }: NonNullable<JournalEntry['answer']
 }
 
 /** What the client got, and whether the payout happened. */
-function effectOf({ route, answer, fault, outcome, committed, delay_ms: delayMs }: JournalEntry): Effect {
+function effectOf({ route, answer, fault, committed, delay_ms: delayMs }: JournalEntry): Effect {
   const isLost = answer === null || (fault !== null && WITHOUT_ANSWER.has(fault));
   const broken = fault ?? (isLost ? 'hang' : null);
-  // a request without a response may have made the payout, which is the case that a client must survive
-  const isOpen = answer !== null && (answer.status >= 500 || answer.status === 408);
-  const commit = committed ?? (outcome !== 'answered' || isOpen);
+  // a request of which nobody knows may have made the payout, which is the case that a client must survive
   return {
-    ...(route === 'initiate' && { commit }),
+    ...(route === 'initiate' && { commit: committed ?? true }),
     ...(delayMs !== null && { delay: `${Math.ceil(delayMs)}ms` }),
     ...(!isLost && { respond: respondOf(answer) }),
     ...(broken !== null && { fault: broken as Fault }),

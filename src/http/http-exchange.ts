@@ -24,8 +24,8 @@ const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
 
 /**
- * One request and its response, from the first hook to the log line: made when the request comes, completed as facts arise, and
- * finished when the response or its connection closes.
+ * One request and its response, from the first hook to the log line: made when the request comes, filled in by
+ * each step, and finished when the response or its connection closes.
  */
 export class HttpExchange {
   readonly request: FastifyRequest;

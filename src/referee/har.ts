@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JournalEntry } from '../contract/control-responses.ts';
 import { UsageError } from '../contract/usage-error.ts';
-import { readBody } from '../world/journal/exchange.ts';
+import { readBody, seenIn } from '../world/journal/exchange.ts';
 import { groupedBy } from './case.ts';
 
 /** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only the parts that the referee needs. */
@@ -82,7 +82,9 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
   const data = (answer?.body as Texts | null)?.['data'];
   const asked = route === 'initiate' ? textIn(body, 'client_ref_id') : url.searchParams.get('client_ref_id');
   const isPaid = response.status >= 200 && response.status < 300;
-  const mayHavePaid = !isAnswered || response.status >= 500 || response.status === 408; // a timeout of something in between
+  const code = textIn(answer?.body, 'code');
+  const seen = seenIn({ route, status: answer?.status ?? null, code, body: answer?.body, asked: {} });
+  const mayHavePaid = !isPaid && seen.kind === 'unknown';
   return {
     id,
     request_id: `har-${id}`,
@@ -99,7 +101,7 @@ function entryOf(entry: HarEntry, id: number): JournalEntry {
     answer,
     duration_ms: Math.max(time, 0), // -1 where it is not known
     ended_after: null, // a HAR has only times
-    code: textIn(answer?.body, 'code'),
+    code,
     client_ref_id: asked ?? textIn(data, 'client_ref_id'),
     txn_id: textIn(data, 'txn_id') ?? url.searchParams.get('txn_id'),
     attempt: null,

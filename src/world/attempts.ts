@@ -13,7 +13,7 @@ interface Attempt {
 
 /**
  * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` holds half of what a world
- * may count, it replaces `older`. The references that were in `older` until then count as new the next time they are sent.
+ * may count, it replaces `older`. A reference that was only in `older` counts as new when it is sent again.
  */
 export interface Attempts {
   recent: Map<string, Attempt>;

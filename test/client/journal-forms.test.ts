@@ -236,7 +236,7 @@ test('a request is found by its number or by the id in its response', async () =
   );
 });
 
-test.each([500, 408])(
+test.each([500, 307])(
   'rule from prints a scenario that repeats a %i of a saved journal or HAR, and validate accepts it',
   async (status) => {
     const { world } = await clientFor(FROZEN);

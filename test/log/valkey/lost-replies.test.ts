@@ -45,7 +45,7 @@ describe.skipIf(inject('storeUrl') === '')('a reply of the store that is lost', 
     },
   );
 
-  test('and stays lost: the client gets 503, and the payout is at risk at every server until it is told', async () => {
+  test('if it stays lost, the client gets a 503, and every server counts the payout as at risk until a response shows it', async () => {
     const { clients } = await serversFor(2, { settlement: 'manual' });
     const [one, other] = clients() as [Client, Client];
     await one.balance();
