@@ -172,6 +172,9 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await page.goBack();
     await inSight('order-1', 'Open order-1');
     expect(page.url()).toContain(`#payouts?world=${world}&payout=${first}`); // and nothing has amended it
+    await page.evaluate(`location.hash = '#payouts?world=${world}&payouts.state=DONE'`); // no such state
+    await page.getByText('Nothing matches.').waitFor();
+    expect(await page.getByLabel('State').locator('option:checked').textContent()).toBe('DONE');
   });
 
   test('the address no longer names a payout that a reset removed', async () => {

@@ -23,6 +23,12 @@ const CUT_AT_RISK = `[...document.querySelectorAll('[role=row][data-risk] button
   .filter((button) => button.scrollWidth > button.clientWidth)
   .map((button) => button.textContent)`;
 
+/** The amounts that are not shown whole, in a cell of a list or in their place on the page. */
+const CUT_AMOUNTS = `[...document.querySelectorAll('main .number, [role=cell] .state')].filter((number) => {
+  const place = (number.closest('[role=cell], dd, li') ?? number.parentElement).getBoundingClientRect();
+  return number.getBoundingClientRect().right > place.right + 1;
+}).map(({ textContent }) => textContent)`;
+
 describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
   const open = useBrowser();
 
@@ -107,6 +113,23 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
       await asking;
     },
   );
+
+  test('the largest amounts are shown whole, on a narrow page and beside an open payout', async () => {
+    const { url, client } = await sandboxFor({ clock: FROZEN, openingBalance: 100_000_000_000 });
+    const payer = client();
+    await payer.pay({ client_ref_id: 'large', amount: 99_999_999_999.99 });
+    await payer.pay({ client_ref_id: 'returned', beneficiary_account: REVERSED_LATER });
+    await payer.clock.advance('4d');
+    await payer.status({ client_ref_id: 'returned' });
+    const { page, view } = await open(url, { apiKey: payer.apiKey, width: 320 });
+    await view('Overview');
+    expect(await page.evaluate(CUT_AMOUNTS)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const payouts = await view('Payouts');
+    await payouts.getByRole('button', { name: 'Open large' }).click();
+    await page.getByRole('heading', { name: 'large' }).waitFor();
+    expect(await page.evaluate(CUT_AMOUNTS)).toEqual([]);
+  });
 
   const sizes = [
     { width: 640, height: 430 },
@@ -194,6 +217,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     await payouts.getByRole('button', { name: 'Filters' }).click();
     await payouts.getByLabel('Amount from').fill('1500,50');
     expect(await payouts.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
+    await payouts.getByText('“1500,50” is not an amount').waitFor();
     await payouts.getByRole('searchbox').fill('nobody');
     await payouts.getByText('No payout matches this search and these filters.').waitFor();
     await payouts.getByRole('button', { name: 'Show all' }).click();

@@ -277,6 +277,9 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await left; // the events of the first world are not read any more
     await live(seen);
     expect(await keyShown.textContent()).toBe(other);
+
+    await keyShown.click();
+    await page.getByLabel('API key').and(page.locator(':focus')).waitFor();
   });
 
   test('without a key, asks for one and suggests sk_test_demo', async () => {

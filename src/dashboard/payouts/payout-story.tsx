@@ -27,7 +27,7 @@ function Line({
           {istTime(atMs)}
         </time>
         <span class={css.bank} data-state={bank === null ? undefined : (state ?? undefined)}>
-          {bank}
+          {bank?.replace('−', '−\u2060') /* no line break before the amount */}
           {isAhead && <span class="dim"> in {duration(Math.max(0, atMs - nowMs))}</span>}
         </span>
         <span class={css.client}>

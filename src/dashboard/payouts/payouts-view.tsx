@@ -7,6 +7,7 @@ import { address, openPayout, useFilter } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { isUnreachable } from '../store/event-feed.ts';
 import type { LiveWorld } from '../store/live-world.ts';
+import { noAmountText } from '../ui/amounts.ts';
 import { KnowsMark, knowsText, StateMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
@@ -120,11 +121,13 @@ export function PayoutsView() {
   const isAnyAtRisk = live.summary.value?.at_risk.count !== 0;
   const rows = useRows(live, isRisk);
   const change = (part: Partial<PayoutFilter>): void => setFilter({ ...filter, ...part });
+  const unread = [filter.atLeast, filter.atMost].find(isNoLimit);
   const limit = (name: 'atLeast' | 'atMost', label: string, placeholder: string) => (
     <input
       inputMode="decimal"
       aria-label={label}
       aria-invalid={isNoLimit(filter[name])}
+      aria-describedby={isNoLimit(filter[name]) ? 'no-limit' : undefined}
       placeholder={placeholder}
       value={filter[name]}
       onInput={(event) => change({ [name]: event.currentTarget.value })}
@@ -165,6 +168,11 @@ export function PayoutsView() {
         <>
           {limit('atLeast', 'Amount from, rupees', '₹ from')}
           {limit('atMost', 'Amount to, rupees', '₹ to')}
+          {unread !== undefined && (
+            <p class="refusal" id="no-limit">
+              {noAmountText(unread)}
+            </p>
+          )}
         </>
       }
       empty={isRisk ? null : <NoPayouts />}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
 import css from './shell.module.css';
@@ -20,6 +20,8 @@ interface Props {
 /** Asks for the key of a world, on a page of its own. */
 export function KeyForm({ start, refusal, isBusy = false, onKey, other, intro, children }: Props) {
   const [key, setKey] = useState(start);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current!.select(), []); // what led here, such as a button of the last world, is gone
   return (
     <main class={css.signIn}>
       <div class={css.card}>
@@ -34,6 +36,7 @@ export function KeyForm({ start, refusal, isBusy = false, onKey, other, intro, c
           <label class="field">
             <span>API key</span>
             <input
+              ref={field}
               name="key"
               autoComplete="off"
               spellcheck={false}

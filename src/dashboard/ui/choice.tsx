@@ -6,13 +6,14 @@ interface Props<T extends string> {
   readonly onChoose: (value: T) => void;
 }
 
-/** A choice of one of several texts. */
+/** A choice of one of several texts; a value that is none of them, as an address may have it, is shown as it is. */
 export const Choice = <T extends string>({ label, value, options, onChoose }: Props<T>) => (
   <select
     aria-label={label}
     value={value}
     onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
   >
+    {options.every(([name]) => name !== value) && <option>{value}</option>}
     {options.map(([name, text]) => (
       <option key={name} value={name}>
         {text}
