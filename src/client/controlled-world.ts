@@ -32,7 +32,7 @@ import {
   type Order,
   type OrdersOptions,
 } from './orders.ts';
-import { openEvents, type EventsOptions, type WorldEvent } from './event-stream.ts';
+import { openEvents, type EventsOptions, type WorldEvents } from './event-stream.ts';
 import { WorldClock } from './world-clock.ts';
 
 /** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
@@ -284,7 +284,7 @@ export class World implements AsyncDisposable {
    * Reads the events of this world from now on: `for await (const event of await world.events())`. Leaving the loop stops
    * reading.
    */
-  events(options: EventsOptions = {}): Promise<AsyncGenerator<WorldEvent, void>> {
+  events(options: EventsOptions = {}): Promise<WorldEvents> {
     return openEvents(this.#control, options);
   }
 

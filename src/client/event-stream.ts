@@ -39,6 +39,12 @@ export interface EventsOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The events of a world as they come. Leaving the loop over them stops reading. */
+export interface WorldEvents extends AsyncGenerator<WorldEvent, void> {
+  /** The id to continue after if the connection breaks before the first event. */
+  readonly from: string | undefined;
+}
+
 /**
  * Reads the events of a world from now on. The connection is open when the promise resolves, so that no later event is
  * missed.
@@ -46,7 +52,7 @@ export interface EventsOptions {
 export async function openEvents(
   client: ControlClient,
   { after, signal }: EventsOptions,
-): Promise<AsyncGenerator<WorldEvent, void>> {
+): Promise<WorldEvents> {
   const leave = new AbortController();
   const left = signal === undefined ? leave.signal : AbortSignal.any([leave.signal, signal]);
   const response = await client.open('GET', '/events', {
@@ -58,6 +64,7 @@ export async function openEvents(
   const end = events.return.bind(events);
   // return() does not run the finally block of a generator that has not started, and waits for one that is reading
   return Object.assign(events, {
+    from: response.headers.get('last-event-id') ?? after,
     return(): ReturnType<typeof end> {
       leave.abort();
       return end();

@@ -23,7 +23,7 @@ export type Tag =
   | 'Server';
 
 /** A header that a successful response may have in addition to those of every response. */
-type ResponseHeader = 'Idempotent-Replayed' | 'X-Sandbox-Warning';
+type ResponseHeader = 'Idempotent-Replayed' | 'Last-Event-ID' | 'X-Sandbox-Warning';
 
 /**
  * What the OpenAPI document says about a route, in addition to its schemas. Fastify reads none of it: the request's headers and body

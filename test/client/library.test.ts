@@ -183,6 +183,9 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     const again = await world.events({ after: received[1]!.id });
     expect((await again.next()).value).toEqual(received[2]);
     await again.return();
+    const fromTheFirst = await world.events({ after: events.from! }); // as when the connection broke before it
+    expect((await fromTheFirst.next()).value).toEqual(received[0]);
+    await fromTheFirst.return();
   });
 
   test('the owner lists and drops worlds; await using drops a world, or resets it without the admin token', async () => {

@@ -4,7 +4,7 @@ import type {
   ScenarioResponse,
   TransactionResponse,
 } from '../../src/contract/control-responses.ts';
-import type { World, WorldEvent } from '../../src/index.ts';
+import type { EventsOptions, World, WorldEvent } from '../../src/index.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
@@ -98,7 +98,27 @@ test('a lost connection that is replaced within a second is not shown, and one t
   await expect.poll(() => shown.slice(3, 4)).toEqual(['reconnecting']);
 });
 
-test('a connection that replaces one without an event may have missed anything, so everything is read again', async () => {
+test('a connection that replaces one without an event continues from where that one began', async () => {
+  const open = [connection(), connection()];
+  const streams = open.map(({ events }) => Object.assign(events, { from: 'a.7' }));
+  const after: (string | undefined)[] = [];
+  const world = {
+    events: (options: EventsOptions) => {
+      after.push(options.after);
+      return Promise.resolve(streams.shift()!);
+    },
+  } as unknown as World;
+  const opened: boolean[] = [];
+  const feed = new EventFeed(world, { take: () => undefined, opened: (isNew) => void opened.push(isNew) });
+  onTestFinished(() => feed.close());
+  void feed.read();
+  await expect.poll(() => opened.length).toBe(1);
+  open[0]!.end();
+  await expect.poll(() => opened).toEqual([true, false]);
+  expect(after).toEqual([undefined, 'a.7']);
+});
+
+test('a server that does not say where its events begin may have missed any, so everything is read again', async () => {
   const open = [connection(), connection(), connection()];
   const event = { id: 'a.1.0', type: 'reset', data: { now: '' } } as const;
   async function* withEvent(): AsyncGenerator<WorldEvent, void> {

@@ -104,7 +104,7 @@ test('missed goes to the readers that have begun, and not to one that is still j
   const connections = new WorldConnections(() => nothing, nothing, nothing);
   const [joining, reading] = [vi.fn<EventReader['take']>(), vi.fn<EventReader['take']>()];
   connections.read({ take: joining, end: nothing });
-  connections.read({ take: reading, end: nothing }).begin();
+  connections.read({ take: reading, end: nothing }).begin(undefined);
   connections.miss('epoch', 7);
   expect(joining).not.toHaveBeenCalled();
   expect(reading.mock.calls).toEqual([[{ id: 'epoch.7', type: 'missed', data: '{"missed":null}' }]]);

@@ -179,11 +179,9 @@ export async function tail(
   let connected: string | null = following;
   while (!signal.aborted) {
     try {
-      if (after === undefined) {
-        findings.forget(); // those of a world that was dropped meanwhile
-        await findings.next();
-      }
+      if (after === undefined) await findings.next();
       const events = await world.events({ signal, ...(after !== undefined && { after }) });
+      after = events.from;
       if (connected !== null) note(connected); // only now: whoever reads this may send a request at once
       connected = null;
       for await (const event of events) {
@@ -195,7 +193,7 @@ export async function tail(
     }
     if (signal.aborted) break;
     if (connected === null) note(`lost the connection to ${world.url}: waiting for it`);
-    connected = `${world.url} is back${after === undefined ? ': what happened meanwhile is not shown' : ''}`;
+    connected = `${world.url} is back`;
     await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined);
   }
   return EXIT_OK;

@@ -112,8 +112,10 @@ export class EventFeed {
           signal: AbortSignal.any([turn, this.#broken.signal]),
         });
         openedMs = performance.now();
+        const isNew = this.#lastId === undefined;
+        this.#lastId = events.from;
         this.#say({ state: 'live' });
-        this.#reader.opened(this.#lastId === undefined); // without an id, the server cannot say what was missed
+        this.#reader.opened(isNew);
         for await (const event of events) this.#take(event);
         if (!turn.aborted) this.#lose(null);
       } catch (error) {

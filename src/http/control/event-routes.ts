@@ -57,6 +57,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       ...operation('Journal', 'readEvents', 'What happens in this world, live', EventsText, {
         errors: ['TOO_MANY_READERS'],
         requestHeaders: LastEventId,
+        responseHeaders: ['Last-Event-ID'],
         responseType: 'text/event-stream',
       }),
     },
@@ -94,7 +95,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         pending += text;
       };
       const { 'last-event-id': last } = headers;
-      const begin = (end: () => void): void => {
+      const begin = (end: () => void, from?: string): void => {
         leave = end;
         void reply.hijack();
         if (socket.destroyed) return stop();
@@ -105,8 +106,10 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
           ...(reply.getHeaders() as NodeJS.Dict<string>),
           'content-type': 'text/event-stream; charset=utf-8',
           'x-accel-buffering': 'no',
+          ...(from !== undefined && { 'last-event-id': from }),
         });
         raw.write(': the events of this world\n\n');
+        if (from !== undefined) raw.write(`id: ${from}\n\n`); // an EventSource takes it from here
         const beat = (): void => {
           cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
           send(': alive\n\n');

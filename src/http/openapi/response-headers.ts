@@ -25,6 +25,10 @@ export const HEADERS = {
     'true',
     { enum: ['true'] },
   ),
+  'Last-Event-ID': header(
+    'Where a new reader begins: it sends this to continue if the connection breaks before the first event',
+    '1k2f9a.17',
+  ),
   'Retry-After': header('Seconds of wall time until the next request is allowed', '1', {
     pattern: '^\\d+$',
   }),

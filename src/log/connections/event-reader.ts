@@ -13,8 +13,13 @@ export interface PublishedEvent {
 /** A reader of the events of a world, as they come. */
 export interface EventReader {
   readonly take: (event: PublishedEvent) => void;
-  /** Called once the reader is accepted, before its first event. @param stop ends the reading */
-  readonly begin?: (stop: () => void) => void;
+  /**
+   * Called once the reader is accepted, before its first event.
+   *
+   * @param stop ends the reading
+   * @param from the id that it continues from when it reads again before an event has come; absent when it named one itself
+   */
+  readonly begin?: (stop: () => void, from?: string) => void;
   /** Resolves once the reader has room for more. Only what it missed waits for that. */
   readonly ready?: () => MaybePromise<void>;
   /** There will be no more: the world has ended. */
@@ -32,7 +37,7 @@ const MISSED = JSON.stringify({ missed: null });
 const ID = /^([a-z0-9]+)\.(\d{1,15})(?:\.(\d{1,6}))?$/;
 
 /** The id of an event; without an index, that of the end of its command. */
-const idOf = (epoch: string, position: number, index?: number): string =>
+export const idOf = (epoch: string, position: number, index?: number): string =>
   index === undefined ? `${epoch}.${position}` : `${epoch}.${position}.${index}`;
 
 /** The place that an id names; null for one of another life of the world, or one that no event has so far. */
@@ -55,9 +60,10 @@ export class Reading {
     this.#left = left;
   }
 
-  begin(): void {
+  /** @param from as for the `begin` of its reader */
+  begin(from: string | undefined): void {
     this.hasBegun = true;
-    this.#reader.begin?.(this.stop);
+    this.#reader.begin?.(this.stop, from);
   }
 
   take(event: PublishedEvent): void {
