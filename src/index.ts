@@ -1,14 +1,10 @@
-import { JOIN_VARIABLE, joinSandbox } from './client/joined-sandbox.ts';
+import { JOIN_VARIABLE, joinSandbox, type JoinedSandbox } from './client/joined-sandbox.ts';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import type { TestWorld } from './client/test-world.ts';
 import type { HuntResult, KnownFinding, Progress } from './trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettingsInput } from './trials/hunt/options.ts';
 import { systemClock } from './platform/system-clock.ts';
-import type { Server } from './server.ts';
 import { readOptions, type Settings, type SettingsInput } from './settings.ts';
-
-/** A server with an admin token, wherever it runs. */
-type Started = Pick<Server, 'url' | 'adminToken' | 'close'>;
 
 /** Loads the server only here: a client of a sandbox elsewhere, such as each run of a hunt, starts sooner. */
 async function startHere(settings: Settings): Promise<Sandbox> {
@@ -35,14 +31,13 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
   return sandboxOf(await joinSandbox(address, options, process.cwd()), settings);
 }
 
-function sandboxOf(server: Started, { apiKeys }: Settings): Sandbox {
+function sandboxOf({ url, adminToken, close }: JoinedSandbox, { apiKeys }: Settings): Sandbox {
   let worldsMade = 0;
   const freshKey = (): string => {
     worldsMade += 1; // the same keys in every run, so that the same requests get the same ids
     return `sk_test_world_${worldsMade}`;
   };
-  const { url, adminToken } = server;
-  return sandboxAt({ url, adminToken, apiKeys }, freshKey, () => server.close());
+  return sandboxAt({ url, adminToken, apiKeys }, freshKey, close);
 }
 
 export interface HuntOptions extends HuntSettingsInput {

@@ -50,21 +50,6 @@ function payoutLines(
 const heldText = ({ id, at, route, client_ref_id: clientRefId, txn_id: txnId, rule }: HeldRequest): string =>
   `held as ${id}: ${[route, clientRefId ?? txnId ?? ''].join(' ').trim()}, ${at}, by ${rule}`;
 
-/** What the client of a released request sees. */
-function releaseOrder({
-  status,
-  fault,
-}: {
-  readonly status?: number | undefined;
-  readonly fault?: string | undefined;
-}) {
-  const order = {
-    ...(status !== undefined && { respond: { status } }),
-    ...(fault !== undefined && { fault }),
-  };
-  return order as ReleaseOrder;
-}
-
 export const payoutActions = [
   action({
     name: 'payouts',
@@ -122,9 +107,10 @@ export const payoutActions = [
       fault: text('the client gets this fault instead, such as connection-reset', 'fault').optional(),
     },
     words: ['id'],
-    async run({ id, ...given }, { world }) {
+    async run({ id, status, fault }, { world }) {
       const held = (await world.held()).filter((request) => id === undefined || request.id === id);
-      for (const request of held) await request.release(releaseOrder(given));
+      const order = { respond: status && { status }, fault } as ReleaseOrder;
+      for (const request of held) await request.release(order);
       return { released: held.map((request) => request.id) };
     },
     lines: ({ released }) => [

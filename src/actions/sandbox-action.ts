@@ -65,6 +65,7 @@ export interface Action {
   /** Whether it only reads, changes a world, or discards what a world holds: an editor may ask its user first. */
   readonly effect: 'reads' | 'changes' | 'loses';
   readonly input: z.ZodObject;
+  /** What it is done to: a world by default. The whole sandbox needs the admin token. */
   readonly scope: keyof typeof COMMON;
   /** The arguments that stand on the command line without a flag, in this order. */
   readonly words: readonly string[];
@@ -76,14 +77,9 @@ export interface Action {
   ) => Promise<{ readonly text: string; readonly hasFailed: boolean }>;
 }
 
-interface Definition<Input extends z.ZodRawShape, Result> {
-  readonly name: string;
-  readonly summary: string;
-  readonly details?: string;
-  readonly effect: Action['effect'];
+interface Definition<Input extends z.ZodRawShape, Result>
+  extends Pick<Action, 'name' | 'summary' | 'effect'>, Partial<Pick<Action, 'details' | 'scope'>> {
   readonly input?: Input;
-  /** What it is done to: a world by default. The whole sandbox needs the admin token. */
-  readonly scope?: Action['scope'];
   readonly words?: readonly (keyof Input & string)[];
   readonly run: (input: z.output<z.ZodObject<Input>>, session: Session) => Promise<Result>;
   /** The response as lines for people. */

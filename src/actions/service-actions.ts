@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reasonOf } from '../client/control-client.ts';
-import { callService, type ServiceResponse } from '../client/service-call.ts';
+import { callService, type ServiceCallInit, type ServiceResponse } from '../client/service-call.ts';
 import type { PayoutInput } from '../client/test-world.ts';
 import type { BalanceResponse, StatusResponse } from '../contract/service.ts';
 import { SettingsError } from '../settings.ts';
@@ -75,10 +75,7 @@ const NOTHING = { client_ref_id: null, txn_id: null, status: null, headers: {}, 
 async function sent(
   { world, signal }: Session,
   { header, patience }: Sent,
-  send: (init: {
-    readonly headers: Record<string, string>;
-    readonly signal: AbortSignal;
-  }) => Promise<ServiceResponse>,
+  send: (init: ServiceCallInit) => Promise<ServiceResponse>,
 ): Promise<Outcome> {
   const headers = headersOf(header);
   await world.summary(); // distinguishes a sandbox that is not running from a connection that a rule breaks

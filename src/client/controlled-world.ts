@@ -40,12 +40,8 @@ export type WorldSnapshot = string;
 
 export type UndoOptions = NonNullable<UndoRequest>;
 
-/** The severities at which each `failOn` fails. */
-const COUNTING: Readonly<Partial<Record<Severity, readonly Severity[]>>> = {
-  error: ['error'],
-  warning: ['error', 'warning'],
-  notice: ['error', 'warning', 'notice'],
-};
+/** The most severe first. */
+const SEVERITIES = ['error', 'warning', 'notice'] as const satisfies readonly Severity[];
 
 /** How many requests `journalText` shows. */
 const SHOWN_REQUESTS = 100;
@@ -234,11 +230,11 @@ export class World implements AsyncDisposable {
     ...settings
   }: RefereeSettingsInput & { readonly failOn?: Severity } = {}): Promise<void> {
     const frames = callerFrames();
-    const counting = COUNTING[failOn];
-    if (counting === undefined)
-      throw new TypeError(`failOn must be one of ${Object.keys(COUNTING).join(', ')}, not ${failOn}`);
+    if (!SEVERITIES.includes(failOn))
+      throw new TypeError(`failOn must be one of ${SEVERITIES.join(', ')}, not ${failOn}`);
     if (Object.keys(settings).length > 0) await this.referee(settings);
     const report = await this.#control.get<WorldReport>('/referee', { ended: true });
+    const counting = SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1);
     if (counting.every((severity) => report.counts[severity] === 0)) return;
     const text = await (await this.#control.open('GET', '/referee?format=text&ended=true')).text();
     throw new ExpectationError(`the client of this world did not behave well:\n${text}`, frames);

@@ -1,4 +1,3 @@
-import type { RefereeSettings } from '../contract/conduct.ts';
 import { toPaise } from '../payout/money.ts';
 import { caseOf, type Case, type Evidence } from '../referee/case.ts';
 import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
@@ -30,8 +29,8 @@ export interface ToBePaid {
   readonly mostTimes: ReadonlyMap<string, number> | null;
 }
 
-const casesOf = (worlds: readonly Evidence[], settings: RefereeSettings = {}): readonly Case[] =>
-  worlds.map((evidence) => caseOf(evidence, settings));
+const casesOf = (worlds: readonly Evidence[]): readonly Case[] =>
+  worlds.map((evidence) => caseOf(evidence, {}));
 
 /** What ended up paid in all worlds together. */
 export const paidIn = ({ worlds }: Pick<Run, 'worlds'>): Table => paidTable(casesOf(worlds).flatMap(paidOut));

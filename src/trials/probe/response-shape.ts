@@ -16,8 +16,6 @@ function errorBody(response: ProbeResponse): string {
   return names.length === 1 ? 'message' : 'another body';
 }
 
-const isSandboxHeader = (name: string): boolean => name.startsWith('x-sandbox-');
-
 /** Whether responses have the headers of a payout sandbox, so that a missing warning is significant. */
 export const sendsSandboxHeaders = (learned: LearnedDialect): boolean =>
   learned.valueOf('answers.sandbox_headers') === 'sent';
@@ -30,17 +28,16 @@ function learnFromRefusal(response: ProbeResponse, learned: LearnedDialect, evid
     learned.learn('errors.status_word', textIn(fieldsOf(response), 'status')!, evidence);
   else learned.unknown('errors.status_word', `an error has no field status: ${evidence}`);
   // a sandbox sends the id of the request with each refusal
-  const isSent = Object.keys(response.headers).some((name) => isSandboxHeader(name));
+  const isSent = Object.keys(response.headers).some((name) => name.startsWith('x-sandbox-'));
   learned.learn('answers.sandbox_headers', isSent ? 'sent' : 'not_sent', evidence);
 }
 
 const WITH_MILLISECONDS = /T\d\d:\d\d:\d\d\.\d{3}Z$/;
 const WITH_SECONDS = /T\d\d:\d\d:\d\dZ$/;
 
-function learnTimestamp(text: string, learned: LearnedDialect, evidence: string): void {
-  if (WITH_MILLISECONDS.test(text)) learned.learn('answers.timestamps', 'milliseconds', evidence);
-  else if (WITH_SECONDS.test(text)) learned.learn('answers.timestamps', 'seconds', evidence);
-  else learned.learn('answers.timestamps', 'another form', evidence);
+function timestampForm(text: string): string {
+  if (WITH_MILLISECONDS.test(text)) return 'milliseconds';
+  return WITH_SECONDS.test(text) ? 'seconds' : 'another form';
 }
 
 const TIMES = ['last_updated', 'created_at', 'completed_at'];
@@ -55,7 +52,8 @@ export function learnShape(response: ProbeResponse, learned: LearnedDialect, evi
   const { data } = fieldsOf(response);
   for (const name of TIMES) {
     const text = textIn((data ?? {}) as Readonly<Record<string, unknown>>, name);
-    if (text !== null) learnTimestamp(text, learned, `${evidence}, ${name} ${text}`);
+    if (text === null) continue;
+    learned.learn('answers.timestamps', timestampForm(text), `${evidence}, ${name} ${text}`);
   }
 }
 
