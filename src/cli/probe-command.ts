@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../platform/system-clock.ts';
-import { dialectText } from '../trials/probe/dialect-text.ts';
 import { dryResponses } from '../trials/probe/dry-responses.ts';
+import { dialectText } from '../trials/probe/learned-dialect.ts';
 import { MOST_INR } from '../trials/probe/pay-level.ts';
 import {
   responseText,

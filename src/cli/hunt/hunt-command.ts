@@ -11,9 +11,17 @@ import { makeFolder } from '../named-files.ts';
 import { CLEAR_LINE, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, EXIT_USAGE, say, sayJson } from '../output.ts';
 import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { progressLines, resultLines, showFinding, showProgress, writeFinding } from './hunt-report.ts';
+import {
+  HUNT_WRITERS,
+  huntReport,
+  knownFindings,
+  progressLines,
+  resultLines,
+  showFinding,
+  showProgress,
+  writeFinding,
+} from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
-import { HUNT_WRITERS, huntReport, knownFindings } from './hunt-files.ts';
 import { clientOf, typed, type ClientFlags } from './hunted-command.ts';
 
 interface HuntFlags

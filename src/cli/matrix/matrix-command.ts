@@ -3,8 +3,15 @@ import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
 import { hasFailed, type Cell, type Row } from '../../trials/matrix/cells.ts';
 import { runMatrix } from '../../trials/matrix/matrix.ts';
-import { matrixJson, matrixJunit, matrixMarkdown } from '../../trials/matrix/matrix-reports.ts';
-import { baselineLines, cellLines, countLine, suspectLines } from '../../trials/matrix/table.ts';
+import {
+  baselineLines,
+  cellLines,
+  countLine,
+  matrixJson,
+  matrixJunit,
+  matrixMarkdown,
+  suspectLines,
+} from '../../trials/matrix/matrix-reports.ts';
 import { SettingsError } from '../../settings.ts';
 import {
   conductOptions,

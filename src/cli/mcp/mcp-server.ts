@@ -6,12 +6,13 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { COMMON, errorLines, type Action, type Actor } from '../../actions/sandbox-action.ts';
+import { document } from '../../actions/arguments.ts';
+import { action, COMMON, errorLines, type Action, type Actor } from '../../actions/sandbox-action.ts';
 import { ACTIONS } from '../../actions/actions.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { packageVersion } from '../../package-files.ts';
+import { validateText } from '../scenario-files/validate.ts';
 import { huntTool } from './hunt-tool.ts';
-import { validateTool } from './validate-tool.ts';
 
 /** The instructions that an agent gets when it connects. */
 const instructions = ({ sandbox, keyText }: Actor): string =>
@@ -53,6 +54,20 @@ function listed({ name, summary, details, input, effect }: Action): Tool {
     annotations: { readOnlyHint: effect === 'reads', destructiveHint: effect === 'loses' },
   };
 }
+
+/** `validate` for an agent, whose scenario is in no file. */
+const validateTool = action({
+  name: 'validate',
+  summary: 'check a scenario without using it: every error with its line, and warnings of what never applies',
+  effect: 'reads',
+  scope: 'nothing',
+  input: { scenario: document('the scenario as YAML or JSON') },
+  async run({ scenario }, { texts }) {
+    const { name, text } = texts.read('validate', scenario);
+    return validateText(text, name);
+  },
+  lines: (report) => report.split('\n'),
+});
 
 /** @param mayRunCommands whether the user has allowed the tool that runs commands to do so */
 export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
 import { intentOf } from '../../actions/journal-actions.ts';
+import { problemsIn } from '../../actions/written-documents.ts';
 import {
   CHECK_IDS,
   type CheckId,
@@ -13,10 +16,10 @@ import { junitChecksXml, junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
+import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';
-import { checkWritable, usedFile, written } from '../named-files.ts';
-import { projectSettings } from './project-settings.ts';
+import { checkWritable, textOfFile, usedFile, written } from '../named-files.ts';
 
 /** The flags that `referee` and `examine` share. */
 export interface ConductFlags {
@@ -32,15 +35,6 @@ export interface ConductFlags {
   readonly junitChecks?: true;
   /** Print the reports as JSON. */
   readonly json?: true;
-}
-
-/** The flags, parsed. */
-export interface ConductOptions {
-  readonly settings: RefereeSettingsInput;
-  readonly failOn: FailOn;
-  readonly required: readonly CheckId[];
-  readonly reports: readonly ReportFile<Writer>[];
-  readonly isJson: boolean;
 }
 
 type Writer = (reports: ConductReports, failOn: FailOn) => string;
@@ -119,7 +113,32 @@ export function writeReports<W>(
   return !isWritten.includes(false);
 }
 
-export function conductOptions(flags: ConductFlags): ConductOptions {
+const ProjectSettings = z.strictObject({
+  conduct: CheckedSettings.describe('The settings of the referee, as on the command line'),
+});
+
+/** The files in which a project may keep its settings of the referee. */
+const FILES = ['payout-sandbox.config.yaml', 'payout-sandbox.config.yml', 'payout-sandbox.config.json'];
+
+/** The file in the working folder; undefined for none. */
+function fileHere(): string | undefined {
+  const [file, other] = FILES.filter((name) => existsSync(name));
+  if (other === undefined) return file;
+  throw new SettingsError(`there are both ${file} and ${other}: keep one, or name one with --settings`);
+}
+
+/** The settings in this file; without a name, in the one in the working folder, if there is one. */
+function projectSettings(named: string | undefined): RefereeSettingsInput {
+  const file = named ?? fileHere();
+  if (file === undefined) return {};
+  const read = readText(textOfFile('--settings', file));
+  const { problems } = checkedShape(read, ProjectSettings);
+  if (problems.length === 0) return (read.input as z.input<typeof ProjectSettings>).conduct;
+  throw problemsIn(file, problems);
+}
+
+/** The flags, parsed. */
+export function conductOptions(flags: ConductFlags) {
   const { intent, expect, settings: file, patience, off, failOn, junitChecks, json = false } = flags;
   const base = projectSettings(file);
   const given = {
@@ -156,7 +175,7 @@ export function conductOptions(flags: ConductFlags): ConductOptions {
  */
 export function publish(
   reports: ConductReports,
-  { failOn, required, reports: files, isJson }: ConductOptions,
+  { failOn, required, reports: files, isJson }: ReturnType<typeof conductOptions>,
   environment: NodeJS.ProcessEnv,
 ): number {
   if (isJson) sayJson(reports);

@@ -7,8 +7,7 @@ import { startSandbox, type ScenarioInput, type World } from '../../../src/index
 import { newResponses, responsesIn } from '../../../src/trials/exercised.ts';
 import { hasFailed, type Cell, type CommandRun, type Row } from '../../../src/trials/matrix/cells.ts';
 import { dialectRows } from '../../../src/trials/matrix/dialect-rows.ts';
-import { matrixJunit } from '../../../src/trials/matrix/matrix-reports.ts';
-import { countLine, suspectLines } from '../../../src/trials/matrix/table.ts';
+import { countLine, matrixJunit, suspectLines } from '../../../src/trials/matrix/matrix-reports.ts';
 import { runMatrix, type Baseline, type MatrixParts } from '../../../src/trials/matrix/matrix.ts';
 import { judge } from '../../../src/referee/judge.ts';
 import { reportsOf } from '../../../src/referee/reports/summary.ts';
