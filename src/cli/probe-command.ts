@@ -41,13 +41,13 @@ const NOBODY = { account: '000123456789', ifsc: 'SBIN0000001' };
 /** Sends requests with `fetch`. A redirect is a response: following it would send the key elsewhere. */
 export const overHttp =
   (base: string, key: string): Send =>
-  async ({ method, path, body, withKey }) => {
+  async ({ method, path, body, isKeyless }) => {
     const response = await fetch(base + path, {
       method,
       redirect: 'manual',
       signal: AbortSignal.timeout(PATIENCE_MS),
       headers: {
-        ...(withKey && { authorization: `Bearer ${key}` }),
+        ...(!isKeyless && { authorization: `Bearer ${key}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -74,7 +74,6 @@ const note = (line: string): void => void process.stderr.write(`${visible(line, 
 
 /** Lists every request that a probe of this level may send. */
 async function listRequests(level: Level, beneficiary: Beneficiary): Promise<number> {
-  const pause = () => Promise.resolve();
   say(`level ${level} would send at most:`);
   const listed = new Set<string>();
   await probe({
@@ -82,7 +81,7 @@ async function listRequests(level: Level, beneficiary: Beneficiary): Promise<num
     send: dryResponses(),
     runId: 'RUN',
     beneficiary,
-    pause,
+    pause: () => Promise.resolve(),
     asked: (request) => {
       const { body, why } = request;
       const line = `${requestText(request)}  ${why}`;

@@ -41,22 +41,22 @@ export class Expectation {
 
   /** Exactly this many requests match. */
   exactly(count: number): Promise<void> {
-    return this.#count({ exactly: count }, callerFrames());
+    return this.#check({ match: this.#match, count: { exactly: count } }, callerFrames());
   }
 
   /** At least this many requests match. */
   atLeast(count: number): Promise<void> {
-    return this.#count({ at_least: count }, callerFrames());
+    return this.#check({ match: this.#match, count: { at_least: count } }, callerFrames());
   }
 
   /** At most this many requests match. */
   atMost(count: number): Promise<void> {
-    return this.#count({ at_most: count }, callerFrames());
+    return this.#check({ match: this.#match, count: { at_most: count } }, callerFrames());
   }
 
   /** No request matches. */
   never(): Promise<void> {
-    return this.#count({ exactly: 0 }, callerFrames());
+    return this.#check({ match: this.#match, count: { exactly: 0 } }, callerFrames());
   }
 
   /** Requests arrived in this order; others may come between them. Each must meet its own match and that of `expect`. */
@@ -67,10 +67,6 @@ export class Expectation {
     }
     const sequence = steps.map((step) => ({ ...this.#match, ...step }));
     await this.#check({ sequence }, frames);
-  }
-
-  #count(count: NonNullable<VerifyRequest['count']>, frames: string): Promise<void> {
-    return this.#check({ match: this.#match, count }, frames);
   }
 
   async #check(expected: VerifyRequest, frames: string): Promise<void> {

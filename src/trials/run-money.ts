@@ -7,6 +7,7 @@ import {
   often,
   paidOut,
   paidTable,
+  payoutKey,
   rupees,
   type Difference,
   type Table,
@@ -46,13 +47,13 @@ export function timesByAccount(table: Table): ReadonlyMap<string, number> {
 export function paidInBoth(one: Table, other: Table): ToBePaid {
   const missing = new Map(
     differencesBetween(other, one).map(({ account, amountPaise, paid }) => [
-      `${amountPaise} ${account}`,
+      payoutKey(account, amountPaise),
       paid,
     ]),
   );
   const expected = one
     .map((line) => {
-      const paid = missing.get(`${toPaise(line.amount)} ${line.account}`) ?? line.times;
+      const paid = missing.get(payoutKey(line.account, toPaise(line.amount))) ?? line.times;
       return { ...line, times: Math.min(line.times, paid) };
     })
     .filter(({ times }) => times > 0);

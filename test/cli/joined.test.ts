@@ -104,9 +104,9 @@ test('a sandbox that a test has closed still counts in what is shown of a long c
   });
   const { id, url } = (await started.json()) as { id: number; url: string };
   await fetch(`${url}/client/fetchbalance`, { headers: { authorization: 'Bearer sk_test_1' } });
-  const { uses, size } = join.counts;
+  const { uses, size } = join.counts.get(id)!;
   await fetch(`${address}/${id}`, { method: 'DELETE' });
-  expect([join.counts.uses, join.counts.size]).toEqual([uses, size]);
+  expect(join.counts.get(id)).toEqual({ uses, size });
   expect(size).toBe(1);
 });
 

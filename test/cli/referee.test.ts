@@ -189,7 +189,7 @@ test.skipIf(!hasCurl)(
 test('while a long command runs, referee reports how many requests and worlds there are', async () => {
   const line = await new Promise<string>((resolve) => {
     const end = showRequestCount(
-      [
+      () => [
         { uses: 1200, size: 30 },
         { uses: 4, size: 1 },
       ],

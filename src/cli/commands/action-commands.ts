@@ -136,7 +136,7 @@ export const RUNNING = 'A running sandbox:';
 
 /** The commands for a running sandbox: one for each action, and one that goes on. */
 export function addActionCommands(builder: CommandBuilder): void {
-  builder.group(RUNNING);
+  builder.root.commandsGroup(RUNNING);
   for (const action of ACTIONS) addAction(builder, action);
   const tail = builder.command(
     'tail',

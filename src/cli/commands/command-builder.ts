@@ -52,11 +52,6 @@ export class CommandBuilder {
     this.ended = ended;
   }
 
-  /** Sets the heading in --help for the commands added after it. */
-  group(heading: string): void {
-    this.root.commandsGroup(heading);
-  }
-
   /**
    * Adds a command. @param description a summary of at most 54 characters for the list of all commands, and what else there is
    * to know, after an empty line

@@ -3,7 +3,7 @@ import type { CommandBuilder } from './command-builder.ts';
 
 /** The commands that print a document about the sandbox. */
 export function addDocumentCommands(builder: CommandBuilder): void {
-  builder.group('Documents:');
+  builder.root.commandsGroup('Documents:');
   builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
     const { scenarioSchema } = await import('../documents/printed-documents.ts');
     say(scenarioSchema());

@@ -4,7 +4,7 @@ import type { CommandBuilder, Flags } from './command-builder.ts';
 
 /** The commands about scenario files, and the one that writes a dialect. */
 export function addScenarioCommands(builder: CommandBuilder): void {
-  builder.group('Scenarios and dialects:');
+  builder.root.commandsGroup('Scenarios and dialects:');
   builder
     .command(
       'validate <files...>',

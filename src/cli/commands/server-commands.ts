@@ -12,7 +12,7 @@ export async function serveSandbox(builder: CommandBuilder, flags: Flags): Promi
 
 /** The commands that serve a sandbox, and ask whether it is ready. */
 export function addServerCommands(builder: CommandBuilder): void {
-  builder.group('The sandbox:');
+  builder.root.commandsGroup('The sandbox:');
   builder
     .command('serve', 'serve the sandbox until a signal stops it', ALL_SETTINGS)
     .addHelpText('after', SERVE_EXAMPLES)

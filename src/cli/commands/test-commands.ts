@@ -80,7 +80,7 @@ type Run = (
 
 /** The commands that test a client. */
 export function addTestCommands(builder: CommandBuilder): void {
-  builder.group('Testing a client:');
+  builder.root.commandsGroup('Testing a client:');
   builder
     .command('init [folder]', 'write a scenario, a compose file and a first test\n\nOverwrites nothing.')
     .option('--runner <name>', 'vitest or node [default vitest if package.json has it, else node]')

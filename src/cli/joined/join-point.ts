@@ -37,8 +37,8 @@ export interface JoinRules<T> {
 
 /** Where the sandboxes of a command join this process. They are collected in the order in which they are closed. */
 export interface JoinPoint<T> extends Joined<T> {
-  /** How many requests and worlds its sandboxes have had. */
-  readonly counts: Pick<Worlds, 'uses' | 'size'>;
+  /** How many requests and worlds each of its sandboxes has had. */
+  readonly counts: ReadonlyMap<number, Pick<Worlds, 'uses' | 'size'>>;
 }
 
 /** What a test sends. */
@@ -80,7 +80,7 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   const servers = new Map<number, Server>();
   const starts: Promise<unknown>[] = [];
   const collected: Promise<T>[] = [];
-  const counts = { uses: 0, size: 0 };
+  const counts = new Map<number, Pick<Worlds, 'uses' | 'size'>>();
   let started = 0;
   let hasEnded = false;
   const start = async (asked: Asked) => {
@@ -88,14 +88,15 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
     const settings = settingsFor(asked, rules);
     const server = await startOwnServer(settings, rules.log, rules.wallClock);
     servers.set(id, server);
+    counts.set(id, server.worlds);
     await rules.prepare?.(server);
     return { id, url: server.url, adminToken: server.adminToken };
   };
   const stop = async (id: number): Promise<void> => {
     const server = servers.get(id);
     if (server === undefined || !servers.delete(id)) return;
-    counts.uses += server.worlds.uses;
-    counts.size += server.worlds.size;
+    const { uses, size } = server.worlds;
+    counts.set(id, { uses, size });
     const result = judged(server);
     collected.push(result); // an error is that of `end`, too
     await result;
@@ -130,18 +131,9 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;
-  const sum = (name: 'uses' | 'size'): number =>
-    [...servers.values()].reduce((total, { worlds }) => total + worlds[name], counts[name]);
   return {
     variables: { [JOIN_VARIABLE]: `http://127.0.0.1:${port}` },
-    counts: {
-      get uses() {
-        return sum('uses');
-      },
-      get size() {
-        return sum('size');
-      },
-    },
+    counts,
     async end() {
       hasEnded = true;
       listener.close();

@@ -11,12 +11,6 @@ import { huntedCommand } from '../hunt/hunted-command.ts';
 import { quoted } from '../output.ts';
 import { givenSettings, usualWorkers } from '../own-server.ts';
 
-/** Below the minute for which hosts wait by default. */
-const USUAL_TIME = '45s';
-
-const envTexts = (env: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(env).map(([name, value]) => `${name}=${value}`);
-
 function refuse(command: readonly string[], env: readonly string[]): never {
   const words = ['payout-sandbox', 'hunt', ...env.flatMap((text) => ['--env', text]), '--', ...command];
   throw new SettingsError(
@@ -53,7 +47,7 @@ export const huntTool = (mayRunCommands: boolean) =>
       intent: z.string().optional().describe('as for verdict'),
       depth: z.int().default(2).describe('the most failures in one run'),
       runs: z.int().default(200).describe('the most runs'),
-      time: z.string().default(USUAL_TIME).describe('how long to search'),
+      time: z.string().default('45s').describe('how long to search'), // hosts wait a minute by default
       patience: z.string().optional().describe('the longest that the command may wait for a response: 10s'),
       scenario: z
         .string()
@@ -64,7 +58,7 @@ export const huntTool = (mayRunCommands: boolean) =>
       { command, env, scenario, intent, ...given },
       { signal = new AbortController().signal, progress = () => undefined },
     ) {
-      const variables = envTexts(env);
+      const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
       if (!mayRunCommands) refuse(command, variables);
       const settings = huntSettings({
         ...given,

@@ -18,17 +18,12 @@ export interface McpFlags {
 /** The key that the README uses too. */
 const KEY = 'sk_test_demo';
 
-/** The default: no log line for each request. */
-const QUIET = { LOG_LEVEL: 'warn' };
-
-const STANDARD_ERROR = 2;
-
 /** The sandbox of `--url`, or one in this process, which logs to standard error. */
 async function sandboxOf(url: string | undefined, settings: Settings): Promise<Sandbox> {
   const { adminToken, apiKeys } = settings;
   const noNewKeys = (): string => KEY;
   if (url !== undefined) return sandboxAt({ url, adminToken }, noNewKeys);
-  const log = pino(logOptions(settings), pino.destination(STANDARD_ERROR));
+  const log = pino(logOptions(settings), pino.destination(2));
   const server = await startOwnServer(settings, log);
   return sandboxAt({ ...server, apiKeys }, noNewKeys, () => server.close());
 }
@@ -50,7 +45,8 @@ export async function mcpCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   if (url !== undefined) checkElsewhere(url, settingFlags);
-  const settings = readSettings(settingFlags, { ...QUIET, ...environment, PORT: '0' }); // editors start several
+  // by default no log line for each request; on a free port, since editors start several
+  const settings = readSettings(settingFlags, { LOG_LEVEL: 'warn', ...environment, PORT: '0' });
   const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
   if (url === undefined) checkAcceptedKey(worldKey, settings);
   const sandbox = await sandboxOf(url, settings);

@@ -91,7 +91,9 @@ async function runToEnd(
   process.on('SIGTERM', forward);
   process.on('SIGINT', forward); // a terminal sends it to both processes; this one still has to report once the command has ended
   const endProgress =
-    worlds !== null && process.stderr.isTTY ? showRequestCount([worlds, counts], complain) : undefined;
+    worlds !== null && process.stderr.isTTY
+      ? showRequestCount(() => [worlds, ...counts.values()], complain)
+      : undefined;
   try {
     const [code, signal] = await exit;
     return { exitCode: code ?? 128 + constants.signals[signal!], isStopped };

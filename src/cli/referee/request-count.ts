@@ -13,15 +13,15 @@ const EVERY_MS = 30_000;
  * @returns a function that stops it
  */
 export function showRequestCount(
-  sandboxes: readonly Pick<Worlds, 'uses' | 'size'>[],
+  sandboxes: () => readonly Pick<Worlds, 'uses' | 'size'>[],
   write: (line: string) => void,
   everyMs = EVERY_MS,
 ): () => void {
   const beganMs = stopwatchMs();
   const timer = setInterval(() => {
     const seconds = Math.round((stopwatchMs() - beganMs) / 1000);
-    const requests = sandboxes.reduce((sum, { uses }) => sum + uses, 0);
-    const worlds = sandboxes.reduce((sum, { size }) => sum + size, 0);
+    const requests = sandboxes().reduce((sum, { uses }) => sum + uses, 0);
+    const worlds = sandboxes().reduce((sum, { size }) => sum + size, 0);
     write(
       `after ${durationText(seconds * 1000)}: ${counted(requests, 'request')}, ${counted(worlds, 'world')}`,
     );

@@ -45,13 +45,7 @@ const problemJson = ({ place, path, message }: Problem) => ({
 });
 
 /** A scenario file that was read: its lines for people, the same as JSON, and whether it can be used. */
-interface FileReport {
-  readonly lines: readonly string[];
-  readonly json: object;
-  readonly isUsable: boolean;
-}
-
-function fileReport(file: string, settings: ScenarioSettings): FileReport {
+function fileReport(file: string, settings: ScenarioSettings) {
   const text = scenarioText(file);
   try {
     const checked = checkScenario(readText(text), file, settings);
@@ -78,7 +72,7 @@ export function validate(
   isJson = false,
 ): number {
   const settings = checkingSettings();
-  const reports: FileReport[] = [];
+  const reports: ReturnType<typeof fileReport>[] = [];
   let exitCode: number = EXIT_OK;
   for (const file of files) {
     try {

@@ -67,10 +67,9 @@ export interface KnownFinding {
 const limitMs = (baselineMs: number, failures: number, patienceMs: number): number =>
   3 * baselineMs + (failures + 1) * patienceMs;
 
-const NO_REQUEST = 'no request used the key of the run: does the client use its url and its key?';
-
 function checkBaseline(run: HuntRun): void {
-  const fault = baselineFault(run, NO_REQUEST);
+  const noRequest = 'no request used the key of the run: does the client use its url and its key?';
+  const fault = baselineFault(run, noRequest);
   if (fault !== null) throw new HuntError(fault);
   if (run.worlds[0].evicted > 0) {
     throw new HuntError('the client sends more requests in one run than the journal holds');

@@ -14,10 +14,10 @@ const ABOVE_BALANCE_INR = 100;
 export function dryResponses(): Send {
   const refused = new Set<unknown>();
   const paid = new Map<unknown, unknown>();
-  return ({ method, path, body = {}, withKey }) => {
+  return ({ method, path, body = {}, isKeyless }) => {
     const { client_ref_id: reference, amount, beneficiary_account: account } = body;
     const replied = (): ProbeResponse => {
-      if (!withKey) return response(401, { message: 'no key' });
+      if (isKeyless) return response(401, { message: 'no key' });
       if (path.startsWith('/client/')) return response(200, { data: { balance: ABOVE_BALANCE_INR } });
       const isKnown = [...paid.keys()].some((known) => path.includes(String(known)));
       if (method === 'GET')

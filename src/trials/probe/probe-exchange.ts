@@ -6,8 +6,8 @@ export interface ProbeRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: Readonly<Record<string, string | number>>;
-  /** False for the one request without a key. */
-  readonly withKey: boolean;
+  /** For the one request without a key. */
+  readonly isKeyless?: boolean;
   /** What the request is for, in a few words. */
   readonly why: string;
 }
@@ -98,10 +98,10 @@ export function responseText(response: ProbeResponse): string {
 }
 
 /** A request in a few words. */
-export function requestText({ method, path, body, withKey }: ProbeRequest): string {
+export function requestText({ method, path, body, isKeyless }: ProbeRequest): string {
   const { client_ref_id: reference, amount, transfer_mode: mode } = body ?? {};
   const what = body === undefined ? '' : ` ${reference} ₹${amount} ${mode}`;
-  return `${method} ${path}${what}${withKey ? '' : ' without a key'}`;
+  return `${method} ${path}${what}${isKeyless ? ' without a key' : ''}`;
 }
 
 export interface PayoutFields {
@@ -130,13 +130,11 @@ export const initiateRequest = (
     transfer_mode: mode,
     ...more,
   },
-  withKey: true,
   why,
 });
 
 export const statusRequest = (query: Readonly<Record<string, string>>, why: string): ProbeRequest => ({
   method: 'GET',
   path: `/payout/status?${new URLSearchParams(query).toString()}`,
-  withKey: true,
   why,
 });

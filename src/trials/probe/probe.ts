@@ -38,8 +38,6 @@ export interface ProbeResult {
   readonly stopped: string | null;
 }
 
-const TOO_MANY_REQUESTS = 429;
-
 /** Sends requests to a service, and learns its dialect from the responses. */
 export async function probe({
   level,
@@ -65,8 +63,7 @@ export async function probe({
     asked(request, response);
     const evidence = `${requestText(request)}: ${responseText(response)}`;
     learnShape(response, learned, evidence);
-    if (response.status === TOO_MANY_REQUESTS)
-      throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
+    if (response.status === 429) throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
     return { response, evidence };
   };
   const run = {

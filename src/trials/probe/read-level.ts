@@ -1,8 +1,5 @@
 import { responseText, dataOf, ProbeStopped, statusRequest, type ProbeRun } from './probe-exchange.ts';
 
-/** Whether a status means that the key is not accepted. */
-const isKeyRefused = (status: number): boolean => status === 401 || status === 403;
-
 /**
  * Level `read`: three GETs. The key is used first, so that a wrong key is not followed by the request without one: services block
  * addresses that send a few of those.
@@ -13,10 +10,9 @@ export async function readLevel({ ask, learned, reference }: ProbeRun): Promise<
   const { response: balance } = await ask({
     method: 'GET',
     path: '/client/fetchbalance',
-    withKey: true,
     why: 'is the key accepted, what is the balance, how are times written',
   });
-  if (isKeyRefused(balance.status)) {
+  if (balance.status === 401 || balance.status === 403) {
     throw new ProbeStopped(
       `the key is not accepted (${balance.status}): nothing more was sent, since services block addresses`,
     );
@@ -33,7 +29,7 @@ export async function readLevel({ ask, learned, reference }: ProbeRun): Promise<
   if (status === 200 || status >= 500) learned.unknown('status.unknown', unknown.evidence);
   else learned.learn('status.unknown', status, unknown.evidence);
 
-  const withoutKey = { ...statusRequest(unused, 'does status need a key'), withKey: false };
+  const withoutKey = { ...statusRequest(unused, 'does status need a key'), isKeyless: true };
   const { response, evidence } = await ask(withoutKey);
   if (response.status === 401) learned.learn('status.without_key', 401, evidence);
   else if (response.status === status) learned.learn('status.without_key', 'answered', evidence);
