@@ -7,7 +7,6 @@ import type { TransactionResponse } from './contract/control-responses.ts';
  * calls `expect.extend(matchers)`.
  */
 
-/** What a matcher returns to the runner. */
 interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
@@ -38,8 +37,6 @@ const isNamed = (error: unknown, name: string): boolean => error instanceof Erro
 /**
  * Ends a matcher. A failing one throws its own error, since vitest's has no stack after an `await` and would not show the line
  * of the test.
- *
- * @param message for a matcher that fails, with or without `not`
  */
 function settled(
   { isNot = false }: Pick<Asked, 'isNot'>,

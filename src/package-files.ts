@@ -20,7 +20,6 @@ const FOLDER = packageFolder();
 /** The path of a file or folder that comes with the package. */
 export const packageFile = (path: string): string => join(FOLDER, path);
 
-/** The text of a file that comes with the package. */
 export const packageText = (path: string): string => readFileSync(packageFile(path), 'utf8');
 
 export const packageVersion = (): string =>

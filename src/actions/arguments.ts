@@ -36,7 +36,6 @@ export const wholeNumber = (description: string, min = 1, max = Number.MAX_SAFE_
     .meta({ description, title: 'number' });
 };
 
-/** How many items of a list to show. */
 export const limit = wholeNumber('the most to show, up to 1000', 1, 1000)
   .default(20)
   .meta({ description: 'the most to show, up to 1000 [default 20]', title: 'count' });

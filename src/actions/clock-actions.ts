@@ -6,8 +6,6 @@ import { action, type Session } from './sandbox-action.ts';
 import { text } from './arguments.ts';
 import { counted, stateColour, table, type TimeZone } from './words.ts';
 
-/** The clock of a world. */
-
 export const clockText = ({ now, frozen }: Pick<ClockResponse, 'now' | 'frozen'>, zone: TimeZone): string =>
   `${zone.second(now)} ${zone.name}, ${frozen ? 'frozen' : 'running'}`;
 

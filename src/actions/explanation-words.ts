@@ -13,7 +13,6 @@ function verdictLines(title: string, verdicts: readonly RuleVerdict[], otherwise
   return [title, ...lines, ...(shown.some(({ taken }) => taken) ? [] : [`  → ${otherwise}`])];
 }
 
-/** What happens to the payout, in one line. */
 function payoutLine({ payout, note }: ExplainResponse): readonly string[] {
   if (payout === null) return note === null ? [] : [`no payout: ${note}`];
   const steps = payout.timeline.map(({ to, when }) => `${to ?? 'UTR'} ${when}`).join(', ');

@@ -12,8 +12,6 @@ import { action, type Session } from './sandbox-action.ts';
 import { document, limit, text, usedText, wholeNumber } from './arguments.ts';
 import { counted, jsonText, rupees, table, type Cell } from './words.ts';
 
-/** What the client of a world did. */
-
 /** `initiate`; for a request to no route of the service, its method and path. */
 const routeText = ({ route, request: { method, path } }: JournalEntry): string =>
   route ?? `${method} ${path.split('?', 1)[0]}`;
@@ -32,7 +30,6 @@ function responseColour({ answer, fault, outcome }: JournalEntry): Colour {
   return fault !== null || answer === null || answer.status >= 400 ? 'red' : 'green';
 }
 
-/** The request, its response and the reason. */
 export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] => [
   routeText(entry),
   entry.client_ref_id ?? entry.txn_id ?? '',

@@ -6,8 +6,6 @@ import { action, type Session } from './sandbox-action.ts';
 import { limit, reference, text, wholeNumber } from './arguments.ts';
 import { olderLines, rupees, stateColour, table, type TimeZone } from './words.ts';
 
-/** The payouts of a world, and the requests that its rules hold. */
-
 /** What happens to a payout next: its next step, or why there is none. */
 function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse, zone: TimeZone): string {
   const step = timeline.find(({ done }) => !done);

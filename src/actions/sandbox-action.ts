@@ -60,7 +60,6 @@ export interface Action {
   readonly name: string;
   /** What it does, in an imperative sentence without an end. */
   readonly summary: string;
-  /** What else there is to know. */
   readonly details: string;
   /** Whether it only reads, changes a world, or discards what a world holds: an editor may ask its user first. */
   readonly effect: 'reads' | 'changes' | 'loses';
@@ -102,7 +101,6 @@ function parsed<Input extends z.ZodObject>(input: Input, given: unknown, nameOf:
   throw new SettingsError(lines.join('\n'));
 }
 
-/** The session of one use. */
 export function sessionOf(
   actor: Actor,
   { key, time_zone: zone }: { readonly key?: string | undefined; readonly time_zone?: string | undefined },

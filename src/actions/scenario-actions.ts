@@ -11,8 +11,6 @@ import { explanationLines } from './explanation-words.ts';
 import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
 import { counted, oneLine, table } from './words.ts';
 
-/** Scenarios, and the rules that are tried before theirs. */
-
 async function scenarioLines(
   { name, description, rules, document: written }: ScenarioResponse,
   { paint }: Session,

@@ -23,7 +23,6 @@ export const PAYOUT = {
 
 type Payout = z.output<z.ZodObject<typeof PAYOUT>>;
 
-/** Their names in the payout API. */
 const WIRE_NAMES: Readonly<Record<string, keyof PayoutInput>> = {
   amount: 'amount',
   reference: 'client_ref_id',
@@ -71,7 +70,6 @@ type Outcome = Omit<ServiceResponse, 'headers' | 'status'> & {
 
 const NOTHING = { client_ref_id: null, txn_id: null, status: null, headers: {}, body: null } as const;
 
-/** Sends a call, and waits for its response. */
 async function sent(
   { world, signal }: Session,
   { header, patience }: Sent,

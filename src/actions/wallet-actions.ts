@@ -3,8 +3,6 @@ import { action, type Session } from './sandbox-action.ts';
 import { amount, limit, text } from './arguments.ts';
 import { olderLines, rupees, signedRupees, table } from './words.ts';
 
-/** The money of a world. */
-
 const INR = { amount: amount('INR, at most 2 decimals') };
 
 const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [

@@ -44,7 +44,6 @@ export const rupees = (inr: number): string =>
 /** With + for money that enters the wallet and − for money that leaves it. */
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${rupees(Math.abs(inr))}`;
 
-/** Times in one time zone. */
 export interface TimeZone {
   /** IST, or the name that was given. */
   readonly name: string;
@@ -72,14 +71,11 @@ export function timeZone(name = 'IST'): TimeZone {
 export const counted = (count: number, what: string): string =>
   `${count.toLocaleString('en-IN')} ${what}${count === 1 ? '' : 's'}`;
 
-/** A description on one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** The id of a world, with its name if it has one. */
 export const namedText = (id: string, name: string | null): string =>
   name === null ? id : `${id} (${name})`;
 
-/** The payouts that were made although no response has told the client so. */
 export const atRiskText = ({ count, amount }: WorldResponse['at_risk']): string =>
   count === 0 ? 'none' : `${counted(count, 'payout')}, ${rupees(amount)}: made, but the client was not told`;
 
@@ -87,7 +83,6 @@ const STATE_COLOURS = { PENDING: 'yellow', SUCCESS: 'green', FAILED: 'red', REVE
 
 export const stateColour = (state: TransactionResponse['status']): Colour => STATE_COLOURS[state];
 
-/** One cell of a table: its text, and how it is shown. */
 export interface Cell {
   readonly text: string;
   readonly colour?: Colour;
@@ -105,7 +100,6 @@ export const cellOf = (given: string | Cell): Cell => {
 export const olderLines = (next: number | null): readonly string[] =>
   next === null ? [] : ['there are older ones: --limit shows more'];
 
-/** Rows as lines with aligned columns. */
 export function alignedLines(rows: readonly (readonly (string | Cell)[])[], paint: Paint): readonly string[] {
   const cells = rows.map((row) => row.map(cellOf));
   const widths: number[] = [];

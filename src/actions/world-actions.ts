@@ -6,8 +6,6 @@ import { flag, text, wholeNumber } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
 import { alignedLines, atRiskText, namedText, rupees, stateColour, table } from './words.ts';
 
-/** Worlds as a whole. */
-
 type Status = WorldResponse & { readonly url: string; readonly version: string };
 
 function payoutsText(counts: WorldResponse['transactions'], { paint }: Session): string {

@@ -36,7 +36,6 @@ const RuleList = z.strictObject({ description: z.string().optional(), rules: z.a
 const isList = (input: unknown): input is { readonly rules: readonly RuleRequest[] } =>
   typeof input === 'object' && input !== null && 'rules' in input;
 
-/** One rule, or those of a list. */
 export function rulesIn(read: ReturnType<Texts['read']>): readonly RuleRequest[] {
   const input = documentOf(read, (shape) => (isList(shape) ? RuleList : RuleRequest));
   return isList(input) ? input.rules : [input as RuleRequest];

@@ -54,9 +54,7 @@ async function exitOf(child: ChildProcess, program: string): Promise<Exit> {
   }
 }
 
-/**
- * @param words the program and its arguments, in which {url} and {key} are filled in
- */
+/** @param words the program and its arguments, in which {url} and {key} are filled in */
 export function clientCommand(
   words: readonly string[],
   env: readonly string[],

@@ -1,7 +1,5 @@
 import { SETTINGS, SettingsError } from '../settings.ts';
 
-/** Checks that several commands share. */
-
 /** @param calledBy the flag that names the address */
 export function checkAddress(calledBy: string, url: string): void {
   const written = JSON.stringify(url);

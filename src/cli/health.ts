@@ -11,7 +11,6 @@ const AGAIN_MS = 100;
 /** The addresses at which to reach a sandbox that listens on every address. */
 const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The address of a sandbox on this machine. */
 export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const address = LOOPBACK[host] ?? host;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;

@@ -19,7 +19,6 @@ export function textOfFile(calledBy: string, file: string): string {
   }
 }
 
-/** What a file is good for. */
 export const usedFile = <T>(calledBy: string, file: string, use: (text: string) => T): T =>
   usedText(calledBy, { name: file, text: textOfFile(calledBy, file) }, use);
 

@@ -6,8 +6,6 @@ import { systemClock } from '../platform/system-clock.ts';
 import { startServer, type Server } from '../server.ts';
 import { readSettings, SETTINGS, SettingsError, type Settings, type SettingName } from '../settings.ts';
 
-/** The sandbox that a command starts in its own process. */
-
 const ADDRESS_CALLS: ReadonlySet<string> = new Set(['getaddrinfo', 'bind', 'listen']);
 
 const LISTEN_ERRORS: Readonly<Record<string, (at: string) => string>> = {

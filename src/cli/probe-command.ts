@@ -19,7 +19,6 @@ import { EXIT_FAILED, EXIT_OK, say } from './output.ts';
 import { checkAddress } from './flag-checks.ts';
 import { checkWritable, writeText } from './named-files.ts';
 
-/** The flags of `probe`. */
 export interface ProbeFlags {
   readonly level: string;
   readonly keyEnv?: string;
@@ -152,7 +151,6 @@ async function checkMayPay(base: string, beneficiary: Beneficiary, flags: ProbeF
   if (!(await isAgreed(base, beneficiary))) throw new SettingsError('nothing was sent');
 }
 
-/** Prints the dialect, or writes it to a file. */
 function writeDialect(text: string, file: string | undefined): void {
   if (file === undefined) return say(text.trimEnd());
   try {

@@ -30,7 +30,6 @@ function refuseIgnoredFlags(root: Command, command: Command): void {
   if (ignored !== undefined) throw new SettingsError(`${command.name()} has no flag ${ignored.long}`);
 }
 
-/** `payout-sandbox help COMMAND`. */
 function showHelp(words: readonly string[], root: Command): number {
   let command = root;
   for (const word of words) {
@@ -97,7 +96,6 @@ export function buildProgram(
   return root;
 }
 
-/** Parses the command line and does what it says. */
 export async function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let exitCode = EXIT_OK;
   const program = buildProgram(environment, (code) => (exitCode = code));

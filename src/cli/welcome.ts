@@ -27,7 +27,6 @@ function ago(ms: number): string {
   return `${Math.floor(ms / unitMs)} ${unit} ago`;
 }
 
-/** An address without its user and password. */
 const withoutPassword = (address: string): string => address.replace(/\/\/.*@/, '//');
 
 /**

@@ -62,7 +62,6 @@ function framesOutside(): string {
   return frames.filter((frame) => own === undefined || !frame.includes(own)).join('\n');
 }
 
-/** The body of a response as JSON; undefined for any other. */
 async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json();

@@ -43,7 +43,6 @@ export type UndoOptions = NonNullable<UndoRequest>;
 /** The most severe first. */
 const SEVERITIES = ['error', 'warning', 'notice'] as const satisfies readonly Severity[];
 
-/** How many requests `journalText` shows. */
 const SHOWN_REQUESTS = 100;
 
 /**

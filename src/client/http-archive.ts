@@ -16,7 +16,6 @@ const textOf = (body: unknown): string =>
 
 const sizeOf = (text: string): number => new TextEncoder().encode(text).length;
 
-/** Each value of each header. */
 const headersOf = (headers: Readonly<Record<string, unknown>>): readonly NameValue[] =>
   Object.entries(headers).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value]).map((one) => ({ name, value: String(one) })),

@@ -19,7 +19,6 @@ const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies r
 
 type Step = TransactionResponse['timeline'][number];
 
-/** How many characters two texts have in common at their beginnings. */
 function sharedStart(one: string, other: string): number {
   let shared = 0;
   while (shared < one.length && one[shared] === other[shared]) shared += 1;
@@ -55,7 +54,6 @@ function stepText({ to, at, polls, done }: Step): string {
   return done ? `${what} ${when} (done)` : `${what} ${when}`;
 }
 
-/** The past and the scheduled steps of a payout, in a sentence. */
 function timelineText({ timeline, planned_by }: TransactionResponse): string {
   if (timeline.length === 0) return `its timeline (${planned_by}) has no steps`;
   return `its timeline (${planned_by}): ${timeline.map(stepText).join(', ')}`;

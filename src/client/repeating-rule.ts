@@ -57,7 +57,6 @@ function respondOf({ status, headers, body }: NonNullable<JournalEntry['answer']
   };
 }
 
-/** What the client got, and whether the payout happened. */
 function effectOf({ route, answer, fault, committed, delay_ms: delayMs }: JournalEntry): Effect {
   const isLost = answer === null || (fault !== null && WITHOUT_ANSWER.has(fault));
   const broken = fault ?? (isLost ? 'hang' : null);

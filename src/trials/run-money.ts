@@ -14,12 +14,9 @@ import {
 } from '../referee/payments.ts';
 import type { Run } from './run.ts';
 
-/** How the money of a run differs from what is to be paid. */
-
 /** What a client knows of a payout that it need not make. */
 type NotPaid = readonly Knowledge['of'][];
 
-/** What a run is to pay. */
 export interface ToBePaid {
   /** One line for each account and amount. */
   readonly expected: Table;
@@ -33,7 +30,6 @@ export interface ToBePaid {
 const casesOf = (worlds: readonly Evidence[]): readonly Case[] =>
   worlds.map((evidence) => caseOf(evidence, {}));
 
-/** What ended up paid in all worlds together. */
 export const paidIn = ({ worlds }: Pick<Run, 'worlds'>): Table => paidTable(casesOf(worlds).flatMap(paidOut));
 
 /** How many times each account is paid, in any amounts. */
@@ -153,7 +149,6 @@ export function misreportedIn({ ending, worlds }: Run): string | null {
   return `${first.reference} was paid (${rupees(first.amountPaise)})${others}, but the client reports a failure`;
 }
 
-/** The most differences from a table that a message has. */
 const MOST_DIFFERENCES = 5;
 
 /**

@@ -3,9 +3,6 @@ import { timeText } from '../contract/duration.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { Evidence } from '../referee/case.ts';
 
-/** One run of a client, under `hunt` and `matrix`. */
-
-/** How a run of the client ended. */
 export type Ending =
   | { readonly kind: 'success' }
   /** The client says that it failed, or that it does not know. `output` is the end of what it wrote. */

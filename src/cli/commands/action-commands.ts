@@ -6,7 +6,6 @@ import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
 import { complainOf, terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
 import { list, noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
 
-/** An argument of an action. */
 interface Argument {
   readonly kind: 'flag' | 'list' | 'value';
   /** Stands for its value in --help. */
@@ -56,7 +55,6 @@ const WHERE: Readonly<Record<Action['scope'], readonly (readonly [flags: string,
   nothing: [],
 };
 
-/** Gives a command the flags of an action. */
 function takeFlags(
   command: Command,
   taken: Arguments,

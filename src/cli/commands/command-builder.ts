@@ -23,7 +23,6 @@ export const list = (flags: string, description: string, none = 'none'): Option 
     .argParser((value: string, before: readonly string[]) => [...before, value])
     .default([], none);
 
-/** The name and the aliases of a command. */
 export const namesOf = (command: Command): readonly string[] => [command.name(), ...command.aliases()];
 
 /** The message for a word that is not a subcommand of this command, or for a missing one. */

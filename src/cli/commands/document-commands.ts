@@ -1,7 +1,6 @@
 import { say } from '../output.ts';
 import type { CommandBuilder } from './command-builder.ts';
 
-/** The commands that print a document about the sandbox. */
 export function addDocumentCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('Documents:');
   builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {

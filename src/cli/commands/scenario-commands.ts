@@ -2,7 +2,6 @@ import { complain, EXIT_OK, say } from '../output.ts';
 import type { ProbeFlags } from '../probe-command.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
-/** The commands about scenario files, and the one that writes a dialect. */
 export function addScenarioCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('Scenarios and dialects:');
   builder

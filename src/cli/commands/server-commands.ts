@@ -3,14 +3,12 @@ import { SERVE_EXAMPLES } from './help-texts.ts';
 import { complain } from '../output.ts';
 import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder.ts';
 
-/** Serves the sandbox until a signal stops it. */
 export async function serveSandbox(builder: CommandBuilder, flags: Flags): Promise<void> {
   const settings = builder.settingsOf(flags);
   const { serve } = await import('../serve.ts');
   builder.ended(await serve(settings, builder.environment));
 }
 
-/** The commands that serve a sandbox, and ask whether it is ready. */
 export function addServerCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('The sandbox:');
   builder

@@ -78,7 +78,6 @@ type Run = (
   environment: NodeJS.ProcessEnv,
 ) => Promise<number>;
 
-/** The commands that test a client. */
 export function addTestCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('Testing a client:');
   builder

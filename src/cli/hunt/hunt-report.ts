@@ -132,7 +132,6 @@ const huntMarkdown = (result: HuntResult): string =>
     ]),
   ].join('\n');
 
-/** A case for each goal. */
 const huntJunit = ({ findings, elapsedMs }: HuntResult): string =>
   junitDocument(NAME, [
     {

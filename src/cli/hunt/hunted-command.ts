@@ -47,8 +47,6 @@ const HAS_GROUPS = process.platform !== 'win32';
 /**
  * A command as a client that is run once for each world. Its output is shown only when it fails although the
  * service did not.
- *
- * @param exitCodes what the command says of its payouts
  */
 export const huntedCommand =
   (command: ClientCommand, exitCodes: ExitCodes = exitCodesOf(undefined)): Client =>

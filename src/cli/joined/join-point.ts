@@ -15,7 +15,6 @@ import type { Joined } from '../../trials/run.ts';
 import { complain } from '../output.ts';
 import { startOwnServer, type SettingFlags } from '../own-server.ts';
 
-/** How the sandboxes of a command are started and judged. */
 export interface JoinRules<T> {
   /** `referee`, `hunt` or `matrix`, for messages. */
   readonly by: string;
@@ -41,7 +40,6 @@ export interface JoinPoint<T> extends Joined<T> {
   readonly counts: ReadonlyMap<number, Pick<Worlds, 'uses' | 'size'>>;
 }
 
-/** What a test sends. */
 interface Asked {
   readonly options: Readonly<Record<string, unknown>>;
   readonly folder: string;

@@ -12,13 +12,11 @@ import { openJoinPoint, type JoinRules } from '../joined/join-point.ts';
 import { joinedWorlds, OF_EACH_RUN } from '../joined/joined-worlds.ts';
 import { LONG_JOURNAL, startOwnServer } from '../own-server.ts';
 
-/** The key that the client gets. */
 const KEY = 'sk_test_matrix';
 
 /**
  * Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses.
  *
- * @param conduct the settings of the referee
  * @param limitMs a client that runs longer is ended and counts as stuck
  * @param fixed the settings that apply to a sandbox that the client starts itself, whatever it asks for
  * @param said what was said of other settings

@@ -33,7 +33,6 @@ export interface ConductFlags {
   readonly require: readonly string[];
   /** In JUnit, a case for each check. */
   readonly junitChecks?: true;
-  /** Print the reports as JSON. */
   readonly json?: true;
 }
 
@@ -137,7 +136,6 @@ function projectSettings(named: string | undefined): RefereeSettingsInput {
   throw problemsIn(file, problems);
 }
 
-/** The flags, parsed. */
 export function conductOptions(flags: ConductFlags) {
   const { intent, expect, settings: file, patience, off, failOn, junitChecks, json = false } = flags;
   const base = projectSettings(file);

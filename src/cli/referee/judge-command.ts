@@ -31,7 +31,6 @@ interface JudgeFlags extends ConductFlags, Pick<ClientFlags, 'env'> {
   readonly key?: string;
 }
 
-/** A sandbox whose clients are judged. */
 interface Judged {
   readonly url: string;
   readonly key: string;
@@ -62,7 +61,6 @@ async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings
   return { ...server, key, refused, log, close: () => server.close() };
 }
 
-/** How a command ended. */
 interface CommandEnd {
   /** For a signal, the code that a shell reports for it. */
   readonly exitCode: number;

@@ -7,7 +7,6 @@ const WHY: Readonly<Record<number, string>> = {
   415: 'its content type is not JSON',
 };
 
-/** How many kinds of refused requests are listed. */
 const MOST_KINDS = 3;
 
 /** The parts of a log line that say what was refused. Lines that are not about a request have no status. */
@@ -23,7 +22,6 @@ interface LogLine {
 export class RefusedLog {
   readonly #kinds = new Map<string, number>();
 
-  /** @param line one log line */
   write(line: string): void {
     if (line.includes('"world":')) return;
     const { method, route, path, status, code } = JSON.parse(line) as LogLine;

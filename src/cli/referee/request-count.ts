@@ -9,7 +9,6 @@ const EVERY_MS = 30_000;
  * Reports every half minute that a long command is still running, in whole lines, since the command writes to the same terminal. Requests to
  * the control API count too.
  *
- * @param write writes a line
  * @returns a function that stops it
  */
 export function showRequestCount(

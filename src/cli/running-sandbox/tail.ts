@@ -93,7 +93,6 @@ function newFindings({ world }: Session, publish: (found: NamedFinding) => void,
   const known = new Set<string>();
   let isReading = false;
   let isDue = false;
-  /** The findings that are not yet known. */
   const next = async (): Promise<readonly NamedFinding[]> => {
     const { checks } = await world.referee();
     const all = checks
@@ -156,7 +155,6 @@ const MAY_SHOW_MORE: ReadonlySet<string> = new Set(['request', 'settlement'] sat
  * the referee already has are not printed.
  *
  * @param output where the lines go, and the notes about the connection
- * @param signal ends it
  */
 export async function tail(
   session: Session,

@@ -8,7 +8,6 @@ import { addressOf } from '../health.ts';
 import { checkWritable, textOfFile, writeText } from '../named-files.ts';
 import { complain, EXIT_FAILED, paintFor } from '../output.ts';
 
-/** Where the sandbox is, and who its admin is. */
 export interface ActorFlags {
   readonly url?: string;
   readonly adminToken?: string;

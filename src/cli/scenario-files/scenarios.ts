@@ -4,7 +4,6 @@ import { scenarioSettings } from '../../scenario/scenario-settings.ts';
 import type { Settings } from '../../settings.ts';
 import { paintFor, say } from '../output.ts';
 
-/** The scenarios to choose from. */
 export const libraryFor = (settings: Settings, active?: Settings['scenario']): ScenarioLibrary =>
   new ScenarioLibrary({
     settings: scenarioSettings(settings),

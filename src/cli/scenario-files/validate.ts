@@ -25,7 +25,6 @@ const checkingSettings = () => scenarioSettings(withoutMagic(readSettings({}, {}
 
 type Checked = ReturnType<typeof checkScenario>;
 
-/** The report on a scenario that can be used. */
 function okLines(file: string, { document, warnings }: Checked): readonly string[] {
   const { rules = [], outcomes = [] } = document;
   const { shown, more } = reported(warnings);

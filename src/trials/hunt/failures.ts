@@ -1,7 +1,5 @@
 import type { ScenarioInput } from '../../contract/control.ts';
 
-/** The failures that a hunt can order, and where. */
-
 /** A place in a run: a request of the client, or the outcome of one of its payouts. */
 export interface Position {
   readonly of: 'initiate' | 'status' | 'outcome';

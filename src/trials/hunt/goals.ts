@@ -22,7 +22,6 @@ export interface Hit {
   readonly message: string;
 }
 
-/** What every run is judged by. */
 export interface RunRules extends Pick<ToBePaid, 'mostTimes'> {
   readonly goals: readonly Goal[];
   /** For the referee; `expect` says what is to be paid. */

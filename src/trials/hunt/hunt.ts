@@ -22,7 +22,6 @@ import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
 import { baseScenario, runInWorld, type RunParts } from './world-runs.ts';
 
-/** The progress of a hunt. */
 export interface Progress {
   readonly runs: number;
   readonly elapsedMs: number;

@@ -5,8 +5,6 @@ import { UsageError } from '../../contract/usage-error.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { GOALS } from './goals.ts';
 
-/** The options of a hunt, with their defaults. */
-
 /** Why a hunt cannot begin: its options, or how the client behaves without any failure. */
 export class HuntError extends UsageError {
   override readonly name = 'HuntError';

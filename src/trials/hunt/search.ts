@@ -66,8 +66,6 @@ interface Candidate {
  * Searches breadth first for the fewest failures that make the client reach each goal: every single failure at every
  * position that the baseline run reached; then every pair, of which the second is at a position that a run with the first
  * reached; and so on.
- *
- * @param baseline a run without failures
  */
 export async function search(baseline: Observation, options: SearchOptions): Promise<void> {
   const { depth, seed, rounds, mayGoOn } = options;

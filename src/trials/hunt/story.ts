@@ -18,7 +18,6 @@ export interface HuntFinding extends Reproduction {
   readonly expected: readonly ExpectedPayout[];
 }
 
-/** The most requests that a story lists. */
 const MOST_LINES = 30;
 
 /** A finding in words, and as a scenario. @param base how the service behaves without the failures */

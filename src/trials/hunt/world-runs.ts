@@ -16,7 +16,6 @@ export interface JoinedWorld {
 /** The worlds of each sandbox that a client starts itself, in a run with this scenario. */
 export type OpenJoinedRun = (scenario: ScenarioInput) => Promise<Joined<readonly JoinedWorld[]>>;
 
-/** What each run of a hunt needs. */
 export interface RunParts {
   readonly sandbox: Sandbox;
   readonly client: Client;

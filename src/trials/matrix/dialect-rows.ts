@@ -13,7 +13,6 @@ export interface DialectRow {
   readonly dialect: Dialect;
 }
 
-/** What rows can be made of. */
 export interface DialectSource {
   /** The dialect that the rows change. */
   readonly base: Dialect;

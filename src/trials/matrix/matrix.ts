@@ -7,7 +7,6 @@ import { NOT_PAID, verdictOn, type Cell, type CommandRun, type Row } from './cel
 import { paidIn, paidInBoth, tableFault, type ToBePaid } from '../run-money.ts';
 import { baselineFault, noRequestText, requestsIn } from '../run.ts';
 
-/** The parts of a matrix. */
 export interface MatrixParts<R extends Row> {
   readonly rows: readonly R[];
   /** Runs the command with a row; with null, with the known dialect of its service. @param limitMs a longer run is ended */

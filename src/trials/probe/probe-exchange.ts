@@ -1,7 +1,6 @@
 import type { TransferMode } from '../../contract/service.ts';
 import type { LearnedDialect } from './learned-dialect.ts';
 
-/** A request to the service that is probed. */
 export interface ProbeRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -38,7 +37,6 @@ export interface Beneficiary {
   readonly upi: string;
 }
 
-/** A payout that a probe has made. */
 export interface ProbePayout {
   readonly reference: string;
   readonly txnId: string;
@@ -97,7 +95,6 @@ export function responseText(response: ProbeResponse): string {
   return `${status} ${line.length <= SHOWN ? line : `${line.slice(0, SHOWN)}…`}`;
 }
 
-/** A request in a few words. */
 export function requestText({ method, path, body, isKeyless }: ProbeRequest): string {
   const { client_ref_id: reference, amount, transfer_mode: mode } = body ?? {};
   const what = body === undefined ? '' : ` ${reference} ₹${amount} ${mode}`;
@@ -113,7 +110,6 @@ export interface PayoutFields {
   readonly more?: Readonly<Record<string, string>>;
 }
 
-/** A request for a payout. */
 export const initiateRequest = (
   beneficiary: Beneficiary,
   { reference, amount, mode, account, ifsc, more }: PayoutFields,

@@ -1,8 +1,6 @@
 import { fieldsOf, isRefused, textIn, type ProbeResponse } from './probe-exchange.ts';
 import type { LearnedDialect } from './learned-dialect.ts';
 
-/** What every response shows, whatever the request was. */
-
 const PROBLEM_TYPE = /^application\/problem\+json/;
 
 /** The choice of `errors.body`, or a description of a body that fits none. */
@@ -20,7 +18,6 @@ function errorBody(response: ProbeResponse): string {
 export const sendsSandboxHeaders = (learned: LearnedDialect): boolean =>
   learned.valueOf('answers.sandbox_headers') === 'sent';
 
-/** @param evidence the request and its response */
 function learnFromRefusal(response: ProbeResponse, learned: LearnedDialect, evidence: string): void {
   const body = errorBody(response);
   learned.learn('errors.body', body, evidence);
