@@ -38,12 +38,7 @@ const isNamed = (error: unknown, name: string): boolean => error instanceof Erro
  * Ends a matcher. A failing one throws its own error, since vitest's has no stack after an `await` and would not show the line
  * of the test.
  */
-function settled(
-  { isNot = false }: Pick<Asked, 'isNot'>,
-  pass: boolean,
-  message: string,
-  frames: string,
-): MatcherResult {
+function settled({ isNot = false }: Asked, pass: boolean, message: string, frames: string): MatcherResult {
   if (pass === isNot) throw new ExpectationError(message, frames);
   return { pass, message: () => message };
 }

@@ -51,13 +51,9 @@ export const overHttp =
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+    const { status, headers } = response;
     const text = await response.text();
-    return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      text,
-      json: jsonOf(text),
-    };
+    return { status, headers: Object.fromEntries(headers), text, json: jsonOf(text) };
   };
 
 function jsonOf(text: string): ProbeResponse['json'] {

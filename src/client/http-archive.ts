@@ -40,7 +40,7 @@ function commentOf({ id, at, outcome, rule, limit, fault, committed }: JournalEn
     rule,
     limit,
     fault,
-    committed === true ? 'payout made' : null,
+    committed ? 'payout made' : null,
   ];
   return reasons.filter((reason) => reason !== null).join('; ');
 }

@@ -9,12 +9,7 @@ type Respond = Exclude<NonNullable<Effect['respond']>, number>;
 type Fault = Extract<Effect['fault'], string>;
 
 /** The faults after which the client has nothing of a response, not even a status. */
-const WITHOUT_ANSWER: ReadonlySet<string> = new Set([
-  'connection-reset',
-  'empty-response',
-  'garbage',
-  'hang',
-]);
+const WITHOUT_ANSWER = new Set(['connection-reset', 'empty-response', 'garbage', 'hang']);
 
 /** The headers of a response that a client acts on. The sandbox writes most others itself. */
 const REPEATED_HEADER = /^(?:retry-after|idempotent-replayed|(?:x-)?ratelimit-.*)$/;

@@ -4,12 +4,7 @@ import type { Evidence } from '../referee/case.ts';
 /** Whether a run met what its dialect or scenario changes: whether its client saw a response that it never sees otherwise. */
 
 /** Fields whose values the client chose, so that they may differ from run to run. */
-const ECHOED: ReadonlySet<string> = new Set([
-  'client_ref_id',
-  'beneficiary_name',
-  'beneficiary_account',
-  'remarks',
-]);
+const ECHOED = new Set(['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'remarks']);
 
 /** A value without what differs between any two runs: numbers, ids, times, and what the client chose. */
 function shapeOf(value: unknown, ids: readonly string[]): unknown {

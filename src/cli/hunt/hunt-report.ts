@@ -60,17 +60,8 @@ export function showFinding(finding: HuntFinding, folder: string | undefined, re
   if (folder === undefined) return;
   const { scenario, table } = filesOf(finding, folder);
   const severity = finding.goal === 'stuck' ? ['--fail-on', 'warning'] : [];
-  const words = [
-    'payout-sandbox',
-    'referee',
-    '--scenario',
-    scenario,
-    '--expect',
-    table,
-    ...severity,
-    ...rest,
-  ];
-  say(`Run it again:\n  ${words.map(quoted).join(' ')}\n`);
+  const words = ['--scenario', scenario, '--expect', table, ...severity, ...rest];
+  say(`Run it again:\n  payout-sandbox referee ${words.map(quoted).join(' ')}\n`);
 }
 
 /** The last lines: what was found, and how much of the search was done. */
@@ -113,48 +104,33 @@ export const huntReport = ({ findings, known, flaky, rounds, runs, elapsedMs }: 
   elapsed_ms: elapsedMs,
 });
 
-const huntJson = (result: HuntResult): string => `${JSON.stringify(huntReport(result), null, 2)}\n`;
-
-const countText = ({ findings, known, runs }: HuntResult): string =>
-  `${findings.length} found, ${known.length} known, ${runs} runs`;
-
-const huntMarkdown = (result: HuntResult): string =>
-  [
-    `## Payout hunt: ${result.findings.length === 0 ? 'nothing found' : 'failed'}`,
-    '',
-    countText(result),
-    '',
-    ...result.findings.flatMap(({ goal, message, story }) => [
-      `### ${goal}: ${literal(message)}`,
+export const HUNT_WRITERS: Readonly<Record<string, (result: HuntResult) => string>> = {
+  markdown: ({ findings, known, runs }) =>
+    [
+      `## Payout hunt: ${findings.length === 0 ? 'nothing found' : 'failed'}`,
       '',
-      fenced(story.trimEnd().split('\n')),
+      `${findings.length} found, ${known.length} known, ${runs} runs`,
       '',
-    ]),
-  ].join('\n');
-
-const huntJunit = ({ findings, elapsedMs }: HuntResult): string =>
-  junitDocument(NAME, [
-    {
-      name: NAME,
-      ms: elapsedMs,
-      cases: GOALS.map((goal) => {
-        const found = findings.find((finding) => finding.goal === goal);
-        const failure = found && { type: goal, message: found.message, text: found.story };
-        return { classname: NAME, name: goal, ms: 0, failure };
-      }),
-    },
-  ]);
-
-const huntGithub = ({ findings }: HuntResult): string =>
-  findings
-    .map(({ goal, story }) => `::error title=payout hunt, ${goal}::${escaped(story.trimEnd())}\n`)
-    .join('');
-
-export const HUNT_WRITERS = {
-  markdown: huntMarkdown,
-  junit: huntJunit,
-  json: huntJson,
-  github: huntGithub,
+      ...findings.flatMap(({ goal, message, story }) => [
+        `### ${goal}: ${literal(message)}`,
+        '',
+        fenced(story.trimEnd().split('\n')),
+        '',
+      ]),
+    ].join('\n'),
+  junit: ({ findings, elapsedMs }) => {
+    const cases = GOALS.map((goal) => {
+      const found = findings.find((finding) => finding.goal === goal);
+      const failure = found && { type: goal, message: found.message, text: found.story };
+      return { classname: NAME, name: goal, ms: 0, failure };
+    });
+    return junitDocument(NAME, [{ name: NAME, ms: elapsedMs, cases }]);
+  },
+  json: (result) => `${JSON.stringify(huntReport(result), null, 2)}\n`,
+  github: ({ findings }) =>
+    findings
+      .map(({ goal, story }) => `::error title=${NAME}, ${goal}::${escaped(story.trimEnd())}\n`)
+      .join(''),
 };
 
 const Known = z.object({

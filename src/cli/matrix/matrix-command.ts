@@ -7,9 +7,7 @@ import {
   baselineLines,
   cellLines,
   countLine,
-  matrixJson,
-  matrixJunit,
-  matrixMarkdown,
+  MATRIX_WRITERS,
   suspectLines,
 } from '../../trials/matrix/matrix-reports.ts';
 import { SettingsError } from '../../settings.ts';
@@ -51,8 +49,6 @@ interface MatrixFlags extends ClientFlags, Omit<ConductFlags, 'require'> {
   readonly limit?: string;
   readonly requireExercised?: true;
 }
-
-const WRITERS = { markdown: matrixMarkdown, junit: matrixJunit, json: matrixJson };
 
 function namesIn(flag: string, list: string): readonly string[] {
   const names = list.split(',').map((name) => name.trim());
@@ -145,17 +141,13 @@ export async function matrixCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const client = clientOf('matrix', command, flags, environment);
-  const reports = flags.report.map((text) => reportOf(text, WRITERS));
+  const reports = flags.report.map((text) => reportOf(text, MATRIX_WRITERS));
   const { settings: conduct, failOn } = conductOptions({ ...flags, report: [], require: [] });
   const { expect, ...others } = conduct;
   const workers = workersOf(flags.workers);
   const limitMs = limitOf(flags.limit);
-  const settings = clientSettings(
-    { settlement: 'instant', ...LONG_JOURNAL },
-    settingFlags,
-    environment,
-    true,
-  );
+  const usual = { settlement: 'instant', ...LONG_JOURNAL };
+  const settings = clientSettings(usual, settingFlags, environment, true);
   const joined = { fixed: givenSettings(settingFlags, environment), said: new Set<string>() };
   return untilStopped(async (stop) => {
     try {

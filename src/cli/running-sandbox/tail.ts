@@ -50,9 +50,8 @@ function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
     }
     case 'at_risk':
       return line(null, 'at risk', atRiskText(event.data));
-    case 'clock': {
+    case 'clock':
       return line(event.data.now, 'clock', clockText(event.data, zone));
-    }
     case 'scenario': {
       const { scenario, rule } = event.data;
       return line(null, 'scenario', scenario, rule === undefined ? '' : `rule ${rule}`);
@@ -143,12 +142,8 @@ const isAway = (error: unknown): boolean =>
     ? error.status >= 500
     : error instanceof NoSandboxError || error instanceof TypeError;
 
-const STARTS_AGAIN: ReadonlySet<string> = new Set([
-  'reset',
-  'restore',
-  'missed',
-] satisfies WorldEvent['type'][]);
-const MAY_SHOW_MORE: ReadonlySet<string> = new Set(['request', 'settlement'] satisfies WorldEvent['type'][]);
+const STARTS_AGAIN = new Set<WorldEvent['type']>(['reset', 'restore', 'missed']);
+const MAY_SHOW_MORE = new Set<WorldEvent['type']>(['request', 'settlement']);
 
 /**
  * `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. Findings that

@@ -64,12 +64,7 @@ function fileReport(file: string, settings: ScenarioSettings) {
  * @param sayUnreadable reports which files could not be read
  * @returns the exit code: 1 when there is a problem, 2 when a file cannot be read; warnings do not count
  */
-export function validate(
-  files: readonly string[],
-  say: Say,
-  sayUnreadable: Say = say,
-  isJson = false,
-): number {
+export function validate(files: readonly string[], say: Say, sayUnreadable = say, isJson = false): number {
   const settings = checkingSettings();
   const reports: ReturnType<typeof fileReport>[] = [];
   let exitCode: number = EXIT_OK;

@@ -88,11 +88,10 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
       for (const { failures, observed } of await observeMany(queue, isUseless, open, round, options)) {
         if (observed.waitedForEver) isHangTried = true;
         const hits = observed.hits.filter(({ goal }) => open.has(goal));
-        for (const known of hits.filter(({ goal }) => options.isKnown(goal, failures))) {
-          options.onFound({ ...known, failures, requests: observed.requests });
-        }
-        for (const hit of hits.filter(({ goal }) => !options.isKnown(goal, failures))) {
-          if (await settle(hit, failures, options)) open.delete(hit.goal);
+        for (const hit of hits) {
+          if (options.isKnown(hit.goal, failures)) {
+            options.onFound({ ...hit, failures, requests: observed.requests });
+          } else if (await settle(hit, failures, options)) open.delete(hit.goal);
         }
         const continuation = continuationOf(observed.trace, failures);
         // after a run that reached a goal, more failures rarely show anything new

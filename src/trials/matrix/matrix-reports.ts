@@ -106,7 +106,7 @@ const failureText = ({ name, verdict, why, again }: Cell): readonly string[] => 
 ];
 
 /** Tables of dialects and of scenarios, then each failing cell with its reason and the command that runs it again. */
-export function matrixMarkdown(cells: readonly Cell[]): string {
+function matrixMarkdown(cells: readonly Cell[]): string {
   const failed = cells.filter(hasFailed);
   return [
     `## Payout matrix: ${failed.length === 0 ? 'passed' : 'failed'}`,
@@ -138,4 +138,8 @@ export const matrixJunit = (cells: readonly Cell[]): string =>
     groupsOf(cells).map(([kind, own]) => ({ name: `${kind}s`, cases: own.map(junitCase) })),
   );
 
-export const matrixJson = (cells: readonly Cell[]): string => `${JSON.stringify({ cells }, null, 2)}\n`;
+export const MATRIX_WRITERS = {
+  markdown: matrixMarkdown,
+  junit: matrixJunit,
+  json: (cells: readonly Cell[]): string => `${JSON.stringify({ cells }, null, 2)}\n`,
+};

@@ -96,15 +96,8 @@ export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<r
       const met = newResponses(done.worlds, responses);
       const verdict = verdictOn(row, done, met, { expected, mostTimes }, failOn);
       const { kind, name, choices } = row;
-      cells.set(index, {
-        kind,
-        name,
-        choices,
-        ...verdict,
-        durationMs: done.durationMs,
-        met,
-        again: again(row),
-      });
+      const { durationMs } = done;
+      cells.set(index, { kind, name, choices, ...verdict, durationMs, met, again: again(row) });
       for (; cells.has(shown); shown += 1) onCell(cells.get(shown)!);
     }
   };
