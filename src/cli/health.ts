@@ -9,10 +9,13 @@ const PATIENCE_MS = 3000;
 const AGAIN_MS = 100;
 
 /** The addresses at which to reach a sandbox that listens on every address. */
-const LOOPBACK: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+const LOOPBACK = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
 
 export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
-  const address = LOOPBACK[host] ?? host;
+  const address = LOOPBACK.get(host) ?? host;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 

@@ -182,6 +182,12 @@ testRows<[string, readonly string[], string]>([
   },
 );
 
+test('health asks a host that is called like a property of every object', async () => {
+  const { code, stderr } = await runInProcess(['health', '--host', 'constructor', '--port', '9']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^payout-sandbox: http:\/\/constructor:9 is not ready: /);
+});
+
 test('`payout-sandbox FILE` serves the scenario of the file', async () => {
   const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-response.yaml']);
   expect(ready).toMatchObject({ scenario: 'lost-response' });

@@ -314,6 +314,10 @@ testRows<[readonly string[], string]>([
   ],
   [['--report', 'junit'], '--report junit needs a file: --report junit=FILE'],
   [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, github, not pdf'],
+  [
+    ['--report', 'constructor=x'],
+    '--report must be one of junit, markdown, json, text, github, not constructor',
+  ],
   [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
   [['--url', 'foo', '--key', 'k'], '--url must begin with http:// or https://, not "foo"'],
   [['--url', 'http://127.0.0.1:9', '--key', 'k'], 'no sandbox responds at http://127.0.0.1:9'],

@@ -81,7 +81,7 @@ export function reportOf<W>(
 ): ReportFile<W> {
   const [format = '', ...rest] = text.split('=');
   const file = rest.join('=');
-  const write = writers[format];
+  const write = Object.hasOwn(writers, format) ? writers[format] : undefined;
   if (write === undefined) {
     throw new SettingsError(`--report must be one of ${Object.keys(writers).join(', ')}, not ${format}`);
   }
