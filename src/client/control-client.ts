@@ -1,8 +1,4 @@
-/** An invalid field of a request. */
-export interface SandboxFieldError {
-  readonly field: string;
-  readonly message: string;
-}
+import type { FieldError } from '../contract/errors.ts';
 
 /** An error of the control API. The message says what would have been valid. */
 export class SandboxError extends Error {
@@ -11,9 +7,9 @@ export class SandboxError extends Error {
   readonly status: number;
   /** `INVALID_REQUEST`, `ILLEGAL_TRANSITION` … (docs/control-api.md). */
   readonly code: string;
-  readonly errors: readonly SandboxFieldError[];
+  readonly errors: readonly FieldError[];
 
-  constructor(status: number, code: string, message: string, errors: readonly SandboxFieldError[] = []) {
+  constructor(status: number, code: string, message: string, errors: readonly FieldError[] = []) {
     super(message);
     this.status = status;
     this.code = code;

@@ -55,9 +55,12 @@ export class World implements AsyncDisposable {
   readonly url: string;
   readonly clock: WorldClock;
   readonly #control: ControlClient;
+  readonly #drop: ((id: string) => Promise<void>) | undefined;
 
-  constructor(url: string, apiKey: string, name?: string) {
+  /** @param drop drops a world by its id; undefined without the admin token */
+  constructor(url: string, apiKey: string, name?: string, drop?: (id: string) => Promise<void>) {
     this.apiKey = apiKey;
+    this.#drop = drop;
     this.#control = new ControlClient(url, apiKey, name);
     this.url = this.#control.url;
     this.clock = new WorldClock(this.#control);
@@ -283,8 +286,9 @@ export class World implements AsyncDisposable {
     return openEvents(this.#control, options);
   }
 
-  /** Resets the world. */
+  /** Drops the world, so that nothing of it stays in the sandbox. Without the admin token, it is reset. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.reset();
+    if (this.#drop === undefined) await this.reset();
+    else await this.#drop((await this.summary()).id);
   }
 }

@@ -34,14 +34,8 @@ function requestOf({ request: { method, path, ...sent } }: JournalEntry, url: st
 
 /** The reason for the response, for which an archive has no field. */
 function commentOf({ id, at, outcome, rule, limit, fault, committed }: JournalEntry): string {
-  const reasons = [
-    `#${id} at world time ${at}`,
-    outcome,
-    rule,
-    limit,
-    fault,
-    committed ? 'payout made' : null,
-  ];
+  const made = committed ? 'payout made' : null;
+  const reasons = [`#${id} at world time ${at}`, outcome, rule, limit, fault, made];
   return reasons.filter((reason) => reason !== null).join('; ');
 }
 

@@ -53,20 +53,6 @@ function checkPayout(payout: unknown): void {
 /** A world with what a test needs in addition to control: its own payouts, waits, and checks of what the client did. */
 export class TestWorld extends World {
   #lastNumber: number | undefined;
-  readonly #drop: ((id: string) => Promise<void>) | undefined;
-
-  /** @param drop drops a world by its id; undefined without the admin token */
-  constructor(url: string, apiKey: string, name?: string, drop?: (id: string) => Promise<void>) {
-    super(url, apiKey, name);
-    this.#drop = drop;
-  }
-
-  /** Drops the world, so that nothing of it stays in the sandbox. Without the admin token, it is reset. */
-  override async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#drop === undefined) return super[Symbol.asyncDispose]();
-    const { id } = await this.summary();
-    await this.#drop(id);
-  }
 
   /**
    * Makes a payout, as a request of the service with the key of this world. Rules, limits and the journal treat it like any

@@ -25,8 +25,7 @@ export async function huntInOwnSandbox(
   parts: Omit<HuntParts, 'sandbox' | 'settlement' | 'wallClock' | 'openJoined'>,
 ): Promise<HuntResult> {
   const server = await startOwnServer(sandboxSettings);
-  const close = (): Promise<void> => server.close();
-  const sandbox = sandboxAt(server, () => '', close); // every run names its key
+  const sandbox = sandboxAt(server, () => ''); // every run names its key
   const { settlement } = sandboxSettings;
   const said = new Set<string>();
   const openJoined: OpenJoinedRun = (scenario) =>
@@ -42,6 +41,6 @@ export async function huntInOwnSandbox(
     const wallClock = systemClock();
     return await runHunt(settings, { ...parts, sandbox, settlement, wallClock, openJoined });
   } finally {
-    await close();
+    await server.close();
   }
 }

@@ -32,15 +32,11 @@ const toolName = (name: string): string => name.replaceAll(' ', '_');
  */
 function inputSchema(input: z.ZodObject): Tool['inputSchema'] {
   const { type, properties = {}, required } = z.toJSONSchema(input, { io: 'input', target: 'draft-7' });
-  const own = Object.entries(properties).map(([name, property]) => {
-    const {
-      title: _title,
-      minLength: _length,
-      description,
-      ...rest
-    } = property as z.core.JSONSchema.JSONSchema;
-    return [name, name in COMMON.world ? { type: rest.type } : { description, ...rest }];
-  });
+  const schemas = Object.entries(properties as Record<string, z.core.JSONSchema.JSONSchema>);
+  const own = schemas.map(([name, { title: _title, minLength: _length, description, ...rest }]) => [
+    name,
+    name in COMMON.world ? { type: rest.type } : { description, ...rest },
+  ]);
   return { type, properties: Object.fromEntries(own), required } as Tool['inputSchema'];
 }
 

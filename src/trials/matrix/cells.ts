@@ -64,12 +64,6 @@ const findingLines = ({ id, findings }: CheckReport): readonly string[] => {
   return [`${id}: ${message}`, ...[...lines, `fix: ${fix}`].map((line) => `  ${line}`)];
 };
 
-const conductLines = ({ worlds }: ConductReports, failOn: FailOn): readonly string[] =>
-  worlds
-    .flatMap(foundChecks)
-    .filter((check) => isFailure(check, failOn))
-    .flatMap(findingLines);
-
 /**
  * How a run ended. What its client saw of the row at all decides whether it proves anything. For a dialect, the exit code decides, unless an account was paid too often. For a scenario, the money and the
  * referee decide, since a test that expects SUCCESS rightly fails when the service refuses everything.
@@ -94,7 +88,8 @@ export function verdictOn(
   const lost = ending.kind === 'success' && !isDialect ? tooLittle : [];
   const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
   const misreported = isDialect ? null : misreportedIn(run);
-  const findings = isDialect ? [] : conductLines(conduct, failOn);
+  const failing = conduct.worlds.flatMap(foundChecks).filter((check) => isFailure(check, failOn));
+  const findings = isDialect ? [] : failing.flatMap(findingLines);
   if (faults.length > 0) return { verdict: 'money', why: [...faults, ...findings] };
   if (findings.length > 0) return { verdict: 'conduct', why: findings };
   if (misreported !== null) return { verdict: 'misreported', why: [misreported] };

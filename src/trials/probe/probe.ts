@@ -39,14 +39,7 @@ export interface ProbeResult {
 }
 
 /** Sends requests to a service, and learns its dialect from the responses. */
-export async function probe({
-  level,
-  send,
-  runId,
-  beneficiary,
-  pause,
-  asked,
-}: ProbeOptions): Promise<ProbeResult> {
+export async function probe({ level, send, runId, asked, ...given }: ProbeOptions): Promise<ProbeResult> {
   const learned = new LearnedDialect();
   const payouts: ProbePayout[] = [];
   let requests = 0;
@@ -66,14 +59,8 @@ export async function probe({
     if (response.status === 429) throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
     return { response, evidence };
   };
-  const run = {
-    ask,
-    learned,
-    reference: (kind: string) => `probe-${runId}-${kind}`,
-    beneficiary,
-    pause,
-    payouts,
-  };
+  const reference = (kind: string): string => `probe-${runId}-${kind}`;
+  const run = { ...given, ask, learned, reference, payouts };
   const ended = (stopped: string | null): ProbeResult => ({ learned, payouts, requests, stopped });
   try {
     const balance = await readLevel(run);
