@@ -18,11 +18,7 @@ type Exit = readonly [code: number | null, signal: NodeJS.Signals | null];
 
 export interface ClientCommand {
   readonly words: readonly string[];
-  /**
-   * Starts it, with its variables and these.
-   *
-   * @returns the process, and its end, which is a SettingsError for a program that cannot be run
-   */
+  /** Starts it, with its variables and these. Its end is a SettingsError for a program that cannot be run. */
   readonly start: (
     address: Address,
     variables: Variables,

@@ -40,10 +40,7 @@ export function checkWritable(calledBy: string, file: string): void {
   }
 }
 
-/**
- * @param how `a` appends, and `wx` keeps an existing file
- * @returns whether it was written
- */
+/** @param how `a` appends, and `wx` keeps an existing file @returns whether it was written */
 export function writeText(
   calledBy: string,
   file: string,

@@ -59,8 +59,6 @@ const FOR_CLIENTS: SettingFlags = { port: '0', logLevel: 'silent' };
 const OF_OTHERS = { SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' };
 
 /**
- * The settings of a sandbox for the clients of a command.
- *
  * @param usual the values that apply unless a flag sets another
  * @param isAlone whether nobody else uses it: its keys and worlds are its own
  */

@@ -41,11 +41,7 @@ function showHelp(words: readonly string[], root: Command): number {
   return EXIT_OK;
 }
 
-/**
- * All commands. Without a command, the sandbox is served.
- *
- * @param ended called by a command that has an exit code of its own
- */
+/** All commands. @param ended called by a command that has an exit code of its own */
 export function buildProgram(
   environment: NodeJS.ProcessEnv,
   ended: (exitCode: number) => void = () => undefined,

@@ -63,12 +63,7 @@ function entryOf(entry: JournalEntry, url: string) {
   };
 }
 
-/**
- * A journal as an HTTP Archive. A response that the client did not get whole is not in it, since an archive cannot say what was lost.
- *
- * @param url the address of the sandbox
- * @param version of the sandbox
- */
+/** A journal as an archive. A response that the client did not get whole is not in it, since an archive cannot say what was lost. */
 export const httpArchive = (entries: readonly JournalEntry[], url: string, version: string) => ({
   log: {
     version: '1.2' as const,

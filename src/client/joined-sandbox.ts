@@ -8,14 +8,7 @@ export interface JoinedSandbox {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Asks the process that judges this one to start a sandbox.
- *
- * @param address the value of the variable
- * @param options those of `startSandbox`, already checked
- * @param folder where their relative paths begin
- * @throws Error when nobody answers, or the sandbox cannot be started
- */
+/** Asks the process that judges this one to start a sandbox. @param folder where the relative paths of the options begin */
 export async function joinSandbox(address: string, options: object, folder: string): Promise<JoinedSandbox> {
   let response: Response;
   try {

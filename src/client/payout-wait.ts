@@ -93,8 +93,6 @@ function concerns(event: WorldEvent, reference: string): boolean {
 /**
  * Waits until a payout is in a state. A frozen clock is moved to the step that leads there, and no further; on a running
  * clock the events of the world are read.
- *
- * @param fail makes the error, when the state cannot be reached or is not reached in time
  */
 export async function waitForPayout(
   world: World,

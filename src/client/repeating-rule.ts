@@ -64,13 +64,7 @@ function effectOf({ route, answer, fault, committed, delay_ms: delayMs }: Journa
   };
 }
 
-/**
- * A rule that matches a request of a journal when it is sent again, by its route, its reference and its attempt, and repeats
- * what the client got.
- *
- * @param request its number in the journal, or its request id
- * @param fail makes the error, for a request that is not in the journal, or not one of the service
- */
+/** A rule that matches a request when it is sent again, and repeats what the client got. @param request its number, or its request id */
 export function repeatingRule(
   entries: readonly JournalEntry[],
   request: number | string,

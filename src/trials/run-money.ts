@@ -106,11 +106,7 @@ function knownAs(cases: readonly Case[], difference: Difference, known: NotPaid)
   return last.filter(({ of }) => known.includes(of)).length;
 }
 
-/**
- * How the money differs from what is to be paid, as sentences.
- *
- * @param notPaid what the client knows of a payout that is not missing: it knows that it was not paid
- */
+/** In sentences. @param notPaid what the client knows of a payout that is not missing: it knows that it was not paid */
 export function moneyDifferences(
   { worlds }: Pick<Run, 'worlds'>,
   { expected, mostTimes }: ToBePaid,
@@ -151,11 +147,7 @@ export function misreportedIn({ ending, worlds }: Run): string | null {
 
 const MOST_DIFFERENCES = 5;
 
-/**
- * Why a table of what is to be paid cannot be used to judge; null when a run without failures pays what it says.
- *
- * @param name its name in messages
- */
+/** Why a table of what is to be paid cannot be used to judge; null when a run without failures pays what it says. */
 export function tableFault(run: Run, table: Table, name: string, notPaid: NotPaid): string | null {
   const { tooMuch, tooLittle } = moneyDifferences(run, { expected: table, mostTimes: null }, notPaid);
   const differences = [...tooMuch, ...tooLittle];

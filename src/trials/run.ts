@@ -25,11 +25,7 @@ export interface Joined<T> {
   readonly end: () => Promise<readonly T[]>;
 }
 
-/**
- * Runs the client once against a world, and resolves however it ends.
- *
- * @param signal aborted when it has to end: it took too long, or nobody waits for it any more
- */
+/** Runs the client once, and resolves however it ends. `signal` is aborted when it takes too long, or nobody waits for it any more. */
 export type Client = (
   world: TestWorld,
   signal: AbortSignal,
@@ -79,11 +75,7 @@ const whyEnded = (ending: Exclude<Ending, { kind: 'success' }>): string => {
   return `it failed: ${output ? `${why}, and it wrote: ${output}` : why}`;
 };
 
-/**
- * Why other runs cannot be compared with one without failures; null when they can.
- *
- * @param noRequest what to say about a client that sent nothing
- */
+/** Why other runs cannot be compared with one without failures; null when they can. @param noRequest the reason if it sent nothing */
 export function baselineFault(run: Run, noRequest: string): string | null {
   const isSilent = requestsIn(run) === 0;
   if (run.ending.kind === 'success') return isSilent ? noRequest : null;

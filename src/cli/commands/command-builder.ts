@@ -51,11 +51,7 @@ export class CommandBuilder {
     this.ended = ended;
   }
 
-  /**
-   * Adds a command. @param description a summary of at most 54 characters for the list of all commands, and what else there is
-   * to know, after an empty line
-   * @param settings the settings whose flags it takes
-   */
+  /** @param description a summary of at most 54 characters for the list of commands, and more to know after an empty line */
   command(usage: string, description: string, settings: readonly SettingName[] = []): Command {
     return takeSettings(this.root.command(usage), settings)
       .summary(description.split('\n', 1)[0]!)

@@ -20,11 +20,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 /** A flag with a value has its placeholder in brackets. */
 const placeholderOf = ({ flags }: Option): string | undefined => /<(.*)>/.exec(flags)?.[1];
 
-/**
- * What can stand in place of the last word.
- *
- * @param words what was typed after the name of the program, the last word unfinished
- */
+/** What can stand in place of the last of the words that were typed after the name of the program. */
 export function completions(
   root: Command,
   words: readonly string[],

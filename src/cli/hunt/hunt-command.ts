@@ -61,12 +61,7 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
   return huntSettings(given, (name) => (name === 'goals' ? '--goal' : `--${name}`));
 }
 
-/**
- * `payout-sandbox hunt -- COMMAND`: runs a command again and again, and searches for the fewest failures under which it
- * pays twice, loses a payout, gets stuck or misbehaves.
- *
- * @returns the exit code: 1 when something was found, 0 when nothing was
- */
+/** `payout-sandbox hunt -- COMMAND`. @returns the exit code: 1 when something was found, 0 when nothing was */
 export async function huntCommand(
   command: readonly string[],
   flags: HuntFlags,

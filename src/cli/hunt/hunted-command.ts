@@ -44,10 +44,7 @@ const plainText = (text: string): string =>
 
 const HAS_GROUPS = process.platform !== 'win32';
 
-/**
- * A command as a client that is run once for each world. Its output is shown only when it fails although the
- * service did not.
- */
+/** A command as a client that is run once for each world. Its output is shown only when it fails although the service did not. */
 export const huntedCommand =
   (command: ClientCommand, exitCodes: ExitCodes = exitCodesOf(undefined)): Client =>
   async ({ url, apiKey: key }, signal, variables) => {

@@ -70,10 +70,7 @@ function settingsFor(
   return { ...asked, ...Object.fromEntries(fixed.map((name) => [name, outer[name]])) };
 }
 
-/**
- * Lets the sandboxes that a command starts with `startSandbox` run in this process instead, with the settings of the test and those that
- * this process insists on, so that what the tests did can be judged, also if they are killed.
- */
+/** Runs the sandboxes that a command starts with `startSandbox` here, so that what its tests did can be judged, also if they are killed. */
 export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T>> {
   const servers = new Map<number, Server>();
   const starts: Promise<unknown>[] = [];

@@ -128,12 +128,7 @@ function display(rows: readonly Row[], environment: NodeJS.ProcessEnv, isJson: b
   };
 }
 
-/**
- * `payout-sandbox matrix -- COMMAND`: runs a command once with every dialect and once with every scenario, each with a
- * sandbox of its own.
- *
- * @returns the exit code: 1 when a cell failed, 2 for input that cannot be used, including a command that fails even without failures
- */
+/** `payout-sandbox matrix -- COMMAND`. @returns the exit code: 1 when a cell failed, 2 for a command that fails even without failures */
 export async function matrixCommand(
   command: readonly string[],
   flags: MatrixFlags,

@@ -17,9 +17,6 @@ const KEY = 'sk_test_matrix';
 /**
  * Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses.
  *
- * @param limitMs a client that runs longer is ended and counts as stuck
- * @param fixed the settings that apply to a sandbox that the client starts itself, whatever it asks for
- * @param said what was said of other settings
  * @param startMs the time at which the sandbox begins, so that no result depends on the hour of the day
  */
 export async function runOnce(

@@ -35,10 +35,7 @@ const hostGone = (): Promise<void> =>
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
 
-/**
- * `payout-sandbox mcp`: tools for a coding agent, by the Model Context Protocol on standard input and output. Nothing else is
- * written to standard output.
- */
+/** `payout-sandbox mcp`. Nothing but the Model Context Protocol is written to standard output. */
 export async function mcpCommand(
   { url, key, allowCommands = false }: McpFlags,
   settingFlags: SettingFlags,

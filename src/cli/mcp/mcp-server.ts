@@ -26,10 +26,7 @@ const instructions = ({ sandbox, keyText }: Actor): string =>
 
 const toolName = (name: string): string => name.replaceAll(' ', '_');
 
-/**
- * The arguments of an action. Without the hints for --help, and without what `instructions` says once for all tools: an
- * agent reads everything before it begins.
- */
+/** The arguments of an action, without the hints for --help and what `instructions` says: an agent reads everything before it begins. */
 function inputSchema(input: z.ZodObject): Tool['inputSchema'] {
   const { type, properties = {}, required } = z.toJSONSchema(input, { io: 'input', target: 'draft-7' });
   const schemas = Object.entries(properties as Record<string, z.core.JSONSchema.JSONSchema>);

@@ -93,11 +93,7 @@ export function reportOf<W>(
   throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
 }
 
-/**
- * Writes reports. One that cannot be written does not keep others from it.
- *
- * @returns whether all were written
- */
+/** A report that cannot be written does not keep others from it. @returns whether all were written */
 export function writeReports<W>(
   reports: readonly ReportFile<W>[],
   textOf: (write: W) => string,
@@ -166,8 +162,6 @@ export function conductOptions(flags: ConductFlags) {
 }
 
 /**
- * Shows the report on standard output, and writes the files that were asked for.
- *
  * @returns the exit code: 1 for findings that count, and for a required check that has not judged the client; otherwise 2 for a
  *   report that could not be written
  */

@@ -6,11 +6,7 @@ import { savedTraffic } from '../../referee/saved-traffic.ts';
 import { usedFile } from '../named-files.ts';
 import { conductOptions, publish, type ConductFlags } from './conduct-options.ts';
 
-/**
- * `payout-sandbox examine FILE`: judges traffic that was saved, from this sandbox or from anywhere.
- *
- * @returns the exit code: 1 for bad conduct
- */
+/** `payout-sandbox examine FILE`. @returns the exit code: 1 for bad conduct */
 export function examine(file: string, flags: ConductFlags, environment: NodeJS.ProcessEnv): number {
   const options = conductOptions(flags);
   const evidence = usedFile('examine', file, (text) => {

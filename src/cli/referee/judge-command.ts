@@ -150,11 +150,7 @@ function exitCodeOf(
   return exitCode || misuse;
 }
 
-/**
- * `payout-sandbox referee -- COMMAND`: runs a command against a sandbox, and judges how it behaved.
- *
- * @returns the exit code of the command if it failed; otherwise 1 for bad conduct, 2 for input that cannot be used and for a command that sent no request
- */
+/** `payout-sandbox referee -- COMMAND`. @returns the exit code of a command that failed; otherwise 1 for bad conduct, 2 for no request */
 export async function judgeCommand(
   words: readonly string[],
   flags: JudgeFlags,

@@ -7,9 +7,7 @@ const EVERY_MS = 30_000;
 
 /**
  * Reports every half minute that a long command is still running, in whole lines, since the command writes to the same terminal. Requests to
- * the control API count too.
- *
- * @returns a function that stops it
+ * the control API count too. @returns a function that stops it
  */
 export function showRequestCount(
   sandboxes: () => readonly Pick<Worlds, 'uses' | 'size'>[],

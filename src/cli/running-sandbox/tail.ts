@@ -148,8 +148,6 @@ const MAY_SHOW_MORE = new Set<WorldEvent['type']>(['request', 'settlement']);
 /**
  * `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. Findings that
  * the referee already has are not printed.
- *
- * @param output where the lines go, and the notes about the connection
  */
 export async function tail(
   session: Session,

@@ -58,12 +58,7 @@ function fileReport(file: string, settings: ScenarioSettings) {
   }
 }
 
-/**
- * `payout-sandbox validate FILE…`: reports every problem of every file, and anything in it that is never used.
- *
- * @param sayUnreadable reports which files could not be read
- * @returns the exit code: 1 when there is a problem, 2 when a file cannot be read; warnings do not count
- */
+/** `payout-sandbox validate FILE…`. @returns the exit code: 1 when there is a problem, 2 when a file cannot be read; warnings do not count */
 export function validate(files: readonly string[], say: Say, sayUnreadable = say, isJson = false): number {
   const settings = checkingSettings();
   const reports: ReturnType<typeof fileReport>[] = [];
@@ -105,10 +100,7 @@ function requestIn(file: string): ExplainRequest {
   throw new SettingsError(`--explain: ${message.split('\n', MOST_PROBLEMS).join('; ')}`);
 }
 
-/**
- * `payout-sandbox validate FILE --explain REQUEST.json`: says which rule and which outcome the request would take in a new
- * world of the scenario, and why no other.
- */
+/** `payout-sandbox validate FILE --explain REQUEST.json`, in a new world of the scenario. */
 export function explain(file: string, requestFile: string, settings: Settings, say: Say): number {
   const request = requestIn(requestFile);
   const scenario = readScenario(file, scenarioSettings(withoutMagic(settings)));

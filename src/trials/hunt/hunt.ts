@@ -101,13 +101,7 @@ function observationOf(run: HuntRun, rules: RunRules): Observation {
   };
 }
 
-/**
- * Searches for the fewest failures of the service under which a client pays twice, loses a payout, gets stuck or
- * breaks a rule of the referee.
- *
- * @throws HuntError when the client fails without any failure, sends nothing, does not do the same in two runs, or does
- * not pay what the settings expect
- */
+/** @throws HuntError when the client fails without any failure, sends nothing, does not do the same twice, or does not pay what it should */
 export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise<HuntResult> {
   const { goals, depth, seed, workers, time: timeMs, patience: patienceMs } = settings;
   const { settlement, known: accepted = [], tableName = 'expect', wallClock, stop, onFinding, onRun } = parts;

@@ -28,11 +28,7 @@ export interface RunParts {
 
 const KEY = 'sk_test_hunt';
 
-/**
- * The world with which a client that starts its own sandbox worked; null if it used the world of the run.
- *
- * @throws HuntError for a client whose run cannot be judged
- */
+/** The world of a sandbox that the client started; null if it used that of the run. @throws HuntError for several worlds, or a scenario */
 function ownWorld(sandboxes: readonly (readonly JoinedWorld[])[], hasUsedGiven: boolean): Evidence | null {
   const used = sandboxes.flat().filter(({ evidence }) => evidence.requests.length > 0);
   const [world] = used;
@@ -69,12 +65,7 @@ export async function baseScenario(
   };
 }
 
-/**
- * Runs the client once, in a world of its own.
- *
- * @param nth which run of its hunt it is: the keys are the same in every hunt
- * @param limitMs a client that runs longer is ended, and counts as stuck
- */
+/** Runs the client once, in a world of its own. @param nth which run of its hunt it is: the keys are the same in every hunt */
 export async function runInWorld(
   { sandbox, client, openJoined, wallClock, stop }: RunParts,
   nth: number,

@@ -18,11 +18,7 @@ export function baselineLines({ durationMs, requests, expected, isFlaky }: Basel
   return [first, 'two baseline runs did not pay the same: only what both paid is compared'];
 }
 
-/**
- * A cell: one line, and below a failing one the reason and the command that runs it again.
- *
- * @param rows all rows of the table, whose names share a column
- */
+/** One line, and below a failing cell the reason and the command that runs it again. @param rows all rows, whose names share a column */
 export function cellLines(cell: Cell, rows: readonly Row[], paint: Paint): readonly string[] {
   const { name, verdict, why, durationMs, met, again } = cell;
   const width = Math.max(...rows.map((row) => row.name.length));

@@ -73,9 +73,7 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
 }
 
 /**
- * Runs the command once with the known dialect of its service, and then once with every row.
- *
- * @returns the cells that were run, in the order of the rows
+ * Runs the command with the known dialect of its service, and then once with every row. @returns the cells, in the order of the rows
  * @throws UsageError when the command fails without any of the rows, sends nothing, or does not pay what the table says
  */
 export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<readonly Cell[]> {
