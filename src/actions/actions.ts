@@ -7,7 +7,6 @@ import { serviceActions } from './service-actions.ts';
 import { walletActions } from './wallet-actions.ts';
 import { worldActions } from './world-actions.ts';
 
-/** Everything that can be done to a running sandbox. */
 export const ACTIONS: readonly Action[] = [
   ...worldActions,
   ...serviceActions,

@@ -50,12 +50,10 @@ export const flag = (description: string) => z.boolean().default(false).describe
 export const document = (description: string) =>
   z.union([z.string().min(1), z.array(z.unknown()), z.looseObject({})]).meta({ description, title: 'file' });
 
-const LONGEST_WAIT_MS = 3_600_000;
-
 /** Wall time to wait. */
 export const wait = (description: string, usual: string) =>
   durationLike('500ms, 10s', {})
-    .refine((ms) => ms <= LONGEST_WAIT_MS, { error: 'must be at most 1h' })
+    .refine((ms) => ms <= 3_600_000, { error: 'must be at most 1h' })
     .prefault(usual)
     .meta({ description: `${description} [default ${usual}]`, title: 'time' });
 

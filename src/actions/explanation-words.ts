@@ -19,7 +19,6 @@ function payoutLine({ payout, note }: ExplainResponse): readonly string[] {
   return [`payout: ${steps || 'PENDING for ever'} (planned by ${payout.planned_by})`];
 }
 
-/** Which rule and outcome a request would match, and why the others would not. */
 export function explanationLines(
   { route, reference }: { readonly route: RouteName; readonly reference?: string | undefined },
   explanation: ExplainResponse,

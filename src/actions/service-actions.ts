@@ -8,8 +8,6 @@ import { action, type Session } from './sandbox-action.ts';
 import { amount, reference, text, wait } from './arguments.ts';
 import { cellOf, rupees, stateColour } from './words.ts';
 
-/** The three calls of the service, as a client would send them. Rules, limits and the journal treat them like any other. */
-
 /** The fields of a payout. Those that are not given are those of a valid IMPS payout of ₹1,000. */
 export const PAYOUT = {
   amount: amount('INR [default 1000]').optional(),

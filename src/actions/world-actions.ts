@@ -57,8 +57,6 @@ const NAME = WorldName.regex(/[!-~]/, 'must not be blank').meta({
   title: 'name',
 });
 
-const BEFORE = 'as it was before this request of the journal';
-
 export const worldActions = [
   action({
     name: 'status',
@@ -107,7 +105,7 @@ export const worldActions = [
     name: 'snapshot save',
     summary: 'save a world, for snapshot load to restore',
     effect: 'changes',
-    input: { file: FILE, before: wholeNumber(BEFORE).optional() },
+    input: { file: FILE, before: wholeNumber('as it was before this request of the journal').optional() },
     words: ['file'],
     async run({ file, before }, { world, texts }) {
       await texts.save('snapshot save', file, () =>

@@ -10,7 +10,6 @@ import type { Texts } from './sandbox-action.ts';
 
 export { scenarioText } from '../scenario/scenario-text.ts';
 
-/** The error for a document with problems: a line for each. */
 export function problemsIn(name: string, problems: readonly Problem[]): SettingsError {
   const { shown, more } = reported(problems);
   const lines = shown.map((problem) => problemText(name, problem));

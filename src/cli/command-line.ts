@@ -16,8 +16,6 @@ function onlySettings(args: readonly string[]): Readonly<Record<string, unknown>
   }
 }
 
-/** The variables that commands read in addition to those of the settings. */
-const OF_COMMANDS = ['SANDBOX_URL', 'SANDBOX_KEY'];
 const PREFIX = 'SANDBOX_';
 
 const bareName = (name: string): string => (name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name);
@@ -27,7 +25,7 @@ const OF_KUBERNETES = /^SANDBOX_(?:SERVICE_|PORT_\d)/;
 
 /** Warns of variables that look like settings but are not: most are misspelt, and would otherwise be ignored silently. */
 function warnOfUnknownVariables(environment: NodeJS.ProcessEnv): void {
-  const known = [...SETTINGS.map(({ env }) => env), ...OF_COMMANDS];
+  const known = [...SETTINGS.map(({ env }) => env), 'SANDBOX_URL', 'SANDBOX_KEY']; // two that only commands read
   for (const [name, value = ''] of Object.entries(environment)) {
     if (!name.startsWith(PREFIX) || known.includes(name)) continue;
     if (OF_KUBERNETES.test(name) || value.startsWith('tcp://')) continue;

@@ -8,14 +8,9 @@ import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';
 const PATIENCE_MS = 3000;
 const AGAIN_MS = 100;
 
-/** The addresses at which to reach a sandbox that listens on every address. */
-const LOOPBACK = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '::1'],
-]);
-
 export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): string {
-  const address = LOOPBACK.get(host) ?? host;
+  // a sandbox that listens on every address is reached on that of the loopback
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 

@@ -9,7 +9,6 @@ import { EXIT_OK, quoted, say } from './output.ts';
 const FOLDER = 'payout-sandbox';
 const TEST = 'payouts.test.mjs';
 
-/** The files to write, and what each is for. */
 const FILES: Readonly<Record<string, string>> = {
   'scenarios/lost-response.yaml': 'a scenario: the first response to each payout is lost',
   'compose.yaml': 'a sandbox in a container, with that scenario',
@@ -24,12 +23,6 @@ const forVitest = (text: string): string =>
     .replace('{ after, before, test }', '{ afterAll as after, beforeAll as before, test }')
     .replace('node:test', 'vitest');
 
-const COMMANDS: Readonly<Record<Runner, (folder: string) => string>> = {
-  vitest: (folder) => `npx vitest run ${quoted(folder)}`,
-  node: (folder) => `node --test ${quoted(`${folder}/${TEST}`)}`,
-};
-
-/** Whether the package of a project names vitest. */
 function hasVitest(folder: string): boolean {
   try {
     return /"vitest"\s*:/.test(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -58,7 +51,7 @@ export function initProject(folder: string, runnerName: string | undefined): num
     );
   }
   const change = folder === '.' ? '' : `cd ${quoted(folder)} && `;
-  const test = COMMANDS[runner](FOLDER);
+  const test = runner === 'vitest' ? `npx vitest run ${FOLDER}` : `node --test ${FOLDER}/${TEST}`;
   if (existsSync(join(folder, 'node_modules/payout-sandbox'))) {
     say(`next   ${change}${test}`);
   } else {

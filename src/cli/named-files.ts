@@ -5,9 +5,6 @@ import { systemReason, unreadable } from '../contract/usage-error.ts';
 import { SettingsError } from '../settings.ts';
 import { complain } from './output.ts';
 
-/** Files that commands read and write, with the same error messages for every command. */
-
-/** Stands for standard input instead of a file. */
 const STANDARD_INPUT = '-';
 
 /** @param calledBy the flag or the command that takes the file */
@@ -76,7 +73,6 @@ function makeWithParents(folder: string): void {
   mkdirSync(folder);
 }
 
-/** Creates a folder and its parents unless they exist. */
 export function makeFolder(calledBy: string, folder: string): void {
   try {
     makeWithParents(folder);

@@ -82,8 +82,5 @@ export const givenSettings = (flags: SettingFlags, environment: NodeJS.ProcessEn
     ({ name }) => name,
   );
 
-/** More commands at once would slow each other down. */
-const MOST_WORKERS = 4;
-
-/** How many commands run at once by default. */
-export const usualWorkers = (): number => Math.min(availableParallelism(), MOST_WORKERS);
+/** How many commands run at once by default: more than four would slow each other down. */
+export const usualWorkers = (): number => Math.min(availableParallelism(), 4);

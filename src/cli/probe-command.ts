@@ -67,7 +67,6 @@ function jsonOf(text: string): ProbeResponse['json'] {
 /** What is not the dialect goes to standard error, so that `probe URL > real.yaml` writes a file that can be used. */
 const note = (line: string): void => void process.stderr.write(`${visible(line, process.stderr.isTTY)}\n`);
 
-/** Lists every request that a probe of this level may send. */
 async function listRequests(level: Level, beneficiary: Beneficiary): Promise<number> {
   say(`level ${level} would send at most:`);
   const listed = new Set<string>();
@@ -129,7 +128,6 @@ function orderOf(url: string, flags: ProbeFlags) {
   return { level, base, beneficiary: { name, account, ifsc, upi } };
 }
 
-/** @throws SettingsError without a key */
 function keyOf({ keyEnv }: ProbeFlags, environment: NodeJS.ProcessEnv): string {
   if (keyEnv === undefined) throw new SettingsError('--key-env must name the variable that has the API key');
   const key = environment[keyEnv];
@@ -158,7 +156,6 @@ function writeDialect(text: string, file: string | undefined): void {
   note(`wrote ${file}: payout-sandbox serve --dialect ${file}`);
 }
 
-/** `payout-sandbox probe`: learns the dialect of a service. */
 export async function probeCommand(
   url: string,
   flags: ProbeFlags,

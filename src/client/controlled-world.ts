@@ -43,8 +43,6 @@ export type UndoOptions = NonNullable<UndoRequest>;
 /** The most severe first. */
 const SEVERITIES = ['error', 'warning', 'notice'] as const satisfies readonly Severity[];
 
-const SHOWN_REQUESTS = 100;
-
 /**
  * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.
  * Every method throws SandboxError for an error of the sandbox. Amounts are INR, times ISO 8601.
@@ -179,7 +177,7 @@ export class World implements AsyncDisposable {
   }
 
   /** The journal as a person reads it: a line for each request. @param last how many of the latest to show, at most 1,000 */
-  async journalText(last: number = SHOWN_REQUESTS): Promise<string> {
+  async journalText(last = 100): Promise<string> {
     const response = await this.#control.open('GET', `/requests?format=text&limit=${last}`);
     return (await response.text()).trimEnd();
   }

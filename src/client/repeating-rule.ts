@@ -6,7 +6,6 @@ export type NamedRule = RuleRequest & { readonly name: string };
 
 type Effect = RuleRequest['effect'];
 type Respond = Exclude<NonNullable<Effect['respond']>, number>;
-type Fault = Extract<Effect['fault'], string>;
 
 /** The faults after which the client has nothing of a response, not even a status. */
 const WITHOUT_ANSWER = new Set(['connection-reset', 'empty-response', 'garbage', 'hang']);
@@ -60,7 +59,7 @@ function effectOf({ route, answer, fault, committed, delay_ms: delayMs }: Journa
     ...(route === 'initiate' && { commit: committed ?? true }),
     ...(delayMs !== null && { delay: `${Math.ceil(delayMs)}ms` }),
     ...(!isLost && { respond: respondOf(answer) }),
-    ...(broken !== null && { fault: broken as Fault }),
+    ...(broken !== null && { fault: broken as Extract<Effect['fault'], string> }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { openJoinPoint } from '../../src/cli/joined/join-point.ts';
+import { openJoinPoint } from '../../src/cli/join-point.ts';
 import { JOIN_VARIABLE } from '../../src/client/joined-sandbox.ts';
 import { hunt, startSandbox } from '../../src/index.ts';
 import { readSettings } from '../../src/settings.ts';

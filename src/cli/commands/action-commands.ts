@@ -129,7 +129,6 @@ function onRunning(
   });
 }
 
-/** Their heading in --help. */
 export const RUNNING = 'A running sandbox:';
 
 /** The commands for a running sandbox: one for each action, and one that goes on. */

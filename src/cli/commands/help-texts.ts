@@ -1,5 +1,3 @@
-/** What --help prints below the flags. */
-
 const EXIT_CODES = `
 Exit codes:
   0  done, or stopped by a signal

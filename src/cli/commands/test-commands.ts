@@ -5,7 +5,6 @@ import type { ConductFlags } from '../referee/conduct-options.ts';
 import type { SettingFlags } from '../own-server.ts';
 import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-builder.ts';
 
-/** The flags that several of these commands have. */
 const FLAGS = {
   env: list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'),
   intent: new Option(

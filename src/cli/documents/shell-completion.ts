@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { RouteName } from '../../contract/match.ts';
 import { SETTLEMENTS } from '../../contract/scenario-document.ts';
 import { STATES, TRANSFER_MODES } from '../../contract/service.ts';
@@ -17,9 +17,6 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   shell: ['bash', 'zsh', 'fish'],
 };
 
-/** A flag with a value has its placeholder in brackets. */
-const placeholderOf = ({ flags }: Option): string | undefined => /<(.*)>/.exec(flags)?.[1];
-
 /** What can stand in place of the last of the words that were typed after the name of the program. */
 export function completions(
   root: Command,
@@ -34,7 +31,7 @@ export function completions(
     command = command.commands.find((sub) => namesOf(sub).includes(word)) ?? command;
   }
   const flag = command.options.find(({ long }) => long === typed.at(-1));
-  const placeholder = flag === undefined ? undefined : placeholderOf(flag);
+  const placeholder = /<(.*)>/.exec(flag?.flags ?? '')?.[1]; // of a flag with a value
   if (placeholder !== undefined) return valuesOf(placeholder, flag!.long === '--scenario');
   if (words.at(-1)!.startsWith('-')) return command.options.map(({ long }) => long!);
   const argument = command.registeredArguments[0]?.name();
@@ -63,7 +60,6 @@ end
 complete -c payout-sandbox -a '(__payout_sandbox)'`,
 };
 
-/** `payout-sandbox completion SHELL`. */
 export function completionScript(shell: string): string {
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script !== undefined) return script;

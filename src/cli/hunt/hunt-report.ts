@@ -28,7 +28,6 @@ export function progressText({ runs, elapsedMs, round, findings }: Progress): st
   return `${runs} runs, ${perSecond(runs, elapsedMs)} a second; ${roundText(round)}${found}`;
 }
 
-/** Shows how far the hunt is, on one line of a terminal. */
 export const showProgress = (progress: Progress): void =>
   void process.stderr.write(CLEAR_LINE + progressText(progress));
 

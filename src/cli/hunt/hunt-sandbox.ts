@@ -4,8 +4,7 @@ import type { HuntSettings } from '../../trials/hunt/options.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import type { OpenJoinedRun } from '../../trials/hunt/world-runs.ts';
 import type { SettingName, Settings } from '../../settings.ts';
-import { openJoinPoint } from '../joined/join-point.ts';
-import { joinedWorlds, OF_EACH_RUN } from '../joined/joined-worlds.ts';
+import { joinedWorlds, OF_EACH_RUN, openJoinPoint } from '../join-point.ts';
 import { clientSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off', journalEntries: '10000' };

@@ -14,8 +14,6 @@ const DEFAULT_EXIT_CODES: ExitCodes = new Map([
   [75, 'in-doubt'], // for a temporary failure, as mail programs use it
 ]);
 
-const LARGEST_EXIT_CODE = 255;
-
 /** `paid=0,failed=1,in-doubt=75`: what is not named keeps its default. */
 export function exitCodesOf(text: string | undefined): ExitCodes {
   if (text === undefined) return DEFAULT_EXIT_CODES;
@@ -23,7 +21,7 @@ export function exitCodesOf(text: string | undefined): ExitCodes {
   const names = [...DEFAULT_EXIT_CODES.values()];
   const codes = given.map(([name, code = '']) => {
     const reported = names.find((known) => known === name);
-    if (reported !== undefined && /^\d{1,3}$/.test(code) && Number(code) <= LARGEST_EXIT_CODE)
+    if (reported !== undefined && /^\d{1,3}$/.test(code) && Number(code) <= 255)
       return [Number(code), reported] as const;
     throw new SettingsError(`--exit-codes must be like paid=0,failed=1,in-doubt=75, not ${text}`);
   });
@@ -82,14 +80,12 @@ export const huntedCommand =
     return { kind: 'failure', why, output: plainText(tail), isInDoubt: reported === 'in-doubt' };
   };
 
-/** The flags of a command that runs a client again and again. */
 export interface ClientFlags {
   /** NAME=VALUE, in which {url} and {key} are filled in. */
   readonly env: readonly string[];
   readonly exitCodes?: string;
 }
 
-/** The client that `hunt` or `matrix` was given. */
 export function clientOf(
   by: 'hunt' | 'matrix',
   words: readonly string[],

@@ -73,7 +73,6 @@ function limitOf(text: string | undefined): number | null {
 /** The flags with which one cell is run again, next to those of its row. */
 const REPEATED = ['intent', 'expect', 'settings', 'patience', 'limit', 'exitCodes', 'failOn', 'off'] as const;
 
-/** The command that runs one cell again, as its words. */
 function rerunWords(
   { kind, choices }: Row,
   command: readonly string[],

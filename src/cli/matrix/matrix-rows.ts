@@ -11,7 +11,6 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import type { Settings } from '../../settings.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
 
-/** A row with the scenario of its sandbox. */
 export interface SandboxRow extends Row {
   readonly scenario: string | ScenarioInput;
   /** The time at which its sandbox begins, ms since the epoch. */
@@ -19,10 +18,9 @@ export interface SandboxRow extends Row {
 }
 
 /** Every run begins then, unless its scenario is about other hours. */
-const START_DAY = '2026-01-15';
 const START_HOUR = '10:30';
 
-const instantAt = (hour: string): number => instantMs(`${START_DAY}T${hour}`)!;
+const instantAt = (hour: string): number => instantMs(`2026-01-15T${hour}`)!;
 
 export const START_MS = instantAt(START_HOUR);
 

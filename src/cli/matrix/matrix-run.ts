@@ -8,8 +8,7 @@ import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import type { Settings } from '../../settings.ts';
-import { openJoinPoint, type JoinRules } from '../joined/join-point.ts';
-import { joinedWorlds, OF_EACH_RUN } from '../joined/joined-worlds.ts';
+import { joinedWorlds, OF_EACH_RUN, openJoinPoint, type JoinRules } from '../join-point.ts';
 import { LONG_JOURNAL, startOwnServer } from '../own-server.ts';
 
 const KEY = 'sk_test_matrix';

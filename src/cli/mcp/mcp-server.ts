@@ -14,7 +14,6 @@ import { packageVersion } from '../../package-files.ts';
 import { validateText } from '../scenario-files/validate.ts';
 import { huntTool } from './hunt-tool.ts';
 
-/** The instructions that an agent gets when it connects. */
 const instructions = ({ sandbox, keyText }: Actor): string =>
   [
     'A stand-in for a payout service, to test payout clients: payouts in INR by IMPS, NEFT, RTGS and UPI, a wallet, a clock that you control, and every failure on demand. No money moves.',
@@ -37,7 +36,6 @@ function inputSchema(input: z.ZodObject): Tool['inputSchema'] {
   return { type, properties: Object.fromEntries(own), required } as Tool['inputSchema'];
 }
 
-/** An action as the protocol lists it. */
 function listed({ name, summary, details, input, effect }: Action): Tool {
   const sentences = [summary, details].filter((text) => text !== '').join('. ');
   return {

@@ -16,7 +16,7 @@ import { conductOptions, publish, tableName, type ConductFlags } from './conduct
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
-import { openJoinPoint, type JoinPoint } from '../joined/join-point.ts';
+import { openJoinPoint, type JoinPoint } from '../join-point.ts';
 import {
   checkAcceptedKey,
   clientSettings,

@@ -3,8 +3,6 @@ import { durationText } from '../../contract/duration.ts';
 import type { Worlds } from '../../log/worlds.ts';
 import { stopwatchMs } from '../../platform/system-clock.ts';
 
-const EVERY_MS = 30_000;
-
 /**
  * Reports every half minute that a long command is still running, in whole lines, since the command writes to the same terminal. Requests to
  * the control API count too. @returns a function that stops it
@@ -12,7 +10,7 @@ const EVERY_MS = 30_000;
 export function showRequestCount(
   sandboxes: () => readonly Pick<Worlds, 'uses' | 'size'>[],
   write: (line: string) => void,
-  everyMs = EVERY_MS,
+  everyMs = 30_000,
 ): () => void {
   const beganMs = stopwatchMs();
   const timer = setInterval(() => {

@@ -89,7 +89,6 @@ export const failureName = ({ position, kind }: Failure): string => `payout-${po
 
 const kindsAt = ({ of }: Position): Kinds<unknown> => (of === 'outcome' ? OUTCOMES : REQUESTS[of]);
 
-/** Every failure that a position can have. */
 export const failuresAt = (position: Position): readonly Failure[] =>
   Object.keys(kindsAt(position)).map((kind) => ({ position, kind }));
 

@@ -20,8 +20,7 @@ const Time = durationLike('10s, 5m', { examples: ['10s', '5m'] }).refine((ms) =>
 });
 
 /** A hang lasts a little longer, and no rule may order one of more than an hour. */
-const MOST_PATIENCE_MS = 50 * 60_000;
-const Patience = Time.refine((ms) => ms <= MOST_PATIENCE_MS, { error: 'must be at most 50m' });
+const Patience = Time.refine((ms) => ms <= 50 * 60_000, { error: 'must be at most 50m' });
 
 const HuntSettings = z.strictObject({
   goals: z

@@ -22,12 +22,9 @@ export interface Reproduction extends Hit {
 
 export interface SearchOptions {
   readonly goals: readonly Goal[];
-  /** The most failures in one run. */
   readonly depth: number;
   readonly seed: string;
-  /** How many runs to do at once. */
   readonly workers: number;
-  /** Runs the client once under these failures. */
   readonly observe: (failures: readonly Failure[]) => Promise<Observation>;
   /** Whether there is time for another run, and one is left. */
   readonly mayGoOn: () => boolean;
@@ -53,7 +50,6 @@ export interface Round {
 /** A hit counts if it repeats this many times. */
 const REPEATS = 3;
 
-/** Failures to try, and how promising they are. */
 interface Candidate {
   readonly failures: readonly Failure[];
   /** Whether an earlier run continued in the same way after its own failures: its continuations are tried last. */

@@ -59,7 +59,6 @@ export class LearnedDialect {
     return this.#rows.get(row)?.value ?? null;
   }
 
-  /** Every row of the dialect. */
   get all(): readonly (readonly [row: string, learnedRow: LearnedRow])[] {
     return [...SWITCHES.keys()].map((row) => [
       row,

@@ -57,9 +57,7 @@ export interface ProbeRun {
 }
 
 /** Why a probe ends before its level is done. */
-export class ProbeStopped extends Error {
-  override readonly name = 'ProbeStopped';
-}
+export class ProbeStopped extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -5,15 +5,19 @@ import { resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { JOIN_VARIABLE } from '../../client/joined-sandbox.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import type { Worlds } from '../../log/worlds.ts';
-import { isScenarioFile } from '../../scenario/scenario-file.ts';
-import type { Server } from '../../server.ts';
-import { readOptions, type SettingName, type Settings } from '../../settings.ts';
-import type { Joined } from '../../trials/run.ts';
-import { complain } from '../output.ts';
-import { startOwnServer, type SettingFlags } from '../own-server.ts';
+import { JOIN_VARIABLE } from '../client/joined-sandbox.ts';
+import { evidenceOnListed } from '../http/referee/evidence.ts';
+import { readUnlessDropped } from '../log/dropped.ts';
+import type { WallClock } from '../log/wall-clock.ts';
+import type { Worlds } from '../log/worlds.ts';
+import { systemClock } from '../platform/system-clock.ts';
+import { isScenarioFile } from '../scenario/scenario-file.ts';
+import type { Server } from '../server.ts';
+import { readOptions, type SettingName, type Settings } from '../settings.ts';
+import type { JoinedWorld } from '../trials/hunt/world-runs.ts';
+import type { Joined } from '../trials/run.ts';
+import { complain } from './output.ts';
+import { startOwnServer, type SettingFlags } from './own-server.ts';
 
 export interface JoinRules<T> {
   /** `referee`, `hunt` or `matrix`, for messages. */
@@ -138,4 +142,33 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
       return Promise.all(collected);
     },
   };
+}
+
+/** Settings that a hunt and a matrix decide for each run: what is kept in a file or a store would outlive it. */
+export const OF_EACH_RUN: readonly SettingName[] = [
+  'scenario',
+  'scenarios',
+  'dialect',
+  'state',
+  'store',
+  'logLevel',
+];
+
+/** With a table of expected payouts, even an empty one, the evidence has every payout, whether or not it is still in the journal. */
+const ALL_PAYOUTS = { expect: [] };
+
+/** The evidence on every world of a server whose client has ended, and whether the client replaced the scenario of the run. */
+export async function joinedWorlds(
+  { worlds }: Server,
+  wallClock = systemClock(),
+): Promise<readonly JoinedWorld[]> {
+  const all: JoinedWorld[] = [];
+  for (const worldId of await worlds.ids()) {
+    const evidence = await evidenceOnListed(worldId, worlds, ALL_PAYOUTS, wallClock, true);
+    const hasOwnScenario = await worlds.visit(worldId, (world) =>
+      readUnlessDropped(world, ({ scenario }) => scenario.isChosen),
+    );
+    if (evidence !== null) all.push({ evidence, hasOwnScenario: hasOwnScenario === true });
+  }
+  return all;
 }
