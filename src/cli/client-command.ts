@@ -11,8 +11,6 @@ interface Address {
   readonly key: string;
 }
 
-type Variables = Readonly<Record<string, string>>;
-
 /** How a command ended: with an exit code, or by a signal. */
 type Exit = readonly [code: number | null, signal: NodeJS.Signals | null];
 
@@ -21,7 +19,7 @@ export interface ClientCommand {
   /** Starts it, with its variables and these. Its end is a SettingsError for a program that cannot be run. */
   readonly start: (
     address: Address,
-    variables: Variables,
+    variables: Readonly<Record<string, string>>,
     options: SpawnOptions,
   ) => { readonly child: ChildProcess; readonly exit: Promise<Exit> };
 }

@@ -3,10 +3,7 @@ import type { JournalEntry } from '../contract/control-responses.ts';
 /** An HTTP Archive (HAR 1.2). */
 export type HttpArchive = ReturnType<typeof httpArchive>;
 
-interface NameValue {
-  readonly name: string;
-  readonly value: string;
-}
+type NameValue = Readonly<Record<'name' | 'value', string>>;
 
 /** -1: the size is not known. */
 const MESSAGE = { httpVersion: 'HTTP/1.1', cookies: [] as NameValue[], headersSize: -1 };

@@ -1,3 +1,4 @@
+import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
 import type { ProbeFlags } from '../probe-command.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
@@ -23,14 +24,12 @@ export function addScenarioCommands(builder: CommandBuilder): void {
         const { explain, validate } = await import('../scenario-files/validate.ts');
         const unused = ['clock', 'seed'].find((name) => flags[name] !== undefined);
         if (request === undefined && unused !== undefined) {
-          return builder.ended(complain(`--${unused} does nothing without --explain`));
+          throw new SettingsError(`--${unused} does nothing without --explain`);
         }
-        if (request !== undefined && json === true) {
-          return builder.ended(complain('--json does nothing with --explain'));
-        }
+        if (request !== undefined && json) throw new SettingsError('--json does nothing with --explain');
         const exitCode = validate(files, say, (line) => void complain(line), json === true);
         if (request === undefined || exitCode !== EXIT_OK) return builder.ended(exitCode);
-        if (files.length > 1) return builder.ended(complain('--explain takes one scenario file'));
+        if (files.length > 1) throw new SettingsError('--explain takes one scenario file');
         builder.ended(explain(files[0]!, request, builder.settingsOf(flags), say));
       },
     );

@@ -68,8 +68,6 @@ interface CommandEnd {
   readonly isStopped: boolean;
 }
 
-const NO_COMMAND: CommandEnd = { exitCode: EXIT_OK, isStopped: false };
-
 /** Runs the command as a process that shares this terminal. */
 async function runToEnd(
   command: ClientCommand,
@@ -188,7 +186,9 @@ export async function judgeCommand(
   try {
     // without a command or settings, this only looks: a new verdict must not begin
     if (hasCommand || Object.keys(options.settings).length > 0) await configure(judged, options.settings);
-    const ending = hasCommand ? await runToEnd(command, judged, join, options.isJson) : NO_COMMAND;
+    const ending = hasCommand
+      ? await runToEnd(command, judged, join, options.isJson)
+      : { exitCode: EXIT_OK, isStopped: false };
     const joined = await join.end();
     const own = await reportsOn(judged, hasCommand);
     const reports = reportsOf([own, ...joined].flatMap(({ worlds }) => worlds));

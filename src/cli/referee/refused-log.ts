@@ -10,13 +10,7 @@ const WHY: Readonly<Record<number, string>> = {
 const MOST_KINDS = 3;
 
 /** The parts of a log line that say what was refused. Lines that are not about a request have no status. */
-interface LogLine {
-  readonly method?: string;
-  readonly route?: string;
-  readonly path?: string;
-  readonly status?: number;
-  readonly code?: string;
-}
+type LogLine = Partial<Record<'method' | 'route' | 'path' | 'code', string>> & { readonly status?: number };
 
 /** A destination of log lines that keeps only how many requests of each kind were refused. */
 export class RefusedLog {

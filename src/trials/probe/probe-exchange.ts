@@ -30,12 +30,7 @@ export interface Asked {
 export type Send = (request: ProbeRequest) => Promise<ProbeResponse>;
 
 /** The beneficiary of the requests. At level `pay`, this account gets the money. */
-export interface Beneficiary {
-  readonly name: string;
-  readonly account: string;
-  readonly ifsc: string;
-  readonly upi: string;
-}
+export type Beneficiary = Readonly<Record<'name' | 'account' | 'ifsc' | 'upi', string>>;
 
 export interface ProbePayout {
   readonly reference: string;
