@@ -32,7 +32,8 @@ type ConductSettings = Parameters<TestWorld['expectGoodConduct']>[0];
 export type ExpectedPayout = Partial<Readonly<Omit<TransactionResponse, 'timeline' | 'legal'>>>;
 
 /** Compares names: a suite may load this module and the library in different module systems, each with classes of its own. */
-const isNamed = (error: unknown, name: string): boolean => error instanceof Error && error.name === name;
+const isUnmet = (error: unknown): error is Error =>
+  error instanceof Error && error.name === 'ExpectationError';
 
 /**
  * Ends a matcher. A failing one throws its own error, since vitest's has no stack after an `await` and would not show the line
@@ -80,7 +81,7 @@ async function toHavePayout(
   try {
     payout = await world.payout(reference);
   } catch (error) {
-    if (isNamed(error, 'ExpectationError')) return settled(this, false, (error as Error).message, frames);
+    if (isUnmet(error)) return settled(this, false, error.message, frames);
     throw error;
   }
   const fields = Object.entries(expected) as [keyof ExpectedPayout, unknown][];
@@ -111,8 +112,8 @@ async function toHaveGoodConduct(
   try {
     await world.expectGoodConduct(settings);
   } catch (error) {
-    if (!isNamed(error, 'ExpectationError')) throw error; // it says nothing about the client
-    return settled(this, false, (error as Error).message, frames);
+    if (!isUnmet(error)) throw error; // it says nothing about the client
+    return settled(this, false, error.message, frames);
   }
   return settled(this, true, 'the client of this world behaved well, which was not expected', frames);
 }

@@ -14,15 +14,12 @@ interface Address {
 /** How a command ended: with an exit code, or by a signal. */
 type Exit = readonly [code: number | null, signal: NodeJS.Signals | null];
 
-export interface ClientCommand {
-  readonly words: readonly string[];
-  /** Starts it, with its variables and these. Its end is a SettingsError for a program that cannot be run. */
-  readonly start: (
-    address: Address,
-    variables: Readonly<Record<string, string>>,
-    options: SpawnOptions,
-  ) => { readonly child: ChildProcess; readonly exit: Promise<Exit> };
-}
+/** Starts it, with its variables and these. Its end is a SettingsError for a program that cannot be run. */
+export type ClientCommand = (
+  address: Address,
+  variables: Readonly<Record<string, string>>,
+  options: SpawnOptions,
+) => { readonly child: ChildProcess; readonly exit: Promise<Exit> };
 
 const filledIn = (text: string, { url, key }: Address): string =>
   text.replaceAll('{url}', url).replaceAll('{key}', key);
@@ -56,13 +53,10 @@ export function clientCommand(
 ): ClientCommand {
   if (words[0] === '') throw new SettingsError("'' cannot be run: it is no command"); // Node.js would throw
   const own = env.map(variableOf);
-  return {
-    words,
-    start(address, variables, options) {
-      const [program, ...args] = words.map((word) => filledIn(word, address)) as [string, ...string[]];
-      const filled = Object.fromEntries(own.map(([name, value]) => [name, filledIn(value, address)]));
-      const child = spawn(program, args, { ...options, env: { ...environment, ...variables, ...filled } });
-      return { child, exit: exitOf(child, program) };
-    },
+  return (address, variables, options) => {
+    const [program, ...args] = words.map((word) => filledIn(word, address)) as [string, ...string[]];
+    const filled = Object.fromEntries(own.map(([name, value]) => [name, filledIn(value, address)]));
+    const child = spawn(program, args, { ...options, env: { ...environment, ...variables, ...filled } });
+    return { child, exit: exitOf(child, program) };
   };
 }

@@ -46,7 +46,7 @@ const HAS_GROUPS = process.platform !== 'win32';
 export const huntedCommand =
   (command: ClientCommand, exitCodes: ExitCodes = exitCodesOf(undefined)): Client =>
   async ({ url, apiKey: key }, signal, variables) => {
-    const { child, exit } = command.start({ url, key }, variables, {
+    const { child, exit } = command({ url, key }, variables, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: HAS_GROUPS, // a process group of its own, so that everything it has started can be ended with it
     });

@@ -76,7 +76,7 @@ async function runToEnd(
   isJson: boolean,
 ): Promise<CommandEnd> {
   const output = isJson ? 2 : 'inherit'; // standard output has the JSON alone
-  const { child, exit } = command.start({ url, key }, worlds === null ? {} : variables, {
+  const { child, exit } = command({ url, key }, worlds === null ? {} : variables, {
     stdio: ['inherit', output, 'inherit'],
   });
   let isStopped = false;
