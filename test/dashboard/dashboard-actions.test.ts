@@ -63,6 +63,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await page.keyboard.press('Escape');
     await dialog.getByRole('alert').getByText('Your changes will be lost').waitFor();
     await dialog.getByRole('button', { name: 'Keep editing' }).click();
+    expect(await dialog.getByText('Another client has changed this').count()).toBe(0);
+    await payer.world.rule({ name: 'theirs', effect: { respond: 500 } });
+    await dialog.getByRole('alert').getByText('Another client has changed this').waitFor();
     await use.click();
     await scenario.getByText('world/mine').waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit overrides'); // the focus is back

@@ -36,13 +36,15 @@ interface Props {
   readonly title: string;
   readonly note: string;
   readonly start: string;
+  /** Whether using the text replaces more than what it began with. */
+  readonly isChangedElsewhere: boolean;
   /** @returns what it did */
   readonly use: (document: unknown) => Promise<Said>;
   readonly onClose: () => void;
 }
 
 /** Edits a scenario, or the overrides, as YAML. */
-export function EditorDialog({ title, note, start, use, onClose }: Props) {
+export function EditorDialog({ title, note, start, isChangedElsewhere, use, onClose }: Props) {
   const live = useLive();
   const dialog = useRef<HTMLDialogElement>(null);
   const place = useRef<HTMLDivElement>(null);
@@ -112,6 +114,11 @@ export function EditorDialog({ title, note, start, use, onClose }: Props) {
         <Problems kind="problem" all={problems} goTo={(found) => editor.current?.goTo(found)} />
         <Problems kind="warning" all={warnings} goTo={(found) => editor.current?.goTo(found)} />
       </ul>
+      {isChangedElsewhere && !isBusy && (
+        <p class="note" role="alert">
+          Another client has changed this since you opened it. Your text will replace that change.
+        </p>
+      )}
       <Refusal text={refusal} />
       <footer class="buttons">
         {isLeaving ? (

@@ -53,18 +53,28 @@ function ScenarioList({ name: current }: { readonly name: string | null }) {
   );
 }
 
+/** What is edited as YAML. */
+interface Edited {
+  readonly isRules: boolean;
+  readonly text: string;
+  /** What the text was made of, as JSON. */
+  readonly from: string;
+}
+
 /** Opens the scenario or the overrides as YAML. */
 function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
   const live = useLive();
   const { world } = live;
   const scenario = live.scenario.value;
   const { isBusy, refusal, run } = useAction();
-  const [edited, setEdited] = useState<{ readonly isRules: boolean; readonly text: string } | null>(null);
+  const [edited, setEdited] = useState<Edited | null>(null);
   const off = scenario === null ? 'Loading' : null;
+  const documentOf = (isRules: boolean): unknown => (isRules ? rulesDocument(top) : scenario?.document);
   const edit = (isRules: boolean): void =>
     run(async () => {
-      const document = isRules ? rulesDocument(top) : scenario?.document;
-      setEdited({ isRules, text: (await checkScenario(live, { document })).text });
+      const document = documentOf(isRules);
+      const { text } = await checkScenario(live, { document });
+      setEdited({ isRules, text, from: JSON.stringify(document) });
     });
   const use = (document: unknown): Promise<Said> =>
     changedRules(
@@ -93,6 +103,7 @@ function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
               ? 'They are tried before those of the scenario.'
               : 'Its rules and outcomes, for this world only. No file changes.'
           }
+          isChangedElsewhere={edited.from !== JSON.stringify(documentOf(edited.isRules))}
           start={edited.text}
           use={use}
           onClose={() => setEdited(null)}
