@@ -3,7 +3,7 @@ import type { Refusal } from '../../contract/errors.ts';
 import { unavailable } from '../dropped.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { StoreObserver } from '../world-parts.ts';
-import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts/scripts.ts';
+import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
 import { isPassing, joinedCalls, RetriedCalls } from './store-calls.ts';
 import { clientFor, disconnect, subscriberFor, type Client } from './store-client.ts';
 

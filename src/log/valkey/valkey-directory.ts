@@ -1,6 +1,6 @@
 import type { Directory, Use, WorldsPage } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
-import { keysOf, LIST_KEYS } from './scripts/scripts.ts';
+import { keysOf, LIST_KEYS } from './scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 type ExchangeReply = readonly [worlds: number, records: number, listed: readonly string[]];

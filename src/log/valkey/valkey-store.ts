@@ -5,8 +5,7 @@ import type { WorldState } from '../../world/state.ts';
 import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
-import { HEARD_AGAIN_MS } from './scripts/log-scripts.ts';
-import { FORMAT, KEY_PREFIX, keysOf, OLDER_LISTS, type WorldKeys } from './scripts/scripts.ts';
+import { FORMAT, HEARD_AGAIN_MS, KEY_PREFIX, keysOf, OLDER_LISTS, type WorldKeys } from './scripts.ts';
 import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
 import {
   appendedAfter,
@@ -46,6 +45,7 @@ type DropReply = readonly [outcome: -1 | 0 | 1, bases?: string, restores?: reado
 
 const PAGE = 1000;
 const TRIES = 5;
+
 /** The logs of all worlds, in Valkey or Redis. Many servers share it. */
 export class ValkeyStore implements Store {
   readonly server: string;

@@ -1,5 +1,5 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { initiate, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { storedLogFor } from '../../support/store/stored-log.ts';

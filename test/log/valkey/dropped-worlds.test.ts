@@ -2,7 +2,7 @@ import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { keepingVerdict } from '../../../src/http/referee/evidence.ts';
 import type { Notes } from '../../../src/log/notes.ts';
-import { LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import { LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { World } from '../../../src/log/world.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import type { RedisServer } from '../../support/store/redis-server.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { FORMAT, keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import { readUnlessDropped } from '../../../src/log/dropped.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';

@@ -2,7 +2,7 @@ import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { unavailable } from '../../../src/log/dropped.ts';
-import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';

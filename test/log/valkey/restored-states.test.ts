@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { writeState } from '../../../src/log/valkey/stored/stored-state.ts';
 import { freeze } from '../../../src/world/copy.ts';
 import type { WorldState } from '../../../src/world/state.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { FORMAT, keysOf } from '../../../src/log/valkey/scripts/scripts.ts';
+import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
 import { connectSandbox } from '../../../src/index.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { buildNewerProgram } from './newer-program.ts';

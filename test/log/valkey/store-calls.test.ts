@@ -1,6 +1,6 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { KEY_PREFIX, LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import { KEY_PREFIX, LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { filesOfInitiate } from '../../support/files-run.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';

@@ -1,7 +1,7 @@
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ControlClient } from '../../../src/client/control-client.ts';
-import { LIST_KEYS } from '../../../src/log/valkey/scripts/scripts.ts';
+import { LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { WorldsResponse } from '../../../src/contract/control-responses.ts';
 import { startSandbox } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';

@@ -1,5 +1,5 @@
 import type { NoteLimits, Notes } from '../../notes.ts';
-import { KEY_PREFIX } from '../scripts/scripts.ts';
+import { KEY_PREFIX } from '../scripts.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /** The text without the name of its change. Names distinguish two changes to the same text from one that is sent twice. */

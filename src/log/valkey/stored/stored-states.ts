@@ -5,7 +5,7 @@ import { openWorld, type WorldState } from '../../../world/state.ts';
 import { thawed } from '../../past.ts';
 import type { Base, Place } from '../../store.ts';
 import type { WallClock } from '../../wall-clock.ts';
-import { FORMAT, type WorldKeys } from '../scripts/scripts.ts';
+import { FORMAT, type WorldKeys } from '../scripts.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import { readState, writeState } from './stored-state.ts';
 

@@ -1,4 +1,42 @@
-/** The scripts that keep the log of a world. Positions count its commands from 1; numbers are written in full, never as 1e+15. */
+/** The prefix of all keys in this layout. A layout that older servers cannot read gets another number. */
+export const KEY_PREFIX = 'payout-sandbox:4:';
+
+/** The lists of worlds of earlier layouts, which this program does not read. */
+export const OLDER_LISTS = [
+  'payout-sandbox:1:worlds',
+  'payout-sandbox:2:worlds',
+  'payout-sandbox:3:{worlds}:used',
+];
+
+/** The number of the newest format of commands and states that this program reads and writes. */
+export const FORMAT = 1;
+
+export type WorldKeys = ReturnType<typeof keysOf>;
+
+/** The keys of one world, which are in one hash slot. */
+export function keysOf(worldId: string) {
+  const tag = `${KEY_PREFIX}{${worldId}}:`;
+  return {
+    /** The single values: epoch, format, positions, bases. */
+    head: `${tag}head`,
+    /** The commands, a stream whose ids are `0-POSITION`. */
+    log: `${tag}log`,
+    /** The positions of the restores in the log, by the names of their states. */
+    restores: `${tag}restores`,
+    /** Why the world was dropped, for some minutes: longer than a server needs to look up all its copies. */
+    dropped: `${tag}dropped`,
+    /** The channel that announces news. */
+    news: `${tag}news`,
+    /** The key of a state that is stored beside the log: a base, or what a restore puts in place. */
+    state: (name: string) => `${tag}state:${name}`,
+  };
+}
+
+const LIST = `${KEY_PREFIX}{worlds}:`;
+/** The list of worlds: when each was used last, what each holds, and the sum of that. */
+export const LIST_KEYS = [`${LIST}used`, `${LIST}held`, `${LIST}total`] as const;
+
+// In the scripts of a log, positions count its commands from 1. Numbers are written in full, never as 1e+15.
 
 const NOW = `
 local time = redis.call('TIME')
@@ -23,7 +61,7 @@ export const HEARD_AGAIN_MS = HEARD_MS / 3;
  *
  * @returns {epoch, format, ms when it was made, its bases, its first scenario, 1 if it was made now}; {} without one
  */
-export const OPEN = `${NOW}${EPOCH}
+const OPEN = `${NOW}${EPOCH}
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'opened', 'bases', 'source')
 if head[1] then return {head[1], tonumber(head[2]), tonumber(head[3]), head[4], head[5] or '', 0} end
 if ARGV[4] == '' then return {} end
@@ -51,7 +89,7 @@ return {epoch, tonumber(ARGV[1]), now, ARGV[5], ARGV[4], 1}
  * {'more', ms, commands} when there are more to see first; {'behind'} when the log was trimmed past it;
  * {'newer', format} when only a newer program can read it; {'gone', why} for another life, with no reason if nobody dropped it
  */
-export const APPEND = `#!lua
+const APPEND = `#!lua
 ${NOW}${EPOCH}
 local PAGE = 500
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'trimmed', 'renewed', 'heard')
@@ -108,7 +146,7 @@ return {'done', now, news, 1}
  *
  * @returns 1 if the new base is in the list
  */
-export const COMPACT = `
+const COMPACT = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'bases', 'format')
 if head[1] == ARGV[1] and string.find(head[2], '"key":"' .. ARGV[6] .. '"', 1, true) then return 1 end
 if head[1] ~= ARGV[1] or head[2] ~= ARGV[2] or tonumber(head[3]) > tonumber(ARGV[5]) then return 0 end
@@ -126,7 +164,7 @@ return 1
  * Adds pieces to a state that is stored beside a log. They expire even if the server dies before it writes the rest.
  * KEYS: the state. ARGV: time to live in ms; the number and the text of each piece.
  */
-export const WRITE_STATE = `
+const WRITE_STATE = `
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `;
@@ -138,7 +176,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
  *
  * @returns {1, its bases, the names of its restored states}; {0} if there was none, {-1} if it was used meanwhile
  */
-export const DROP = `${NOW}
+const DROP = `${NOW}
 if redis.call('GET', KEYS[5]) == ARGV[3] then return {1, '', {}} end
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'used', 'bases')
 if not head[1] then return {0} end
@@ -150,3 +188,90 @@ redis.call('SET', KEYS[5], ARGV[3], 'PX', 60000)
 redis.call('PUBLISH', ARGV[2], '')
 return {1, head[3], restores}
 `;
+
+/**
+ * Notes when worlds were used, and what they hold, and returns what the list knows of them. A world that is not listed stays so:
+ * it may have been dropped. What a later command has made of a world is not replaced by what an earlier one has.
+ *
+ * KEYS: used held total. ARGV: for each world its id, when it was used in ms, its epoch, position and records.
+ *
+ * @returns {how many worlds are listed, how many records they hold, for each world `EPOCH POSITION RECORDS`, or empty}
+ */
+const EXCHANGE = `
+local listed = {}
+for nth = 1, #ARGV, 5 do
+  local id, epoch, position, records = ARGV[nth], ARGV[nth + 2], ARGV[nth + 3], ARGV[nth + 4]
+  local held = ''
+  if redis.call('ZSCORE', KEYS[1], id) then
+    redis.call('ZADD', KEYS[1], 'GT', ARGV[nth + 1], id)
+    held = redis.call('HGET', KEYS[2], id) or '0 0 0'
+    local ofEpoch, ofPosition, before = string.match(held, '^(%S+) (%d+) (%d+)$')
+    if epoch > ofEpoch or epoch == ofEpoch and tonumber(position) > tonumber(ofPosition) then
+      held = epoch .. ' ' .. position .. ' ' .. records
+      redis.call('HSET', KEYS[2], id, held)
+      redis.call('INCRBY', KEYS[3], records - before)
+    end
+  end
+  listed[#listed + 1] = held
+end
+return {redis.call('ZCARD', KEYS[1]), tonumber(redis.call('GET', KEYS[3]) or '0'), listed}
+`;
+
+/** Removes a world from the list. KEYS: used held total. ARGV: its id. */
+const UNLIST = `
+local held = redis.call('HGET', KEYS[2], ARGV[1])
+if held then
+  redis.call('DECRBY', KEYS[3], string.match(held, '(%d+)$'))
+  redis.call('HDEL', KEYS[2], ARGV[1])
+end
+redis.call('ZREM', KEYS[1], ARGV[1])
+`;
+
+/**
+ * Replaces a text by another, and drops those past the limits, first the one that was changed longest ago. The new text may
+ * already be there, when the reply to an earlier call was lost.
+ *
+ * KEYS: texts order bytes. ARGV: name, the text before, the new one (empty for none), most texts, their most bytes.
+ *
+ * @returns 0 when the current text is not the one before
+ */
+const CHANGE_NOTE = `
+local name, text = ARGV[1], ARGV[3]
+local before = redis.call('HGET', KEYS[1], name) or ''
+if before == text then return 1 end
+if before ~= ARGV[2] then return 0 end
+local bytes = redis.call('INCRBY', KEYS[3], #text - #before)
+if text == '' then
+  redis.call('HDEL', KEYS[1], name)
+  redis.call('ZREM', KEYS[2], name)
+else
+  local time = redis.call('TIME')
+  redis.call('HSET', KEYS[1], name, text)
+  redis.call('ZADD', KEYS[2], time[1] * 1000000 + time[2], name)
+end
+while redis.call('ZCARD', KEYS[2]) > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5]) do
+  local oldest = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  if not oldest or oldest == name then break end
+  bytes = redis.call('DECRBY', KEYS[3], redis.call('HSTRLEN', KEYS[1], oldest))
+  redis.call('HDEL', KEYS[1], oldest)
+  redis.call('ZREM', KEYS[2], oldest)
+end
+return 1
+`;
+
+/**
+ * The scripts that run in the store, each as one atomic step, with the number of their keys. All keys of a script are in one
+ * hash slot, and each script names those that it uses.
+ */
+export const SCRIPTS = {
+  open: { lua: OPEN, numberOfKeys: 3 },
+  append: { lua: APPEND, numberOfKeys: 4 },
+  /** It is called with the number of its keys, since there may be more. */
+  compact: { lua: COMPACT },
+  writeState: { lua: WRITE_STATE, numberOfKeys: 1 },
+  drop: { lua: DROP, numberOfKeys: 5 },
+  exchange: { lua: EXCHANGE, numberOfKeys: 3 },
+  unlist: { lua: UNLIST, numberOfKeys: 3 },
+  changeNote: { lua: CHANGE_NOTE, numberOfKeys: 3 },
+} as const;
+export type ScriptName = keyof typeof SCRIPTS;
