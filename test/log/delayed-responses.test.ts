@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DelayedResponses } from '../../src/log/connections/delayed-responses.ts';
+import { DelayedResponses } from '../../src/log/connections/world-connections.ts';
 
 test('a delayed response ends once: by itself, when it is released, or at once if its world has ended', () => {
   const delayed = new DelayedResponses();

@@ -1,11 +1,58 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { StateEvent } from '../../world/events.ts';
 import type { Released } from '../../world/request/hold-state.ts';
-import { DelayedResponses } from './delayed-responses.ts';
 import { published, Reading, type EventReader } from './event-reader.ts';
 
 /** How many readers the events of one world may have on one server. */
 const MAX_READERS = 32;
+
+/** The delayed responses of one world, as functions that end them. */
+export class DelayedResponses {
+  readonly #begun: () => void;
+  /** Null until the first: most worlds delay no responses. */
+  #ends: Set<() => void> | null = null;
+  /** Whether the world or the sandbox has ended, too; a reset ends only the responses. */
+  isForGood = false;
+  #isOver = false;
+
+  /** @param begun called when a response begins to wait */
+  constructor(begun: () => void = () => undefined) {
+    this.#begun = begun;
+  }
+
+  /**
+   * Registers a delayed response, until the returned function is called.
+   *
+   * @param end called when the responses are released earlier, or at once when they have been released for good
+   */
+  hold(end: () => void): () => void {
+    if (this.#isOver) {
+      end();
+      return () => undefined;
+    }
+    this.#begun();
+    const ends = (this.#ends ??= new Set());
+    ends.add(end);
+    return () => ends.delete(end);
+  }
+
+  get isEmpty(): boolean {
+    return this.#ends === null || this.#ends.size === 0;
+  }
+
+  /** Ends all responses. @param forGood when the world or the sandbox ends */
+  release(forGood = false): void {
+    this.isForGood ||= forGood;
+    for (const end of this.#ends ?? []) end();
+    this.#ends?.clear();
+  }
+
+  /** Ends all responses, and every later one at once. */
+  close(): void {
+    this.#isOver = true;
+    this.release(true);
+  }
+}
 
 /** How the held requests of one world ended, for the code on this server that waits for them. There are at most a hundred. */
 class Releases {

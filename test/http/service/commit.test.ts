@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { DelayedResponses } from '../../../src/log/connections/delayed-responses.ts';
+import { DelayedResponses } from '../../../src/log/connections/world-connections.ts';
 import { type SettingsInput } from '../../../src/index.ts';
 import { HTTP_CLIENTS, type HttpClient, type Outcome } from '../../support/http/http-clients.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';

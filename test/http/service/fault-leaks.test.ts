@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
-import { DelayedResponses } from '../../../src/log/connections/delayed-responses.ts';
+import { DelayedResponses } from '../../../src/log/connections/world-connections.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { rawRequest } from '../../support/http/raw-socket.ts';
