@@ -20,7 +20,7 @@ import { decided, payoutSeen, planned, received } from './request/recorded.ts';
 import type { Ended, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
-import type { RequestResult } from './request/request-result.ts';
+import type { RequestResult } from './request/response.ts';
 import { nowMs, tally, type WorldState } from './state.ts';
 
 /** The number of the next request. */

@@ -10,7 +10,7 @@ import {
   sourceOf,
   START_MS,
 } from '../support/world/core.ts';
-import type { RequestResult } from '../../src/world/request/request-result.ts';
+import type { RequestResult } from '../../src/world/request/response.ts';
 
 const FROZEN = { clock: { frozenAtMs: START_MS } };
 

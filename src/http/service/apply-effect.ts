@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { SeenEffect } from '../../world/request/request-result.ts';
+import type { SeenEffect } from '../../world/request/response.ts';
 import type { SendContext } from '../limits/unread-responses.ts';
 import { sendText } from '../refusals.ts';
 import { breakWire, waitUntil } from './wire-faults.ts';

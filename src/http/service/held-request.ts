@@ -4,7 +4,7 @@ import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { World } from '../../log/world.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
-import type { RequestResult } from '../../world/request/request-result.ts';
+import type { RequestResult } from '../../world/request/response.ts';
 import { waitUntil, type WaitEnd } from './wire-faults.ts';
 
 type Hold = NonNullable<RequestResult['hold']>;

@@ -5,8 +5,7 @@ import type { SentResponse, StoredRequest } from '../../contract/snapshot-lines.
 import { toInr, toPaise } from '../../payout/money.ts';
 import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';
 import { iso } from '../../contract/instant.ts';
-import type { RequestResult } from '../request/request-result.ts';
-import { responseOf } from '../request/response.ts';
+import { responseOf, type RequestResult } from '../request/response.ts';
 
 export type ExchangeOutcome = StoredRequest['outcome'];
 

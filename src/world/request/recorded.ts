@@ -3,8 +3,7 @@ import type { Context } from '../commands.ts';
 import { requestCharacters, type Exchange } from '../journal/exchange.ts';
 import { nowMs, type WorldState } from '../state.ts';
 import type { Received } from './request-commands.ts';
-import type { RequestResult } from './request-result.ts';
-import { codeOf } from './response.ts';
+import { codeOf, type RequestResult } from './response.ts';
 
 /** What an exchange keeps of its request. */
 export const received = (state: WorldState, request: Received, { stamp }: Context) => ({

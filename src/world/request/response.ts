@@ -1,15 +1,63 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dialect } from '../../contract/dialect.ts';
 import { refusalMessage, REFUSALS, type FieldError, type RefusalData } from '../../contract/errors.ts';
+import type { RouteName } from '../../contract/match.ts';
 import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service.ts';
 import type { Payout, SentResponse } from '../../contract/snapshot-lines.ts';
 import { invariant, toInr } from '../../payout/money.ts';
 import { retryAfterSeconds } from '../../scenario/rate-window.ts';
-import { replacesBody, type RequestFacts, type Respond } from '../../scenario/rule.ts';
+import {
+  replacesBody,
+  type Effect,
+  type Hold,
+  type RequestFacts,
+  type Respond,
+} from '../../scenario/rule.ts';
 import { asItIs, filled, filledBody, filledHeaders, type TemplateValues } from '../../scenario/template.ts';
-import type { Answer, RequestResult, SeenEffect } from './request-result.ts';
 
-/** Responses as text: made for the client, and made again whenever somebody reads the journal. */
+/** What a request resulted in, and its response as text: made for the client, and again whenever somebody reads the journal. */
+
+/** The result of a request of the service: plain data, from which HTTP makes its response. */
+export interface RequestResult {
+  readonly route: RouteName;
+  /** Which request of its world it is, counted from 1. */
+  readonly request: number;
+  /** The dialect of the response. */
+  readonly dialect: Dialect;
+  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
+  readonly attempt: number;
+  /** How a rule changes what the client sees; null for the normal response. */
+  readonly effect: SeenEffect | null;
+  readonly answer: Answer;
+  /** Whether this request made a payout. */
+  readonly committed: boolean;
+  /** The balance before and after it; null when the ledger was not asked. */
+  readonly balances: { readonly beforePaise: number; readonly afterPaise: number } | null;
+  /** Set when a rule holds the request. While it has only arrived, nothing was done and the response is `none`. */
+  readonly hold?: Hold & { readonly id: number };
+}
+
+/** What a rule does to the response. */
+export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
+  /** The rule: `scenario/rule`. */
+  readonly rule: string;
+  /** Wall time, ms. */
+  readonly delayMs: number;
+  /** How long its limit still refuses requests, in ms of world time; null for a rule without a limit. */
+  readonly limitLeftMs: number | null;
+  /** World time when the request was handled, ms since the epoch. */
+  readonly nowMs: number;
+  /** The bytes of the fault `garbage`, from 0 to 255; empty for all others. */
+  readonly garbage: readonly number[];
+}
+
+/** The normal response: that of the ledger, or the one it would have given if it had been asked. */
+export type Answer =
+  | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
+  | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }
+  | { readonly kind: 'refused'; readonly refusal: RefusalData }
+  /** Nothing was done, and a rule's own answer replaces the normal one. */
+  | { readonly kind: 'none' };
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -124,7 +172,10 @@ function ownResponse(
   const { status, body, message: ownMessage } = respond;
   const { dialect } = result;
   const values = templateValues(effect, result, asked);
-  addHeaders(headers, usualHeaders(status, dialect, effect));
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
+  if (status === 429 && dialect.rate_limit.retry_after === 'seconds') {
+    headers['retry-after'] = retryAfterSeconds(effect.limitLeftMs ?? ONE_SECOND);
+  }
   addHeaders(headers, filledHeaders(respond.headers ?? {}, values));
   if (body !== undefined) {
     headers['content-type'] ??= typeof body === 'string' ? TEXT_TYPE : JSON_TYPE;
@@ -141,18 +192,6 @@ function ownResponse(
   const { text, contentType } = errorBody({ status, code: codeOf(respond)!, message }, dialect.errors);
   if (contentType !== null) headers['content-type'] ??= contentType;
   return { status, headers: confined(headers), body: text };
-}
-
-/** The headers that go with a status, unless the rule orders others. */
-function usualHeaders(
-  status: number,
-  { rate_limit: rows }: Dialect,
-  { limitLeftMs }: SeenEffect,
-): Readonly<Headers> {
-  if (status === 401) return { 'www-authenticate': 'Bearer' };
-  return status === 429 && rows.retry_after === 'seconds'
-    ? { 'retry-after': retryAfterSeconds(limitLeftMs ?? ONE_SECOND) }
-    : {};
 }
 
 /** The types in which no browser runs scripts. */
@@ -192,7 +231,11 @@ function normalBody({
   answer,
   dialect,
 }: RequestResult): InitiateResponse | StatusResponse | BalanceResponse {
-  if (answer.kind === 'balance') return balanceBody(answer, dialect);
+  if (answer.kind === 'balance') {
+    const { balancePaise, lastUpdatedMs } = answer;
+    const last_updated = timestamp(lastUpdatedMs, dialect);
+    return { status: 'success', data: { balance: toInr(balancePaise), currency: 'INR', last_updated } };
+  }
   invariant(answer.kind === 'payout', 'a 200 shows a payout or a balance');
   return route === 'initiate' ? initiateBody(answer.payout, dialect) : statusBody(answer.payout, dialect);
 }
@@ -207,16 +250,6 @@ function initiateBody(payout: Payout, dialect: Dialect): InitiateResponse {
     created_at: timestamp(payout.createdAtMs, dialect),
   };
   return { status: 'success', message: 'Payout initiated successfully', data };
-}
-
-function balanceBody(
-  { balancePaise, lastUpdatedMs }: Extract<Answer, { kind: 'balance' }>,
-  dialect: Dialect,
-): BalanceResponse {
-  return {
-    status: 'success',
-    data: { balance: toInr(balancePaise), currency: 'INR', last_updated: timestamp(lastUpdatedMs, dialect) },
-  };
 }
 
 function statusBody(payout: Payout, dialect: Dialect): StatusResponse {

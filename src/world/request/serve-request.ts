@@ -21,7 +21,7 @@ import {
 import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest } from './hold-state.ts';
-import type { Answer, RequestResult, SeenEffect } from './request-result.ts';
+import type { Answer, RequestResult, SeenEffect } from './response.ts';
 import { full, nowMs, type WorldState } from '../state.ts';
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP

@@ -23,7 +23,7 @@ import type { Command, CommandOf, Stamp } from '../../../src/world/commands.ts';
 import type { Ended, Received } from '../../../src/world/request/request-commands.ts';
 import type { StateEvent } from '../../../src/world/events.ts';
 import { findPayout } from '../../../src/world/ledger.ts';
-import type { Answer, RequestResult } from '../../../src/world/request/request-result.ts';
+import type { Answer, RequestResult } from '../../../src/world/request/response.ts';
 import { SnapshotReader, takeSnapshot } from '../../../src/world/snapshot.ts';
 import { openWorld, type WorldState } from '../../../src/world/state.ts';
 import { ManualClock } from './manual-clock.ts';
