@@ -1,5 +1,16 @@
 import { createReadStream } from 'node:fs';
-import { link, mkdtemp, open, readdir, readlink, realpath, rename, rm, rmdir, stat } from 'node:fs/promises';
+import {
+  link,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
 import { systemReason } from '../../contract/usage-error.ts';
@@ -30,24 +41,22 @@ export async function writeStateFile(file: string, text: AsyncIterable<string>):
   }
 }
 
-/** Writes a file in a folder of its own beside it, whose name nobody can foresee, and moves it to its place once it is complete. */
+/** Writes a file beside its place, and moves it there once it is complete. */
 async function writeWhole(file: string, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
+  await withUnfinished(file, async (unfinished) => {
+    await writeFile(unfinished, chunks, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(unfinished, file);
+  });
+  await syncFolder(dirname(file));
+}
+
+/** @param work gets a path in a folder of its own beside the file, whose name nobody can foresee; it is removed at the end */
+async function withUnfinished(file: string, work: (unfinished: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(`${file}${UNFINISHED}`);
   try {
-    const unfinished = join(folder, 'unfinished');
-    const handle = await open(unfinished, 'wx', 0o600);
-    try {
-      for await (const chunk of chunks) await handle.appendFile(chunk); // a plain write may stop half-way on a full disk
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(unfinished, file);
-    await rmdir(folder);
-    await syncFolder(dirname(file));
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-    throw error;
+    await work(join(folder, 'unfinished'));
+  } finally {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined); // the next start removes it
   }
 }
 
@@ -88,17 +97,13 @@ export async function claimStateFile(
 }
 
 /** Tries what a write does, without replacing the file. @throws SettingsError when it is a mount, which cannot be replaced */
-async function tryToWrite(file: string): Promise<void> {
-  const folder = await mkdtemp(`${file}${UNFINISHED}`);
-  try {
-    await link(file, join(folder, 'link')).catch((error: unknown) => {
+const tryToWrite = (file: string): Promise<void> =>
+  withUnfinished(file, async (unfinished) => {
+    await link(file, unfinished).catch((error: unknown) => {
       if (codeOf(error) !== 'EXDEV') return; // a file system without links, or no file yet
       throw new SettingsError(`the state file ${file} is a mount and cannot be replaced: mount its folder`);
     });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+  });
 
 /** What a path names once links are followed: a new file would replace the link. */
 async function targetOf(path: string): Promise<string> {
