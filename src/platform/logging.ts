@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { logOptions } from './log-line.ts';
 import { readableLine } from './readable-line.ts';
@@ -54,15 +55,9 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     log.level = 'silent'; // a connection that is cut at the very end may still log a line
     clearTimeout(flush);
     destination.flushSync = () => undefined; // pino calls it at exit, and it would never return when nobody reads
-    await new Promise<void>((resolve) => {
-      const nobodyReads = setTimeout(resolve, LAST_LINES_MS);
-      const ended = (): void => {
-        clearTimeout(nobodyReads);
-        resolve();
-      };
-      destination.once('close', ended).once('error', ended);
-      destination.end();
-    });
+    const closed = once(destination, 'close', { signal: AbortSignal.timeout(LAST_LINES_MS) });
+    destination.end();
+    await closed.catch(() => undefined); // nobody reads, or the lines cannot be written
     waitsForReader = false;
   };
   // bytes are gathered in a list; gathering texts would copy all of them for each line
