@@ -36,42 +36,13 @@ interface Measured {
   readonly fault: string | undefined;
 }
 
-/** Counts what happens, for Prometheus. It contains nothing about single worlds: no key, no id, no reference. */
-export interface Metrics {
-  readonly requested: (exchange: Measured) => void;
-  readonly settled: (change: Change) => void;
-  /** What happens between this server and its store. */
-  readonly store:
-    | (Pick<StoreObserver, 'lost' | 'retried' | 'calling'> & Pick<WorldObserver, 'refusalsDropped'>)
-    | undefined;
-  readonly text: () => Promise<string>;
-  readonly close: () => void;
-}
-
-/**
- * Begins to count. prom-client's default metrics are not used: they watch the process with observers that nothing ever stops,
- * and a process may start and close many sandboxes. Metrics that they have too keep their names.
- */
-export function startMetrics({ worlds, transactions, version, startedAtMs, store }: Sources): Metrics {
-  const register = new Registry();
-  const registers = [register];
-  const counter = (name: string, help: string, labelNames: string[]): Counter =>
-    new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers });
-  const requests = counter(
-    'requests_total',
-    'Requests that have ended, by route and HTTP status; status none when no response was sent',
-    ['route', 'method', 'status'],
-  );
-  const faults = counter('faults_total', 'Connections that a rule broke, by the kind of fault', ['kind']);
-  const settlements = counter('settlements_total', 'Payouts that reached a state', ['state']);
-  const durations = new Histogram({
-    name: `${PREFIX}request_duration_seconds`,
-    help: 'How long requests took, including the delays of rules',
-    labelNames: ['route'],
-    buckets: SECONDS,
-    registers,
-  });
-  const gauge = (name: string, help: string, value: () => number): void =>
+/** The metrics of one registry: what a sandbox counts and measures. */
+const metersOf = (registers: Registry[]) => ({
+  counter: (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `${PREFIX}${name}`, help, labelNames, registers }),
+  histogram: (name: string, help: string, label: string) =>
+    new Histogram({ name: `${PREFIX}${name}`, help, labelNames: [label], buckets: SECONDS, registers }),
+  gauge: (name: string, help: string, value: () => number): void =>
     void new Gauge({
       name,
       help,
@@ -79,7 +50,33 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
       collect() {
         this.set(value());
       },
-    });
+    }),
+});
+
+/** Counts what happens, for Prometheus. It contains nothing about single worlds: no key, no id, no reference. */
+export type Metrics = ReturnType<typeof startMetrics>;
+
+/**
+ * Begins to count. prom-client's default metrics are not used: they watch the process with observers that nothing ever stops,
+ * and a process may start and close many sandboxes. Metrics that they have too keep their names.
+ */
+export function startMetrics({ worlds, transactions, version, startedAtMs, store }: Sources) {
+  const register = new Registry();
+  const registers = [register];
+  const meters = metersOf(registers);
+  const { counter, gauge } = meters;
+  const requests = counter(
+    'requests_total',
+    'Requests that have ended, by route and HTTP status; status none when no response was sent',
+    ['route', 'method', 'status'],
+  );
+  const faults = counter('faults_total', 'Connections that a rule broke, by the kind of fault', ['kind']);
+  const settlements = counter('settlements_total', 'Payouts that reached a state', ['state']);
+  const durations = meters.histogram(
+    'request_duration_seconds',
+    'How long requests took, including the delays of rules',
+    'route',
+  );
   gauge(`${PREFIX}worlds`, `Current number of worlds${SHARED}`, worlds);
   gauge(
     `${PREFIX}transactions`,
@@ -114,35 +111,31 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
   gauge('nodejs_eventloop_lag_max_seconds', 'The longest of them', () => inSeconds(delay.max));
 
   return {
-    requested({ request, route: name, status, durationMs, fault }) {
+    requested: ({ request, route: name, status, durationMs, fault }: Measured): void => {
       const route = name ?? request.routeOptions?.url ?? 'unknown'; // not the path, since ids in it would make endless series
       const method = route === 'unknown' ? 'any' : request.method;
       requests.inc({ route, method, status: String(status ?? 'none') });
       durations.observe({ route }, durationMs / 1000);
       if (fault !== undefined) faults.inc({ kind: fault });
     },
-    settled({ from, to }) {
+    settled: ({ from, to }: Change): void => {
       if (from !== to) settlements.inc({ state: to }); // otherwise only its UTR was set
     },
-    store: store && storeMetrics(counter, gauge, registers, store),
-    async text() {
+    store: store && storeMetrics(meters, store),
+    text: async (): Promise<string> => {
       const text = await register.metrics();
       delay.reset();
       return text;
     },
-    close: () => void delay.disable(),
+    close: (): void => void delay.disable(),
   };
 }
 
-type Gauges = (name: string, help: string, value: () => number) => void;
-type Counters = (name: string, help: string, labelNames: string[]) => Counter;
-
+/** What happens between this server and its store. */
 function storeMetrics(
-  counter: Counters,
-  gauge: Gauges,
-  registers: Registry[],
+  { counter, gauge, histogram }: ReturnType<typeof metersOf>,
   { isUp, copies, newer }: NonNullable<Sources['store']>,
-): NonNullable<Metrics['store']> {
+): Pick<Required<StoreObserver>, 'lost' | 'retried' | 'calling'> & Pick<WorldObserver, 'refusalsDropped'> {
   gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(isUp()));
   gauge(
     `${PREFIX}store_newer_worlds`,
@@ -153,21 +146,17 @@ function storeMetrics(
   const lost = counter(
     'store_worlds_lost_total',
     'Worlds of which the store has lost everything, or what happened last. Each server that had a copy counts them',
-    [],
   );
   const dropped = counter(
     'store_refusals_dropped_total',
     'Requests that were refused while the store could not be used, and that found no room to be listed later',
-    [],
   );
-  const retries = counter('store_retries_total', 'Calls of the store that were repeated', []);
-  const calls = new Histogram({
-    name: `${PREFIX}store_call_seconds`,
-    help: 'How long calls of the store took. `open` reads a world that this server does not know, or reads it again; `compact` keeps a state of it',
-    labelNames: ['call'],
-    buckets: SECONDS,
-    registers,
-  });
+  const retries = counter('store_retries_total', 'Calls of the store that were repeated');
+  const calls = histogram(
+    'store_call_seconds',
+    'How long calls of the store took. `open` reads a world that this server does not know, or reads it again; `compact` keeps a state of it',
+    'call',
+  );
   return {
     lost: () => lost.inc(),
     refusalsDropped: (count) => dropped.inc(count),
