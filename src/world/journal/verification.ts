@@ -142,18 +142,11 @@ export function verify(
     return { passed: false, count: 0, message: '', closest: [], evicted };
   }
   const patternOf = countedPatterns();
+  const conditionsAt = (one: RequestMatch, ...path: readonly PropertyKey[]): readonly Condition[] =>
+    conditionsOfMatch(one, patternOf, reportIn(report, ...path));
   const witnesses = exchanges.map((exchange): Witness => ({ ...factsOf(exchange), exchange }));
-  if (sequence === undefined) {
-    return inNumber(
-      witnesses,
-      conditionsOfMatch(match, patternOf, reportIn(report, 'match')),
-      count,
-      evicted,
-    );
-  }
-  const steps = sequence.map((step, index) =>
-    conditionsOfMatch(step, patternOf, reportIn(report, 'sequence', index)),
-  );
+  if (sequence === undefined) return inNumber(witnesses, conditionsAt(match, 'match'), count, evicted);
+  const steps = sequence.map((step, index) => conditionsAt(step, 'sequence', index));
   return inSequence(witnesses, steps, evicted);
 }
 
@@ -200,24 +193,17 @@ function inNumber(
   const count = matches.length;
   const { exactly = count, at_least = 0, at_most = Infinity } = expected;
   const isTooFew = count < exactly || count < at_least;
+  const isTooMany = count > exactly || count > at_most;
   const result = countMessage(count, expected, evicted);
+  if (!isTooFew && !isTooMany) return { passed: true, count, message: result, closest: [], evicted };
   const lines = [
     result,
     `Expected: ${matchText(conditions)}`,
     ...(isTooFew ? nothingCame(witnesses, evicted) : []),
   ];
-  if (isTooFew) {
-    const nearest = closest(witnesses, conditions);
-    const message = withRequests(lines, 'The closest that do not match:', nearest);
-    return { passed: false, count, message, closest: nearest, evicted };
-  }
-  if (count > exactly || count > at_most) {
-    const latest = matches
-      .slice(-CLOSEST)
-      .toReversed()
-      .map((one) => shown(one, []));
-    const message = withRequests(lines, 'The latest that match:', latest);
-    return { passed: false, count, message, closest: latest, evicted };
-  }
-  return { passed: true, count, message: result, closest: [], evicted };
+  const latest = matches.slice(-CLOSEST).toReversed();
+  const nearest = isTooFew ? closest(witnesses, conditions) : latest.map((one) => shown(one, []));
+  const title = isTooFew ? 'The closest that do not match:' : 'The latest that match:';
+  const message = withRequests(lines, title, nearest);
+  return { passed: false, count, message, closest: nearest, evicted };
 }
