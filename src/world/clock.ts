@@ -5,7 +5,7 @@ import type { CommandOf, Context } from './commands.ts';
 import { iso } from '../contract/instant.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
-import { isFrozen, isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
+import { isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
 
 /** The clock at another world time, frozen or running as it was. */
 export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>
@@ -28,7 +28,7 @@ export interface ClockResult {
 
 export const clockResult = (state: WorldState): ClockResult => ({
   nowMs: nowMs(state),
-  isFrozen: isFrozen(state),
+  isFrozen: state.clock.frozenAtMs !== null,
   nextDueMs: nextDueMsOf(state),
 });
 

@@ -5,9 +5,14 @@ import { openIndex, indexPayout, useScenario, type WorldState } from './state.ts
 export type FrozenState = Omit<WorldState, 'index'>;
 
 /** A copy that later commands do not change. It copies lists of references, and nothing that they refer to. */
-export function freeze({ index: _index, ...state }: WorldState): FrozenState {
-  return copyOf(state);
-}
+export const freeze = ({ index: _index, ...state }: FrozenState & Partial<WorldState>): FrozenState => ({
+  ...state,
+  ...copyOfCounts(state),
+  requests: { ...state.requests, list: state.requests.list.slice() },
+  entries: state.entries.slice(),
+  payouts: state.payouts.slice(),
+  refused: new Set(state.refused),
+});
 
 /** What a world counts. */
 type Counts = Pick<WorldState, 'uses' | 'windows' | 'attempts'>;
@@ -19,21 +24,12 @@ export const copyOfCounts = ({ uses, windows, attempts }: Counts): Counts => ({
   attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older) },
 });
 
-const copyOf = (state: FrozenState): FrozenState => ({
-  ...state,
-  ...copyOfCounts(state),
-  requests: { ...state.requests, list: state.requests.list.slice() },
-  entries: state.entries.slice(),
-  payouts: state.payouts.slice(),
-  refused: new Set(state.refused),
-});
-
 const PAYOUTS_AT_ONCE = 2000;
 
 /** Makes a state that commands can change from a frozen one. A large one takes long, so that others need a turn at each step. */
 export function* thaw(frozen: FrozenState, compiler: ScenarioCompiler): Generator<void, WorldState> {
   const { scenario, overrides } = frozen;
-  const state: WorldState = { ...copyOf(frozen), index: openIndex(compiler.scenario(scenario.source)) };
+  const state: WorldState = { ...freeze(frozen), index: openIndex(compiler.scenario(scenario.source)) };
   useScenario(state, scenario, overrides, compiler);
   for (const [position, payout] of state.payouts.entries()) {
     indexPayout(state, payout, position);

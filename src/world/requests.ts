@@ -205,21 +205,18 @@ function shownState(exchange: Exchange): Payout['state'] | undefined {
   const { response, result, route, code = null, fault, headers: asked, method } = exchange;
   if (route === 'balance' || method === 'HEAD' || !showsResponse(fault)) return undefined;
   const respond = result?.effect?.respond ?? null;
-  const isNormal = response === 'planned' && !replacesBody(respond);
-  if (isNormal && result?.answer.kind === 'payout') {
-    const { state } = result.answer.payout;
-    const seen = seenIn({
-      route,
-      status: respond?.status ?? 200,
-      code,
-      asked,
-      body: { data: { status: state } },
-    });
-    return seen.kind === 'state' ? seen.state : undefined;
+  let status: number | null;
+  let body: unknown;
+  if (response === 'planned' && !replacesBody(respond)) {
+    if (result?.answer.kind !== 'payout') return undefined; // a refusal
+    status = respond?.status ?? 200;
+    body = { data: { status: result.answer.payout.state } };
+  } else {
+    const sent = sentResponse(exchange);
+    status = sent?.status ?? null;
+    body = readBody(sent?.body);
   }
-  if (isNormal) return undefined; // a refusal
-  const sent = sentResponse(exchange);
-  const seen = seenIn({ route, status: sent?.status ?? null, code, asked, body: readBody(sent?.body) });
+  const seen = seenIn({ route, status, code, asked, body });
   return seen.kind === 'state' ? seen.state : undefined;
 }
 

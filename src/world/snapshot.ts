@@ -9,7 +9,7 @@ import {
   type WorldHead,
   type WorldItem,
 } from '../contract/snapshot-lines.ts';
-import { timelineFault as aheadFault } from '../payout/payout.ts';
+import { timelineFault } from '../payout/payout.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { attemptsHeld } from './attempts.ts';
@@ -216,14 +216,15 @@ export class SnapshotReader {
 
   #addPayout(item: Payout): void {
     const { payouts, index } = this.#state;
-    const { txnId, clientRefId, nth, utr } = item;
+    const { txnId, clientRefId, nth, utr, timeline, stepsDone, state } = item;
     const earlier = findPayout(this.#state, { clientRefId });
     demand(!index.byTxnId.has(txnId), `${txnId} is there twice`);
     demand(nth === (earlier?.nth ?? 0) + 1, `the payouts of ${clientRefId} are not numbered without a gap`);
-    const fault = timelineFault(item);
+    demand(stepsDone <= timeline.length, `${txnId}: more of its steps have happened than it has`);
+    const fault = timelineFault(timeline.slice(stepsDone), state);
     demand(fault === null, `${txnId}: ${fault}`);
     demand(utr === null || !index.utrs.has(utr), `the UTR of ${txnId} is that of another payout`);
-    const payout = { ...item, timeline: this.#sharedTimeline(item.timeline) };
+    const payout = { ...item, timeline: this.#sharedTimeline(timeline) };
     indexPayout(this.#state, payout, payouts.push(payout) - 1);
   }
 
@@ -233,12 +234,6 @@ export class SnapshotReader {
     if (known === undefined) this.#timelines.set(text, timeline);
     return known ?? timeline;
   }
-}
-
-/** What is wrong with the steps that a payout has ahead; null when they can be applied. */
-function timelineFault({ timeline, stepsDone, state }: Payout): string | null {
-  if (stepsDone > timeline.length) return 'more of its steps have happened than it has';
-  return aheadFault(timeline.slice(stepsDone), state);
 }
 
 /** @throws Refusal STATE_REFUSED for a scenario or a rule that cannot be used here */

@@ -168,10 +168,6 @@ export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>
   worldTimeMs(clock, wallMs);
 
-export const ageMs = (state: WorldState): number => nowMs(state) - state.entries[0]!.atMs;
-
-export const isFrozen = ({ clock }: WorldState): boolean => clock.frozenAtMs !== null;
-
 /** True while nothing has happened to the wallet since its opening. */
 export const isUntouched = ({ entries, refused }: WorldState): boolean =>
   entries.length === 1 && refused.size === 0;

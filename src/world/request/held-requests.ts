@@ -1,6 +1,6 @@
 import { MAX_HELD } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { Effect, Hold } from '../../scenario/rule.ts';
+import type { Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
 import type { Decided } from '../journal/exchange.ts';
@@ -24,18 +24,17 @@ export function noRoomToHold({ held }: WorldState): Refusal | null {
 export function holdRequest(
   state: WorldState,
   command: RequestCommand,
-  hold: Hold,
   exchange: Decided,
   effect: Effect,
   events: StateEvent[],
-): HeldRequest {
+): void {
   const { made, waiting, expired } = state.held;
   const { client_ref_id: reference } = fieldsOf(command);
   const { answer, attempt } = exchange.result;
+  const hold = exchange.result.hold!;
   const asked = command.kind === 'status' ? command.query.txn_id : undefined;
   const request: HeldRequest = {
     ...hold,
-    id: made + 1,
     rule: exchange.rule!,
     effect,
     attempt,
@@ -48,7 +47,6 @@ export function holdRequest(
   };
   state.held = { made: made + 1, waiting: [...waiting, request], expired };
   events.push({ type: 'held', request });
-  return request;
 }
 
 /** Ends a wait. */

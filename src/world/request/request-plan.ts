@@ -11,7 +11,7 @@ import type { Context } from '../commands.ts';
 import { findPayout } from '../ledger.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest } from './hold-state.ts';
-import { ageMs, nowMs, type WorldState } from '../state.ts';
+import { nowMs, type WorldState } from '../state.ts';
 
 /** The part of a rule that is needed once it was taken. */
 export type TakenRule = Pick<Rule, 'id' | 'effect'>;
@@ -118,13 +118,14 @@ const drawOf = (command: RequestCommand, { seed, countsAttempts }: Scenario, att
 function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
   const fields = fieldsOf(command);
   const reference = referenceOf(state, fields);
+  const atMs = nowMs(state);
   return {
     route: command.kind,
     fields,
     headers: command.request.headers,
     attempt,
     payout: reference === undefined ? 0 : referenceNumber(state.attempts, reference),
-    nowMs: nowMs(state),
-    ageMs: ageMs(state),
+    nowMs: atMs,
+    ageMs: atMs - state.entries[0]!.atMs,
   };
 }

@@ -1,5 +1,4 @@
 import { Refusal } from '../../contract/errors.ts';
-import type { Dialect } from '../../contract/dialect.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
@@ -33,7 +32,7 @@ const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): Decided {
   const [result, effect] = resultOf(state, command, countRequest(state), context);
   const exchange = recordRequest(state, command, result, context);
-  if (result.hold !== undefined) holdRequest(state, command, result.hold, exchange, effect!, context.events);
+  if (result.hold !== undefined) holdRequest(state, command, exchange, effect!, context.events);
   return exchange;
 }
 
@@ -217,18 +216,20 @@ function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusa
 /** Finds a payout, and counts the read. @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN */
 function status(
   state: WorldState,
-  query: StatusQuery,
+  { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
   { scenario, rule }: Plan,
   { events }: Context,
 ): Answer {
-  const { client_ref_id: clientRefId, txn_id: txnId } = query;
   const { both, unknown } = scenario.dialect.status;
   const isBoth = clientRefId !== undefined && txnId !== undefined;
   if (isBoth && both === 400) throw badNames((field) => `${field} must be given alone`);
   if (clientRefId === undefined && txnId === undefined) {
     throw badNames(() => 'client_ref_id or txn_id is required');
   }
-  const position = positionAsked(state, query, scenario.dialect);
+  const position = positionOf(state, {
+    txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
+    clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
+  });
   const notFound = unknown === 400 ? 'TRANSACTION_UNKNOWN' : 'TRANSACTION_NOT_FOUND';
   if (position === undefined) throw new Refusal(notFound);
   if (countsReads(state.payouts[position]!)) {
@@ -240,19 +241,6 @@ function status(
   const staleMs = rule?.effect.staleMs ?? null;
   const shown = staleMs === null ? payout : asOf(payout, nowMs(state) - staleMs);
   return { kind: 'payout', payout: shown, replayed: false };
-}
-
-/** The position of the payout that a status query asks for; undefined when there is none. */
-function positionAsked(
-  state: WorldState,
-  { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
-  { status: { both } }: Dialect,
-): number | undefined {
-  const isBoth = clientRefId !== undefined && txnId !== undefined;
-  return positionOf(state, {
-    txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
-    clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
-  });
 }
 
 const badNames = (messageFor: (field: string) => string): Refusal =>
