@@ -8,7 +8,7 @@ import { httpServer } from './http/http-server.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import type { Examples } from './http/openapi/document.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
-import { DroppedWorlds } from './log/known/evictions.ts';
+import { droppedWorlds } from './log/known/evictions.ts';
 import { MemoryStore } from './log/memory-store.ts';
 import type { ValkeyStore, ValkeyStoreOptions } from './log/valkey/valkey-store.ts';
 import type { WallClock } from './log/wall-clock.ts';
@@ -142,7 +142,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       opened: (world) => drops.opened(world),
     },
   });
-  const drops = new DroppedWorlds(store.notes('dropped', DROPS_REMEMBERED), wallClock);
+  const drops = droppedWorlds(store.notes('dropped', DROPS_REMEMBERED), wallClock);
   const referee = new Referee({
     settings: store.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
     settingsOfAll: store.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),

@@ -89,7 +89,7 @@ export class CommandParts {
     onFound?: (result: ResultOf<C>) => void,
   ): MaybePromise<ResultOf<C>> {
     if (this.#unfinished !== null && !isReplacing(command)) {
-      return this.#submitLater(command, onChanges, onFound);
+      return this.#unfinished.then(() => this.submit(command, onChanges, onFound));
     }
     const found = (applied: Applied): void => {
       if (applied.kind === 'done') onFound?.(applied.result as ResultOf<C>);
@@ -115,15 +115,6 @@ export class CommandParts {
     if (onChanges !== undefined) this.#collecting.delete(onChanges);
     if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
     return applied.result as ResultOf<C>;
-  }
-
-  async #submitLater<C extends Command>(
-    command: C,
-    onChanges: OnChanges | undefined,
-    onFound: ((result: ResultOf<C>) => void) | undefined,
-  ): Promise<ResultOf<C>> {
-    await this.#unfinished;
-    return this.submit(command, onChanges, onFound);
   }
 
   /** Orders the further parts of a command, with turns for other work in between. */

@@ -3,7 +3,7 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { freeze, type FrozenState } from '../world/copy.ts';
 import { stampAt } from '../world/commands.ts';
 import { openWorld, type WorldState } from '../world/state.ts';
-import { MemoryNotes, type NoteLimits, type Notes } from './notes.ts';
+import { memoryNotes, type NoteLimits, type Notes } from './notes.ts';
 import type { Appended, Base, History, Logged, NewCommand, Opened, Place, Store } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 
@@ -117,7 +117,7 @@ export class MemoryStore implements Store {
   }
 
   notes(_kind: string, limits: NoteLimits): Notes {
-    return new MemoryNotes(limits);
+    return memoryNotes(limits);
   }
 
   close(): void {

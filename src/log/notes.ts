@@ -20,39 +20,27 @@ export interface NoteLimits {
 }
 
 /** The notes of one process. */
-export class MemoryNotes implements Notes {
-  readonly #limits: NoteLimits;
+export function memoryNotes({ notes, characters }: NoteLimits): Notes {
   /** The one that was changed longest ago comes first. */
-  readonly #texts = new Map<string, string>();
-  #characters = 0;
-
-  constructor(limits: NoteLimits) {
-    this.#limits = limits;
-  }
-
-  get(name: string): string | null {
-    return this.#texts.get(name) ?? null;
-  }
-
-  async all(): Promise<ReadonlyMap<string, string>> {
-    return new Map(this.#texts);
-  }
-
-  async change(name: string, change: (before: string | null) => string | null): Promise<void> {
-    const text = change(this.#texts.get(name) ?? null);
-    this.#remove(name);
-    if (text === null) return;
-    this.#texts.set(name, text);
-    this.#characters += text.length;
-    for (const oldest of this.#texts.keys()) {
-      const { notes, characters } = this.#limits;
-      if (this.#texts.size <= notes && this.#characters <= characters) break;
-      if (oldest !== name) this.#remove(oldest);
-    }
-  }
-
-  #remove(name: string): void {
-    this.#characters -= this.#texts.get(name)?.length ?? 0;
-    this.#texts.delete(name);
-  }
+  const texts = new Map<string, string>();
+  let held = 0;
+  const remove = (name: string): void => {
+    held -= texts.get(name)?.length ?? 0;
+    texts.delete(name);
+  };
+  return {
+    get: (name) => texts.get(name) ?? null,
+    all: async () => new Map(texts),
+    async change(name, change) {
+      const text = change(texts.get(name) ?? null);
+      remove(name);
+      if (text === null) return;
+      texts.set(name, text);
+      held += text.length;
+      for (const oldest of texts.keys()) {
+        if (texts.size <= notes && held <= characters) break;
+        if (oldest !== name) remove(oldest);
+      }
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { thaw } from '../world/copy.ts';
 import type { WorldState } from '../world/state.ts';
 import { readUnlessDropped } from './dropped.ts';
 import { thawed } from './past.ts';
-import { DirectoryExchange } from './known/directory-exchange.ts';
+import { directoryExchange } from './known/directory-exchange.ts';
 import type { Evictions } from './known/evictions.ts';
 import { pageOf } from './known/rows.ts';
 import { KnownWorlds, type Draft, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
@@ -39,7 +39,7 @@ export class Worlds {
   readonly #parts: WorldParts<World>;
   readonly #known: KnownWorlds;
   /** Null without a store that servers share. */
-  readonly #exchange: DirectoryExchange | null;
+  readonly #exchange: ReturnType<typeof directoryExchange> | null;
   #latestSource: ScenarioSource;
   /** The scenarios that this server had before, as JSON. */
   readonly #formerSources = new Set<string>();
@@ -53,7 +53,7 @@ export class Worlds {
     this.#options = options;
     this.maxWorlds = options.maxWorlds;
     this.#known = new KnownWorlds(options);
-    this.#exchange = store.directory === null ? null : new DirectoryExchange(store.directory, this.#known);
+    this.#exchange = store.directory === null ? null : directoryExchange(store.directory, this.#known);
     this.#latestSource = options.activeSource();
     this.#parts = {
       store,

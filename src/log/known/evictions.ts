@@ -24,37 +24,29 @@ export interface Evictions {
 }
 
 /** Remembers which worlds were dropped together with payouts, so that whoever comes back learns why they are gone. */
-export class DroppedWorlds {
-  readonly #notes: Notes;
-  readonly #wallClock: WallClock;
-
-  constructor(notes: Notes, wallClock: WallClock) {
-    this.#notes = notes;
-    this.#wallClock = wallClock;
-  }
-
+export const droppedWorlds = (notes: Notes, wallClock: WallClock) => ({
   /** @returns a function that remembers the drop */
   before({ id, latest, droppedBefore }: World, reason: DropReason): () => Promise<void> {
     const { length: payouts } = latest.payouts;
     const what = payouts === 1 ? 'payout' : `${payouts} payouts`;
-    const text = `at ${iso(this.#wallClock.nowMs())} with its ${what}: ${droppedBy(reason)}`;
+    const text = `at ${iso(wallClock.nowMs())} with its ${what}: ${droppedBy(reason)}`;
     const wasReset = latest.generation !== FIRST_GENERATION; // what was dropped before that is forgotten
     return async () => {
-      if (payouts > 0 || wasReset) await this.#notes.change(id, () => (payouts > 0 ? text : droppedBefore));
+      if (payouts > 0 || wasReset) await notes.change(id, () => (payouts > 0 ? text : droppedBefore));
     };
-  }
+  },
 
   /** Remembers that the store has lost a world, or the end of it, before that is read anew. */
   async lost(world: World): Promise<void> {
-    const text = `at ${iso(this.#wallClock.nowMs())}, in whole or in part: ${droppedBy('lost')}`;
+    const text = `at ${iso(wallClock.nowMs())}, in whole or in part: ${droppedBy('lost')}`;
     world.droppedBefore = text;
-    await this.#notes.change(world.id, () => text).catch(ignoreRefusal);
-  }
+    await notes.change(world.id, () => text).catch(ignoreRefusal);
+  },
 
   opened(world: World): MaybePromise<void> {
-    const text = this.#notes.get(world.id);
+    const text = notes.get(world.id);
     return text instanceof Promise
       ? text.catch(ignoreRefusal).then((known) => tell(world, known ?? null))
       : tell(world, text);
-  }
-}
+  },
+});

@@ -40,18 +40,15 @@ async function rowOf(
 ): Promise<WorldRow | null> {
   const row = await worlds.visit(worldId, async (world) => {
     const { openedAtMs, usedAtMs } = (await directory?.times(worldId)) ?? world;
-    return readUnlessDropped(world, ({ id, name, wallet, payouts, index }): WorldRow => {
-      const { length: transactions } = payouts;
-      const times = { made_at: iso(openedAtMs), used_at: iso(usedAtMs) };
-      return {
-        id,
-        name,
-        ...times,
-        balance: toInr(wallet.balancePaise),
-        transactions,
-        scenario: index.base.name,
-      };
-    });
+    return readUnlessDropped(world, ({ id, name, wallet, payouts, index }): WorldRow => ({
+      id,
+      name,
+      made_at: iso(openedAtMs),
+      used_at: iso(usedAtMs),
+      balance: toInr(wallet.balancePaise),
+      transactions: payouts.length,
+      scenario: index.base.name,
+    }));
   });
   if (row === null) await directory?.remove(worldId);
   return row;

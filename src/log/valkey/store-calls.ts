@@ -14,36 +14,16 @@ const isReply = (error: unknown): error is Error => error instanceof Error && er
 /** Whether a call may succeed if it is repeated: not when the store refused the call itself. */
 export const isPassing = (error: unknown): boolean => !isReply(error) || PASSING.test(error.message);
 
-/** Calls of the store that get a reply in time or fail, and are repeated while they may succeed. */
-export class RetriedCalls {
-  readonly #wallClock: WallClock;
-  readonly #retried: () => void;
-  #isClosed = false;
-
-  /** @param retried called before each repetition */
-  constructor(wallClock: WallClock, retried: () => void) {
-    this.#wallClock = wallClock;
-    this.#retried = retried;
-  }
-
-  /** Tries at least twice: a process that was busy for that long itself may not have read a reply that was there. */
-  async retry<T>(work: () => Promise<T>): Promise<T> {
-    const endMs = this.#wallClock.nowMs() + GIVE_UP_AFTER_MS;
-    for (let tried = 1; ; tried += 1) {
-      try {
-        return await this.once(work());
-      } catch (error) {
-        const isOver = tried > 1 && this.#wallClock.nowMs() >= endMs;
-        if (isOver || this.#isClosed || !isPassing(error)) throw error;
-        this.#retried();
-        await this.#pause(AGAIN_AFTER_MS);
-      }
-    }
-  }
+/**
+ * Calls of the store that get a reply in time or fail, and are repeated while they may succeed.
+ *
+ * @param retried called before each repetition
+ */
+export function retriedCalls(wallClock: WallClock, retried: () => void) {
+  let isClosed = false;
 
   /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */
-  async once<T>(work: Promise<T>): Promise<T> {
-    const wallClock = this.#wallClock;
+  async function once<T>(work: Promise<T>): Promise<T> {
     let cancel = (): void => undefined;
     const late = new Promise<never>((_resolve, reject) => {
       const check = async (): Promise<void> => {
@@ -59,14 +39,24 @@ export class RetriedCalls {
     }
   }
 
-  /** Repeats nothing from now on. */
-  close(): void {
-    this.#isClosed = true;
+  /** Tries at least twice: a process that was busy for that long itself may not have read a reply that was there. */
+  async function retry<T>(work: () => Promise<T>): Promise<T> {
+    const endMs = wallClock.nowMs() + GIVE_UP_AFTER_MS;
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await once(work());
+      } catch (error) {
+        const isOver = tried > 1 && wallClock.nowMs() >= endMs;
+        if (isOver || isClosed || !isPassing(error)) throw error;
+        retried();
+        await new Promise<void>((resolve) => wallClock.schedule(wallClock.nowMs() + AGAIN_AFTER_MS, resolve));
+      }
+    }
   }
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#wallClock.schedule(this.#wallClock.nowMs() + ms, resolve));
-  }
+  /** Repeats nothing from now on. */
+  const close = (): void => void (isClosed = true);
+  return { once, retry, close };
 }
 
 /**

@@ -4,7 +4,7 @@ import { unavailable } from '../dropped.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { StoreObserver } from '../world-parts.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
-import { isPassing, joinedCalls, RetriedCalls } from './store-calls.ts';
+import { isPassing, joinedCalls, retriedCalls } from './store-calls.ts';
 import { clientFor, disconnect, subscriberFor, type Client } from './store-client.ts';
 
 export interface ConnectionOptions {
@@ -37,7 +37,7 @@ export class StoreConnection {
   readonly #options: ConnectionOptions;
   readonly #subscriber: Client;
   readonly #calls: Calls;
-  readonly #retried: RetriedCalls;
+  readonly #retried: ReturnType<typeof retriedCalls>;
   readonly #followers = new Map<string, Set<Follower>>();
   /** Keys on a node of a cluster that did not answer just now. */
   readonly #awayKeys = new Set<string>();
@@ -57,7 +57,7 @@ export class StoreConnection {
     this.#subscriber = subscriberFor(options.url);
     this.#subscriber.on('error', () => undefined); // the other connection reports it
     this.client.on('error', (error: Error) => (this.#connectionError = error.message));
-    this.#retried = new RetriedCalls(options.wallClock, () => options.observer.retried?.());
+    this.#retried = retriedCalls(options.wallClock, () => options.observer.retried?.());
     this.joined = joinedCalls(this.client, options.wallClock);
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
     this.#calls = this.client as unknown as Calls;

@@ -15,7 +15,7 @@ import {
   type ReadEntry,
   type StreamEntry,
 } from './stored/stored-command.ts';
-import { StoredNotes } from './stored/stored-notes.ts';
+import { storedNotes } from './stored/stored-notes.ts';
 import { basesIn, compactAfter, FIRST_BASE, StoredStates } from './stored/stored-states.ts';
 import { ValkeyDirectory } from './valkey-directory.ts';
 
@@ -85,21 +85,11 @@ export class ValkeyStore implements Store {
     const { connection, server } = this;
     const keys = keysOf(worldId);
     const first = source === null ? '' : JSON.stringify(source);
-    const args = [
-      keys.head,
-      keys.log,
-      keys.restores,
-      FORMAT,
-      this.#states.keptMs,
-      server,
-      first,
-      JSON.stringify([FIRST_BASE]),
-    ];
+    const names = [keys.head, keys.log, keys.restores];
+    const args = [FORMAT, this.#states.keptMs, server, first, JSON.stringify([FIRST_BASE])];
     for (let tried = 0; tried < TRIES; tried += 1) {
-      const reply = await connection.reliably(
-        () => connection.script<OpenReply | []>('open', ...args),
-        keys.head,
-      );
+      const call = () => connection.script<OpenReply | []>('open', ...names, ...args);
+      const reply = await connection.reliably(call, keys.head);
       if (reply.length === 0) return null;
       const [epoch, format, openedAtMs, bases, firstSource, isNew] = reply;
       if (format > FORMAT) throw connection.newerFormat(keys.head, format);
@@ -120,15 +110,13 @@ export class ValkeyStore implements Store {
     commands: readonly NewCommand[],
   ): Promise<Appended> {
     const { connection, server } = this;
+    const { keptMs, renewMs } = this.#states;
     const keys = keysOf(worldId);
+    const isUsed = commands.some(({ command }) => isUse(command)) ? 1 : 0;
+    const isFollowing = connection.isFollowing(keys.news) ? 1 : 0;
     const args: (string | number)[] = [keys.head, keys.log, keys.restores, keys.dropped];
     args.push(epoch, FORMAT, seen.position, seen.name, server, keys.news, fingerprintOf(state));
-    args.push(
-      commands.some(({ command }) => isUse(command)) ? 1 : 0,
-      this.#states.keptMs,
-      this.#states.renewMs,
-      connection.isFollowing(keys.news) ? 1 : 0,
-    );
+    args.push(isUsed, keptMs, renewMs, isFollowing);
     for (const command of commands) {
       const restored =
         command.command.kind === 'restore' ? await this.#states.write(keys, command.command.state) : '';
@@ -209,18 +197,9 @@ export class ValkeyStore implements Store {
   async drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {
     const { connection, directory } = this;
     const { head, log, restores, dropped, news, state } = keysOf(worldId);
-    const args = [
-      head,
-      log,
-      restores,
-      dropped,
-      `${dropped}:${this.server}`,
-      reason,
-      news,
-      this.#states.newName(),
-    ];
-    const idle = idleMs === undefined ? [] : [idleMs];
-    const drop = () => connection.script<DropReply>('drop', ...args, ...idle);
+    const names = [head, log, restores, dropped, `${dropped}:${this.server}`];
+    const args = [reason, news, this.#states.newName(), ...(idleMs === undefined ? [] : [idleMs])];
+    const drop = () => connection.script<DropReply>('drop', ...names, ...args);
     const [outcome, bases = '', restored = []] = await connection.reliably(drop, head);
     if (outcome === -1) return false;
     await directory.remove(worldId).catch(() => undefined); // the list notices later that the world is gone
@@ -236,7 +215,7 @@ export class ValkeyStore implements Store {
   }
 
   notes(kind: string, limits: NoteLimits): Notes {
-    return new StoredNotes(this.connection, kind, limits);
+    return storedNotes(this.connection, kind, limits);
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { MemoryNotes, type NoteLimits, type Notes } from '../../../src/log/notes.ts';
+import { memoryNotes, type NoteLimits, type Notes } from '../../../src/log/notes.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { storedLogFor } from '../../support/store/stored-log.ts';
@@ -12,7 +12,7 @@ const NOTES: readonly [where: string, notesFor: (limits: NoteLimits) => Promise<
     [
       'in memory',
       async (limits) => {
-        const notes = new MemoryNotes(limits);
+        const notes = memoryNotes(limits);
         return [notes, notes];
       },
     ],

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
-import { RetriedCalls } from '../../../src/log/valkey/store-calls.ts';
+import { retriedCalls } from '../../../src/log/valkey/store-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { laterClock } from '../../support/world/later-clock.ts';
 
@@ -34,7 +34,7 @@ test('what waits for a call to a node that does not answer is not sent to it as 
 
 test('a call is repeated once, however long the process was busy with the first', async () => {
   const { wallClock, later } = laterClock();
-  const calls = new RetriedCalls(wallClock, () => undefined);
+  const calls = retriedCalls(wallClock, () => undefined);
   const work = vi
     .fn<() => Promise<string>>(async () => 'there')
     .mockImplementationOnce(async () => {

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../src/contract/errors.ts';
 import type { ScenarioSource } from '../../../src/contract/snapshot-lines.ts';
-import { MemoryNotes, type NoteLimits } from '../../../src/log/notes.ts';
+import { memoryNotes, type NoteLimits, type Notes } from '../../../src/log/notes.ts';
 import type {
   Appended,
   Base,
@@ -165,8 +165,8 @@ export class UnsteadyStore implements Store, Directory {
     return true;
   }
 
-  notes(_kind: string, limits: NoteLimits): MemoryNotes {
-    return new MemoryNotes(limits);
+  notes(_kind: string, limits: NoteLimits): Notes {
+    return memoryNotes(limits);
   }
 
   close(): void {}
