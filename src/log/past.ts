@@ -19,6 +19,13 @@ const CHARACTERS_A_PAYOUT = 500;
 
 type PastParts = Pick<LogParts, 'store' | 'compiler' | 'wallClock'>;
 
+/** A world as it is now, and its place in its log. */
+interface Present {
+  readonly state: WorldState;
+  readonly epoch: string;
+  readonly place: Place;
+}
+
 /** A state that the world had, and the commands since. */
 interface Earlier {
   readonly state: WorldState;
@@ -69,25 +76,25 @@ export class Past {
   }
 
   /** Keeps a state as one from which the log can be followed, and what somebody may want to go back to. */
-  keep(state: WorldState, epoch: string, place: Place): MaybePromise<void> {
-    const { requests, actions } = state;
+  keep(present: Present): MaybePromise<void> {
+    const { requests, actions } = present.state;
     const request = requests.list.find(({ position }) => position > 0);
     const action = actions.at(-UNDONE) ?? actions[0];
-    const wanted = [request?.position, action?.position, place.position].filter((one) => one !== undefined);
-    return this.#keep(state, epoch, place, Math.min(...wanted) - 1);
+    const wanted = [request?.position, action?.position, present.place.position];
+    return this.#keep(present, Math.min(...wanted.filter((one) => one !== undefined)) - 1);
   }
 
   /** Keeps the present state for the next server, if that would have to apply many commands. */
-  keepLatest(state: WorldState, epoch: string, place: Place): MaybePromise<void> {
-    if (place.position - this.latest >= KEPT_AT_STOP) return this.keep(state, epoch, place);
+  keepLatest(present: Present): MaybePromise<void> {
+    if (present.place.position - this.latest >= KEPT_AT_STOP) return this.keep(present);
   }
 
   /** Keeps nothing but the present state. */
-  forget(state: WorldState, epoch: string, place: Place): MaybePromise<void> {
-    return this.#keep(state, epoch, place, place.position);
+  forget(present: Present): MaybePromise<void> {
+    return this.#keep(present, present.place.position);
   }
 
-  #keep(state: WorldState, epoch: string, place: Place, oldest: number): MaybePromise<void> {
+  #keep({ state, epoch, place }: Present, oldest: number): MaybePromise<void> {
     const frozen = freeze(state);
     const kept = (earliest: number): void => {
       this.#earliest = earliest;
@@ -100,10 +107,10 @@ export class Past {
   }
 
   /** The state before a request. @throws Refusal REQUEST_NOT_FOUND when not so much is known */
-  async beforeRequest(nth: number, present: WorldState, epoch: string): Promise<WorldState> {
-    const request = findRequest(present, nth);
+  async beforeRequest(nth: number, { state, epoch }: Present): Promise<WorldState> {
+    const request = findRequest(state, nth);
     if (request === undefined) {
-      const { count } = present.requests;
+      const { count } = state.requests;
       const why = nth > count ? `it has had ${count} so far` : 'it was dropped from the list of requests';
       throw new Refusal('REQUEST_NOT_FOUND', { message: `This world has no request ${nth}: ${why}` });
     }
@@ -116,10 +123,10 @@ export class Past {
   }
 
   /** The latest control action, and the state before it. @throws Refusal UNDO_REFUSED without one */
-  async beforeAction({ actions }: WorldState, epoch: string): Promise<{ action: Action; state: WorldState }> {
-    const action = actions.at(-1);
+  async beforeAction(present: Present): Promise<{ action: Action; state: WorldState }> {
+    const action = present.state.actions.at(-1);
     if (action === undefined) throw new Refusal('UNDO_REFUSED');
-    const past = await this.#after(epoch, action.position - 1);
+    const past = await this.#after(present.epoch, action.position - 1);
     if (past === null) {
       const message = `What this world was before its last ${action.name} is no longer stored`;
       throw new Refusal('UNDO_REFUSED', { message });
@@ -142,8 +149,9 @@ export class Past {
     return { state, later: commands.filter((logged) => logged.position > position), restored };
   }
 
-  /** Tells a reader what happened since an event, up to the command `last`; or `missed` where the log does not reach back. */
-  async catchUp(reading: Reading, afterId: string, epoch: string, last: number): Promise<void> {
+  /** Tells a reader what happened since an event, up to now; or `missed` where the log does not reach back. */
+  async catchUp(reading: Reading, afterId: string, { epoch, place }: Present): Promise<void> {
+    const { position: last } = place;
     const after = placeOf(afterId, epoch, last);
     if (after !== null && after.position === last && after.index === Infinity) return;
     const start = after?.index === Infinity ? after.position : Math.max(0, (after?.position ?? 0) - 1);

@@ -107,11 +107,6 @@ export class WorldLog {
     this.#failWaiting(reason);
   }
 
-  /** Keeps nothing of its past. */
-  forgetPast(): void {
-    this.inBackground(() => this.past.forget(this.state, this.epoch, this.place));
-  }
-
   /** Does something that nobody waits for. A refusal was told to others: the world has ended, or its store is unavailable. */
   inBackground(work: () => MaybePromise<unknown>): void {
     const failed = (error: unknown): void => {
@@ -271,7 +266,7 @@ export class WorldLog {
     const isRestored = outcome.kind === 'done' && command.kind === 'restore';
     const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
     if ((isRestored && isOwn) || since >= store.compactAfter(this.state.payouts.length)) {
-      this.inBackground(() => this.past.keep(this.state, this.epoch, this.place));
+      this.inBackground(() => this.past.keep(this));
     }
     item?.settle(outcome);
   }

@@ -7,7 +7,7 @@ import { nowMs, type Action, type WorldState } from '../world/state.ts';
 import { CommandParts, type OnChanges, type OnFound, type OrderedCommand } from './command-parts.ts';
 import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
-import { idOf, type EventReader, type Reading } from './connections/event-reader.ts';
+import { idOf, type EventReader } from './connections/event-reader.ts';
 import type { DropReason, Logged, MaybePromise, Opened } from './store.ts';
 import { clockOf, SettlementTimer } from './wall-clock.ts';
 import { WorldLog } from './world-log.ts';
@@ -159,8 +159,10 @@ export class World {
 
   /** Whether nothing has to be ordered before the state can be read. */
   #isCurrent(): boolean {
-    const isQuiet = this.#log.ends.length === 0 && !this.#commands.isUnderWay;
-    return isQuiet && !this.#isOverdue(this.#view()) && this.#parts.successorOf(this.#log.state) === null;
+    if (this.#log.ends.length > 0 || this.#commands.isUnderWay) return false;
+    const state = this.#view();
+    const isHeldTooLong = state.held.waiting.some(({ untilMs }) => untilMs <= state.wallMs);
+    return !isHeldTooLong && !isMoreDue(state) && this.#parts.successorOf(state) === null;
   }
 
   /**
@@ -178,7 +180,10 @@ export class World {
       reading.skip(); // what other servers had done before
       this.connections.listen();
       reading.begin(afterId === undefined ? idOf(this.#log.epoch, this.#log.place.position) : undefined);
-      if (afterId !== undefined) await this.#catchUp(reading, afterId);
+      if (afterId !== undefined) {
+        reading.skip(); // everything up to here is made again
+        await this.#log.past.catchUp(reading, afterId, this.#log);
+      }
       reading.start();
       return reading.stop;
     } catch (error) {
@@ -187,22 +192,16 @@ export class World {
     }
   }
 
-  /** Tells a reader what happened since an event. */
-  #catchUp(reading: Reading, afterId: string): Promise<void> {
-    reading.skip(); // everything up to here is made again
-    return this.#log.past.catchUp(reading, afterId, this.#log.epoch, this.#log.place.position);
-  }
-
   /** The state as it was before a request. @throws Refusal REQUEST_NOT_FOUND when the world does not remember so much */
   async stateBefore(nth: number): Promise<WorldState> {
     await this.read(() => null);
-    return this.#log.past.beforeRequest(nth, this.#log.state, this.#log.epoch);
+    return this.#log.past.beforeRequest(nth, this.#log);
   }
 
   /** Takes back the latest control action. @throws Refusal UNDO_REFUSED with nothing to undo, or requests since it that are not to be undone */
   async undo(isForced: boolean): Promise<Action> {
     await this.read(() => null);
-    const { action, state } = await this.#log.past.beforeAction(this.#log.state, this.#log.epoch);
+    const { action, state } = await this.#log.past.beforeAction(this.#log);
     await this.submit({ kind: 'restore', state, clock: 'ran-on', undo: { action, isForced } });
     return action;
   }
@@ -213,7 +212,7 @@ export class World {
   }
 
   forgetPast(): void {
-    this.#log.forgetPast();
+    this.#log.inBackground(() => this.#log.past.forget(this.#log));
   }
 
   forgetRequests(): void {
@@ -233,17 +232,13 @@ export class World {
   async flush(): Promise<void> {
     if (this.#log.closed !== null) return;
     if (this.#log.isBusy) await this.submit({ kind: 'settle' });
-    await this.#log.past.keepLatest(this.#log.state, this.#log.epoch, this.#log.place);
+    await this.#log.past.keepLatest(this.#log);
   }
 
   /** The state at this moment: its time is that of the store. */
   #view(): WorldState {
     const wallMs = Math.max(this.#log.state.wallMs, this.#parts.store.nowMs());
     return { ...this.#log.state, wallMs };
-  }
-
-  #isOverdue(state: WorldState): boolean {
-    return isMoreDue(state) || state.held.waiting.some(({ untilMs }) => untilMs <= state.wallMs);
   }
 
   #order(command: Command, onChanges: OnChanges | undefined, onFound?: OnFound): MaybePromise<Applied> {
