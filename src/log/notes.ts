@@ -1,15 +1,8 @@
-/**
- * Texts by name, kept outside the worlds. The servers of one store share them. They are bounded: the one that was changed
- * longest ago is dropped first.
- */
+/** Texts by name, outside the worlds, which the servers of a store share. The one changed longest ago is dropped first. */
 export interface Notes {
   get(name: string): string | null | Promise<string | null>;
   all(): Promise<ReadonlyMap<string, string>>;
-  /**
-   * Replaces a text; null stands for none.
-   *
-   * @param change makes the new text; called again when another server was quicker
-   */
+  /** Replaces a text; null stands for none. @param change makes the new one; called again when another server was quicker */
   change(name: string, change: (before: string | null) => string | null): Promise<void>;
 }
 

@@ -80,12 +80,7 @@ export interface Store {
   nowMs(): number;
   /** Opens a world. @param source the scenario of a new one; null to make none @returns null when there is none */
   open(worldId: string, source: ScenarioSource | null): MaybePromise<Opened | null>;
-  /**
-   * Appends commands. Without commands it only returns what is new.
-   *
-   * @param seen what this server has applied
-   * @param state what it made of that
-   */
+  /** Appends commands; without any, it returns what is new. @param seen what this server has applied @param state what that made */
   append(
     worldId: string,
     epoch: string,

@@ -21,10 +21,7 @@ interface Unsent {
   readonly refused: CommandOf<'refused'>;
 }
 
-/**
- * Requests that this server has refused, and that their worlds do not know yet since the store was unavailable. Nobody waits for
- * them. They are sent again every second.
- */
+/** Requests that this server has refused while the store was unavailable. They are sent again every second, and nobody waits. */
 export class UnsentRefusals {
   readonly #wallClock: WallClock;
   readonly #dropped: (count: number) => void;
@@ -90,11 +87,7 @@ export class UnsentRefusals {
     return one.item;
   }
 
-  /**
-   * Drops the commands of a sender: they may be in a part of the log that is not read any more, or their world has ended.
-   *
-   * @param others commands of which the same is true, if they are refusals
-   */
+  /** Drops the commands of a sender, and refusals among others: their world has ended, or a part of its log is not read. */
   drop(sender: Sender, others: readonly OrderedCommand[] = []): void {
     const kept = [...(this.#bySender.get(sender)?.values() ?? [])].map(({ item }) => item);
     for (const item of new Set([...kept, ...others])) {

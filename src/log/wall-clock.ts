@@ -5,11 +5,7 @@ import { wallTimeMs } from '../world/state.ts';
 export interface WallClock {
   /** ms since the epoch; never less than before, even if the machine's clock is set back. */
   nowMs(): number;
-  /**
-   * Calls back once, at about `atMs` (somewhat earlier for a distant time). It does not keep the process alive.
-   *
-   * @returns a function that cancels it
-   */
+  /** Calls back once, at about `atMs`, or before a distant time. It keeps no process alive. @returns a function that cancels it */
   schedule(atMs: number, callback: () => void): () => void;
   /** Calls back once the work that is ready now has been done. */
   nextTurn(callback: () => void): void;

@@ -271,11 +271,7 @@ export class WorldLog {
     item?.settle(outcome);
   }
 
-  /**
-   * Opens the world again.
-   *
-   * @param source the scenario of a new one; null to make none
-   */
+  /** Opens the world again. @param source the scenario of a new one; null to make none */
   async #reload(source: ScenarioSource | null): Promise<void> {
     const opened = await this.#parts.store.open(this.#worldId, source);
     if (opened === null) return; // the next call finds that it is gone

@@ -126,11 +126,7 @@ export class World {
     });
   }
 
-  /**
-   * Records how a request ended.
-   *
-   * @param isPlanned for an end that is known already: it is only made more exact, and goes with the next command
-   */
+  /** Records how a request ended. @param isPlanned for an end that is known already, which goes with the next command */
   end(ended: Ended, isPlanned: boolean): void {
     this.#log.ends.push(ended);
     if (!isPlanned || this.#log.ends.length >= ENDS_KEPT) this.#settle();

@@ -27,10 +27,7 @@ export interface WorldsOptions extends KnownWorldsOptions {
   readonly evictions?: Evictions;
 }
 
-/**
- * The worlds of a server, by id, in the order of their latest use. In memory these are all worlds; of a store that servers share,
- * they are copies, as many as fit.
- */
+/** The worlds of a server, in the order of their latest use: all, or copies of those in a store that servers share. */
 export class Worlds {
   readonly maxWorlds: number;
   /** Increases with every use of any world and every command: while it stays the same, nothing has changed. */
@@ -111,12 +108,7 @@ export class Worlds {
     return pageOf(this, this.#known, this.#options, { afterMs, count });
   }
 
-  /**
-   * Looks at a world without opening it. Not a use.
-   *
-   * @param look called again when another server has dropped the world and made it again
-   * @returns null when there is none
-   */
+  /** Looks at a world without opening it; not a use. @param look called again if another server remade it @returns null for none */
   async visit<T>(worldId: string, look: (world: World) => Promise<T>): Promise<T | null> {
     for (;;) {
       const known = this.#known.get(worldId) ?? (await this.#open(worldId, null));

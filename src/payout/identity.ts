@@ -89,11 +89,7 @@ export function formatUtr(mode: TransferMode, atMs: number, serial: number): str
   }
 }
 
-/**
- * The UTR of a serial, or of the next serial whose UTR is not taken.
- *
- * @param nextSerials the results of earlier searches, so that payouts that draw the same UTR do not repeat them; updated
- */
+/** The UTR of a serial, or of the next one that is free. @param nextSerials where earlier searches ended, to go on there; updated */
 export function freeUtr(
   mode: TransferMode,
   atMs: number,

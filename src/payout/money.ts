@@ -48,10 +48,7 @@ export function refund(wallet: Wallet, amountPaise: number): Wallet {
   return moved(wallet, { balancePaise: amountPaise, paidOutPaise: -amountPaise });
 }
 
-/**
- * Whether this amount may be credited: a wallet holds only what the numbers of the payout API can represent exactly, also after
- * all of its payouts have come back.
- */
+/** Whether this amount may be credited: the API can represent what a wallet holds, also once all of its payouts have come back. */
 export const hasRoom = (wallet: Wallet, amountPaise: number): boolean =>
   wallet.putInPaise + amountPaise <= MAX_AMOUNT_INR * 100;
 

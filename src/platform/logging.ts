@@ -23,10 +23,7 @@ interface Log {
   readonly end: () => Promise<void>;
 }
 
-/**
- * The log on standard output: readable on a terminal, JSON lines elsewhere. JSON lines are gathered, and
- * written asynchronously.
- */
+/** The log on standard output: readable on a terminal; elsewhere JSON lines, which are gathered and written asynchronously. */
 export async function standardLog(settings: Settings, pretty: boolean): Promise<Log> {
   const options = logOptions(settings);
   if (pretty) {

@@ -31,11 +31,7 @@ const keyOf = (route: RouteName, id: string): string => `${route} ${id}`;
 const known = ({ recent, older }: Attempts, key: string): Attempt | undefined =>
   recent.get(key) ?? older.get(key);
 
-/**
- * Counts an attempt, from 1.
- *
- * @param isFull whether the sandbox is full: a new reference is not counted then, and its payout is refused
- */
+/** Counts an attempt, from 1. @param isFull whether the sandbox is full: a new reference is refused then, and not counted */
 export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
   if (isTooLong(id)) return 1; // no payout can have it
   const key = keyOf(route, id);

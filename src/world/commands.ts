@@ -88,10 +88,7 @@ export const Stamp = z.object({
 });
 export type Stamp = Readonly<z.infer<typeof Stamp>>;
 
-/**
- * The stamp of a command that has got its place. Field by field: V8 makes a new hidden class for each object that begins with a
- * spread and goes on with other fields.
- */
+/** The stamp of a command that has its place. Field by field: V8 gives each object that begins with a spread a class of its own. */
 export const stampAt = (
   { server, maxRecords, records, keep, ends, scenarioCharactersFree }: Omit<Stamp, 'position' | 'wallMs'>,
   position: number,

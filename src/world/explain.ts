@@ -77,10 +77,7 @@ function made(
   return { payout: { planned_by: plannedBy, timeline: timeline.map(stepOf) }, note: null };
 }
 
-/**
- * Explains which rule and which outcome a request would match in a world as it is now, and why the others would not. The
- * request is counted in copies only.
- */
+/** Explains which rule and which outcome a request would match now, and why not the others. It is counted in copies only. */
 export function explainRequest(
   state: Readonly<WorldState>,
   request: ExplainRequest,

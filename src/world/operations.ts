@@ -79,11 +79,7 @@ function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
   });
 }
 
-/**
- * Chooses a scenario. Its rules count from 0. Only a wallet that was not used gets the balance of the scenario.
- *
- * @throws Refusal SANDBOX_FULL
- */
+/** Chooses a scenario. Its rules count from 0; only an unused wallet gets its balance. @throws Refusal SANDBOX_FULL */
 export function chooseScenario(
   state: WorldState,
   { source, isChosen }: CommandOf<'choose'>,

@@ -108,10 +108,7 @@ function* storedRequests(exchanges: readonly Exchange[]): Generator<StoredReques
   }
 }
 
-/**
- * How much an item counts against SANDBOX_MAX_TRANSACTIONS. A payout counts with the entry that debits it, which comes first,
- * and once more for a long timeline.
- */
+/** How much an item counts against SANDBOX_MAX_TRANSACTIONS. A payout counts with the entry that debits it, which comes first. */
 export function recordsOf(item: WorldItem): number {
   if ('entry' in item) return item.entry.kind === 'opening' || item.entry.kind === 'refund' ? 0 : 1;
   if ('use' in item || 'attempts' in item || 'window' in item) return 1 / COUNTS_A_RECORD;

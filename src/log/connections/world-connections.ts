@@ -20,11 +20,7 @@ export class DelayedResponses {
     this.#begun = begun;
   }
 
-  /**
-   * Registers a delayed response, until the returned function is called.
-   *
-   * @param end called when the responses are released earlier, or at once when they have been released for good
-   */
+  /** Registers a delayed response until the returned function is called. @param end called at a release, or at once after `close` */
   hold(end: () => void): () => void {
     if (this.#isOver) {
       end();
@@ -83,12 +79,7 @@ class Releases {
     for (const callback of this.#waiting) callback();
   }
 
-  /**
-   * Calls back at the changes of the held requests.
-   *
-   * @param seen `changes` before the state was read: called at once, and no more, when there were others since
-   * @returns a function that ends it
-   */
+  /** Calls back at changes of the held requests; once and now if there were any since `seen`. @returns a function that ends it */
   follow(seen: number, callback: () => void): () => void {
     if (this.changes > seen) {
       callback();

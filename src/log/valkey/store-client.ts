@@ -6,10 +6,7 @@ export type Client = Redis | Cluster;
 export const AGAIN_AFTER_MS = 25;
 const LONGEST_PAUSE_MS = 500; // between attempts to connect
 
-/**
- * The client library sends nothing again: calls that were under way when a connection broke fail (`maxRetriesPerRequest: 0`), and
- * the caller decides.
- */
+/** The client library sends nothing again: a call that is under way when a connection breaks fails, and the caller decides. */
 const COMMON: RedisOptions = {
   connectTimeout: ANSWER_WITHIN_MS,
   socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that has gone silent is replaced

@@ -136,11 +136,7 @@ export async function writtenAtMs(file: string): Promise<number | null> {
   return found?.mtimeMs ?? null;
 }
 
-/**
- * Reads a state file, world by world. A damaged world is a fault with its id; a truncated file is a fault without one.
- *
- * @throws SettingsError for a file of another format or version, and for one that cannot be read
- */
+/** Reads a state file. A damaged world is a fault with its id; a truncated file one without. @throws SettingsError for others */
 export async function* readStateFile(
   file: string,
   options: Omit<Parameters<typeof readWorlds>[1], 'maxLine'>,

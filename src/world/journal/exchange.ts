@@ -11,10 +11,7 @@ export type ExchangeOutcome = StoredRequest['outcome'];
 
 /** One request of a world and its response, as the world remembers it. It is replaced as a whole when it changes. */
 export interface Exchange extends Omit<StoredRequest, 'response'> {
-  /**
-   * What was sent: as text, or `planned` for the response that its result describes, whose text is made when somebody reads it.
-   * Absent while nothing was sent.
-   */
+  /** What was sent; `planned` for what its result describes, whose text is made when somebody reads it. Absent for nothing. */
   readonly response?: SentResponse | 'planned' | undefined;
   /** What the world decided; absent for a request that never reached the ledger, and for one from a snapshot. */
   readonly result?: RequestResult | undefined;
@@ -100,10 +97,7 @@ export const committed = ({ route, committed: isCommitted, response }: Exchange)
 export const seenStatus = (exchange: Exchange): number | undefined =>
   showsResponse(exchange.fault) ? sentResponse(exchange)?.status : undefined;
 
-/**
- * About how many characters an exchange has, as the limit of a world's requests counts them. It must be the same before a
- * snapshot and after it, when the response is there as text.
- */
+/** About how many characters an exchange has, as the limit on them counts it: the same before a snapshot and after it. */
 export const charactersOf = (exchange: Exchange): number =>
   exchange.requestCharacters + Math.max(0, responseLength(exchange) - USUAL_RESPONSE);
 

@@ -30,10 +30,7 @@ type Shown = VerifyResponse['closest'][number];
 
 const CLOSEST = 3;
 
-/**
- * What one verification may spend on regular expressions over the whole journal, as the sum of pattern length times text
- * length: some 50 ms. A verification that needs more is refused.
- */
+/** What one verification may spend on regular expressions, as the sum of pattern length times text length: some 50 ms. */
 const MAX_PATTERN_STEPS = 2_000_000;
 
 /** Runs each pattern once over each text, and refuses when that takes too many steps. */
@@ -125,11 +122,7 @@ const closest = (witnesses: readonly Witness[], conditions: readonly Condition[]
     .toSorted((a, b) => a.misses.length - b.misses.length || b.id - a.id)
     .slice(0, CLOSEST);
 
-/**
- * Checks the journal of a world against an expectation.
- *
- * @param report receives every condition that no request can meet; the response must not be used then
- */
+/** Checks a journal against an expectation. @param report gets each condition that no request can meet: no response counts then */
 export function verify(
   exchanges: readonly Exchange[],
   evicted: number,

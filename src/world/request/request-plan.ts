@@ -57,11 +57,7 @@ function referenceOf(state: WorldState, { client_ref_id: reference, txn_id: txnI
   return txnId === undefined ? undefined : findPayout(state, { txnId: String(txnId) })?.clientRefId;
 }
 
-/**
- * Finds the rule to apply to a request, and counts the request.
- *
- * @param asAttempt the number of the attempt, when it is not the next one
- */
+/** Finds the rule to apply to a request, and counts the request. @param asAttempt which attempt it is, if not the next one */
 export function planRequest(
   state: WorldState,
   command: RequestCommand,

@@ -25,10 +25,7 @@ import { full, nowMs, type WorldState } from '../state.ts';
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 
-/**
- * Handles a request of the service: applies the first rule that matches, asks the ledger unless the rule forbids it, and adds the
- * request to those that the world remembers.
- */
+/** Handles a request of the service: applies its rule, asks the ledger unless the rule forbids it, and remembers the request. */
 export function handleRequest(state: WorldState, command: RequestCommand, context: Context): Decided {
   const [result, effect] = resultOf(state, command, countRequest(state), context);
   const exchange = recordRequest(state, command, result, context);

@@ -36,12 +36,7 @@ export function commandText({ command, stamp }: NewCommand, restored: string): s
   return JSON.stringify([stored, isBodyAgain ? { ...command, body: undefined } : command]);
 }
 
-/**
- * Reads a command of the log.
- *
- * @param restored reads the state that a restore names; null when it is gone
- * @returns null when that is gone
- */
+/** Reads a command of the log. @param restored reads the state that a restore names @returns null when that is gone */
 export async function readEntry(
   [id, fields]: StreamEntry,
   restored: (name: string) => Promise<WorldState | null>,
@@ -69,12 +64,7 @@ export async function readEntry(
   return state === null ? null : { ...logged, command: { ...restore, state } };
 }
 
-/**
- * The commands that a call of a server has appended.
- *
- * @param place of the latest command before them
- * @param found the commands that the call found in the log
- */
+/** The commands that a call has appended. @param place of the latest one before them @param found those that were in the log */
 export function appendedAfter(
   place: Place,
   found: readonly Logged[],
