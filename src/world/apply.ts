@@ -1,7 +1,7 @@
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } from './clock.ts';
-import type { Command, CommandOf, Context, Stamp } from './commands.ts';
+import type { Command, CommandOf, Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { endHold, expireHeld } from './request/held-requests.ts';
 import { announceRisk, endRequest, forgetRequests, refuseRequest } from './requests.ts';
@@ -35,7 +35,6 @@ const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set([
   'name',
 ]);
 
-/** The handler of each command. It adds what happens to the events of its context. */
 const HANDLERS = {
   initiate: handleRequest,
   status: handleRequest,
@@ -59,9 +58,7 @@ const HANDLERS = {
   endHold,
   reset: resetWorld,
   restore: restoreWorld,
-} satisfies {
-  [Kind in Command['kind']]: (state: WorldState, command: CommandOf<Kind>, context: Context) => unknown;
-};
+} satisfies { [Kind in Command['kind']]: Handler<Kind, unknown> };
 
 /** What a command results in, when nothing is refused. */
 export type ResultOf<C extends Command> = Exclude<ReturnType<(typeof HANDLERS)[C['kind']]>, Unfinished>;

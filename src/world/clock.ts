@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import { LATEST_MS, type ClockState } from '../contract/snapshot-lines.ts';
 import { invariant } from '../payout/money.ts';
-import type { CommandOf, Context } from './commands.ts';
+import type { CommandOf, Context, Handler } from './commands.ts';
 import { iso } from '../contract/instant.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
@@ -38,23 +38,15 @@ export interface Unfinished {
 }
 
 /** Freezes the clock, or lets it run again. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
-export function holdClock(
-  state: WorldState,
-  { kind }: CommandOf<'freeze' | 'resume'>,
-  { events }: Context,
-): ClockResult {
+export const holdClock: Handler<'freeze' | 'resume', ClockResult> = (state, { kind }, { events }) => {
   const atMs = nowMs(state);
   if (kind === 'freeze') return setClock(state, { frozenAtMs: atMs }, events);
   if (atMs >= LATEST_MS) throw pastTheEnd();
   return setClock(state, runningAt(atMs, state.wallMs), events);
-}
+};
 
 /** Moves the clock forward, and applies the steps that come due. @throws Refusal INVALID_REQUEST for a time in the past */
-export function advanceClock(
-  state: WorldState,
-  command: CommandOf<'advance'>,
-  context: Context,
-): ClockResult | Unfinished {
+export const advanceClock: Handler<'advance', ClockResult | Unfinished> = (state, command, context) => {
   const { move } = command;
   const { generation } = state;
   if ('until' in move) return advanceUntilIdle(state, { ...command, generation }, context);
@@ -71,7 +63,7 @@ export function advanceClock(
   settleDue(state, budget, events);
   if (isMoreDue(state)) return { next: { kind: 'advance', move: { byMs: 0 }, generation } };
   return setClock(state, state.clock, events);
-}
+};
 
 /** Advances from due step to due step, until none is left before the end of the year 9999. */
 function advanceUntilIdle(
@@ -89,11 +81,11 @@ function advanceUntilIdle(
 }
 
 /** Gives the world the clock of its scenario. @throws Refusal CLOCK_BACKWARDS when that is behind the ledger */
-export function resetClock(
-  state: WorldState,
-  command: CommandOf<'resetClock'>,
-  { budget, events }: Context,
-): ClockResult | Unfinished {
+export const resetClock: Handler<'resetClock', ClockResult | Unfinished> = (
+  state,
+  command,
+  { budget, events },
+) => {
   const { clock } = state.index.base;
   const fromMs = nowMs(state);
   const toMs = worldTimeMs(clock, state.wallMs);
@@ -111,7 +103,7 @@ export function resetClock(
     if (isMoreDue(state)) return { next: { ...command, generation: state.generation } };
   }
   return setClock(state, clock, events);
-}
+};
 
 function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): ClockResult {
   state.clock = clock;

@@ -67,7 +67,8 @@ export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || k
 /** Whether a command is a use of the world. Servers submit the others on their own, or to look at a world. */
 export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow';
 
-export type CommandOf<Kind extends Command['kind']> = Extract<Command, { readonly kind: Kind }>;
+type CommandsByKind = { [Kind in Command['kind']]: Extract<Command, { readonly kind: Kind }> };
+export type CommandOf<Kind extends Command['kind']> = CommandsByKind[Kind];
 
 /** What the server and its log add to a command. */
 export const Stamp = z.object({
@@ -94,6 +95,13 @@ export const stampAt = (
   position: number,
   wallMs: number,
 ): Stamp => ({ server, position, wallMs, maxRecords, records, keep, ends, scenarioCharactersFree });
+
+/** Handles a kind of command. It changes the state, and adds what happens to the events of the context. */
+export type Handler<Kind extends Command['kind'], Result = void> = (
+  state: WorldState,
+  command: CommandOf<Kind>,
+  context: Context,
+) => Result;
 
 export interface Context {
   readonly stamp: Stamp;

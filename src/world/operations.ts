@@ -6,7 +6,7 @@ import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
-import type { CommandOf, Context } from './commands.ts';
+import type { CommandOf, Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noAttempts } from './attempts.ts';
@@ -27,11 +27,11 @@ import {
 export const MAX_OVERRIDES = 100;
 
 /** Credits or debits the wallet. @throws Refusal INSUFFICIENT_BALANCE, WALLET_FULL or SANDBOX_FULL */
-export function moveMoney(
-  state: WorldState,
-  { kind, amountPaise }: CommandOf<'credit' | 'debit'>,
-  { stamp, recordsFree, events }: Context,
-): Entry {
+export const moveMoney: Handler<'credit' | 'debit', Entry> = (
+  state,
+  { kind, amountPaise },
+  { stamp, recordsFree, events },
+) => {
   const { wallet } = state;
   const held = `INR ${toInr(wallet.balancePaise)}`;
   if (kind === 'debit' && !covers(wallet, amountPaise)) {
@@ -49,14 +49,10 @@ export function moveMoney(
   const entry = recordEntry(state, kind, kind === 'credit' ? amountPaise : -amountPaise, null, nowMs(state));
   events.push({ type: 'wallet', entry });
   return entry;
-}
+};
 
 /** Forces a payout into a state, and cancels its steps. @throws Refusal TRANSACTION_NOT_FOUND or ILLEGAL_TRANSITION */
-export function forceTransition(
-  state: WorldState,
-  { txnId, to }: CommandOf<'transition'>,
-  { events }: Context,
-): Payout {
+export const forceTransition: Handler<'transition', Payout> = (state, { txnId, to }, { events }) => {
   const position = positionOf(state, { txnId });
   if (position === undefined) throw unknownTxnId(txnId);
   const payout = state.payouts[position]!;
@@ -65,7 +61,7 @@ export function forceTransition(
   state.payouts[position] = withForcedStep(payout, to, nowMs(state), utr);
   takeStep(state, position, nowMs(state), events);
   return state.payouts[position];
-}
+};
 
 function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
   const legal = legalNext(state);
@@ -80,11 +76,11 @@ function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
 }
 
 /** Chooses a scenario. Its rules count from 0; only an unused wallet gets its balance. @throws Refusal SANDBOX_FULL */
-export function chooseScenario(
-  state: WorldState,
-  { source, isChosen }: CommandOf<'choose'>,
-  { compiler, events, stamp }: Context,
-): void {
+export const chooseScenario: Handler<'choose'> = (
+  state,
+  { source, isChosen },
+  { compiler, events, stamp },
+) => {
   const held = state.scenario.isChosen ? state.index.base.characters : 0;
   if (isChosen && compiler.scenario(source).characters > stamp.scenarioCharactersFree + held)
     throw noRoomForScenario();
@@ -94,13 +90,10 @@ export function chooseScenario(
   for (const id of [...state.uses.keys(), ...state.windows.keys()]) if (!isOnTop(id)) forgetCounts(state, id);
   if (isUntouched(state)) openLedger(state, base.openingBalancePaise);
   events.push({ type: 'scenario', scenario: base.name });
-}
+};
 
-export const followScenario = (
-  state: WorldState,
-  { source }: CommandOf<'follow'>,
-  { compiler }: Context,
-): void => useScenario(state, { source, isChosen: false }, state.overrides, compiler);
+export const followScenario: Handler<'follow'> = (state, { source }, { compiler }) =>
+  useScenario(state, { source, isChosen: false }, state.overrides, compiler);
 
 function forgetCounts({ uses, windows }: WorldState, id: string): void {
   uses.delete(id);
@@ -108,11 +101,11 @@ function forgetCounts({ uses, windows }: WorldState, id: string): void {
 }
 
 /** Adds an override, replacing one of the same name. It counts from 0. @returns its id: `world/NAME` */
-export function putRule(
-  state: WorldState,
-  { rule: document }: CommandOf<'putRule'>,
-  { compiler, events, stamp }: Context,
-): string {
+export const putRule: Handler<'putRule', string> = (
+  state,
+  { rule: document },
+  { compiler, events, stamp },
+) => {
   const { base, overrides } = state.index;
   const rule = compiler.rules([{ name: freeRuleName(overrides), ...document }])[0]!;
   const others = overrides.filter(({ id }) => id !== rule.id);
@@ -132,7 +125,7 @@ export function putRule(
   setOverrides(state, [rule, ...others]);
   events.push({ type: 'scenario', scenario: base.name, rule: rule.id });
   return rule.id;
-}
+};
 
 function freeRuleName(overrides: readonly Rule[]): string {
   const taken = new Set(overrides.map(({ id }) => id));
@@ -140,7 +133,7 @@ function freeRuleName(overrides: readonly Rule[]): string {
 }
 
 /** Removes an override, or all of them. @throws Refusal RULE_NOT_FOUND */
-export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>, { events }: Context): void {
+export const removeRule: Handler<'removeRule'> = (state, { name }, { events }) => {
   const { base, overrides } = state.index;
   const removed = overrides.filter(({ id }) => name === null || id === `world/${name}`);
   if (name !== null && removed.length === 0) throw noRule(name, overrides);
@@ -150,7 +143,7 @@ export function removeRule(state: WorldState, { name }: CommandOf<'removeRule'>,
     overrides.filter((rule) => !removed.includes(rule)),
   );
   events.push({ type: 'scenario', scenario: base.name });
-}
+};
 
 function noRule(name: string, overrides: readonly Rule[]): Refusal {
   const names = overrides.map(({ id }) => id.slice(id.indexOf('/') + 1));
@@ -162,11 +155,7 @@ function noRule(name: string, overrides: readonly Rule[]): Refusal {
 }
 
 /** Starts the world again, following the scenario of the server. */
-export function resetWorld(
-  state: WorldState,
-  { source }: CommandOf<'reset'>,
-  { compiler, events }: Context,
-): void {
+export const resetWorld: Handler<'reset'> = (state, { source }, { compiler, events }) => {
   useScenario(state, { source, isChosen: false }, [], compiler);
   const { base } = state.index;
   state.generation += 1;
@@ -178,14 +167,14 @@ export function resetWorld(
   state.clock = base.clock;
   openLedger(state, base.openingBalancePaise);
   events.push({ type: 'reset', nowMs: nowMs(state) });
-}
+};
 
 /** Replaces all of the world with a state that was read and checked, or with an earlier one of its own. */
-export function restoreWorld(
-  state: WorldState,
-  { state: { id: _id, generation: _generation, ...restored }, clock, undo }: CommandOf<'restore'>,
-  { events }: Context,
-): void {
+export const restoreWorld: Handler<'restore'> = (
+  state,
+  { state: { id: _id, generation: _generation, ...restored }, clock, undo },
+  { events },
+) => {
   const { wallMs, requests, actions, generation, held, name } = state;
   if (undo !== undefined) refuseUndo(state, undo, restored.held);
   const undone = requests.count - restored.requests.count;
@@ -207,7 +196,7 @@ export function restoreWorld(
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
   });
   events.push({ type: 'restore', nowMs: nowMs(state) });
-}
+};
 
 /**
  * Requests whose places in a log and on their servers mean nothing here: which of them overlapped is kept. The client of one that

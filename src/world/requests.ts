@@ -1,7 +1,7 @@
 import { textField } from '../contract/service.ts';
 import { oneMore, type Payout, type Told } from '../contract/snapshot-lines.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
-import type { CommandOf, Context } from './commands.ts';
+import type { Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import {
   charactersOf,
@@ -82,11 +82,11 @@ export function recordRequest(
 }
 
 /** Adds a request that was refused before it reached the ledger. */
-export function refuseRequest(
-  state: WorldState,
-  { request, refused, route, outcome, clientRefId }: CommandOf<'refused'>,
-  context: Context,
-): number {
+export const refuseRequest: Handler<'refused', number> = (
+  state,
+  { request, refused, route, outcome, clientRefId },
+  context,
+) => {
   const nth = countRequest(state);
   if (request.worldName !== undefined) state.name = request.worldName;
   const isPending = outcome === 'pending';
@@ -104,7 +104,7 @@ export function refuseRequest(
     endPosition: isPending ? undefined : context.stamp.position,
   });
   return nth;
-}
+};
 
 /** An exchange that nobody has seen yet. */
 type New<E extends Exchange> = E & { toldBefore?: Exchange['toldBefore'] };
@@ -187,7 +187,7 @@ export function endRequest(state: WorldState, ended: Ended, { stamp, events }: C
 }
 
 /** Empties the list; one that is cleared keeps the requests under way, whose ends say what their clients know. @returns how many are gone */
-export function forgetRequests(state: WorldState, { as }: CommandOf<'forget'>): number {
+export const forgetRequests: Handler<'forget', number> = (state, { as }) => {
   const { list, count, evicted } = state.requests;
   const kept = as === 'evicted' ? [] : list.filter(({ outcome }) => outcome === 'pending');
   const gone = list.length - kept.length;
@@ -198,7 +198,7 @@ export function forgetRequests(state: WorldState, { as }: CommandOf<'forget'>): 
     evicted: as === 'evicted' ? evicted + gone : 0,
   };
   return gone;
-}
+};
 
 /** The state of a payout that a response shows its client; undefined for none. */
 function shownState(exchange: Exchange): Payout['state'] | undefined {

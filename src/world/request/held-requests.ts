@@ -1,7 +1,7 @@
 import { MAX_HELD } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { Effect } from '../../scenario/rule.ts';
-import type { CommandOf, Context } from '../commands.ts';
+import type { Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
 import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
@@ -67,14 +67,10 @@ export function endWait(
 }
 
 /** Ends the wait of a request that nobody released. No-op if it has ended. */
-export function endHold(
-  state: WorldState,
-  { id, how }: CommandOf<'endHold'>,
-  { events }: Pick<Context, 'events'>,
-): void {
+export const endHold: Handler<'endHold'> = (state, { id, how }, { events }) => {
   const request = state.held.waiting.find((known) => known.id === id);
   if (request !== undefined) endWait(state, request, { how, exchange: null }, events);
-}
+};
 
 /** Expires overdue waits. The server of the connection does so in time, unless it has died. */
 export function expireHeld(state: WorldState, events: StateEvent[]): void {

@@ -4,7 +4,7 @@ import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
 import type { Payout } from '../../contract/snapshot-lines.ts';
 import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
-import type { CommandOf, Context } from '../commands.ts';
+import type { CommandOf, Context, Handler } from '../commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from '../ledger.ts';
 import { countRequest, recordRelease, recordRequest } from '../requests.ts';
 import { fingerprint, newPayout } from './new-payout.ts';
@@ -26,12 +26,12 @@ import { full, nowMs, type WorldState } from '../state.ts';
 const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 
 /** Handles a request of the service: applies its rule, asks the ledger unless the rule forbids it, and remembers the request. */
-export function handleRequest(state: WorldState, command: RequestCommand, context: Context): Decided {
+export const handleRequest: Handler<RequestCommand['kind'], Decided> = (state, command, context) => {
   const [result, effect] = resultOf(state, command, countRequest(state), context);
   const exchange = recordRequest(state, command, result, context);
   if (result.hold !== undefined) holdRequest(state, command, exchange, effect!, context.events);
   return exchange;
-}
+};
 
 /** @returns the result, and the effect of the rule that holds the request, if one does */
 function resultOf(
@@ -72,11 +72,7 @@ function resultOf(
  * Releases a held request: one that has only arrived is served now, with the rule that was taken when it arrived. The client sees
  * what that rule says, unless the order of the release says otherwise.
  */
-export function releaseRequest(
-  state: WorldState,
-  { id, order }: CommandOf<'release'>,
-  context: Context,
-): HeldRequest {
+export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, order }, context) => {
   const held = findHeld(state, id);
   const { command, exchange } = held;
   const { hold: _hold, ...first } = exchange.result;
@@ -91,7 +87,7 @@ export function releaseRequest(
   };
   endWait(state, held, { how: 'released', exchange: recordRelease(state, held, result) }, context.events);
   return held;
-}
+};
 
 /** Asks the ledger, unless the rule forbids it. */
 function serve(
