@@ -9,7 +9,7 @@ import { CONTROL_PREFIX } from './http/request-checks.ts';
 import type { Examples } from './http/openapi/document.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { droppedWorlds } from './log/known/evictions.ts';
-import { MemoryStore } from './log/memory-store.ts';
+import { memoryStore } from './log/memory-store.ts';
 import type { ValkeyStore, ValkeyStoreOptions } from './log/valkey/valkey-store.ts';
 import type { WallClock } from './log/wall-clock.ts';
 import { Worlds } from './log/worlds.ts';
@@ -17,7 +17,7 @@ import { packageText, packageVersion } from './package-files.ts';
 import type { Metrics } from './platform/metrics.ts';
 import { observeStore, observeWorlds } from './platform/logging.ts';
 import { pageFiles } from './platform/page-files.ts';
-import { KeptState, type Restored } from './platform/state/kept-state.ts';
+import { keptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
@@ -121,7 +121,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           idleMs: settings.worldIdle,
           source: scenarios.activeSource(),
         });
-  const store = shared ?? new MemoryStore(wallClock, scenarios);
+  const store = shared ?? memoryStore(wallClock, scenarios);
   const worlds = new Worlds({
     store,
     compiler: scenarios,
@@ -149,9 +149,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     kept: store.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
   });
   const { state: file, stateEvery: everyMs } = settings;
-  const keptState =
-    file === undefined ? null : new KeptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
-  const restored = (await keptState?.restore()) ?? null;
+  const kept =
+    file === undefined ? null : keptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
+  const restored = (await kept?.restore()) ?? null;
 
   const { app, routes, unread } = httpServer({
     log,
@@ -201,7 +201,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
 
   app.addHook('onListen', () => {
     scenarios.watch();
-    keptState?.start();
+    kept?.start();
     wallClock.nextTurn(() => void scenarios.active.rules); // compiles those of the magic beneficiaries before a request needs them
   });
   app.addHook('preClose', (done) => {
@@ -213,7 +213,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   app.addHook('onClose', async () => {
     metrics?.close();
     try {
-      await keptState?.end();
+      await kept?.end();
     } finally {
       await worlds.close();
     }

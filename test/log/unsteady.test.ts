@@ -21,7 +21,7 @@ import {
   type Core,
 } from '../support/world/core.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
-import { MemoryStore } from '../../src/log/memory-store.ts';
+import { memoryStore } from '../../src/log/memory-store.ts';
 import { sized } from '../support/size.ts';
 import { UnsteadyLogs, UnsteadyStore, type Trouble } from '../support/store/unsteady-store.ts';
 
@@ -95,7 +95,7 @@ test('a world whose store answers late does what one in memory does', async () =
   await fc.assert(
     fc.asyncProperty(acts(anyAct, 25), async (history) => {
       const clock = new ManualClock();
-      const memory = await worldsOn(new MemoryStore(clock, compiler), clock).use(ID);
+      const memory = await worldsOn(memoryStore(clock, compiler), clock).use(ID);
       const { worlds, wallClock, failures } = await shared(1, ['late']);
       for (const act of history) {
         await clock.pass(act.waitMs);

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { KeptState } from '../../src/platform/state/kept-state.ts';
+import { keptState } from '../../src/platform/state/kept-state.ts';
 import { compiler, initiate, logFor } from '../support/world/core.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
@@ -30,7 +30,7 @@ async function keptWorld(
   const wallClock = new BusyClock();
   const { log: worlds, world } = logFor(limits, wallClock);
   const log = pino({ level: 'silent' });
-  const kept = new KeptState({ file, everyMs: EVERY_MS, worlds, compiler, wallClock, log });
+  const kept = keptState({ file, everyMs: EVERY_MS, worlds, compiler, wallClock, log });
   const pay = (reference: string, name = 'a') => world(name).submit(initiate({ client_ref_id: reference }));
   const references = () => keptWorlds(file)?.[0]?.payouts.map(({ clientRefId }) => clientRefId);
   for (const reference of made) await pay(reference);

@@ -26,40 +26,33 @@ export interface Restored {
 }
 
 /** All worlds of a sandbox in a file: read at the start, written at the stop and at intervals. */
-export class KeptState {
-  readonly #options: KeptStateOptions;
-  #file: string;
-  #unlock: () => Promise<void> = () => Promise.resolve();
-  #cancel: (() => void) | null = null;
-  #writing: Promise<void> = Promise.resolve();
-  #writtenAtUses = 0;
+export function keptState({ file: path, everyMs, worlds, compiler, wallClock, log }: KeptStateOptions) {
+  let file = path;
+  let unlock: (() => Promise<void>) | null = null;
+  let cancel: (() => void) | null = null;
+  let writing: Promise<void> = Promise.resolve();
+  let writtenAtUses = 0;
 
-  constructor(options: KeptStateOptions) {
-    this.#options = options;
-    this.#file = options.file;
-  }
-
-  /**
-   * Restores the worlds of the file, if there is one. Running clocks have kept running. If some worlds are damaged, the others
-   * are restored, and a copy of the file is kept.
-   *
-   * @throws SettingsError when the file cannot be used, or could not be written
-   */
-  async restore(): Promise<Restored | null> {
-    const { file, unlock } = await claimStateFile(this.#file);
-    this.#file = file;
-    if (unlock !== null) this.#unlock = unlock;
-    else this.#options.log.warn({ file }, 'the state file cannot be locked: no other sandbox may use it');
-    try {
-      return await this.#restore(file);
-    } catch (error) {
-      await this.#unlock();
-      throw error;
+  async function* snapshots(counted: { worlds: number }): AsyncGenerator<Snapshot> {
+    for (const worldId of await worlds.ids()) {
+      const snapshot = await worlds.visit(worldId, (world) => readUnlessDropped(world, takeSnapshot));
+      if (snapshot !== null) {
+        counted.worlds += 1;
+        yield snapshot;
+      }
+      await wallClock.yieldToEventLoop();
     }
   }
 
-  async #restore(file: string): Promise<Restored | null> {
-    const { worlds, compiler, wallClock, log } = this.#options;
+  async function write(): Promise<void> {
+    const { uses } = worlds; // requests during the write may be missing from the file
+    const counted = { worlds: 0 };
+    await writeStateFile(file, snapshotText(snapshots(counted)));
+    writtenAtUses = uses;
+    log.info({ file, ...counted }, 'state written');
+  }
+
+  async function restoreWorlds(): Promise<Restored | null> {
     const unusable = (why: string) => new SettingsError(`the state file ${file} cannot be used: ${why}`);
     const atMs = await writtenAtMs(file);
     if (atMs === null) return null;
@@ -94,57 +87,53 @@ export class KeptState {
     return restored;
   }
 
-  /** Writes the file at intervals from now on, if there was a request since the last write. */
-  start(): void {
-    const { everyMs, wallClock, worlds, log } = this.#options;
-    if (everyMs === 'off') return;
-    const round = async (): Promise<void> => {
+  return {
+    /**
+     * Restores the worlds of the file, if there is one. Running clocks have kept running. If some worlds are damaged, the others
+     * are restored, and a copy of the file is kept.
+     *
+     * @throws SettingsError when the file cannot be used, or could not be written
+     */
+    async restore(): Promise<Restored | null> {
+      ({ file, unlock } = await claimStateFile(path));
+      if (unlock === null) log.warn({ file }, 'the state file cannot be locked: no other sandbox may use it');
       try {
-        if (worlds.uses !== this.#writtenAtUses) await this.#write();
+        return await restoreWorlds();
       } catch (error) {
-        log.error({ err: error }, 'the state could not be written');
+        await unlock?.();
+        throw error;
       }
-      if (this.#cancel !== null) schedule();
-    };
-    const schedule = (): void => {
-      this.#cancel = wallClock.schedule(wallClock.nowMs() + everyMs, () => {
-        this.#writing = round();
-      });
-    };
-    schedule();
-  }
+    },
 
-  /** Writes the file a last time, after any write that is under way. */
-  async end(): Promise<void> {
-    this.#cancel?.();
-    this.#cancel = null;
-    await this.#writing;
-    try {
-      await this.#write();
-    } finally {
-      await this.#unlock();
-    }
-  }
+    /** Writes the file at intervals from now on, if there was a request since the last write. */
+    start(): void {
+      if (everyMs === 'off') return;
+      const round = async (): Promise<void> => {
+        try {
+          if (worlds.uses !== writtenAtUses) await write();
+        } catch (error) {
+          log.error({ err: error }, 'the state could not be written');
+        }
+        if (cancel !== null) schedule();
+      };
+      const schedule = (): void => {
+        cancel = wallClock.schedule(wallClock.nowMs() + everyMs, () => {
+          writing = round();
+        });
+      };
+      schedule();
+    },
 
-  async #write(): Promise<void> {
-    const { worlds, log } = this.#options;
-    const file = this.#file;
-    const { uses } = worlds; // requests during the write may be missing from the file
-    const counted = { worlds: 0 };
-    await writeStateFile(file, snapshotText(this.#snapshots(counted)));
-    this.#writtenAtUses = uses;
-    log.info({ file, ...counted }, 'state written');
-  }
-
-  async *#snapshots(counted: { worlds: number }): AsyncGenerator<Snapshot> {
-    const { worlds, wallClock } = this.#options;
-    for (const worldId of await worlds.ids()) {
-      const snapshot = await worlds.visit(worldId, (world) => readUnlessDropped(world, takeSnapshot));
-      if (snapshot !== null) {
-        counted.worlds += 1;
-        yield snapshot;
+    /** Writes the file a last time, after any write that is under way. */
+    async end(): Promise<void> {
+      cancel?.();
+      cancel = null;
+      await writing;
+      try {
+        await write();
+      } finally {
+        await unlock?.();
       }
-      await wallClock.yieldToEventLoop();
-    }
-  }
+    },
+  };
 }

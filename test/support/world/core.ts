@@ -11,7 +11,7 @@ import type {
   WorldItem,
 } from '../../../src/contract/snapshot-lines.ts';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
-import { MemoryStore } from '../../../src/log/memory-store.ts';
+import { memoryStore } from '../../../src/log/memory-store.ts';
 import type { DropReason } from '../../../src/log/store.ts';
 import type { World } from '../../../src/log/world.ts';
 import { Worlds } from '../../../src/log/worlds.ts';
@@ -274,7 +274,7 @@ export function logFor<T extends ManualClock = ManualClock>(
   const drops: [string, DropReason][] = [];
   const { document, settings, compactAfter, ...limits } = options;
   let active = sourceOf(document, settings);
-  const store = new MemoryStore(wallClock, compiler);
+  const store = memoryStore(wallClock, compiler);
   if (compactAfter !== undefined) store.compactAfter = () => compactAfter;
   const log = new Worlds({
     ...WORLDS_OPTIONS,
