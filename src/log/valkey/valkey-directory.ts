@@ -1,4 +1,4 @@
-import type { Directory, Use, WorldsPage } from '../store.ts';
+import type { Directory } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import { keysOf, LIST_KEYS } from './scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
@@ -13,96 +13,80 @@ const LOOKED_AT = 500;
 const [USED, HELD] = LIST_KEYS;
 
 /** The list of worlds in the store: a sorted set by last use, what each holds, and the sum of that. */
-export class ValkeyDirectory implements Directory {
-  worlds = 0;
-  records = 0;
-  readonly #connection: StoreConnection;
-  readonly #wallClock: WallClock;
+export function valkeyDirectory(connection: StoreConnection, wallClock: WallClock): Directory {
+  const { client } = connection;
+  const reliably = <T>(work: () => Promise<T>): Promise<T> => connection.reliably(work, USED);
+  const directory: Directory & { worlds: number; records: number } = {
+    worlds: 0,
+    records: 0,
 
-  constructor(connection: StoreConnection, wallClock: WallClock) {
-    this.#connection = connection;
-    this.#wallClock = wallClock;
-  }
+    ids: () => reliably(() => client.zrange(USED, 0, -1)),
 
-  ids(): Promise<readonly string[]> {
-    return this.#call((client) => client.zrange(USED, 0, -1));
-  }
+    async page(afterMs, count) {
+      const read = (from: string, to: string, most: number) =>
+        reliably(() => client.zrangebyscore(USED, from, to, 'WITHSCORES', 'LIMIT', 0, most));
+      const first = await read(`(${afterMs}`, '+inf', count);
+      const next = first.length < 2 * count ? null : Number(first.at(-1));
+      const together = next === null ? [] : await read(String(next), String(next), -1);
+      const ids = [...first, ...together].filter((_, nth) => nth % 2 === 0); // the others are their times
+      return { ids: [...new Set(ids)], next };
+    },
 
-  async page(afterMs: number, count: number): Promise<WorldsPage> {
-    const read = (from: string, to: string, most: number) =>
-      this.#call((client) => client.zrangebyscore(USED, from, to, 'WITHSCORES', 'LIMIT', 0, most));
-    const first = await read(`(${afterMs}`, '+inf', count);
-    const next = first.length < 2 * count ? null : Number(first.at(-1));
-    const together = next === null ? [] : await read(String(next), String(next), -1);
-    const ids = [...first, ...together].filter((_, nth) => nth % 2 === 0); // the others are their times
-    return { ids: [...new Set(ids)], next };
-  }
+    async times(worldId) {
+      const { head } = keysOf(worldId);
+      const openedAtMs = await connection.reliably(() => client.hget(head, 'opened'), head);
+      const usedAtMs = await reliably(() => client.zscore(USED, worldId));
+      if (openedAtMs === null || usedAtMs === null) return null;
+      return { openedAtMs: Number(openedAtMs), usedAtMs: Number(usedAtMs) };
+    },
 
-  async times(worldId: string): Promise<{ readonly openedAtMs: number; readonly usedAtMs: number } | null> {
-    const { head } = keysOf(worldId);
-    const openedAtMs = await this.#connection.reliably(
-      () => this.#connection.client.hget(head, 'opened'),
-      head,
-    );
-    const usedAtMs = await this.#call((client) => client.zscore(USED, worldId));
-    if (openedAtMs === null || usedAtMs === null) return null;
-    return { openedAtMs: Number(openedAtMs), usedAtMs: Number(usedAtMs) };
-  }
+    async add(worldId, usedAtMs) {
+      await reliably(() => client.zadd(USED, 'GT', usedAtMs, worldId));
+      return reliably(() => client.zcard(USED));
+    },
 
-  async add(worldId: string, usedAtMs: number): Promise<number> {
-    await this.#call((client) => client.zadd(USED, 'GT', usedAtMs, worldId));
-    return this.#call((client) => client.zcard(USED));
-  }
+    async remove(worldId) {
+      await reliably(() => connection.script('unlist', ...LIST_KEYS, worldId));
+    },
 
-  async remove(worldId: string): Promise<void> {
-    await this.#connection.reliably(() => this.#connection.script('unlist', ...LIST_KEYS, worldId), USED);
-  }
+    async leastMissed(except) {
+      const idlest = await reliably(() => client.zrange(USED, 0, LOOKED_AT - 1));
+      const ids = idlest.filter((id) => id !== except);
+      const held = ids.length === 0 ? [] : await reliably(() => client.hmget(HELD, ...ids));
+      return ids.find((_, nth) => held[nth]?.endsWith(' 0')) ?? ids[0];
+    },
 
-  async leastMissed(except: string): Promise<string | undefined> {
-    const idlest = await this.#call((client) => client.zrange(USED, 0, LOOKED_AT - 1));
-    const ids = idlest.filter((id) => id !== except);
-    const held = ids.length === 0 ? [] : await this.#call((client) => client.hmget(HELD, ...ids));
-    return ids.find((_, nth) => held[nth]?.endsWith(' 0')) ?? ids[0];
-  }
+    async exchange(uses) {
+      const texts: string[] = [];
+      for (let from = 0; from === 0 || from < uses.length; from += WORLDS_AT_ONCE) {
+        const args = uses
+          .slice(from, from + WORLDS_AT_ONCE)
+          .flatMap(({ id, usedAtMs, epoch, position, records }) => [id, usedAtMs, epoch, position, records]);
+        const exchange = () => connection.script<ExchangeReply>('exchange', ...LIST_KEYS, ...args);
+        const [worlds, total, listed] = await reliably(exchange);
+        directory.worlds = worlds;
+        directory.records = total;
+        texts.push(...listed);
+      }
+      return texts.map((text) => {
+        const [epoch = '', , held] = text.split(' ');
+        return text === '' ? null : { epoch, records: Number(held) };
+      });
+    },
 
-  async exchange(uses: readonly Use[]): Promise<readonly ({ epoch: string; records: number } | null)[]> {
-    const texts: string[] = [];
-    for (let from = 0; from === 0 || from < uses.length; from += WORLDS_AT_ONCE) {
-      const some = uses.slice(from, from + WORLDS_AT_ONCE);
-      const args = some.flatMap(({ id, usedAtMs, epoch, position, records }) => [
-        id,
-        usedAtMs,
-        epoch,
-        position,
-        records,
-      ]);
-      const exchange = () => this.#connection.script<ExchangeReply>('exchange', ...LIST_KEYS, ...args);
-      const [worlds, total, listed] = await this.#connection.reliably(exchange, USED);
-      this.worlds = worlds;
-      this.records = total;
-      texts.push(...listed);
-    }
-    return texts.map((text) => {
-      const [epoch = '', , held] = text.split(' ');
-      return text === '' ? null : { epoch, records: Number(held) };
-    });
-  }
-
-  async claimIdle(idleMs: number): Promise<readonly string[]> {
-    const latestUseMs = this.#wallClock.nowMs() - idleMs;
-    const idle = await this.#call((client) =>
-      client.zrangebyscore(USED, '-inf', latestUseMs, 'LIMIT', 0, IDLE_AT_ONCE),
-    );
-    const claimed: string[] = [];
-    for (const worldId of idle) {
-      const againMs = latestUseMs + AGAIN_AFTER_MS; // in case this server dies, or the world is not ended
-      const changed = await this.#call((client) => client.zadd(USED, 'XX', 'GT', 'CH', againMs, worldId));
-      if (changed === 1) claimed.push(worldId);
-    }
-    return claimed;
-  }
-
-  #call<T>(call: (client: StoreConnection['client']) => Promise<T>): Promise<T> {
-    return this.#connection.reliably(() => call(this.#connection.client), USED);
-  }
+    async claimIdle(idleMs) {
+      const latestUseMs = wallClock.nowMs() - idleMs;
+      const idle = await reliably(() =>
+        client.zrangebyscore(USED, '-inf', latestUseMs, 'LIMIT', 0, IDLE_AT_ONCE),
+      );
+      const claimed: string[] = [];
+      for (const worldId of idle) {
+        const againMs = latestUseMs + AGAIN_AFTER_MS; // in case this server dies, or the world is not ended
+        const changed = await reliably(() => client.zadd(USED, 'XX', 'GT', 'CH', againMs, worldId));
+        if (changed === 1) claimed.push(worldId);
+      }
+      return claimed;
+    },
+  };
+  return directory;
 }

@@ -16,8 +16,8 @@ import {
   type StreamEntry,
 } from './stored/stored-command.ts';
 import { storedNotes } from './stored/stored-notes.ts';
-import { basesIn, compactAfter, FIRST_BASE, StoredStates } from './stored/stored-states.ts';
-import { ValkeyDirectory } from './valkey-directory.ts';
+import { basesIn, compactAfter, FIRST_BASE, storedStates } from './stored/stored-states.ts';
+import { valkeyDirectory } from './valkey-directory.ts';
 
 export interface ValkeyStoreOptions extends ConnectionOptions {
   readonly compiler: ScenarioCompiler;
@@ -50,11 +50,11 @@ const TRIES = 5;
 export class ValkeyStore implements Store {
   readonly server: string;
   readonly connection: StoreConnection;
-  readonly directory: ValkeyDirectory;
+  readonly directory: ReturnType<typeof valkeyDirectory>;
   readonly fingerprint = fingerprintOf;
   readonly compactAfter = compactAfter;
   readonly #options: ValkeyStoreOptions;
-  readonly #states: StoredStates;
+  readonly #states: ReturnType<typeof storedStates>;
   /** The worlds whose logs this server is compacting. */
   readonly #compacting = new Set<string>();
   /** How far the store's clock is ahead of this server's. */
@@ -64,8 +64,8 @@ export class ValkeyStore implements Store {
     this.#options = options;
     this.server = options.server;
     this.connection = new StoreConnection(options);
-    this.#states = new StoredStates(this.connection, options);
-    this.directory = new ValkeyDirectory(this.connection, options.wallClock);
+    this.#states = storedStates(this.connection, options);
+    this.directory = valkeyDirectory(this.connection, options.wallClock);
   }
 
   /** Connects to the store, which may also become reachable later. */

@@ -58,104 +58,82 @@ const RENEWED_AFTER = 0.05; // of the time that the keys are kept
 const READ_BEFORE_DROPPED_MS = 60_000;
 
 /** The states that are stored beside the logs of worlds: those from which a log can be followed, and those that restores put in place. */
-export class StoredStates {
-  readonly #connection: StoreConnection;
-  readonly #options: Parts;
-  #names = 0;
-
-  constructor(connection: StoreConnection, options: Parts) {
-    this.#connection = connection;
-    this.#options = options;
-  }
-
+export function storedStates(connection: StoreConnection, options: Parts) {
+  const { client } = connection;
   /** How long keys are kept: longer than a world may be idle, since not every call renews them, and since who drops it reads it first. */
-  get keptMs(): number {
-    return Math.ceil(this.#options.idleMs * (1 + 2 * RENEWED_AFTER)) + READ_BEFORE_DROPPED_MS;
-  }
-
+  const keptMs = Math.ceil(options.idleMs * (1 + 2 * RENEWED_AFTER)) + READ_BEFORE_DROPPED_MS;
   /** After how long a call keeps them for longer. */
-  get renewMs(): number {
-    return Math.ceil(this.#options.idleMs * RENEWED_AFTER);
-  }
+  const renewMs = Math.ceil(options.idleMs * RENEWED_AFTER);
+  let named = 0;
 
   /** A name that no other state or call has. */
-  newName(): string {
-    this.#names += 1;
-    return `${this.#connection.server}:${this.#names}`;
+  function newName(): string {
+    named += 1;
+    return `${connection.server}:${named}`;
   }
 
   /** @param source the scenario of the first state of a world, or its text; @returns null when the state is gone */
-  async baseState(
+  async function baseState(
     worldId: string,
     keys: WorldKeys,
     { key }: StoredBase,
     openedAtMs: number,
     source: ScenarioSource | string,
   ): Promise<FrozenState | null> {
-    const { compiler } = this.#options;
-    if (key !== '') return readState(this.#connection, keys.state(key));
+    if (key !== '') return readState(connection, keys.state(key));
     if (source === '') return null;
     const first = typeof source === 'string' ? (JSON.parse(source) as ScenarioSource) : source;
-    return freeze(openWorld(worldId, first, openedAtMs, compiler));
+    return freeze(openWorld(worldId, first, openedAtMs, options.compiler));
   }
 
   /** Stores a state beside the log. @returns its name */
-  async write(
+  async function write(
     keys: WorldKeys,
     { index: _index, ...state }: FrozenState & Partial<WorldState>,
   ): Promise<string> {
-    const name = this.newName();
-    await writeState(this.#connection, keys.state(name), state, this.keptMs);
+    const name = newName();
+    await writeState(connection, keys.state(name), state, keptMs);
     return name;
   }
 
   /** The state of a restore. @returns null when it is gone */
-  async restored(keys: WorldKeys, name: string): Promise<WorldState | null> {
-    const state = await readState(this.#connection, keys.state(name));
-    return state === null ? null : thawed(state, this.#options);
+  async function restored(keys: WorldKeys, name: string): Promise<WorldState | null> {
+    const state = await readState(connection, keys.state(name));
+    return state === null ? null : thawed(state, options);
   }
 
   /** Stores a state from which the log can be followed, and trims the log. @returns the earliest position that is kept */
-  async compact(keys: WorldKeys, epoch: string, base: Base, oldest: number): Promise<number> {
-    const connection = this.#connection;
-    const { client } = connection;
-    const [ofEpoch, before] = await connection.reliably(
-      () => client.hmget(keys.head, 'epoch', 'bases'),
-      keys.head,
-    );
+  async function compact(keys: WorldKeys, epoch: string, base: Base, oldest: number): Promise<number> {
+    const reliably = <T>(work: () => Promise<T>): Promise<T> => connection.reliably(work, keys.head);
+    const [ofEpoch, before] = await reliably(() => client.hmget(keys.head, 'epoch', 'bases'));
     if (ofEpoch !== epoch || before == null) return base.position;
     const bases = basesIn(before);
     const latest = bases.at(-1)!;
-    const restores = Object.entries(
-      await connection.reliably(() => client.hgetall(keys.restores), keys.head),
-    );
+    const restores = Object.entries(await reliably(() => client.hgetall(keys.restores)));
     const state = base.state();
     const isRestored = restores.some(([, position]) => Number(position) > latest.position);
     const isLong = base.position - latest.position >= FEWEST_APART;
     if (base.position <= latest.position || (!isLong && !isRestored)) return bases[0]!.position; // another server was first
-    const key = await this.write(keys, state);
+    const key = await write(keys, state);
     const { position, name } = base;
     const { length: payouts } = state.payouts;
     const kept = keptBases([...bases, { position, name, key, payouts }], oldest);
     const [first] = kept as [StoredBase];
     const needless = restores.filter(([, at]) => Number(at) <= first.position).map(([restored]) => restored);
-    const states = [
-      ...bases.filter((one) => !kept.includes(one) && one.key !== '').map((one) => one.key),
-      ...needless,
-    ];
-    const names = [keys.head, keys.log, keys.restores, ...states.map((one) => keys.state(one))];
+    const dropped = bases.filter((one) => !kept.includes(one) && one.key !== '').map((one) => one.key);
+    const states = [...dropped, ...needless].map((one) => keys.state(one));
+    const names = [keys.head, keys.log, keys.restores, ...states];
     const args = [epoch, before, JSON.stringify(kept), first.position, FORMAT, key, ...needless];
     const isDone = await connection.reliably(() =>
       connection.script<number>('compact', names.length, ...names, ...args),
     );
     if (isDone === 1) return first.position;
-    await this.forget(keys.state(key)); // another server was quicker
+    await forget(keys.state(key)); // another server was quicker
     return bases[0]!.position;
   }
 
   /** Keeps the stored states of a world for longer. */
-  async renew(keys: WorldKeys): Promise<void> {
-    const { client } = this.#connection;
+  async function renew(keys: WorldKeys): Promise<void> {
     try {
       const [bases, restored] = await Promise.all([
         client.hget(keys.head, 'bases'),
@@ -163,14 +141,16 @@ export class StoredStates {
       ]);
       const names = [...basesIn(bases ?? '[]').map(({ key }) => key), ...restored];
       const stored = names.filter((name) => name !== ''); // nothing is stored of a world's beginning
-      await Promise.all(stored.map((name) => client.pexpire(keys.state(name), this.keptMs)));
+      await Promise.all(stored.map((name) => client.pexpire(keys.state(name), keptMs)));
     } catch {
       // the store is unavailable: they are kept for much longer than it takes until the next time
     }
   }
 
   /** Deletes a state that nobody needs. It expires otherwise. */
-  async forget(key: string): Promise<void> {
-    await this.#connection.client.unlink(key).catch(() => undefined);
+  async function forget(key: string): Promise<void> {
+    await client.unlink(key).catch(() => undefined);
   }
+
+  return { keptMs, renewMs, newName, baseState, write, restored, compact, renew, forget };
 }
