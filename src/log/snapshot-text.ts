@@ -60,7 +60,6 @@ function* worldText({ head, items }: Snapshot): Generator<string> {
 interface ReadingOptions {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
-  /** The most characters of one line. */
   readonly maxLine: number;
   /** Room for the state that is read. */
   readonly draft: Draft;
@@ -174,7 +173,6 @@ function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
 interface Reading {
   /** null when its head is too damaged to be read: its lines are then skipped up to its end, which names it. */
   readonly id: string | null;
-  /** Made of its head. */
   reader: SnapshotReader | null;
   readonly sum: Hash;
   /** The first problem found in it; kept until its end, since the next world may be intact. */

@@ -7,7 +7,7 @@ import { nowMs, type Action, type WorldState } from '../world/state.ts';
 import { CommandParts, type OnChanges, type OnFound, type OrderedCommand } from './command-parts.ts';
 import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
-import { idOf, type EventReader } from './connections/event-reader.ts';
+import { idAfter, type EventReader } from './connections/event-reader.ts';
 import type { DropReason, Logged, MaybePromise, Opened } from './store.ts';
 import { clockOf, SettlementTimer } from './wall-clock.ts';
 import { WorldLog } from './world-log.ts';
@@ -175,7 +175,7 @@ export class World {
       if (this.#log.closed !== null) throw dropped(this.#log.closed);
       reading.skip(); // what other servers had done before
       this.connections.listen();
-      reading.begin(afterId === undefined ? idOf(this.#log.epoch, this.#log.place.position) : undefined);
+      reading.begin(afterId === undefined ? idAfter(this.#log.epoch, this.#log.place.position) : undefined);
       if (afterId !== undefined) {
         reading.skip(); // everything up to here is made again
         await this.#log.past.catchUp(reading, afterId, this.#log);

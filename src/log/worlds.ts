@@ -130,7 +130,6 @@ export class Worlds {
     return this.#drop(worldId, 'admin');
   }
 
-  /** Starts to count a state that is being read. */
   draft(): Draft {
     return this.#known.draft();
   }
@@ -264,11 +263,9 @@ export class Worlds {
   #sweep(): void {
     const { wallClock, idleMs } = this.#options;
     const latestUseMs = wallClock.nowMs() - idleMs;
-    for (
-      let idlest = this.#known.idlest();
-      idlest && idlest.usedAtMs <= latestUseMs;
-      idlest = this.#known.idlest()
-    ) {
+    for (;;) {
+      const idlest = this.#known.idlest();
+      if (idlest === undefined || idlest.usedAtMs > latestUseMs) break;
       void this.#evict(idlest.id, 'idle');
     }
     this.#scheduleSweep();

@@ -4,11 +4,7 @@ import { invariant } from './money.ts';
 import { IST_OFFSET_MS } from '../contract/instant.ts';
 import type { Draw } from './settlement.ts';
 
-/** SHA-256 of a list of values. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
-const digestBytes = (parts: readonly (string | number | null)[]): Buffer =>
-  hash('sha256', JSON.stringify(parts), 'buffer');
-
-/** The same as 64 hexadecimal digits. */
+/** SHA-256 of a list of values, as 64 hexadecimal digits. JSON's quoting keeps ['a', 'b'] and ['a,b'] apart. */
 export const digest = (parts: readonly (string | number | null)[]): string =>
   hash('sha256', JSON.stringify(parts), 'hex');
 
@@ -48,7 +44,7 @@ export const requestDraw =
 
 /** The same text for request bodies with the same values. A part of the hexadecimal text would keep all of it in memory. */
 export const fingerprintOf = (values: readonly (string | number | null)[]): string =>
-  digestBytes(['body', ...values]).toString('hex', 0, FINGERPRINT_BYTES);
+  hash('sha256', JSON.stringify(['body', ...values]), 'buffer').toString('hex', 0, FINGERPRINT_BYTES);
 
 /** A world's id: 128 bits of a digest of its key, so that logs and ids do not reveal the key. */
 export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);

@@ -36,9 +36,8 @@ export interface EventPlace {
 const MISSED = JSON.stringify({ missed: null });
 const ID = /^([a-z0-9]+)\.(\d{1,15})(?:\.(\d{1,6}))?$/;
 
-/** The id of an event; without an index, that of the end of its command. */
-export const idOf = (epoch: string, position: number, index?: number): string =>
-  index === undefined ? `${epoch}.${position}` : `${epoch}.${position}.${index}`;
+/** The id of the end of a command, after all its events. */
+export const idAfter = (epoch: string, position: number): string => `${epoch}.${position}`;
 
 /** The place that an id names; null for one of another life of the world, or one that no event has so far. */
 export function placeOf(id: string, epoch: string, last: number): EventPlace | null {
@@ -87,7 +86,7 @@ export class Reading {
 
   /** Says that events up to a position are no longer known. */
   miss(epoch: string, position: number): void {
-    this.#reader.take({ id: idOf(epoch, position), type: 'missed', data: MISSED });
+    this.#reader.take({ id: idAfter(epoch, position), type: 'missed', data: MISSED });
   }
 
   /** Forgets what has happened so far: the reader gets it otherwise, or does not want it. */
@@ -114,7 +113,7 @@ export const published = (
   index: number,
   event: StateEvent,
 ): PublishedEvent => ({
-  id: idOf(epoch, position, index),
+  id: `${epoch}.${position}.${index}`,
   type: event.type,
   data: JSON.stringify(eventData(event)),
 });

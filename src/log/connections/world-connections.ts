@@ -155,7 +155,6 @@ export class WorldConnections {
     return reading;
   }
 
-  /** Sends the events of a command to all readers. */
   publish(epoch: string, position: number, events: readonly StateEvent[], isOwn: boolean): void {
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index]!;
@@ -175,7 +174,6 @@ export class WorldConnections {
     for (const reading of this.#begun()) reading.miss(epoch, position);
   }
 
-  /** Ends all readers that have begun. */
   endReaders(): void {
     for (const reading of this.#begun()) {
       this.#readings.delete(reading);
@@ -199,7 +197,6 @@ export class WorldConnections {
     this.endReaders();
   }
 
-  /** Ends them for good. */
   close(): void {
     this.#isClosed = true;
     this.#listenNoMore();

@@ -83,7 +83,6 @@ export class KnownWorlds {
   readonly #recent = new Set<Known>();
   readonly #options: KnownWorldsOptions;
   readonly #keep: Room['keep'];
-  /** What they hold together. */
   readonly #held = { ...NOTHING };
   /** What states hold that are still being read. Some of their items count as a fraction of a record. */
   readonly #drafted = { ...NOTHING };
@@ -100,7 +99,6 @@ export class KnownWorlds {
     return this.#byId.size;
   }
 
-  /** The one that was idle longest first. */
   all(): Iterable<Known> {
     return this.#byId.values();
   }
@@ -136,7 +134,6 @@ export class KnownWorlds {
     return this.idlest();
   }
 
-  /** Those that were used lately. */
   recent(): Iterable<Known> {
     const earliestMs = this.#options.wallClock.nowMs() - FORGOTTEN_AFTER_MS;
     for (const known of this.#recent) if (known.world.usedAtMs < earliestMs) this.#recent.delete(known);
@@ -176,7 +173,6 @@ export class KnownWorlds {
     world.close(reason);
   }
 
-  /** Counts what a world holds now. */
   count(world: World): void {
     const known = this.#byId.get(world.id);
     if (known === undefined || known.world !== world) return;
@@ -239,7 +235,6 @@ export class KnownWorlds {
     }
   }
 
-  /** Ends all of them. */
   close(): void {
     for (const { world } of this.#byId.values()) world.close('stop');
     this.#byId.clear();
@@ -264,7 +259,6 @@ export class KnownWorlds {
     return this.#options.maxScenarioCharacters - taken;
   }
 
-  /** @throws Refusal SANDBOX_FULL when there is not enough room */
   #demandRoom(records: number, room: number, scenarioCharacters: number, scenarioRoom: number): void {
     if (records > room) throw full(this.#options.maxRecords);
     if (scenarioCharacters > scenarioRoom) throw noRoomForScenario();

@@ -80,7 +80,6 @@ export class StoreConnection {
     if (!this.isAway) await this.#checkSettings();
   }
 
-  /** Writes a warning for the operator. */
   warn(what: string): void {
     this.#options.observer.warning(what);
   }
