@@ -1,7 +1,7 @@
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { freeze, type FrozenState } from '../world/copy.ts';
-import { stampAt } from '../world/commands.ts';
 import { openWorld } from '../world/state.ts';
+import { loggedAt } from './command-parts.ts';
 import { memoryNotes } from './notes.ts';
 import type { Base, Logged, Store } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
@@ -46,17 +46,9 @@ export function memoryStore(wallClock: WallClock, compiler: ScenarioCompiler) {
     append(worldId, _epoch, _seen, _state, commands) {
       const log = logs.get(worldId)!;
       const wallMs = wallClock.nowMs();
-      const logged = commands.map(({ number, command, stamp }): Logged => {
+      const logged = commands.map((command) => {
         log.last += 1;
-        const position = log.last;
-        return {
-          position,
-          name: '',
-          number,
-          command,
-          stamp: stampAt(stamp, position, wallMs),
-          fingerprint: '',
-        };
+        return loggedAt(command, log.last, '', wallMs);
       });
       log.commands.push(...logged);
       return { kind: 'done', commands: logged };

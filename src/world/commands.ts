@@ -89,13 +89,6 @@ export const Stamp = z.object({
 });
 export type Stamp = Readonly<z.infer<typeof Stamp>>;
 
-/** The stamp of a command that has its place. Field by field: V8 gives each object that begins with a spread a class of its own. */
-export const stampAt = (
-  { server, maxRecords, records, keep, ends, scenarioCharactersFree }: Omit<Stamp, 'position' | 'wallMs'>,
-  position: number,
-  wallMs: number,
-): Stamp => ({ server, position, wallMs, maxRecords, records, keep, ends, scenarioCharactersFree });
-
 /** Handles a kind of command. It changes the state, and adds what happens to the events of the context. */
 export type Handler<Kind extends Command['kind'], Result = void> = (
   state: WorldState,

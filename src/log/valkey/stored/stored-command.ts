@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { Command, Stamp, stampAt, RestoreCommand } from '../../../world/commands.ts';
+import { Command, Stamp, RestoreCommand } from '../../../world/commands.ts';
 import type { WorldState } from '../../../world/state.ts';
+import { loggedAt } from '../../command-parts.ts';
 import type { Logged, NewCommand, Place } from '../../store.ts';
 
 /** A restore in the log: its state is stored under a key of its own. */
@@ -75,18 +76,11 @@ export function appendedAfter(
   const known = new Set(found.map(({ name }) => name));
   let { position } = place;
   const appended: Logged[] = [];
-  for (const { number, command, stamp } of commands) {
-    const name = `${server}:${number}`;
+  for (const command of commands) {
+    const name = `${server}:${command.number}`;
     if (known.has(name)) continue;
     position += 1;
-    appended.push({
-      position,
-      name,
-      number,
-      command,
-      stamp: stampAt(stamp, position, wallMs),
-      fingerprint: '',
-    });
+    appended.push(loggedAt(command, position, name, wallMs));
   }
   return appended;
 }
