@@ -16,7 +16,7 @@ import {
   type Exchange,
 } from './journal/exchange.ts';
 import { positionOf } from './ledger.ts';
-import { decided, payoutSeen, planned, received } from './request/recorded.ts';
+import { decided, payoutSeen, planned } from './request/recorded.ts';
 import type { Ended, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
@@ -88,10 +88,21 @@ export const refuseRequest: Handler<'refused', number> = (
   context,
 ) => {
   const nth = countRequest(state);
+  const { stamp } = context;
   if (request.worldName !== undefined) state.name = request.worldName;
   const isPending = outcome === 'pending';
   add(state, context, {
-    ...received(state, request, context),
+    requestId: request.requestId,
+    method: request.method,
+    url: request.url,
+    headers: request.headers,
+    body: request.body,
+    warnings: request.warnings,
+    requestCharacters: requestCharacters(request),
+    atMs: nowMs(state),
+    wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
+    position: stamp.position,
+    span: { server: stamp.server, arrived: request.arrivedTick, ended: request.submittedTick },
     nth,
     route,
     clientRefId,
@@ -101,7 +112,7 @@ export const refuseRequest: Handler<'refused', number> = (
     limit: refused.limit,
     rule: refused.rule,
     durationMs: isPending ? undefined : request.tookMs,
-    endPosition: isPending ? undefined : context.stamp.position,
+    endPosition: isPending ? undefined : stamp.position,
   });
   return nth;
 };

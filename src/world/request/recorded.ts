@@ -1,24 +1,7 @@
 import { replacesBody } from '../../scenario/rule.ts';
-import type { Context } from '../commands.ts';
-import { requestCharacters, type Exchange } from '../journal/exchange.ts';
-import { nowMs, type WorldState } from '../state.ts';
+import type { Exchange } from '../journal/exchange.ts';
 import type { Received } from './request-commands.ts';
 import { codeOf, type RequestResult } from './response.ts';
-
-/** What an exchange keeps of its request. */
-export const received = (state: WorldState, request: Received, { stamp }: Context) => ({
-  requestId: request.requestId,
-  method: request.method,
-  url: request.url,
-  headers: request.headers,
-  body: request.body,
-  warnings: request.warnings,
-  requestCharacters: requestCharacters(request),
-  atMs: nowMs(state),
-  wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
-  position: stamp.position,
-  span: { server: stamp.server, arrived: request.arrivedTick, ended: request.submittedTick },
-});
 
 /** What the ledger and the rules made of a request. */
 export function decided(result: RequestResult) {
