@@ -5,6 +5,7 @@ import { Amount, InitiateRequest } from './service.ts';
 
 /** The referee: its settings, and its report on how a client behaved. */
 
+/** In the order of reports: checks about money first. */
 export const CHECK_IDS = [
   'paid-twice',
   'same-payout-at-once',

@@ -1,4 +1,4 @@
-import type { CheckId, Finding, Severity } from '../contract/conduct.ts';
+import type { Finding, Severity } from '../contract/conduct.ts';
 import { toInr } from '../payout/money.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 import type { Call } from './call.ts';
@@ -16,7 +16,6 @@ interface Evaluation {
 }
 
 export interface Check {
-  readonly id: CheckId;
   /** The severity of its findings, unless a finding has a lower one. */
   readonly severity: Severity;
   readonly evaluate: (facts: Case) => Evaluation;

@@ -7,8 +7,8 @@ import type {
   Verdict,
   WorldReport,
 } from '../contract/conduct.ts';
-import { bySeverity } from '../contract/conduct.ts';
-import { caseOf, type Case, type Evidence } from './case.ts';
+import { bySeverity, CHECK_IDS } from '../contract/conduct.ts';
+import { caseOf, groupedBy, type Case, type Evidence } from './case.ts';
 import { findingOf, type Check } from './check.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
@@ -21,30 +21,29 @@ import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 
-/** In the order of the report: checks about money first. */
-const CHECKS: readonly Check[] = [
-  paidTwice,
-  samePayoutAtOnce,
-  sameReferenceAtOnce,
-  referenceReused,
-  paidMoreOften,
-  resentAfterSuccess,
-  neverAsked,
-  notFoundBelieved,
-  pendingLeft,
-  reversalUnseen,
-  retryAfterIgnored,
-  noBackoff,
-  resentByTransport,
-  endlessRetry,
-  refusalRepeated,
-  unfundedRetry,
-  pollStorm,
-  noTimeout,
-  amountNotPaise,
-  balanceRace,
-  expectationMissed,
-];
+const CHECKS: Readonly<Record<CheckId, Check>> = {
+  'paid-twice': paidTwice,
+  'same-payout-at-once': samePayoutAtOnce,
+  'same-reference-at-once': sameReferenceAtOnce,
+  'reference-reused': referenceReused,
+  'paid-more-often': paidMoreOften,
+  'resent-after-success': resentAfterSuccess,
+  'never-asked': neverAsked,
+  'not-found-believed': notFoundBelieved,
+  'pending-left': pendingLeft,
+  'reversal-unseen': reversalUnseen,
+  'retry-after-ignored': retryAfterIgnored,
+  'no-backoff': noBackoff,
+  'resent-by-transport': resentByTransport,
+  'endless-retry': endlessRetry,
+  'refusal-repeated': refusalRepeated,
+  'unfunded-retry': unfundedRetry,
+  'poll-storm': pollStorm,
+  'no-timeout': noTimeout,
+  'amount-not-paise': amountNotPaise,
+  'balance-race': balanceRace,
+  'expectation-missed': expectationMissed,
+};
 
 /** How many findings of each check a report has; the others are counted. */
 const MOST_FINDINGS = 100;
@@ -55,10 +54,10 @@ const withoutErrors = (found: Finding): Finding => ({
   severity: found.severity === 'error' ? 'warning' : found.severity,
 });
 
-const without = ({ id, severity }: Check, verdict: Verdict, reason: string | null): CheckReport => ({
+const without = (id: CheckId, verdict: Verdict, reason: string | null): CheckReport => ({
   id,
   verdict,
-  severity,
+  severity: CHECKS[id].severity,
   reason: reason === null ? null : withoutControls(reason),
   findings: [],
   more: 0,
@@ -89,24 +88,25 @@ function forgottenBecause({ ledger }: Evidence, { expect }: RefereeSettings): st
 
 /** The report of one check, with all of its findings. */
 function checkReport(
-  check: Check,
+  id: CheckId,
   facts: Case,
   whyOff: string | undefined,
   whyMissing: string | null,
   whyForgotten: string | null,
 ): CheckReport {
-  if (whyOff !== undefined) return without(check, 'off', whyOff);
-  const { isExercised, findings: found, unproven = null } = check.evaluate(facts);
+  if (whyOff !== undefined) return without(id, 'off', whyOff);
+  const { evaluate, severity: usual } = CHECKS[id];
+  const { isExercised, findings: found, unproven = null } = evaluate(facts);
   if (found.length > 0) {
-    const findings = found.map((one) => findingOf(one, check.severity));
+    const findings = found.map((one) => findingOf(one, usual));
     const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(bySeverity);
     const { severity } = sorted[0]!;
-    return { id: check.id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
+    return { id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
   }
-  if (whyMissing !== null) return without(check, 'inconclusive', whyMissing);
-  if (!isExercised) return without(check, 'not_exercised', null);
-  const whyOpen = unproven ?? (OF_SECOND_PAYMENTS.has(check.id) ? whyForgotten : null);
-  return without(check, whyOpen === null ? 'passed' : 'inconclusive', whyOpen);
+  if (whyMissing !== null) return without(id, 'inconclusive', whyMissing);
+  if (!isExercised) return without(id, 'not_exercised', null);
+  const whyOpen = unproven ?? (OF_SECOND_PAYMENTS.has(id) ? whyForgotten : null);
+  return without(id, whyOpen === null ? 'passed' : 'inconclusive', whyOpen);
 }
 
 /** Checks of what became of one payout: one mistake shows in several of them. */
@@ -120,27 +120,18 @@ const ONE_CAUSE: ReadonlySet<CheckId> = new Set([
   'not-found-believed',
 ]);
 
-/** A finding of the check at this place of the report. */
-interface Placed {
-  readonly finding: Finding;
-  readonly place: number;
-  readonly id: CheckId;
-}
-
 /**
  * Leaves out what a more severe finding of another check says about the same references. Of equal ones, the first check keeps it,
  * unless only the other names money.
  */
 function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
-  const byReference = new Map<string, Placed[]>();
-  for (const [place, { id, findings }] of checks.entries()) {
-    if (!ONE_CAUSE.has(id)) continue;
-    for (const finding of findings) {
-      for (const reference of finding.references) {
-        byReference.set(reference, [...(byReference.get(reference) ?? []), { finding, place, id }]);
-      }
-    }
-  }
+  const placed = checks.flatMap(({ id, findings }, place) =>
+    findings.flatMap((finding) => finding.references.map((reference) => ({ finding, place, id, reference }))),
+  );
+  const byReference = groupedBy(
+    placed.filter(({ id }) => ONE_CAUSE.has(id)),
+    ({ reference }) => reference,
+  );
   const leaderOf = (finding: Finding, place: number): CheckId | undefined =>
     byReference.get(finding.references[0] ?? '')?.find((other) => {
       const order = bySeverity(other.finding, finding);
@@ -196,7 +187,7 @@ export function judge(name: string, evidence: Evidence, settings: RefereeSetting
   const whyMissing = missingBecause(evidence);
   const whyForgotten = forgottenBecause(evidence, settings);
   const checks = oncePerCause(
-    CHECKS.map((check) => checkReport(check, facts, settings.off?.[check.id], whyMissing, whyForgotten)),
+    CHECK_IDS.map((id) => checkReport(id, facts, settings.off?.[id], whyMissing, whyForgotten)),
   );
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;

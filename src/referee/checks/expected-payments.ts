@@ -55,7 +55,6 @@ const MISSED =
 const NOT_EXPECTED = 'pay only what the table has, to that account and in that amount';
 
 export const expectationMissed: Check = {
-  id: 'expectation-missed',
   severity: 'error',
   evaluate(facts) {
     if (facts.expect === undefined) return { isExercised: false, findings: [] };

@@ -15,10 +15,9 @@ const changedFields = ({ body: one }: Call, { body: other }: Call): readonly str
     : FIELDS.filter((field) => (one[field] ?? null) !== (other[field] ?? null));
 
 export const sameReferenceAtOnce: Check = {
-  id: 'same-reference-at-once',
   severity: 'error',
-  evaluate({ sends }) {
-    return evaluateEach(sends, ([reference, calls]) => {
+  evaluate: ({ sends }) =>
+    evaluateEach(sends, ([reference, calls]) => {
       if (calls.length < 2) return undefined;
       const pair = calls.flatMap((later, index) => {
         const earlier = calls.slice(Math.max(index - 50, 0), index).find((call) => overlaps(call, later));
@@ -34,15 +33,13 @@ export const sameReferenceAtOnce: Check = {
         calls: isPaidTwice ? paid : pair,
         amountPaise: isPaidTwice ? totalOf(paid.slice(1)) : null,
       };
-    });
-  },
+    }),
 };
 
 export const referenceReused: Check = {
-  id: 'reference-reused',
   severity: 'error',
-  evaluate({ sends, byReference }) {
-    return evaluateEach(sends, ([reference, calls]) => {
+  evaluate: ({ sends, byReference }) =>
+    evaluateEach(sends, ([reference, calls]) => {
       if (calls.length < 2) return undefined;
       for (const [index, call] of calls.entries()) {
         const before = calls[index - 1];
@@ -60,15 +57,13 @@ export const referenceReused: Check = {
         };
       }
       return null;
-    });
-  },
+    }),
 };
 
 export const resentAfterSuccess: Check = {
-  id: 'resent-after-success',
   severity: 'warning',
-  evaluate({ sends, byReference }) {
-    return evaluateEach(byReference, ([reference, calls]) => {
+  evaluate: ({ sends, byReference }) =>
+    evaluateEach(byReference, ([reference, calls]) => {
       const success = calls.find(({ seen }) => seen.kind === 'state' && seen.state === 'SUCCESS');
       if (success === undefined) return undefined;
       const ofReference = sends.get(reference) ?? [];
@@ -85,6 +80,5 @@ export const resentAfterSuccess: Check = {
         calls: [success, again],
         knew: [reference, knownBefore(calls, again)],
       };
-    });
-  },
+    }),
 };

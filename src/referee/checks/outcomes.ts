@@ -29,7 +29,6 @@ function becameOf(facts: Case, reference: string, exists = ''): string {
 }
 
 export const neverAsked: Check = {
-  id: 'never-asked',
   severity: 'warning',
   evaluate(facts) {
     const { sends, byReference, payouts, clientEnded } = facts;
@@ -79,7 +78,6 @@ export const neverAsked: Check = {
 };
 
 export const notFoundBelieved: Check = {
-  id: 'not-found-believed',
   severity: 'warning',
   evaluate(facts) {
     const open: string[] = [];
@@ -149,7 +147,6 @@ function* followed(facts: Case): Generator<Followed> {
 const unprovenWithout = ({ ledger }: Case): string | null => (ledger === null ? NO_LEDGER : null);
 
 export const pendingLeft: Check = {
-  id: 'pending-left',
   severity: 'notice',
   evaluate(facts) {
     // a client that was gone before its payout settled was not tested
@@ -169,7 +166,6 @@ export const pendingLeft: Check = {
 };
 
 export const reversalUnseen: Check = {
-  id: 'reversal-unseen',
   severity: 'warning',
   evaluate(facts) {
     // a client that was gone before its payout was reversed was not tested

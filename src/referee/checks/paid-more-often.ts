@@ -90,7 +90,6 @@ function unknownSends({ ledger, sends }: Case): string | null {
 const NOTHING = { findings: [], unproven: null };
 
 export const paidMoreOften: Check = {
-  id: 'paid-more-often',
   severity: 'error',
   evaluate(facts) {
     const { intents, expect } = facts;

@@ -114,7 +114,6 @@ const isTempting = ({ seen }: Call): boolean => seen.kind === 'unknown';
 const isNotFound = ({ seen, reference }: Call): boolean => seen.kind === 'not-found' && reference !== null;
 
 export const paidTwice: Check = {
-  id: 'paid-twice',
   severity: 'error',
   evaluate(facts) {
     const { initiates, calls, intents, expect } = facts;
@@ -139,7 +138,6 @@ function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: 
 }
 
 export const samePayoutAtOnce: Check = {
-  id: 'same-payout-at-once',
   severity: 'error',
   evaluate(facts) {
     const { initiates, intents } = facts;

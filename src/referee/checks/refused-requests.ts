@@ -68,7 +68,6 @@ function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>)
 }
 
 export const refusalRepeated: Check = {
-  id: 'refusal-repeated',
   severity: 'warning',
   evaluate(facts) {
     const refused = new Set(facts.initiates.filter((call) => isRefusedForGood(facts, call)));
@@ -95,7 +94,6 @@ function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
 }
 
 export const unfundedRetry: Check = {
-  id: 'unfunded-retry',
   severity: 'warning',
   evaluate(facts) {
     const wasRead = (before: Call, after: Call): boolean =>
@@ -123,7 +121,6 @@ export const unfundedRetry: Check = {
 };
 
 export const balanceRace: Check = {
-  id: 'balance-race',
   severity: 'notice',
   evaluate({ calls, initiates }) {
     const reads = calls.filter(({ seen }) => seen.kind === 'balance');
@@ -144,10 +141,9 @@ export const balanceRace: Check = {
 };
 
 export const amountNotPaise: Check = {
-  id: 'amount-not-paise',
   severity: 'error',
-  evaluate({ initiates }) {
-    return evaluateEach(initiates, (call) => {
+  evaluate: ({ initiates }) =>
+    evaluateEach(initiates, (call) => {
       const { amount } = call.body;
       if (amount === undefined) return undefined;
       const isText = typeof amount === 'string';
@@ -157,6 +153,5 @@ export const amountNotPaise: Check = {
         fix: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
         calls: [call],
       };
-    });
-  },
+    }),
 };

@@ -36,10 +36,9 @@ function* rows({ tries, byReference }: Case): Generator<readonly Call[]> {
 }
 
 export const retryAfterIgnored: Check = {
-  id: 'retry-after-ignored',
   severity: 'warning',
-  evaluate(facts) {
-    return evaluateEach(rows(facts), (calls) => {
+  evaluate: (facts) =>
+    evaluateEach(rows(facts), (calls) => {
       let result: null | undefined;
       for (const [index, asked] of calls.entries()) {
         if (asked.retryAfterMs === null || asked.wasLeft) continue;
@@ -55,8 +54,7 @@ export const retryAfterIgnored: Check = {
         };
       }
       return result;
-    });
-  },
+    }),
 };
 
 const FEWEST_PAUSES = 3;
@@ -107,7 +105,6 @@ function areEqual(pausesMs: readonly number[]): boolean {
 }
 
 export const noBackoff: Check = {
-  id: 'no-backoff',
   severity: 'notice',
   evaluate({ tries }) {
     let unproven: string | null = null;
@@ -132,10 +129,9 @@ export const noBackoff: Check = {
 };
 
 export const endlessRetry: Check = {
-  id: 'endless-retry',
   severity: 'warning',
-  evaluate({ tries, limits }) {
-    return evaluateEach(tries.values(), (calls) => {
+  evaluate: ({ tries, limits }) =>
+    evaluateEach(tries.values(), (calls) => {
       if (calls.length < 2) return undefined;
       if (calls.length <= limits.sends) return null;
       return {
@@ -143,8 +139,7 @@ export const endlessRetry: Check = {
         fix: 'stop after some sends, keep the reference, and leave the payout to a later run or a person',
         calls: [calls[0]!, calls.at(-1)!],
       };
-    });
-  },
+    }),
 };
 
 /** Faults that end a connection without a whole response. */
@@ -157,10 +152,9 @@ const BY_LIBRARY =
 const bytesOf = ({ entry: { request } }: Call): string => JSON.stringify(request.body);
 
 export const resentByTransport: Check = {
-  id: 'resent-by-transport',
   severity: 'notice',
-  evaluate({ sends }) {
-    return evaluateEach(sends, ([reference, calls]) => {
+  evaluate: ({ sends }) =>
+    evaluateEach(sends, ([reference, calls]) => {
       for (const [index, call] of calls.entries()) {
         const before = calls[index - 1];
         if (before === undefined || !BROKEN.has(before.entry.fault) || bytesOf(before) !== bytesOf(call))
@@ -176,6 +170,5 @@ export const resentByTransport: Check = {
         };
       }
       return calls.some(({ entry }) => BROKEN.has(entry.fault)) ? null : undefined;
-    });
-  },
+    }),
 };

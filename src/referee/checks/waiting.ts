@@ -42,10 +42,9 @@ function againstAdvice(
 }
 
 export const pollStorm: Check = {
-  id: 'poll-storm',
   severity: 'warning',
-  evaluate({ byReference, sends, limits }) {
-    return evaluateEach(byReference, ([reference, calls]) => {
+  evaluate: ({ byReference, sends, limits }) =>
+    evaluateEach(byReference, ([reference, calls]) => {
       const reads = calls.filter(({ route }) => route === 'status');
       if (reads.length === 0) return undefined;
       const storm = stormIn(reads, limits.reads);
@@ -64,8 +63,7 @@ export const pollStorm: Check = {
         fix: 'poll less and less often while nothing changes, and stop after some reads until a later run',
         calls: evidence,
       };
-    });
-  },
+    }),
 };
 
 /** How long a client waited for a response that did not come; null for one that came in time. */
@@ -75,10 +73,9 @@ function waitedMs({ endedMs, beganMs }: Call, wallNowMs: Case['wallNowMs']): num
 }
 
 export const noTimeout: Check = {
-  id: 'no-timeout',
   severity: 'warning',
-  evaluate({ calls, limits: { patience }, wallNowMs }) {
-    return evaluateEach(calls, (call) => {
+  evaluate: ({ calls, limits: { patience }, wallNowMs }) =>
+    evaluateEach(calls, (call) => {
       const { fault, delay_ms } = call.entry;
       const waited = waitedMs(call, wallNowMs);
       if (waited === null) return undefined;
@@ -92,6 +89,5 @@ export const noTimeout: Check = {
       // a client that left before its patience ended has a timeout of its own
       const isSlow = fault === 'slow-body' || (delay_ms ?? 0) > patience;
       return fault === 'hang' || (isSlow && call.wasLeft) ? null : undefined;
-    });
-  },
+    }),
 };
