@@ -8,7 +8,6 @@ import type { SentResponse } from '../contract/snapshot-lines.ts';
 import { errorBody, refusalResponse } from '../world/request/response.ts';
 import type { Connections } from './limits/connections.ts';
 import { LONGEST_HEADER } from './limits/json-body.ts';
-import type { Recorder } from './recorder.ts';
 
 const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'INVALID_JSON',
@@ -53,9 +52,9 @@ export function writeHead(reply: FastifyReply, { status, headers, body }: SentRe
   return body;
 }
 
-/** Makes the error handler, which turns every error of a request into its response. */
+/** Makes the error handler, which turns every error of a request into its response. @param record begins the exchange of a request */
 export const errorHandler =
-  (log: Logger, record: Recorder) =>
+  (log: Logger, record: (request: FastifyRequest, reply: FastifyReply) => void) =>
   (error: unknown, request: FastifyRequest, reply: FastifyReply): void | Promise<FastifyReply> => {
     // Fastify calls no hook for a path that cannot be decoded, nor for a method that it does not know
     if (!request.exchange) record(request, reply);

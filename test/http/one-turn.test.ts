@@ -2,7 +2,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { JournalEntry } from '../../src/contract/control-responses.ts';
-import { handleAfterReading, writeAfterHandling } from '../../src/http/one-turn.ts';
+import { writeAfterHandling } from '../../src/http/http-server.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { ask } from '../support/control.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
@@ -15,7 +15,7 @@ import { isStored, sized } from '../support/size.ts';
 function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
   const app = fastify();
   const clock = new ManualClock();
-  app.addHook('onRequest', (_request, _reply, done) => handleAfterReading(clock, done));
+  app.addHook('onRequest', (_request, _reply, done) => clock.nextTurn(done));
   writeAfterHandling(app, clock);
   prepare(app);
   onTestFinished(() => app.close());

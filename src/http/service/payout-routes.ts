@@ -20,7 +20,7 @@ import { responseOf } from '../../world/request/response.ts';
 import { admission, type AdmissionOptions } from '../admission.ts';
 import { limitRate, type LimitStore } from '../limits/rate-limit.ts';
 import type { SendContext } from '../limits/unread-responses.ts';
-import { writeAfterHandling } from '../one-turn.ts';
+import { writeAfterHandling } from '../http-server.ts';
 import { sendText, writeHead } from '../refusals.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
 import { applyEffect } from './apply-effect.ts';
