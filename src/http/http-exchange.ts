@@ -160,14 +160,8 @@ export class HttpExchange {
       headers: reply.getHeaders() as SentResponse['headers'],
       body: this.request.method === 'HEAD' ? '' : body,
     };
-    const refused: Refused = isGone ? {} : { response, code: this.code, ...refusal?.details };
-    const { code, limit, rule } = refused;
-    const shown = {
-      ...(refused.response && { response: refused.response }),
-      ...(code && { code }),
-      ...(limit && { limit }),
-      ...(rule && { rule }),
-    };
+    const { limit, rule } = refusal?.details ?? {};
+    const shown: Refused = isGone ? {} : { response, code: this.code, limit, rule };
     if (this.#isSubmitted) this.#unplanned = shown;
     else this.#refuse(shown);
   }
@@ -199,7 +193,6 @@ export class HttpExchange {
     this.#isSubmitted = true;
     const received = this.received();
     const planned = received.isQueued ? 'pending' : 'answered';
-    const clientRefId = this.named('client_ref_id');
     world.note(
       {
         kind: 'refused',
@@ -207,7 +200,7 @@ export class HttpExchange {
         request: received,
         refused,
         outcome: outcome === undefined || outcome === 'fault' ? planned : outcome,
-        ...(clientRefId !== undefined && { clientRefId }),
+        clientRefId: this.named('client_ref_id'),
       },
       (nth) => this.#number(nth),
     );
@@ -225,7 +218,7 @@ export class HttpExchange {
       durationMs: this.durationMs,
       tick: this.#endedTick,
       isSent: this.#isSent,
-      ...(this.#unplanned !== undefined && { refused: this.#unplanned }),
+      refused: this.#unplanned,
     };
     const isPlanned = this.decided === undefined || this.decided.outcome === 'answered';
     this.world.end(ended, isPlanned && this.outcome === 'answered' && this.#unplanned === undefined);
