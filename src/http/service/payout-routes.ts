@@ -23,8 +23,8 @@ import type { SendContext } from '../limits/unread-responses.ts';
 import { writeAfterHandling } from '../http-server.ts';
 import { sendText, writeHead } from '../refusals.ts';
 import { invalidRequest, operation } from '../route-schemas.ts';
-import { applyEffect } from './apply-effect.ts';
 import { untilReleased } from './held-request.ts';
+import { applyEffect } from './wire-faults.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

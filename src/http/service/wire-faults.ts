@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
+import type { SeenEffect } from '../../world/request/response.ts';
+import type { SendContext } from '../limits/unread-responses.ts';
+import { sendText } from '../refusals.ts';
 
 /**
  * How a wait ended. 'due': its timer fired; 'changed': `follow` called back; 'left': the client disconnected; 'reset': the world was
@@ -133,7 +136,7 @@ const turnOf = (raw: ServerResponse): Promise<void> =>
   });
 
 /** Breaks a connection as a rule orders. From here on, nothing else may write to the response. */
-export async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
+async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   const { raw } = context.reply;
   const { socket } = raw.req;
   if (socket.destroyed) return;
@@ -163,4 +166,26 @@ export async function breakWire(fault: Fault, context: FaultContext): Promise<vo
     case 'slow-body':
       return slow(context, fault.bytes_per_second);
   }
+}
+
+/** Sends a response as a rule orders: late, or over a broken connection. The money has moved already; only the response waits. */
+export async function applyEffect(
+  { delayMs, fault, garbage }: SeenEffect,
+  body: string,
+  reply: FastifyReply,
+  { wallClock, unread }: SendContext,
+): Promise<FastifyReply> {
+  const { exchange } = reply.request;
+  const wait = (ms: number | null) => waitUntil(ms, reply, wallClock);
+  if (delayMs > 0) {
+    const how = await wait(delayMs);
+    if (how === 'left') return reply.hijack();
+    if (how === 'ended' || how === 'reset') void reply.header('connection', 'close'); // sent at once, as the last response on its connection
+  }
+  if (fault === null) return sendText(reply, body);
+  void reply.hijack();
+  exchange.breaking(fault.kind, fault.kind !== 'hang');
+  if (fault.kind !== 'hang') unread.wait(reply.raw, body.length);
+  await breakWire(fault, { reply, body, garbage, wait });
+  return reply;
 }
