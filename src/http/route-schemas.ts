@@ -11,16 +11,18 @@ import {
 } from '../contract/shape-issues.ts';
 
 /** The groups of calls in the OpenAPI document. */
-export type Tag =
-  | 'Payouts'
-  | 'World'
-  | 'Clock'
-  | 'Wallet'
-  | 'Scenario'
-  | 'Held requests'
-  | 'Journal'
-  | 'State'
-  | 'Server';
+export const TAGS = {
+  Payouts: 'The payout service: its three routes',
+  World: 'The world of one key as a whole',
+  Clock: 'The clock of a world: freeze it, or move it forward and apply every step that is due by then',
+  Wallet: 'The wallet of a world, its ledger entries and its payouts',
+  Scenario: 'How a world behaves: its scenario, and the overrides of a test',
+  'Held requests': 'Requests that rules hold until a test releases them: every order of requests in flight',
+  Journal: 'The requests to a world, its responses, and what decided them',
+  State: 'Snapshots: save, restore or fork a world',
+  Server: 'The server and all its worlds',
+} as const;
+type Tag = keyof typeof TAGS;
 
 /** A header that a successful response may have in addition to those of every response. */
 type ResponseHeader = 'Idempotent-Replayed' | 'Last-Event-ID' | 'X-Sandbox-Warning';

@@ -2,21 +2,9 @@ import type { RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
 import { ErrorResponse, REFUSALS, type RefusalCode } from '../../contract/errors.ts';
-import type { Tag } from '../route-schemas.ts';
+import { TAGS } from '../route-schemas.ts';
 import { HEADERS, headersOfResponse, headersOfRefusals } from './response-headers.ts';
 import { JsonSchemas } from './json-schemas.ts';
-
-const TAGS: Readonly<Record<Tag, string>> = {
-  Payouts: 'The payout service: its three routes',
-  World: 'The world of one key as a whole',
-  Clock: 'The clock of a world: freeze it, or move it forward and apply every step that is due by then',
-  Wallet: 'The wallet of a world, its ledger entries and its payouts',
-  Scenario: 'How a world behaves: its scenario, and the overrides of a test',
-  'Held requests': 'Requests that rules hold until a test releases them: every order of requests in flight',
-  Journal: 'The requests to a world, its responses, and what decided them',
-  State: 'Snapshots: save, restore or fork a world',
-  Server: 'The server and all its worlds',
-};
 
 const DESCRIPTION = `A sandbox of the payout service, and the control API that controls it.
 
