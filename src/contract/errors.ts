@@ -62,6 +62,12 @@ export type ServiceRefusalCode = keyof typeof SERVICE_REFUSALS;
 const FieldError = z.object({ field: z.string(), message: z.string() });
 export type FieldError = z.infer<typeof FieldError>;
 
+/** @param problem the rest of a sentence that begins with the name of the field */
+export const fieldError = (field: string, problem: string): FieldError => ({
+  field,
+  message: `${field} ${problem}`,
+});
+
 /** The body of every error in the default dialect. */
 export const ErrorResponse = z
   .object({

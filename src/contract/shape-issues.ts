@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FieldError } from './errors.ts';
+import { fieldError, type FieldError } from './errors.ts';
 import { suggestion } from './suggestion.ts';
 
 /** A place in a value: `['rules', 0, 'name']`. */
@@ -96,9 +96,9 @@ export function fieldErrors({ issues }: z.core.$ZodError, whole: string): readon
   const messages = new Map<string, string>();
   for (const { path, message } of issues) {
     const field = path.length === 0 ? whole : path.join('.');
-    if (!messages.has(field)) messages.set(field, `${field} ${message}`); // the first error is enough to fix it
+    if (!messages.has(field)) messages.set(field, message); // the first error is enough to fix it
   }
-  return [...messages].map(([field, message]) => ({ field, message }));
+  return [...messages].map(([field, message]) => fieldError(field, message));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
@@ -10,7 +10,7 @@ import type { Worlds } from '../log/worlds.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { LONGEST_HEADER } from './limits/json-body.ts';
-import { invalidRequest } from './route-schemas.ts';
+import { invalidField } from './route-schemas.ts';
 
 /** The prefix of every key that is accepted when no list of keys is set. */
 const TEST_KEY_PREFIX = 'sk_test_';
@@ -79,8 +79,7 @@ const KEYS_REMEMBERED = 1000;
 /** The name that a request gives its world; undefined for none. @throws Refusal INVALID_REQUEST */
 export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): string | undefined {
   if (name === undefined || WorldName.safeParse(name).success) return name as string | undefined;
-  const message = 'X-Sandbox-World-Name must be 1 to 120 printable ASCII characters';
-  throw invalidRequest([{ field: 'X-Sandbox-World-Name', message }]);
+  throw invalidField('X-Sandbox-World-Name', 'must be 1 to 120 printable ASCII characters');
 }
 
 /**
@@ -100,22 +99,10 @@ export function admission(options: AdmissionOptions): onRequestHookHandler {
     if (wanted === undefined || chosen !== undefined) return;
     const name = String(wanted).slice(0, LONGEST_HEADER);
     const { names } = scenarios;
-    const message = `X-Sandbox-Scenario must name a scenario, not ${name}${nearestNames(name, names)}. GET /_sandbox/scenarios lists all ${names.length}`;
-    throw invalidRequest([{ field: 'X-Sandbox-Scenario', message }]);
-  }
-
-  /** For a world that a store has to be asked for. */
-  async function enterLater(
-    request: FastifyRequest,
-    opening: Promise<World>,
-    done: HookHandlerDoneFunction,
-  ): Promise<void> {
-    try {
-      enter(request, await opening);
-    } catch (error) {
-      return done(error as Error);
-    }
-    done();
+    throw invalidField(
+      'X-Sandbox-Scenario',
+      `must name a scenario, not ${name}${nearestNames(name, names)}. GET /_sandbox/scenarios lists all ${names.length}`,
+    );
   }
 
   return (request, _reply, done) => {
@@ -125,7 +112,8 @@ export function admission(options: AdmissionOptions): onRequestHookHandler {
     exchange.chosen = chosen;
     if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
     const world = worlds.use(worldIds.memo(needsNoKey(request) ? defaultKey : keyOf(authorization)));
-    if (world instanceof Promise) return void enterLater(request, world, done);
+    // a store has to be asked for it: Fastify goes on when the promise that it gets is settled
+    if (world instanceof Promise) return world.then((opened) => enter(request, opened)) as never;
     enter(request, world);
     done();
   };

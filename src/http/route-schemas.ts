@@ -1,6 +1,6 @@
 import type { FastifyError, FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import type { z } from 'zod';
-import { Refusal, type FieldError, type RefusalCode } from '../contract/errors.ts';
+import { fieldError, Refusal, type FieldError, type RefusalCode } from '../contract/errors.ts';
 import {
   fieldErrors,
   fieldMessage,
@@ -81,6 +81,10 @@ export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal
   return new Refusal('INVALID_REQUEST', { message, errors });
 }
 
+/** The same for one field. @param problem the rest of a sentence that begins with the name of the field */
+export const invalidField = (field: string, problem: string): Refusal =>
+  invalidRequest([fieldError(field, problem)]);
+
 /** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
@@ -101,10 +105,8 @@ const neverCalled = (): never => {
 export const ownCompilersOnly = { buildValidator: neverCalled, buildSerializer: neverCalled };
 
 /** @param whole the name of the part of the request, for an error that concerns no single field */
-export const inWords = (path: Path, message: string, whole = 'body'): FieldError => {
-  const field = path.length === 0 ? whole : pathText(path);
-  return { field, message: `${field} ${message}` };
-};
+export const inWords = (path: Path, message: string, whole = 'body'): FieldError =>
+  fieldError(path.length === 0 ? whole : pathText(path), message);
 
 /** Checks a value against its schema. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
 export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: string): z.output<T> {
@@ -113,7 +115,7 @@ export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: s
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     const [example] = (schema.meta()?.examples as readonly unknown[] | undefined) ?? [];
     const such = example === undefined ? '' : ` such as ${JSON.stringify(example)}`;
-    throw invalidRequest([inWords([], `must be a JSON object${such}`, whole)]);
+    throw invalidField(whole, `must be a JSON object${such}`);
   }
   const { shown, more } = reported(issues);
   throw invalidRequest(

@@ -1,5 +1,5 @@
 import type { Dialect } from '../contract/dialect.ts';
-import type { FieldError } from '../contract/errors.ts';
+import { fieldError, type FieldError } from '../contract/errors.ts';
 import type { InitiateRequest, TransferMode } from '../contract/service.ts';
 
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/;
@@ -53,6 +53,6 @@ export function checkRailRules(request: InitiateRequest, rows: Dialect['requests
   const withRow = (wanted: 'warn' | 'refuse'): FieldError[] =>
     found
       .filter(({ row, problem }) => row === wanted && problem !== undefined)
-      .map(({ field, problem }) => ({ field, message: `${field} ${problem}` }));
+      .map(({ field, problem }) => fieldError(field, problem!));
   return { warnings: withRow('warn').map(({ message }) => message), errors: withRow('refuse') };
 }

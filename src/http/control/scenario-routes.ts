@@ -12,7 +12,7 @@ import {
   ScenarioResponse,
   ScenariosResponse,
 } from '../../contract/control-responses.ts';
-import { Refusal } from '../../contract/errors.ts';
+import { fieldError, Refusal } from '../../contract/errors.ts';
 import { ExplainResponse, ExplainRequest } from '../../contract/control/explain-call.ts';
 import {
   CheckScenarioResponse,
@@ -29,7 +29,7 @@ import type { CommandOf } from '../../world/commands.ts';
 import { explainRequest } from '../../world/explain.ts';
 import type { World } from '../../log/world.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { checked, invalidRequest, operation } from '../route-schemas.ts';
+import { checked, invalidField, invalidRequest, operation } from '../route-schemas.ts';
 import { ruleResponse, rulesResponse, scenarioResponse } from './world-responses.ts';
 
 const START = { line: 1, column: 1 };
@@ -40,10 +40,7 @@ function compiled<T>(compile: () => T): T {
     return compile();
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    const errors = error.problems.map(({ path, message }) => {
-      const field = path === '' ? 'body' : path;
-      return { field, message: `${field} ${message}` };
-    });
+    const errors = error.problems.map(({ path, message }) => fieldError(path || 'body', message));
     throw invalidRequest(errors, error.more);
   }
 }
@@ -105,8 +102,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
         return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
       }
       if (body === undefined || body === null) {
-        const message = 'body must be {"use":"NAME"} or a whole scenario'; // although an empty file is a scenario
-        throw invalidRequest([{ field: 'body', message }]);
+        throw invalidField('body', 'must be {"use":"NAME"} or a whole scenario'); // although an empty file is a scenario
       }
       const scenario = compiled(() => scenarios.compile(body));
       await yieldToEventLoop(); // the first scenario that is used also brings the magic beneficiaries, from their file
@@ -129,8 +125,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     async ({ body }) => {
       const text = body.text ?? scenarioText(body.document as ScenarioInput);
       if (text.length > MAX_CHECKED_TEXT) {
-        const message = `document must be at most ${MAX_CHECKED_TEXT} characters as YAML`;
-        throw invalidRequest([{ field: 'document', message }]);
+        throw invalidField('document', `must be at most ${MAX_CHECKED_TEXT} characters as YAML`);
       }
       const found = scenarios.check(await readTextInTurns(text, yieldToEventLoop));
       const { problems, warnings } = found;

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../contract/errors.ts';
 import { isTooNested, MAX_NESTING } from '../../contract/service.ts';
-import { invalidRequest } from '../route-schemas.ts';
+import { invalidField } from '../route-schemas.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 
@@ -26,7 +26,7 @@ function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | 
 }
 
 /** Code that walks a deeper body would overflow the stack. */
-const TOO_NESTED = `body must not be nested deeper than ${MAX_NESTING} levels`;
+const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 
 /** How much of a header a message repeats. */
 export const LONGEST_HEADER = 60;
@@ -115,7 +115,7 @@ export function takeJsonBodies(app: FastifyInstance, isControl = false): void {
       if (wrong !== null) return done(wrong);
       const text = body.toString('utf8');
       request.exchange.bodyText = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text; // as it is parsed
-      if (isTooNested(text)) return done(invalidRequest([{ field: 'body', message: TOO_NESTED }]));
+      if (isTooNested(text)) return done(invalidField('body', TOO_NESTED));
       if (isControl && text.trim() === '') return done(null);
       void parse(request, text, done);
     });

@@ -13,7 +13,7 @@ import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
-import { invalidRequest, operation } from '../route-schemas.ts';
+import { invalidField, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
 import { evidenceOf, evidenceOnListed } from './evidence.ts';
 
@@ -41,7 +41,7 @@ function sendAs<Report extends WorldReport | ConductReports>(
 
 function checkIntent({ intent }: RefereeSettings): void {
   const fault = intent === undefined ? null : intentFault(intent);
-  if (fault !== null) throw invalidRequest([{ field: 'intent', message: `intent ${fault}` }]);
+  if (fault !== null) throw invalidField('intent', fault);
 }
 
 const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or annotations of GitHub.';

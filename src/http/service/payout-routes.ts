@@ -1,5 +1,6 @@
 import type { FastifyReply, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { fieldError } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import {
   BalanceResponse,
@@ -49,7 +50,7 @@ const refuseUnknownFields: preValidationHookHandler = ({ body, exchange }, _repl
   const known = InitiateRequest.safeParse(body, { error: fieldMessage });
   const errors = [
     ...(known.success ? [] : fieldErrors(known.error, 'body')),
-    ...unknown.map((field) => ({ field, message: `${field} is not a known field` })),
+    ...unknown.map((field) => fieldError(field, 'is not a known field')),
   ];
   throw invalidRequest(errors);
 };
