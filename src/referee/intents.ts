@@ -10,21 +10,16 @@ export interface Intents {
   readonly of: (call: Call) => string | null;
 }
 
-/** What is wrong with an intent; null when nothing is. */
-export function intentFault(intent: Intent): string | null {
-  if (typeof intent === 'string') return null;
-  const [pattern] = Object.values(intent);
-  const capture = linearCapture(pattern!);
-  return 'error' in capture ? `must be a regular expression with one group: it ${capture.error}` : null;
-}
-
 /** The settings of the referee, with a pattern of the intent that can be used. */
 export const CheckedSettings = RefereeSettings.extend({
   intent: RefereeSettings.shape.intent.superRefine((intent, context) => {
-    const fault = intent === undefined ? null : intentFault(intent);
-    if (fault !== null) context.addIssue({ code: 'custom', message: fault, input: intent });
+    const pattern = typeof intent === 'object' ? Object.values(intent)[0] : undefined;
+    const capture = pattern === undefined ? null : linearCapture(pattern);
+    if (capture === null || !('error' in capture)) return;
+    const message = `must be a regular expression with one group: it ${capture.error}`;
+    context.addIssue({ code: 'custom', message, input: intent });
   }),
-});
+}).meta(RefereeSettings.meta()!);
 
 function fieldReader(intent: Intent): (call: Call) => string | null {
   const textOf = ({ body }: Call, field: string): string | null => {

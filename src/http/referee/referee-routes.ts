@@ -1,19 +1,13 @@
 import type { FastifyReply } from 'fastify';
-import {
-  ConductReports,
-  RefereeQuery,
-  RefereeSettings,
-  WorldReport,
-  type ReportFormat,
-} from '../../contract/conduct.ts';
+import { ConductReports, RefereeQuery, WorldReport, type ReportFormat } from '../../contract/conduct.ts';
 import type { World } from '../../log/world.ts';
-import { intentFault } from '../../referee/intents.ts';
+import { CheckedSettings } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
-import { invalidField, operation } from '../route-schemas.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
 import { evidenceOf, evidenceOnListed } from './evidence.ts';
 
@@ -37,11 +31,6 @@ function sendAs<Report extends WorldReport | ConductReports>(
   const reports: WorldReport | ConductReports = report;
   const text = write('worlds' in reports ? reports : reportsOf([reports]));
   return reply.type(`${type}; charset=utf-8`).send(text) as never;
-}
-
-function checkIntent({ intent }: RefereeSettings): void {
-  const fault = intent === undefined ? null : intentFault(intent);
-  if (fault !== null) throw invalidField('intent', fault);
 }
 
 const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or annotations of GitHub.';
@@ -71,10 +60,9 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
     operation('Journal', 'instructReferee', 'Give the referee its settings for this world', WorldReport, {
       description:
         'They apply until others replace them, which begins a new verdict. Until then, a reset keeps the verdict.',
-      body: RefereeSettings,
+      body: CheckedSettings,
     }),
     async ({ exchange: { world }, body }) => {
-      checkIntent(body);
       await referee.configure(world.id, body);
       return reportOn(world);
     },
@@ -116,11 +104,10 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
         description:
           'They apply to every world without settings of its own. From now on, the verdict on a world is kept when it is reset or dropped.',
         access: 'admin',
-        body: RefereeSettings,
+        body: CheckedSettings,
       },
     ),
     async ({ body }) => {
-      checkIntent(body);
       await referee.configureAll(body);
       return reportOnAll();
     },
