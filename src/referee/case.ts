@@ -1,5 +1,4 @@
-import type { RefereeLimits, RefereeSettings } from '../contract/conduct.ts';
-import { USUAL_LIMITS } from '../contract/conduct.ts';
+import { USUAL_LIMITS, type RefereeLimits, type RefereeSettings } from '../contract/conduct.ts';
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
 import { callOf, inOrder, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';

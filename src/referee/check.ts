@@ -1,10 +1,9 @@
 import type { Finding, Severity } from '../contract/conduct.ts';
 import { toInr } from '../payout/money.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
-import type { Call } from './call.ts';
+import { requestLine, type Call } from './call.ts';
 import type { Case } from './case.ts';
 import { knowledgeText, type Knowledge } from './knowledge.ts';
-import { requestLine } from './request-line.ts';
 
 /** The result of a check on a case. */
 interface Evaluation {
@@ -62,6 +61,10 @@ export const findingOf = (mistake: Mistake, severity: Severity): Finding => ({
 
 /** Added to messages about requests that count as one intended payout although nobody declared it. */
 export const GUESSED = ' (a guess from identical bodies: declare an intent to be sure)';
+
+/** The reasons that apply, in one text; null when none does. */
+export const because = (...reasons: readonly (string | false)[]): string | null =>
+  reasons.filter((reason) => reason !== false).join('; ') || null;
 
 /** `order-1`, `order-1 and order-2`, `order-1, order-2 and 3 more` */
 export function listed(names: readonly string[]): string {

@@ -9,7 +9,7 @@ import type {
 } from '../contract/conduct.ts';
 import { bySeverity, CHECK_IDS } from '../contract/conduct.ts';
 import { caseOf, groupedBy, type Case, type Evidence } from './case.ts';
-import { findingOf, type Check } from './check.ts';
+import { because, findingOf, type Check } from './check.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
 import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
@@ -65,14 +65,12 @@ const without = (id: CheckId, verdict: Verdict, reason: string | null): CheckRep
 
 /** Why requests are missing, so that the absence of findings proves nothing; null when none is. */
 function missingBecause({ evicted, leftOut = 0, dropped = null }: Evidence): string | null {
-  const reasons = [
-    ...(leftOut > 0
-      ? [`${leftOut} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`]
-      : []),
-    ...(dropped === null ? [] : [`this world was dropped ${dropped}; reset it to begin a new verdict`]),
-    ...(evicted > 0 ? [`${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`] : []),
-  ];
-  return reasons.length === 0 ? null : reasons.join('; ');
+  return because(
+    leftOut > 0 &&
+      `${leftOut} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`,
+    dropped !== null && `this world was dropped ${dropped}; reset it to begin a new verdict`,
+    evicted > 0 && `${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`,
+  );
 }
 
 /** The checks that look for a second payment, which may be one for a payout that the journal no longer shows. */

@@ -1,17 +1,7 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import type { Call } from '../call.ts';
-import type { Case } from '../case.ts';
+import { groupedBy, type Case } from '../case.ts';
 import type { Check, Mistake } from '../check.ts';
-import { groupedBy } from '../case.ts';
-import {
-  differencesBetween,
-  isOut,
-  paidOut,
-  paidTable,
-  payoutKey,
-  sendsOf,
-  type Difference,
-} from '../payments.ts';
+import { differencesBetween, isOut, paidOut, paidTable, payoutKey, sendsOf } from '../payments.ts';
 
 /** Checks of the payouts that are expected: how often each account is paid each amount. */
 
@@ -25,19 +15,20 @@ export function undoneState({ payouts }: Case, reference: string): TransactionRe
 }
 
 /** How the payments differ from the table, each with the sends that made the payments. */
-function* differences(facts: Case): Generator<Difference & { readonly calls: readonly Call[] }> {
+function differences(facts: Case) {
   const paid = paidOut(facts);
   const byKey = groupedBy(paid, ({ account, amountPaise }) => payoutKey(account, amountPaise));
-  for (const difference of differencesBetween(paidTable(paid), facts.expect ?? [])) {
+  return differencesBetween(paidTable(paid), facts.expect ?? []).map((difference) => {
     const payouts = byKey.get(payoutKey(difference.account, difference.amountPaise)) ?? [];
-    yield { ...difference, calls: sendsOf(facts, payouts) };
-  }
+    return { difference, calls: sendsOf(facts, payouts) };
+  });
 }
 
 /** What was paid too many times. @param known references that were found already */
 export function paidTooOften(facts: Case, known: ReadonlySet<string>): readonly Mistake[] {
   if (facts.expect === undefined) return [];
-  return [...differences(facts)].flatMap(({ text, paid, expected, amountPaise, calls }): Mistake | [] => {
+  return differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
+    const { text, paid, expected, amountPaise } = difference;
     if (paid <= expected || expected === 0) return [];
     const found = calls.filter(({ reference }) => known.has(reference!)).length;
     if (found >= paid - expected) return [];
@@ -58,8 +49,8 @@ export const expectationMissed: Check = {
   severity: 'error',
   evaluate(facts) {
     if (facts.expect === undefined) return { isExercised: false, findings: [] };
-    const findings = [...differences(facts)].flatMap((difference): Mistake | [] => {
-      const { account, amountPaise, paid, expected, text: message, calls } = difference;
+    const findings = differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
+      const { account, amountPaise, paid, expected, text: message } = difference;
       if (paid > expected && expected > 0) return []; // paid-twice finds it
       if (expected === 0) {
         return {

@@ -1,14 +1,12 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { evaluateEach, listed, type Check, type Mistake } from '../check.ts';
-import { asAnswered, knownAtEnd, type Knowledge } from '../knowledge.ts';
+import { because, evaluateEach, listed, type Check, type Mistake } from '../check.ts';
+import { asAnswered, knownAtEnd } from '../knowledge.ts';
 import { rupees } from '../payments.ts';
 import { undoneState } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
-
-const NO_LEDGER = 'without a ledger, the outcome of the payouts is unknown';
 
 const amountOf = (calls: readonly Call[]): number | null =>
   calls.findLast(({ amountPaise }) => amountPaise !== null)?.amountPaise ?? null;
@@ -64,16 +62,12 @@ export const neverAsked: Check = {
         amountPaise,
       };
     });
-    const unproven = [
-      ...(open.length === 0 ? [] : [`the client may still ask for ${listed(open)}`]),
-      ...(unanswered.length === 0
-        ? []
-        : [`the client asked for ${listed(unanswered)}, and never got an outcome`]),
-      ...(denied.length === 0
-        ? []
-        : [`the client was told that ${listed(denied)} was refused, but it was made`]),
-    ];
-    return { ...evaluation, unproven: unproven.length === 0 ? null : unproven.join('; ') };
+    const unproven = because(
+      open.length > 0 && `the client may still ask for ${listed(open)}`,
+      unanswered.length > 0 && `the client asked for ${listed(unanswered)}, and never got an outcome`,
+      denied.length > 0 && `the client was told that ${listed(denied)} was refused, but it was made`,
+    );
+    return { ...evaluation, unproven };
   },
 };
 
@@ -106,17 +100,13 @@ export const notFoundBelieved: Check = {
         amountPaise,
       };
     });
-    const unproven =
-      open.length === 0
-        ? null
-        : `after "not found" the client asked for ${listed(open)} again, and never got an outcome`;
+    const unproven = because(
+      open.length > 0 &&
+        `after "not found" the client asked for ${listed(open)} again, and never got an outcome`,
+    );
     return { ...evaluation, unproven };
   },
 };
-
-/** The first request of the client, about anything, after a response and after a world time. */
-const aliveAfter = ({ calls }: Case, last: Call, atMs: number): Call | undefined =>
-  calls.find((call) => call.place > last.place && call.atMs > atMs);
 
 /** World time at which a payout reached its state; null for one that is PENDING. */
 function reachedMs({ status, timeline }: TransactionResponse): number | null {
@@ -124,33 +114,28 @@ function reachedMs({ status, timeline }: TransactionResponse): number | null {
   return at === null ? null : Date.parse(at);
 }
 
-/** A payout that the client sent, and what it knows of it in the end. */
-interface Followed {
-  readonly reference: string;
-  readonly payout: TransactionResponse;
-  readonly known: Knowledge;
-  /** The first request of the client after its payout reached its state; undefined if the client was gone by then. */
-  readonly later: () => Call | undefined;
-}
-
-function* followed(facts: Case): Generator<Followed> {
-  for (const reference of facts.sends.keys()) {
+/** The payouts that the client sent and that have reached a state after PENDING, and what it knows of each in the end. */
+const followed = (facts: Case) =>
+  [...facts.sends.keys()].flatMap((reference) => {
     const payout = facts.payouts.get(reference);
     const reachedAtMs = payout === undefined ? null : reachedMs(payout);
-    if (payout === undefined || reachedAtMs === null) continue;
+    if (payout === undefined || reachedAtMs === null) return [];
     const calls = facts.byReference.get(reference)!;
-    const later = (): Call | undefined => aliveAfter(facts, calls.at(-1)!, reachedAtMs);
-    yield { reference, payout, known: knownAtEnd(calls), later };
-  }
-}
+    const { place } = calls.at(-1)!;
+    /** The first request of the client, about anything, after its payout reached its state; undefined if it was gone by then. */
+    const later = (): Call | undefined =>
+      facts.calls.find((call) => call.place > place && call.atMs > reachedAtMs);
+    return { reference, payout, known: knownAtEnd(calls), later };
+  });
 
-const unprovenWithout = ({ ledger }: Case): string | null => (ledger === null ? NO_LEDGER : null);
+const unprovenWithout = ({ ledger }: Case): string | null =>
+  ledger === null ? 'without a ledger, the outcome of the payouts is unknown' : null;
 
 export const pendingLeft: Check = {
   severity: 'notice',
   evaluate(facts) {
     // a client that was gone before its payout settled was not tested
-    const settled = [...followed(facts)].filter(
+    const settled = followed(facts).filter(
       ({ known, later }) => known.of !== 'PENDING' || later() !== undefined,
     );
     const findings = settled
@@ -169,7 +154,7 @@ export const reversalUnseen: Check = {
   severity: 'warning',
   evaluate(facts) {
     // a client that was gone before its payout was reversed was not tested
-    const reversed = [...followed(facts)].filter(
+    const reversed = followed(facts).filter(
       ({ payout: { status }, known: { of }, later }) =>
         status === 'REVERSED' && (of === 'REVERSED' || (of === 'SUCCESS' && later() !== undefined)),
     );

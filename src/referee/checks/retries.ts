@@ -68,15 +68,8 @@ const SHORT_MS = 100;
 /** A client that sends again without a pause takes this long at most. */
 const NO_PAUSE_MS = 5;
 
-/** A send of a payout by the client's own choice, because the send before it had no outcome. */
-interface Repeat {
-  readonly before: Call;
-  readonly call: Call;
-  readonly pauseMs: number;
-}
-
-/** Pauses that the service asked for, with Retry-After, are not the client's choice. */
-const repeatsIn = (sends: readonly Call[]): readonly Repeat[] =>
+/** The sends by the client's own choice, because the send before had no outcome. Pauses that Retry-After asked for are not its choice. */
+const repeatsIn = (sends: readonly Call[]) =>
   sends.slice(1).flatMap((call, index) => {
     const before = sends[index]!;
     if (before.seen.kind === 'state' || before.retryAfterMs !== null || overlaps(before, call)) return [];

@@ -1,6 +1,5 @@
 import { timeText } from '../../contract/duration.ts';
 import type { Call } from '../call.ts';
-import type { Case } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';
 
 /** Checks of how a client asks and waits. */
@@ -66,19 +65,14 @@ export const pollStorm: Check = {
     }),
 };
 
-/** How long a client waited for a response that did not come; null for one that came in time. */
-function waitedMs({ endedMs, beganMs }: Call, wallNowMs: Case['wallNowMs']): number | null {
-  if (endedMs !== Infinity) return endedMs - beganMs;
-  return wallNowMs === null ? null : wallNowMs - beganMs;
-}
-
 export const noTimeout: Check = {
   severity: 'warning',
   evaluate: ({ calls, limits: { patience }, wallNowMs }) =>
     evaluateEach(calls, (call) => {
       const { fault, delay_ms } = call.entry;
-      const waited = waitedMs(call, wallNowMs);
-      if (waited === null) return undefined;
+      const untilMs = call.endedMs === Infinity ? wallNowMs : call.endedMs; // one that is under way has waited until now
+      if (untilMs === null) return undefined;
+      const waited = untilMs - call.beganMs;
       if (waited > patience) {
         return {
           message: `waited ${timeText(waited)} for a response; the limit is ${timeText(patience)}`,

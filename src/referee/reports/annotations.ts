@@ -1,5 +1,10 @@
-import type { CheckId, ConductReports, Finding, Severity } from '../../contract/conduct.ts';
-import { bySeverity } from '../../contract/conduct.ts';
+import {
+  bySeverity,
+  type CheckId,
+  type ConductReports,
+  type Finding,
+  type Severity,
+} from '../../contract/conduct.ts';
 import { counted } from './summary.ts';
 
 /** GitHub keeps this many annotations of each step. */

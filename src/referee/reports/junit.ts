@@ -51,14 +51,11 @@ function caseText({ classname, name, ms, properties = [], failure, skipped, outp
   const open = `    <testcase classname="${xml(classname)}" name="${xml(name)}"${time}`;
   const inside = [
     ...propertiesText(properties, '      '),
-    ...(failure === undefined
-      ? []
-      : [
-          `      <failure type="${failure.type}" message="${xml(failure.message)}">${xml(failure.text)}</failure>`,
-        ]),
-    ...(skipped === undefined ? [] : [`      <skipped message="${xml(skipped)}" />`]),
-    ...(output === undefined ? [] : [`      <system-out>${xml(output)}</system-out>`]),
-  ];
+    failure !== undefined &&
+      `      <failure type="${failure.type}" message="${xml(failure.message)}">${xml(failure.text)}</failure>`,
+    skipped !== undefined && `      <skipped message="${xml(skipped)}" />`,
+    output !== undefined && `      <system-out>${xml(output)}</system-out>`,
+  ].filter((line) => line !== false);
   return inside.length === 0 ? `${open} />` : [`${open}>`, ...inside, '    </testcase>'].join('\n');
 }
 

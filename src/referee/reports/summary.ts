@@ -58,20 +58,9 @@ export const foundWorlds = (worlds: readonly WorldReport[]): readonly WorldRepor
     .toSorted((a, b) => bySeverity(a.worst!, b.worst!))
     .map(({ world }) => world);
 
-/** One check in several worlds. */
-interface CheckTally {
-  readonly id: CheckId;
-  readonly severity: Severity;
-  /** In how many worlds it found something. */
-  readonly worlds: number;
-}
-
-/** What was found in several worlds, the most severe first, and the checks that no request of any world tested. */
-export function tallyOf(worlds: readonly WorldReport[]): {
-  readonly found: readonly CheckTally[];
-  readonly untested: readonly CheckId[];
-} {
-  const tallies = new Map<CheckId, CheckTally>();
+/** What was found in how many worlds, the most severe first, and the checks that no request of any world tested. */
+export function tallyOf(worlds: readonly WorldReport[]) {
+  const tallies = new Map<CheckId, { id: CheckId; severity: Severity; worlds: number }>();
   const untested = new Set<CheckId>(CHECK_IDS);
   for (const world of worlds) {
     for (const { id, verdict } of world.checks) if (verdict !== 'not_exercised') untested.delete(id);

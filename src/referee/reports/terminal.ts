@@ -43,18 +43,13 @@ function checkLines(check: CheckReport, paint: Paint): readonly string[] {
   ];
 }
 
-/** Why checks prove nothing, and which are off. */
-function reasonLines({ checks }: WorldReport): readonly string[] {
-  return checks.flatMap(({ id, verdict, reason }) =>
-    verdict === 'inconclusive' || verdict === 'off' ? [`  ${verdict}  ${id}: ${reason}`] : [],
-  );
-}
-
 function worldLines(world: WorldReport, paint: Paint): readonly string[] {
   return [
     [`world ${paint(world.name, 'bold')}`, ...countTexts(world)].join('   '),
     ...foundChecks(world).flatMap((check) => checkLines(check, paint)),
-    ...reasonLines(world),
+    ...world.checks.flatMap(({ id, verdict, reason }) =>
+      verdict === 'inconclusive' || verdict === 'off' ? [`  ${verdict}  ${id}: ${reason}`] : [],
+    ),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { USUAL_LIMITS } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { caseOf } from '../../referee/case.ts';
-import { requestLine } from '../../referee/request-line.ts';
+import { requestLine } from '../../referee/call.ts';
 import { failureName, withFailures, type Failure } from './failures.ts';
 import {
   hitsIn,
