@@ -21,8 +21,7 @@ import { keptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
-import { ScenarioLibrary } from './scenario/scenario-library.ts';
-import { scenarioSettings } from './scenario/scenario-settings.ts';
+import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
 import { atMost, type Settings } from './settings.ts';
 
 const MIB = 1024 * 1024;

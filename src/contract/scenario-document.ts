@@ -79,6 +79,8 @@ const RateLimitWindow = Duration.refine((ms) => ms > 0 && ms <= 86_400_000, {
   error: 'must be from 1ms to 1d',
 });
 
+const inMs = ({ max, per }: { readonly max: number; readonly per: number }) => ({ max, windowMs: per });
+
 const RateLimit = z
   .union(
     [
@@ -88,8 +90,8 @@ const RateLimit = z
         .regex(/^\d{1,9}\/.+$/)
         .meta({ examples: ['20/1s'] })
         .transform((text) => ({ max: Number(text.split('/')[0]), per: text.slice(text.indexOf('/') + 1) }))
-        .pipe(z.object({ max: Count, per: RateLimitWindow })),
-      z.strictObject({ max: Count, per: RateLimitWindow }),
+        .pipe(z.object({ max: Count, per: RateLimitWindow }).transform(inMs)),
+      z.strictObject({ max: Count, per: RateLimitWindow }).transform(inMs),
     ],
     { error: ({ input }) => noRateLimit(input) },
   )

@@ -26,20 +26,18 @@ type NumberMatch = NonNullable<Match['amount']>;
 type Hours = NonNullable<Match['hours']>;
 type Headers = NonNullable<Match['header']>;
 
-/** The text fields of requests, and the routes whose requests have them. */
-const TEXT_FIELDS = {
-  client_ref_id: ['initiate', 'status'],
-  txn_id: ['status'],
-  beneficiary_name: ['initiate'],
-  beneficiary_account: ['initiate'],
-  beneficiary_ifsc: ['initiate'],
-  transfer_mode: ['initiate'],
-  remarks: ['initiate'],
-} as const satisfies Partial<Record<keyof Match, readonly RouteName[]>>;
-
-const NUMBER_FIELDS = { amount: ['initiate'], payout: ['initiate', 'status'] } as const;
-
-const FIELD_ROUTES = Object.entries({ ...TEXT_FIELDS, ...NUMBER_FIELDS });
+/** The fields of requests, and the routes whose requests have them. */
+const FIELD_ROUTES: readonly (readonly [keyof Match, readonly RouteName[]])[] = [
+  ['client_ref_id', ['initiate', 'status']],
+  ['txn_id', ['status']],
+  ['beneficiary_name', ['initiate']],
+  ['beneficiary_account', ['initiate']],
+  ['beneficiary_ifsc', ['initiate']],
+  ['transfer_mode', ['initiate']],
+  ['remarks', ['initiate']],
+  ['amount', ['initiate']],
+  ['payout', ['initiate', 'status']],
+];
 
 export function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<string> {
   if (typeof match === 'string') return (text) => text === match;
@@ -106,7 +104,7 @@ function holdOf(hold: EffectDocument['hold']): Hold | null {
 }
 
 function effectOf(effect: EffectDocument, report: Report): Effect {
-  const { delay = null, fault, limit, timeline, not_found: notFound = null, stale = null } = effect;
+  const { delay = null, fault, limit, timeline, not_found: notFound = null, stale: staleMs = null } = effect;
   const respond = effect.respond ?? (limit === undefined || fault !== undefined ? null : tooMany(limit));
   return {
     delay,
@@ -116,15 +114,15 @@ function effectOf(effect: EffectDocument, report: Report): Effect {
     commit: effect.commit ?? (respond === null && fault === undefined),
     timeline: timeline === undefined ? null : plannedTimeline(timeline, reportIn(report, 'timeline')),
     notFound,
-    staleMs: stale,
+    staleMs,
   };
 }
 
 function reportImpossible(match: Match, routes: readonly RouteName[], report: Report): void {
   let possible = routes;
   for (const [field, having] of FIELD_ROUTES) {
-    if (match[field as keyof Match] === undefined) continue;
-    possible = possible.filter((route) => having.some((one) => one === route));
+    if (match[field] === undefined) continue;
+    possible = possible.filter((route) => having.includes(route));
     if (possible.length === 0) {
       report([field], `can never match: only ${having.join(' and ')} requests have it`);
       return;
@@ -155,12 +153,8 @@ function reportUnseen({ respond }: EffectDocument, report: Report): void {
 
 /** The routes whose requests have every field that a match names. */
 export const possibleRoutes = (match: Match): readonly RouteName[] =>
-  FIELD_ROUTES.reduce<readonly RouteName[]>(
-    (routes, [field, having]) =>
-      match[field as keyof Match] === undefined
-        ? routes
-        : routes.filter((route) => having.some((one) => one === route)),
-    routesOf(match),
+  routesOf(match).filter((route) =>
+    FIELD_ROUTES.every(([field, having]) => match[field] === undefined || having.includes(route)),
   );
 
 const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
@@ -228,14 +222,12 @@ export function conditionsOf(match: Match, patternOf: PatternOf, report: Report)
     const [seen, reportField] = [seenAt(field), reportIn(report, field)];
     if (field !== 'header')
       return [{ field, wanted, seen, holds: fieldTest(field, wanted, patternOf, reportField) }];
-    return Object.entries(wanted as Headers).map(([name, one]) => {
-      return {
-        field,
-        wanted: { [name]: one },
-        seen,
-        holds: headerTest(name, one, patternOf, reportIn(reportField, name)),
-      };
-    });
+    return Object.entries(wanted as Headers).map(([name, one]) => ({
+      field,
+      wanted: { [name]: one },
+      seen,
+      holds: headerTest(name, one, patternOf, reportIn(reportField, name)),
+    }));
   });
 }
 

@@ -88,17 +88,14 @@ export function filesIn(folder: string): Map<string, string> {
   return files;
 }
 
-function bytesOf(file: string): Buffer {
+/** @throws ScenarioError for a file that is not text: replacing its broken bytes would change its content */
+function textOf(file: string): string {
+  let bytes: Buffer;
   try {
-    return readFileSync(file);
+    bytes = readFileSync(file);
   } catch (error) {
     throw new ScenarioError([unreadable(file, error)]);
   }
-}
-
-/** @throws ScenarioError for a file that is not text: replacing its broken bytes would change its content */
-function textOf(file: string): string {
-  const bytes = bytesOf(file);
   try {
     if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
-import type { ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
+import { toPaise } from '../payout/money.ts';
 import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import {
   BASE,
@@ -11,6 +12,7 @@ import {
   sameNameText,
   isScenarioFile,
   nameOf,
+  readDialect,
   readScenario,
   rulesOf,
   ScenarioError,
@@ -21,6 +23,28 @@ import {
 } from './scenario-file.ts';
 import { readTextInSteps, type TextRead } from './scenario-text.ts';
 import { checkText, type CheckedText } from './warnings/scenario-check.ts';
+
+/** The settings of the server that concern scenarios. */
+interface ServerSettings extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
+  /** INR. */
+  readonly openingBalance: number;
+  readonly clock: { readonly frozenAtMs: number } | 'running';
+  readonly rateLimit: RateLimit | 'off';
+  readonly magic: 'on' | 'off';
+  /** The name of a dialect, or a file. */
+  readonly dialect?: string | undefined;
+}
+
+/** The settings that apply where a scenario sets nothing itself. @throws ScenarioError for a dialect that cannot be used */
+export const scenarioSettings = (given: ServerSettings): ScenarioSettings => ({
+  openingBalancePaise: toPaise(given.openingBalance),
+  seed: given.seed,
+  settlement: given.settlement,
+  clock: given.clock === 'running' ? { frozenAtMs: null, aheadMs: 0 } : given.clock,
+  rateLimit: given.rateLimit,
+  isMagic: given.magic === 'on',
+  ...(given.dialect !== undefined && { dialect: readDialect(given.dialect) }),
+});
 
 interface LibraryOptions {
   readonly settings: ScenarioSettings;

@@ -106,7 +106,6 @@ export function compileScenario(
     reportTaken(of, 'rules', reportRule);
     return compileRule({ ...rule, name: of }, sources.rules?.[index], name, reportRule);
   });
-  const rateLimit = document.rate_limit;
   let outcomes: readonly Outcome[] | undefined;
   let rules: readonly Rule[] | undefined;
   let countsAttempts: boolean | undefined;
@@ -121,13 +120,8 @@ export function compileScenario(
     seed: document.seed ?? settings.seed,
     clock: settings.clock,
     settlement: settlementOf(document.settlement, settings.settlement, report),
-    hasOwnRateLimit: rateLimit !== undefined,
-    rateLimit:
-      rateLimit === undefined
-        ? settings.rateLimit
-        : rateLimit === 'off'
-          ? 'off'
-          : { max: rateLimit.max, windowMs: rateLimit.per },
+    hasOwnRateLimit: document.rate_limit !== undefined,
+    rateLimit: document.rate_limit ?? settings.rateLimit,
     dialect: dialectOf(document.dialect, settings.dialect ?? DEFAULT_DIALECT, dialects, report),
     get outcomes() {
       return (outcomes ??= [...ownOutcomes, ...last().outcomes]);

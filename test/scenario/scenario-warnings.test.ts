@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import type { RequestFacts } from '../../src/scenario/rule.ts';
 import { documentScenario, SHIPPED } from '../../src/scenario/scenario-file.ts';
-import { scenarioSettings } from '../../src/scenario/scenario-settings.ts';
+import { scenarioSettings } from '../../src/scenario/scenario-library.ts';
 import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';

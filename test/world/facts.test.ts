@@ -234,7 +234,7 @@ test('a scenario overrides the settings, mode by mode and switch by switch', () 
       wallet: { opening_balance: 0.5 },
       seed: 'own',
       settlement: { RTGS: [], UPI: [{ to: 'FAILED', after: 1 }] },
-      rate_limit: { max: 1, per: 2 },
+      rate_limit: { max: 1, windowMs: 2 },
       dialect: { client_ref_id: { same_body: 409 } },
       rules: [{ name: 'first', effect: {} }],
     },

@@ -1,6 +1,5 @@
 import { jsonText } from '../../actions/words.ts';
-import { ScenarioLibrary } from '../../scenario/scenario-library.ts';
-import { scenarioSettings } from '../../scenario/scenario-settings.ts';
+import { ScenarioLibrary, scenarioSettings } from '../../scenario/scenario-library.ts';
 import type { Settings } from '../../settings.ts';
 import { paintFor, say } from '../output.ts';
 

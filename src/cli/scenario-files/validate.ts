@@ -9,7 +9,7 @@ import { systemClock } from '../../platform/system-clock.ts';
 import { readScenario, rulesOf, ScenarioError, scenarioText } from '../../scenario/scenario-file.ts';
 import { checkScenario } from '../../scenario/warnings/scenario-check.ts';
 import { checkedShape, readText, type Problem } from '../../scenario/scenario-text.ts';
-import { scenarioSettings } from '../../scenario/scenario-settings.ts';
+import { scenarioSettings } from '../../scenario/scenario-library.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { explainRequest } from '../../world/explain.ts';
 import { openWorld } from '../../world/state.ts';

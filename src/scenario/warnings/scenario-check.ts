@@ -1,5 +1,6 @@
 import type { ScenarioInput } from '../../contract/control.ts';
 import { reported } from '../../contract/shape-issues.ts';
+import type { Report } from '../planned-timeline.ts';
 import { inOrder, ScenarioError, scenarioOf } from '../scenario-file.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
 import { scenarioShape } from '../scenario-shape.ts';
@@ -17,30 +18,26 @@ export interface CheckedText {
   readonly warnings: readonly Problem[];
 }
 
-/** The warnings for a correct scenario: parts of it that are never used. */
-function warningsOf(read: TextRead): readonly Problem[] {
-  const found: Problem[] = [];
-  const { document } = scenarioShape(read.input);
-  warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
-  return inOrder(found);
-}
-
-/** A scenario that can be used, as it was written, and what is never used in it. */
-interface CheckedScenario {
-  readonly document: ScenarioInput;
-  readonly warnings: readonly Problem[];
-}
-
-/** @param file its name in messages @throws ScenarioError with what is wrong with it */
+/**
+ * A scenario as it was written, and warnings of what is never used in it.
+ *
+ * @param file its name in messages
+ * @throws ScenarioError with what is wrong with it
+ */
 export function checkScenario(
   read: TextRead,
   file: string,
   settings: ScenarioSettings,
   mostCompared = Infinity,
-): CheckedScenario {
+) {
   const document = scenarioOf(read, file, settings).source.document as ScenarioInput;
   const { rules = [], outcomes = [] } = document;
-  return { document, warnings: rules.length + outcomes.length <= mostCompared ? warningsOf(read) : [] };
+  const found: Problem[] = [];
+  if (rules.length + outcomes.length <= mostCompared) {
+    const warn: Report = (path, message) => found.push(read.problemAt(path, message));
+    warnOfScenario(scenarioShape(read.input).document, warn);
+  }
+  return { document, warnings: inOrder(found) };
 }
 
 /** The same for a text that somebody is writing: its problems are no error. */
