@@ -2,19 +2,17 @@ import { STATUS_CODES, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { Refusal, refusalMessage, REFUSALS, type RefusalCode } from '../contract/errors.ts';
+import { Refusal, REFUSALS, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { SentResponse } from '../contract/snapshot-lines.ts';
 import { errorBody, refusalResponse } from '../world/request/response.ts';
 import type { Connections } from './limits/connections.ts';
 import { LONGEST_HEADER } from './limits/json-body.ts';
 
-const FASTIFY_REFUSALS: Readonly<Record<string, RefusalCode>> = {
+/** The refusals for errors of Fastify and Node, by their codes. */
+const REFUSAL_CODES: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'INVALID_JSON',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'INVALID_JSON',
-};
-
-const CLIENT_ERRORS: Readonly<Record<string, RefusalCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
 };
@@ -39,7 +37,7 @@ function refusalOf(error: unknown, headers: IncomingHttpHeaders): Refusal | unde
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return otherType(headers);
   const isCallers = statusCode >= 400 && statusCode < 500;
-  const known = FASTIFY_REFUSALS[code] ?? (isCallers ? 'MALFORMED_REQUEST' : undefined);
+  const known = REFUSAL_CODES[code] ?? (isCallers ? 'MALFORMED_REQUEST' : undefined);
   return known && new Refusal(known);
 }
 
@@ -96,8 +94,7 @@ export function refuseBrokenHttp(
     if (socket.destroyed) return;
     const owed = connections.owedResponse(socket);
     if (owed !== undefined) return void owed.once('close', () => refuseInTurn(socket, code));
-    const { status } = REFUSALS[code];
-    const message = refusalMessage({ code, details: {} });
+    const { status, message } = REFUSALS[code];
     const { text, contentType } = errorBody({ status, code, message }, activeScenario().dialect.errors);
     log.info({ status, code }, 'request');
     if (socket.writable) {
@@ -116,7 +113,7 @@ export function refuseBrokenHttp(
     if (code === CLIENT_ENDED && connections.owedResponse(socket) !== undefined) return socket.destroySoon();
     if (waiting.has(socket)) return;
     waiting.add(socket);
-    refuseInTurn(socket, CLIENT_ERRORS[code] ?? 'MALFORMED_REQUEST');
+    refuseInTurn(socket, REFUSAL_CODES[code] ?? 'MALFORMED_REQUEST');
   };
 }
 
