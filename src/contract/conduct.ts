@@ -33,12 +33,11 @@ export const CheckId = z.enum(CHECK_IDS);
 export type CheckId = z.infer<typeof CheckId>;
 
 /** The most severe first. */
-const SEVERITIES = ['error', 'warning', 'notice'] as const;
-export const Severity = z.enum(SEVERITIES);
+export const Severity = z.enum(['error', 'warning', 'notice']);
 export type Severity = z.infer<typeof Severity>;
 
 export const bySeverity = (a: { readonly severity: Severity }, b: { readonly severity: Severity }): number =>
-  SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+  Severity.options.indexOf(a.severity) - Severity.options.indexOf(b.severity);
 
 export const Verdict = z
   .enum(['found', 'passed', 'not_exercised', 'inconclusive', 'off'])
@@ -189,11 +188,11 @@ export const ConductReports = z
   .meta({ id: 'ConductReports', description: 'How the clients of several worlds behaved' });
 export type ConductReports = z.infer<typeof ConductReports>;
 
-const REPORT_FORMATS = ['json', 'text', 'junit', 'markdown', 'github'] as const;
-export type ReportFormat = (typeof REPORT_FORMATS)[number];
+const ReportFormat = z.enum(['json', 'text', 'junit', 'markdown', 'github']);
+export type ReportFormat = z.infer<typeof ReportFormat>;
 
 export const RefereeQuery = z.strictObject({
-  format: z.enum(REPORT_FORMATS).optional().describe('json by default'),
+  format: ReportFormat.optional().describe('json by default'),
   ended: QueryFlag.optional().describe(
     'true: the client sends no more, so an outcome that it has not asked for by now is found',
   ),

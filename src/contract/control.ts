@@ -147,9 +147,6 @@ export const ReleaseRequest = z
   });
 export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
-const NO_SINCE = 'must be the id of a request or an ISO 8601 time';
-const HttpStatus = z.int().min(100).max(599);
-
 export const StateQuery = z.strictObject({
   before: queryNumber(1, Number.MAX_SAFE_INTEGER)
     .optional()
@@ -163,7 +160,7 @@ export const RequestsQuery = z.strictObject({
   txn_id: z.string().min(1).optional(),
   since: z
     .union([queryNumber(0, Number.MAX_SAFE_INTEGER), Instant.transform((atMs) => ({ atMs }))], {
-      error: NO_SINCE,
+      error: 'must be the id of a request or an ISO 8601 time',
     })
     .optional()
     .describe(
@@ -182,7 +179,7 @@ const oneOrMore = <T extends z.ZodType>(schema: T) => z.union([schema, z.array(s
 
 /** Selects requests of the journal: everything a rule's `match` accepts except `payout`, plus the result of the request. */
 export const RequestMatch = RequestConditions.extend({
-  status: oneOrMore(HttpStatus).describe('The HTTP status of the response').optional(),
+  status: oneOrMore(z.int().min(100).max(599)).describe('The HTTP status of the response').optional(),
   outcome: oneOrMore(z.enum(['pending', 'answered', 'fault', 'client_gone'])).optional(),
   rule: z
     .string()

@@ -46,8 +46,7 @@ const NumberMatch = z
   ])
   .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
 
-export const ROUTE_NAMES = ['initiate', 'status', 'balance'] as const;
-export const RouteName = z.enum(ROUTE_NAMES);
+export const RouteName = z.enum(['initiate', 'status', 'balance']);
 export type RouteName = z.infer<typeof RouteName>;
 
 /** The conditions that also apply to a request that has ended: the journal records everything that they need. */

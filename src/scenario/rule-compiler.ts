@@ -1,5 +1,5 @@
 import { durationText } from '../contract/duration.ts';
-import { ROUTE_NAMES, type During, type Match, type RouteName } from '../contract/match.ts';
+import { RouteName, type During, type Match } from '../contract/match.ts';
 import type {
   Effect as EffectDocument,
   NamedRuleDocument,
@@ -163,7 +163,7 @@ const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean
   match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
 
 const routesOf = ({ route }: Match): readonly RouteName[] =>
-  route === undefined ? ROUTE_NAMES : [route].flat();
+  route === undefined ? RouteName.options : [route].flat();
 
 export interface Condition {
   /** `route`, `amount`, `header` … */
