@@ -18,8 +18,6 @@ declare module 'fastify' {
   }
 }
 
-const hundredths = (ms: number): number => Math.round(ms * 100) / 100;
-
 /** The path without its query, which may hold anything. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]!;
 
@@ -30,7 +28,6 @@ export const pathOf = (request: FastifyRequest): string => request.url.split('?'
 export class HttpExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** The dialect of its response. */
   dialect: Dialect;
   /** The scenario that its header chose; absent when that of its world applies. */
   chosen: Scenario | undefined;
@@ -44,7 +41,6 @@ export class HttpExchange {
   bodyText: string | undefined;
   /** Why a bank might refuse the payout. */
   warnings: readonly string[] | undefined;
-  /** As its world decided it. */
   decided: Decided | undefined;
   /** Why it was refused; set with the response that says so. */
   refusal: RefusalData | undefined;
@@ -63,7 +59,6 @@ export class HttpExchange {
   #writtenMs: number | undefined;
   /** Which request of its world it is, once that is known; 0 before. */
   #nth = 0;
-  /** Whether its world was told of it. */
   #isSubmitted = false;
   #isSent = false;
   /** The response, where it is not the one that the world planned. */
@@ -114,7 +109,6 @@ export class HttpExchange {
     };
   }
 
-  /** Submits the request to its world. */
   submit(command: RequestCommand): MaybePromise<Decided> {
     const { world } = this;
     this.#isSubmitted = true;
@@ -142,7 +136,6 @@ export class HttpExchange {
     return read().catch(() => undefined); // the store is unavailable: the latest that is known
   }
 
-  /** The world has decided what the client gets. */
   decide(decided: Decided): void {
     this.decided = decided;
     this.dialect = decided.result.dialect;
@@ -225,7 +218,7 @@ export class HttpExchange {
   }
 
   #elapsedMs(): number {
-    return hundredths(this.#stopwatchMs() - this.#startedMs);
+    return Math.round((this.#stopwatchMs() - this.#startedMs) * 100) / 100;
   }
 
   /** A field that the request names, if its text is one that a payout could have. */

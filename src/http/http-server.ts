@@ -59,7 +59,6 @@ function accountOf(exchange: HttpExchange): string | undefined {
   return account === undefined ? undefined : maskAccount(account);
 }
 
-/** Its log line. */
 function lineOf(exchange: HttpExchange): object {
   const { request, route, world, decided, refusal } = exchange;
   return {

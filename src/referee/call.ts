@@ -65,18 +65,11 @@ function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
   return query === -1 ? null : new URLSearchParams(request.path.slice(query)).get('txn_id');
 }
 
-/** A journal entry, and its place in the order of beginnings and ends. */
-interface Placed {
-  readonly entry: JournalEntry;
-  readonly place: number;
-  readonly endedAfter: number;
-}
-
 /**
- * Requests in the order in which they began. The journal says which overlapped. One that does not, since it is from elsewhere
+ * Requests in the order in which they began, each with its `place` and with `endedAfter` of a `Call`. The journal says which overlapped. One that does not, since it is from elsewhere
  * or from a store that several servers share, is ordered by its times.
  */
-export function inOrder(entries: readonly JournalEntry[]): readonly Placed[] {
+export function inOrder(entries: readonly JournalEntry[]) {
   if (entries.every(({ duration_ms, ended_after }) => duration_ms === null || ended_after !== null)) {
     return entries
       .toSorted((a, b) => a.id - b.id)
@@ -95,7 +88,7 @@ export function inOrder(entries: readonly JournalEntry[]): readonly Placed[] {
 
 /** @param referenceOf the reference of a payout, for a status read that named a txn_id */
 export function callOf(
-  { entry, place, endedAfter }: Placed,
+  { entry, place, endedAfter }: ReturnType<typeof inOrder>[number],
   referenceOf: (txnId: string) => string | undefined,
 ): Call {
   const { id, route, request, duration_ms, fault, outcome, client_ref_id } = entry;

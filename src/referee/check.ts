@@ -5,7 +5,6 @@ import { requestLine, type Call } from './call.ts';
 import type { Case } from './case.ts';
 import { knowledgeText, type Knowledge } from './knowledge.ts';
 
-/** The result of a check on a case. */
 interface Evaluation {
   /** False when the situation never arose, so that the client could not do it wrong. */
   readonly isExercised: boolean;
@@ -47,7 +46,6 @@ export function evaluateEach<Item>(
   };
 }
 
-/** A finding as the report shows it. */
 export const findingOf = (mistake: Mistake, severity: Severity): Finding => ({
   severity: mistake.severity ?? severity,
   message: withoutControls(mistake.message),

@@ -17,7 +17,6 @@ export interface Paid {
   readonly amountPaise: number;
 }
 
-/** Whether the money of a payout is out. */
 export const isOut = ({ status }: Pick<TransactionResponse, 'status'>): boolean =>
   status === 'PENDING' || status === 'SUCCESS';
 

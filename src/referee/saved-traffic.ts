@@ -7,14 +7,14 @@ import { harEntries } from './har.ts';
 
 /** Traffic that was saved: the journal of a sandbox, or a HAR from a browser or a proxy. */
 
-const Saved = z.union([
+const Saved = z.preprocess(
+  (document) => (Array.isArray(document) ? { requests: document } : document),
   z.object({
     requests: z.array(z.unknown()),
     evicted: z.int().default(0),
     left_out: z.int().default(0), // older versions did not say
   }),
-  z.array(z.unknown()).transform((requests) => ({ requests, evicted: 0, left_out: 0 })),
-]);
+);
 
 /** A journal as older versions saved it. */
 const OldEntry = JournalEntry.extend({

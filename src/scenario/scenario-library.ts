@@ -22,7 +22,7 @@ import {
   unknownChoice,
 } from './scenario-file.ts';
 import { readTextInSteps, type TextRead } from './scenario-text.ts';
-import { checkText, type CheckedText } from './warnings/scenario-check.ts';
+import { checkText } from './warnings/scenario-check.ts';
 
 /** The settings of the server that concern scenarios. */
 interface ServerSettings extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
@@ -159,7 +159,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   /** Checks a scenario, which the library does not keep. */
-  check(read: TextRead): CheckedText {
+  check(read: TextRead) {
     return checkText(read, this.#options.settings);
   }
 

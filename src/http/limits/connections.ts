@@ -7,7 +7,6 @@ interface Exchange {
   readonly over: () => void;
 }
 
-/** An open connection. */
 interface Connection {
   /** The exchanges that are not over, the oldest first. */
   readonly exchanges: Exchange[];

@@ -14,7 +14,6 @@ import { rateLimited, rateLimitOn } from '../../scenario/rate-window.ts';
 export interface LimitStore {
   /** With the interface of ioredis. */
   readonly client: RateLimitPluginOptions['redis'];
-  /** The prefix of the counters' keys. */
   readonly counterPrefix: string;
 }
 

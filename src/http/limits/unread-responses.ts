@@ -17,7 +17,6 @@ export class UnreadResponses {
   readonly #waiting = new Map<ServerResponse, number>();
   #bytes = 0;
 
-  /** @param maxBytes the most bytes of all waiting answers together */
   constructor(maxBytes: number, ended: (limit: string) => void) {
     this.#maxBytes = maxBytes;
     this.#ended = ended;

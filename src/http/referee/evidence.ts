@@ -5,12 +5,12 @@ import { readUnlessDropped } from '../../log/dropped.ts';
 import type { World } from '../../log/world.ts';
 import type { Worlds } from '../../log/worlds.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
-import type { Referee } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
 import type { MaybePromise } from '../../log/store.ts';
 import { endsOf, journalEntry } from '../../world/journal/exchange.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
+import type { ControlOptions } from '../control/control-options.ts';
 import { transactionResponse } from '../control/world-responses.ts';
 
 /**
@@ -51,13 +51,11 @@ export function evidenceOf(
   };
 }
 
-interface JudgedBy {
-  readonly referee: Referee;
-  readonly wallClock: WallClock;
-}
-
 /** Prepares the verdict on a world that is about to be dropped. @returns a function that keeps it, if somebody wants it */
-export function keepVerdict(world: World, { referee, wallClock }: JudgedBy): () => Promise<void> {
+export function keepVerdict(
+  world: World,
+  { referee, wallClock }: Pick<ControlOptions, 'referee' | 'wallClock'>,
+): () => Promise<void> {
   const { id, latest, droppedBefore } = world;
   const past = { ...latest, requests: { ...latest.requests, list: latest.requests.list.slice() } };
   const wallNowMs = wallClock.nowMs();
@@ -90,7 +88,7 @@ export const evidenceOnListed = (
  */
 export async function keepingVerdict<T>(
   worldId: string,
-  { referee, worlds, wallClock }: JudgedBy & { readonly worlds: Worlds },
+  { referee, worlds, wallClock }: Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>,
   isOver: boolean,
   lose: () => MaybePromise<T>,
 ): Promise<T> {

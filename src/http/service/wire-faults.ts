@@ -52,9 +52,7 @@ export const waitUntil = (
 interface FaultContext {
   /** The status and the headers of the response, which Fastify does not send any more. */
   readonly reply: FastifyReply;
-  /** The body of the response. */
   readonly body: string;
-  /** The bytes of the fault `garbage`. */
   readonly garbage: readonly number[];
   /** Waits, for a time or for as long as the client stays. */
   readonly wait: (ms: number | null) => Promise<WaitEnd>;

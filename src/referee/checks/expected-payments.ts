@@ -5,7 +5,6 @@ import { differencesBetween, isOut, paidOut, paidTable, payoutKey, sendsOf } fro
 
 /** Checks of the payouts that are expected: how often each account is paid each amount. */
 
-/** The most requests that one finding shows. */
 const MOST_CALLS = 5;
 
 /** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out, and where there is no ledger. */

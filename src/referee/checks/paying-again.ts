@@ -10,7 +10,6 @@ import { paidTooOften, undoneState } from './expected-payments.ts';
 
 /** How many references before a send are compared with it. */
 const LATEST = 50;
-/** The most requests that one finding shows. */
 const MOST_CALLS = 12;
 
 /** The initiate that could make the payout of a reference: the first that was not refused, or the first of all. */

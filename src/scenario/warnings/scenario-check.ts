@@ -10,14 +10,6 @@ import { warnOfScenario } from './scenario-warnings.ts';
 /** Each rule is compared with all before it, so the time grows with the square of their number. */
 const MOST_COMPARED = 200;
 
-export interface CheckedText {
-  /** null for a text with problems. */
-  readonly document: unknown;
-  readonly problems: readonly Problem[];
-  readonly more: number;
-  readonly warnings: readonly Problem[];
-}
-
 /**
  * A scenario as it was written, and warnings of what is never used in it.
  *
@@ -40,8 +32,8 @@ export function checkScenario(
   return { document, warnings: inOrder(found) };
 }
 
-/** The same for a text that somebody is writing: its problems are no error. */
-export function checkText(read: TextRead, settings: ScenarioSettings): CheckedText {
+/** The same for a text that somebody is writing: its problems are no error, and their document is null. */
+export function checkText(read: TextRead, settings: ScenarioSettings) {
   try {
     const { document, warnings } = checkScenario(read, 'scenario', settings, MOST_COMPARED);
     return { document, problems: [], more: 0, warnings: reported(warnings).shown };
