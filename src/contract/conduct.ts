@@ -46,8 +46,9 @@ export const Verdict = z
   );
 export type Verdict = z.infer<typeof Verdict>;
 
-const optionalOf = <Name extends string, Shape extends z.ZodType>(names: readonly Name[], shape: Shape) =>
-  Object.fromEntries(names.map((name) => [name, shape.optional()])) as Record<Name, z.ZodOptional<Shape>>;
+/** The same shape for each name. */
+const each = <Name extends string, Shape extends z.ZodType>(names: readonly Name[], shape: Shape) =>
+  Object.fromEntries(names.map((name) => [name, shape])) as Record<Name, Shape>;
 
 /** The fields of an initiate that can say which intended payout it belongs to. */
 const IntentField = InitiateRequest.omit({ transfer_mode: true }).keyof();
@@ -56,7 +57,7 @@ const Intent = z
   .union([
     IntentField,
     z
-      .strictObject(optionalOf(IntentField.options, z.string().min(1)))
+      .strictObject(each(IntentField.options, z.string().min(1).optional()))
       .refine((pattern) => Object.keys(pattern).length === 1, { error: 'must name exactly one field' }),
   ])
   .meta({
@@ -110,7 +111,7 @@ export const RefereeSettings = z
       .optional()
       .describe('Every payout that should end up paid, and no other'),
     off: z
-      .strictObject(optionalOf(CHECK_IDS, z.string().min(1, { error: 'must give a reason' })))
+      .strictObject(each(CHECK_IDS, z.string().min(1, { error: 'must give a reason' }).optional()))
       .optional()
       .describe('The checks that are off, each with the reason, which the report shows'),
     limits: Limits.optional(),
@@ -154,15 +155,7 @@ export const CheckReport = z
 export type CheckReport = z.infer<typeof CheckReport>;
 
 const Counts = z
-  .object({
-    error: z.int(),
-    warning: z.int(),
-    notice: z.int(),
-    passed: z.int(),
-    not_exercised: z.int(),
-    inconclusive: z.int(),
-    off: z.int(),
-  })
+  .object(each([...Severity.options, ...Verdict.exclude(['found']).options], z.int()))
   .describe('Findings by severity, and checks by verdict');
 
 export const WorldReport = z

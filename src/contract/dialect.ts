@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * The dialect: one switch for every point that the payout API leaves open. docs/fidelity.md has a row for each, with
- * the reason for its default.
- */
+/** The dialect: one switch for every point that the payout API leaves open. docs/fidelity.md has a row for each, with the reason for its default. */
 
 /** One switch. Its first choice is the default. */
 const choice = <const T extends readonly (string | number | null)[]>(values: T, description: string) =>

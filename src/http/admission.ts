@@ -86,8 +86,7 @@ export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): strin
  * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world. From
  * then on its world remembers the request. It throws Refusal UNAUTHORIZED or INVALID_REQUEST.
  */
-export function admission(options: AdmissionOptions): onRequestHookHandler {
-  const { worlds, scenarios, keyOf, defaultKey } = options;
+export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOptions): onRequestHookHandler {
   const worldIds = new LRUCache<string, string>({ max: KEYS_REMEMBERED, memoMethod: worldIdOf });
 
   function enter({ exchange, headers }: FastifyRequest, world: World): void {

@@ -54,11 +54,7 @@ declare module 'fastify' {
   interface FastifySchema extends Operation {}
 }
 
-/**
- * The options of a route: what the OpenAPI document says about it, and the schemas of its request and its responses.
- *
- * @param answer the schema of its response with status 200
- */
+/** The options of a route: its schemas, and what the OpenAPI document says about it. @param answer the schema of its response with status 200 */
 export const operation = <Answer extends z.ZodType, const Schema extends FastifySchema = object>(
   tag: Tag,
   operationId: string,
@@ -71,11 +67,7 @@ export const operation = <Answer extends z.ZodType, const Schema extends Fastify
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
 const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
 
-/**
- * A refusal that names what is wrong with a part of a request.
- *
- * @param more how many further problems there are
- */
+/** A refusal that names what is wrong with a part of a request. @param more how many further problems there are */
 export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal {
   const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
   return new Refusal('INVALID_REQUEST', { message, errors });

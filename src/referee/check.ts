@@ -30,11 +30,7 @@ export interface Mistake {
   readonly amountPaise?: number | null;
 }
 
-/**
- * Evaluates each item by itself: undefined where the situation did not arise, null where the client did well.
- *
- * @param items for example the sends of each reference
- */
+/** Evaluates each item by itself: undefined where the situation did not arise, null where the client did well. */
 export function evaluateEach<Item>(
   items: Iterable<Item>,
   mistakeIn: (item: Item) => Mistake | null | undefined,

@@ -69,8 +69,7 @@ const textIn = (value: unknown, field: string): string | null => {
   return typeof text === 'string' ? text : null;
 };
 
-function entryOf(entry: HarEntry, id: number): JournalEntry {
-  const { startedDateTime, time, request, response } = entry;
+function entryOf({ startedDateTime, time, request, response }: HarEntry, id: number): JournalEntry {
   const route = routeOf(request);
   const at = new Date(Date.parse(startedDateTime)).toISOString();
   const body = readBody(request.postData?.text);
@@ -158,11 +157,7 @@ function checkedEntry(entry: unknown, index: number): HarEntry {
   throw new UsageError(`log.entries.${[index, ...path].join('.')} is not valid in a HAR: ${message}`);
 }
 
-/**
- * The calls of the payout service in a HAR, as journal entries in the order in which they began; null for anything but a HAR.
- *
- * @throws UsageError
- */
+/** The calls of the payout service in a HAR, as journal entries in the order in which they began; null for anything else. @throws UsageError */
 export function harEntries(document: unknown): readonly JournalEntry[] | null {
   const har = Har.safeParse(document);
   if (!har.success) return null;

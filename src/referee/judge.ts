@@ -230,15 +230,7 @@ export function mergedReport(earlier: WorldReport, later: WorldReport): WorldRep
     const before = earlier.checks.find(({ id }) => id === check.id); // an older version may not have had it
     return shortened(before === undefined ? check : mergedCheck(before, check), MOST_FINDINGS);
   });
-  const [one, other] = [earlier.counts, later.counts];
-  return reportOf(
-    later.name,
-    checks,
-    {
-      error: one.error + other.error,
-      warning: one.warning + other.warning,
-      notice: one.notice + other.notice,
-    },
-    earlier.duration_ms + later.duration_ms,
-  );
+  const sum = (severity: Severity): number => earlier.counts[severity] + later.counts[severity];
+  const found = { error: sum('error'), warning: sum('warning'), notice: sum('notice') };
+  return reportOf(later.name, checks, found, earlier.duration_ms + later.duration_ms);
 }

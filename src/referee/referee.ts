@@ -117,11 +117,7 @@ export class Referee {
       : null;
   }
 
-  /**
-   * The reports on all worlds, including those that are gone, in the order of their ids.
-   *
-   * @param living the reports on the existing worlds, with few findings of each check
-   */
+  /** The reports on all worlds by their ids, also on those that are gone. @param living those on existing worlds, with few findings of each check */
   async reports(living: ReadonlyMap<string, WorldReport>): Promise<ConductReports> {
     const reports = new Map<string, WorldReport>();
     for (const [worldId, text] of await this.#notes.kept.all()) {

@@ -62,11 +62,7 @@ function failureOf({ match, during }: Asking, facts: RequestFacts): string {
   return failed === undefined ? windowFailure(during, facts) : failureText(failed, facts);
 }
 
-/**
- * Which rule is taken for a request, and why the others are not.
- *
- * @param counts a copy of the world's counts, since this request is counted in it
- */
+/** Which rule is taken for a request, and why the others are not. @param counts a copy of the world's, since the request is counted in it */
 export function explainRules(
   rules: readonly Rule[],
   facts: RequestFacts,
@@ -96,12 +92,7 @@ export const untriedRules = (rules: readonly Rule[]): RuleVerdict[] =>
     reason: 'is not tried: the request is past the rate limit of the scenario',
   }));
 
-/**
- * Which outcome a payout gets, and why it gets no other.
- *
- * @param rule the rule that its initiate takes
- * @param draw the draws of the payout; null where none is made
- */
+/** Which outcome a payout gets, and why no other. @param rule the one that its initiate takes @param draw its draws; null where no payout is made */
 export function explainOutcomes(
   outcomes: readonly Outcome[],
   facts: RequestFacts,

@@ -64,9 +64,8 @@ function made<T>(pattern: string, make: () => T): T | { readonly error: string }
 
 /**
  * Makes a test of a regular expression, or says what is wrong with it. Expressions have RE2's syntax (no look-around, no
- * back-references) and running time, which is linear in the text whatever the expression, since users write them. `find`
- * runs the NFA; the DFA behind `test` is faster on average, but building its states takes ten times as long on hostile
- * texts.
+ * back-references) and running time, which is linear in the text. `find` runs the NFA; the DFA behind `test` is faster on average,
+ * but building its states takes ten times as long on hostile texts.
  */
 export const linearPattern = (
   pattern: string,

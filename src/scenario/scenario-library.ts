@@ -138,10 +138,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
 
   /** Every scenario that can be chosen by name, one by one. Reads those that have not been used yet. */
   *all(): Generator<Scenario> {
-    for (const name of this.names) {
-      const scenario = this.get(name);
-      if (scenario !== undefined) yield scenario;
-    }
+    for (const name of this.names) yield this.get(name)!;
   }
 
   scenario(source: ScenarioSource): Scenario {

@@ -61,10 +61,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         responseType: 'text/event-stream',
       }),
     },
-    async (request, reply) => {
-      const { headers } = request;
-      const { world } = request.exchange;
-      const { socket } = request.raw;
+    async ({ headers: { 'last-event-id': last }, exchange: { world }, raw: { socket } }, reply) => {
       if (socket.destroyed) return void reply.hijack(); // the client left while this request waited for its turn
       const { raw } = reply;
       // one write for all events of one command: a write each for 2,000 events and 32 readers would take most of a second
@@ -94,7 +91,6 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         if (pending === '') void Promise.resolve().then(flush);
         pending += text;
       };
-      const { 'last-event-id': last } = headers;
       const begin = (end: () => void, from?: string): void => {
         leave = end;
         void reply.hijack();

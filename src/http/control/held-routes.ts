@@ -36,10 +36,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
       errors: ['NOT_RELEASED', 'TOO_FEW_HELD'],
       querystring: HeldQuery,
     }),
-    async (request, reply) => {
-      const { query } = request;
-      const { world } = request.exchange;
-      const { count, within } = query;
+    async ({ query: { count, within }, exchange: { world } }, reply) => {
       const dueMs = wallClock.nowMs() + within;
       for (;;) {
         const { releases } = world.connections;

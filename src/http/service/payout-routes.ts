@@ -75,11 +75,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
   app.addHook('onRequest', admission(options));
   if (rateLimit !== 'off') await limitRate(app, rateLimit, wallClock, limitStore);
 
-  /**
-   * Submits a request to its world, and sends what that decides.
-   *
-   * @returns a promise only where a store or a rule lets the request wait
-   */
+  /** Submits a request to its world, and sends what that decides. @returns a promise only where a store or a rule lets it wait */
   function respond(
     command: RequestCommand,
     fields: RequestFacts['fields'],

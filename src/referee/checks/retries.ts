@@ -12,10 +12,7 @@ const ROUNDING_MS = 1;
 /** Clocks that differ by less than this run together. */
 const TOGETHER_MS = 50;
 
-/**
- * The time from the end of one request to the start of another. Where a test stopped or moved the clock of the world, the wait may have
- * been in world time.
- */
+/** The time from the end of one request to the start of another: in world time, where a test stopped or moved the clock for longer. */
 export function pauseBetween(before: Call, after: Call): number {
   const wallMs = Math.max(after.beganMs - before.endedMs, 0); // a busy server notices the end of a request late
   const movedMs = after.atMs - before.atMs - (after.beganMs - before.beganMs);

@@ -75,10 +75,7 @@ function impliesField(field: string, wanted: unknown): Implied<never> {
   return impliesText(wanted as TextMatch);
 }
 
-/**
- * Makes a comparison with a match: whether it matches every request that a later one matches. False when the way they are
- * written does not prove it.
- */
+/** Makes a test: whether a match matches every request that a later one does. False when the way they are written does not prove it. */
 export function takesAllOf(earlier: Match): Implied<Match> {
   const routes = possibleRoutes(earlier);
   const fields = Object.entries(earlier)

@@ -10,12 +10,7 @@ import { warnOfScenario } from './scenario-warnings.ts';
 /** Each rule is compared with all before it, so the time grows with the square of their number. */
 const MOST_COMPARED = 200;
 
-/**
- * A scenario as it was written, and warnings of what is never used in it.
- *
- * @param file its name in messages
- * @throws ScenarioError with what is wrong with it
- */
+/** A scenario as it was written, and warnings of what is never used in it. @param file its name in messages @throws ScenarioError */
 export function checkScenario(
   read: TextRead,
   file: string,

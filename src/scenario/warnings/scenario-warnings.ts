@@ -127,10 +127,7 @@ function warnOfHeaders({ header = {} }: Match, warn: Report): void {
   }
 }
 
-/**
- * Warns of the rules and outcomes of a correct scenario that are never used, or never have their effect. It warns only of what
- * is certain.
- */
+/** Warns of the rules and outcomes of a correct scenario that are certainly never used, or never have their effect. */
 export function warnOfScenario({ outcomes = [], rules = [] }: ScenarioDocument, warn: Report): void {
   const warnOfMatch = (match: Match = {}, report: Report): void => {
     warnOfNumbers(match, reportIn(report, 'match'));
