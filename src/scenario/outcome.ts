@@ -47,15 +47,6 @@ function withUtr(steps: readonly PlannedStep[], utr: 'none' | number): readonly 
   return silent.toSpliced(place, 0, { to: null, utr: true, when: { afterMs: utr } });
 }
 
-/** Makes the result once for the same steps, so that payouts with the same settlement still share their timeline. */
-function onceEach<T extends object, R>(make: (value: T) => R): (value: T) => R {
-  const made = new WeakMap<T, R>();
-  return (value) => {
-    if (!made.has(value)) made.set(value, make(value));
-    return made.get(value)!;
-  };
-}
-
 export const outcomeName = ({ name }: OutcomeDocument, index: number): string =>
   name ?? `outcome-${index + 1}`;
 
@@ -76,18 +67,20 @@ export function compileOutcome(
     }
     return { weight, steps: plannedTimeline(steps, reportIn(report, ...place)) };
   });
-  const finished =
-    utr === undefined ? null : onceEach((steps: readonly PlannedStep[]) => withUtr(steps, utr));
+  /** Made once for the same steps, so that payouts with the same settlement still share their timeline. */
+  const finished = new WeakMap<readonly PlannedStep[], readonly PlannedStep[]>();
   return {
     id,
     document: source,
     match,
     during,
     matches,
-    hasSteps: timelines.length > 0 || finished !== null,
+    hasSteps: timelines.length > 0 || utr !== undefined,
     steps(settled, draw) {
       const steps = timelines.length === 0 ? settled() : drawn(timelines, draw('timeline')).steps;
-      return finished === null ? steps : finished(steps);
+      if (utr === undefined) return steps;
+      if (!finished.has(steps)) finished.set(steps, withUtr(steps, utr));
+      return finished.get(steps)!;
     },
     choice(draw) {
       if (weighted === undefined) return null;

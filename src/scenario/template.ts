@@ -53,10 +53,7 @@ const insideJson: Escape = (text) => JSON.stringify(text).slice(1, -1);
 /** Percent-encodes what a header cannot hold. */
 const asHeader: Escape = (text) => text.replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);
 
-const escapeFor = (contentType: string): Escape => {
-  if (/json/i.test(contentType)) return insideJson;
-  return /html|xml/i.test(contentType) ? asHtml : asItIs;
-};
+const markupEscape = (contentType: string): Escape => (/html|xml/i.test(contentType) ? asHtml : asItIs);
 
 export const filledHeaders = (
   headers: NonNullable<Respond['headers']>,
@@ -70,8 +67,8 @@ export function filledBody(
   values: TemplateValues,
   contentType: string,
 ): string {
-  if (typeof body === 'string') return filled(body, values, escapeFor(contentType));
-  const escape = /html|xml/i.test(contentType) ? asHtml : asItIs;
+  const escape = markupEscape(contentType);
+  if (typeof body === 'string') return filled(body, values, /json/i.test(contentType) ? insideJson : escape);
   return JSON.stringify(body, (_key, value: unknown) =>
     typeof value === 'string' ? filled(value, values, escape) : value,
   );
