@@ -153,7 +153,8 @@ function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
 
 type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
-function reportOf(
+/** @param found how many findings of each severity the checks have, also those that are left out */
+export function reportOf(
   name: string,
   checks: readonly CheckReport[],
   found: SeverityCounts,

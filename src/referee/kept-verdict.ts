@@ -1,6 +1,6 @@
 import type { CheckId, CheckReport, Finding, WorldReport } from '../contract/conduct.ts';
 import type { Evidence } from './case.ts';
-import { mergedReport, withFewFindings } from './judge.ts';
+import { mergedReport, reportOf, withFewFindings } from './judge.ts';
 
 /**
  * The verdict on the journals that a world has lost: to a reset, a restore, an undo or a clearing. What comes back is judged with the
@@ -52,7 +52,7 @@ function without(
     for (const finding of check.findings) if (isGone(check, finding)) counts[finding.severity] -= 1;
     return findings.length + check.more > 0 ? { ...check, findings } : { ...check, findings, ...left };
   });
-  return { ...report, counts, checks };
+  return reportOf(report.name, checks, counts, report.duration_ms);
 }
 
 export const idsOf = (requests: Requests): ReadonlySet<string> =>

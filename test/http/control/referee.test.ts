@@ -286,3 +286,17 @@ test('the report on all worlds counts what a world has together with what it los
   const { worlds } = (await one.send('GET', '/_sandbox/worlds/referee', { headers })).body;
   expect(worlds.map(({ counts }: { counts: { error: number } }) => counts.error)).toEqual([2]);
 });
+
+test('the counts of a report fit its checks, also after its journal was cleared', async () => {
+  const one = await clientFor({ settlement: 'instant', adminToken: ADMIN, maxWorlds: 97 }); // a sandbox that no other test gets
+  await put(one, {}, '/_sandbox/worlds/referee', ADMIN);
+  await one.world.rule(lostResponse);
+  await one.pay({ client_ref_id: 'order-1' });
+  await one.send('DELETE', '/_sandbox/requests');
+  const headers = { authorization: `Bearer ${ADMIN}` };
+  const [{ checks, counts }] = (await one.send('GET', '/_sandbox/worlds/referee', { headers })).body.worlds;
+  for (const verdict of ['passed', 'not_exercised', 'inconclusive', 'off']) {
+    const judged = checks.filter((check: { readonly verdict: string }) => check.verdict === verdict);
+    expect([verdict, counts[verdict]]).toEqual([verdict, judged.length]);
+  }
+});
