@@ -66,8 +66,8 @@ function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
 }
 
 /**
- * Requests in the order in which they began, each with its `place` and with `endedAfter` of a `Call`. The journal says which overlapped. One that does not, since it is from elsewhere
- * or from a store that several servers share, is ordered by its times.
+ * Requests in the order in which they began, each with its `place` and with `endedAfter` of a `Call`. The journal says which
+ * overlapped. One that does not, since it is from elsewhere or from a store that several servers share, is ordered by its times.
  */
 export function inOrder(entries: readonly JournalEntry[]) {
   if (entries.every(({ duration_ms, ended_after }) => duration_ms === null || ended_after !== null)) {
