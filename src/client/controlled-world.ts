@@ -214,7 +214,8 @@ export class World implements AsyncDisposable {
   /**
    * Judges how the client of this world has behaved so far.
    *
-   * @param settings of the referee for this world; they apply until others are set. Setting them begins a new verdict: findings from before the last reset are dropped
+   * @param settings of the referee for this world; they apply until others are set. Setting them begins a new verdict: findings from
+   *   before the last reset are dropped
    */
   referee(settings?: RefereeSettingsInput): Promise<WorldReport> {
     return settings === undefined ? this.#control.get('/referee') : this.#control.put('/referee', settings);

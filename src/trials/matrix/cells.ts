@@ -65,8 +65,9 @@ const findingLines = ({ id, findings }: CheckReport): readonly string[] => {
 };
 
 /**
- * How a run ended. What its client saw of the row at all decides whether it proves anything. For a dialect, the exit code decides, unless an account was paid too often. For a scenario, the money and the
- * referee decide, since a test that expects SUCCESS rightly fails when the service refuses everything.
+ * How a run ended. What its client saw of the row at all decides whether it proves anything. For a dialect, the exit code decides,
+ * unless an account was paid too often. For a scenario, the money and the referee decide, since a test that expects SUCCESS rightly
+ * fails when the service refuses everything.
  */
 export function verdictOn(
   { kind }: Pick<Row, 'kind'>,
