@@ -36,6 +36,20 @@ test('every link of the documentation leads to a file, and to a heading that it 
   expect(broken).toEqual([]);
 });
 
+test('every source file that a page for maintainers names is there', () => {
+  const pages = ['CONTRIBUTING.md', ...DOCS.filter((page) => page.startsWith(join('docs', 'internals')))];
+  const files = ['src', 'test'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => `/${join(folder, name)}`),
+  );
+  const gone = pages.flatMap((page) =>
+    [...read(page).matchAll(/(?<=[\s`(])[\w/-]+\.tsx?(?=[\s`)])/g)]
+      .map(([name]) => name)
+      .filter((name) => !files.some((file) => file.endsWith(`/${name}`)))
+      .map((name) => `${page}: ${name}`),
+  );
+  expect(gone).toEqual([]);
+});
+
 test('every page of the documentation can be reached from the README in two clicks', () => {
   const one = linksOf('README.md').map(({ path }) => path);
   const two = one.filter((path) => path.endsWith('.md')).flatMap((page) => linksOf(page));
