@@ -102,8 +102,12 @@ export const olderLines = (next: number | null): readonly string[] =>
 
 export function alignedLines(rows: readonly (readonly (string | Cell)[])[], paint: Paint): readonly string[] {
   const cells = rows.map((row) => row.map(cellOf));
-  const widths =
-    cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]!.text.length))) ?? [];
+  const widths: number[] = [];
+  for (const row of cells) {
+    for (const [column, { text }] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, text.length);
+    }
+  }
   return cells.map((row) =>
     row
       .map(({ text, colour, isRight }, column) => {
