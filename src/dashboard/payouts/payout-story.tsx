@@ -18,6 +18,7 @@ function Line({
   before,
   nowMs,
 }: LineProps) {
+  const [what, amount] = bank?.split(/(?=[−+]₹)/) ?? []; // no line breaks between the sign and the amount
   const isSameDay = before !== undefined && istShortDay(before.atMs) === istShortDay(atMs);
   return (
     <>
@@ -27,7 +28,8 @@ function Line({
           {istTime(atMs)}
         </time>
         <span class={css.bank} data-state={bank === null ? undefined : (state ?? undefined)}>
-          {bank?.replace('−', '−\u2060') /* no line break before the amount */}
+          {what}
+          {amount !== undefined && <span class="number">{amount}</span>}
           {isAhead && <span class="dim"> in {duration(Math.max(0, atMs - nowMs))}</span>}
         </span>
         <span class={css.client}>
