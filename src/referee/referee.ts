@@ -89,8 +89,7 @@ export class Referee {
   ): Promise<void> {
     const present = idsOf(after);
     if (isThere(evidence.requests.at(-1)?.request_id, present)) return;
-    const { expect: _later, ...others } = settings;
-    const report = judge(shortId(worldId), evidence, isOver ? settings : others);
+    const report = judge(shortId(worldId), { ...evidence, expectsMore: !isOver }, settings);
     const part = partOf(report, evidence.requests, isOver, present);
     return this.#notes.kept.change(worldId, (before) =>
       JSON.stringify([...earlierParts(partsIn(before), idsOf(evidence.requests)), part]),

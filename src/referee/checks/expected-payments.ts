@@ -17,7 +17,7 @@ export function undoneState({ payouts }: Case, reference: string): TransactionRe
 function differences(facts: Case) {
   const paid = paidOut(facts);
   const byKey = groupedBy(paid, ({ account, amountPaise }) => payoutKey(account, amountPaise));
-  return differencesBetween(paidTable(paid), facts.expect ?? []).map((difference) => {
+  return differencesBetween(paidTable(paid), facts.comparedWith ?? []).map((difference) => {
     const payouts = byKey.get(payoutKey(difference.account, difference.amountPaise)) ?? [];
     return { difference, calls: sendsOf(facts, payouts) };
   });
@@ -25,7 +25,7 @@ function differences(facts: Case) {
 
 /** What was paid too many times. @param known references that were found already */
 export function paidTooOften(facts: Case, known: ReadonlySet<string>): readonly Mistake[] {
-  if (facts.expect === undefined) return [];
+  if (facts.comparedWith === undefined) return [];
   return differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
     const { text, paid, expected, amountPaise } = difference;
     if (paid <= expected || expected === 0) return [];
@@ -47,7 +47,7 @@ const NOT_EXPECTED = 'pay only what the table has, to that account and in that a
 export const expectationMissed: Check = {
   severity: 'error',
   evaluate(facts) {
-    if (facts.expect === undefined) return { isExercised: false, findings: [] };
+    if (facts.comparedWith === undefined) return { isExercised: false, findings: [] };
     const findings = differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
       const { account, amountPaise, paid, expected, text: message } = difference;
       if (paid > expected && expected > 0) return []; // paid-twice finds it

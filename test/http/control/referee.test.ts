@@ -203,6 +203,19 @@ test('a client that is fixed passes after a reset, unless the verdicts on all wo
   expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
 });
 
+test('a table says what was meant to be paid, also of requests that were cleared', async () => {
+  const one = await clientFor({ settlement: 'instant' });
+  await put(one, { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] });
+  await one.world.rule(lostResponse);
+  for (const client_ref_id of ['x', 'y']) await one.pay({ client_ref_id });
+  for (const client_ref_id of ['x', 'y']) await one.status({ client_ref_id });
+  const before = (await one.world.referee()).counts;
+  expect(before).toMatchObject({ error: 0, warning: 0, notice: 0 });
+  await one.send('DELETE', '/_sandbox/requests');
+  await one.balance();
+  expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0, notice: 0 });
+});
+
 test('an expected payout may still be made after the journal was cleared', async () => {
   const one = await clientFor({ settlement: 'instant' });
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
