@@ -29,7 +29,12 @@ const HarEntry = z.object({
     status: z.int(),
     headers: Headers,
     content: z
-      .object({ text: z.string().optional(), encoding: z.string().optional(), size: z.number().default(0) })
+      .object({
+        text: z.string().optional(),
+        encoding: z.string().optional(),
+        size: z.number().default(0), // -1 where it is not known
+        _file: z.string().optional(), // where Playwright has put the body
+      })
       .default({ size: 0 }),
   }),
 });
@@ -50,10 +55,11 @@ const routeOf = ({ method, url }: z.infer<typeof AnyRequest>): JournalEntry['rou
   return ROUTES.find(([end, verb]) => path.endsWith(end) && verb === method)?.[2] ?? null;
 };
 
-function contentOf({ text, encoding, size }: HarEntry['response']['content']): unknown {
+function contentOf({ text, encoding, size, _file: file }: HarEntry['response']['content']): unknown {
   if (text === undefined) {
     // bodies that were not recorded would look like broken responses, and the client would be blamed
-    if (size > 0) throw new UsageError('its responses have no bodies: record it with their content');
+    if (size > 0 || file !== undefined)
+      throw new UsageError('its responses have no bodies: record it with their content');
     return null;
   }
   return readBody(encoding === 'base64' ? new TextDecoder().decode(Buffer.from(text, 'base64')) : text);
