@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { judge } from '../../src/referee/judge.ts';
 import { savedTraffic } from '../../src/referee/saved-traffic.ts';
+import { testRows } from '../support/test-rows.ts';
 import { journalOf, type Line } from './journal-of.ts';
 
 const found = (text: string, settings: Parameters<typeof judge>[2] = {}): readonly string[] =>
@@ -17,6 +18,14 @@ test('a journal that was saved is judged, and errors are warnings since there is
   const all = ['warning paid-twice', 'warning never-asked'];
   expect(found(JSON.stringify({ requests, evicted: 0 }), BY_ACCOUNT)).toEqual(all);
   expect(found(JSON.stringify(requests.toReversed()), BY_ACCOUNT)).toEqual(all);
+});
+
+test('a journal that had dropped requests when it was saved proves nothing', () => {
+  const whole = { requests: journalOf([{ state: 'PENDING' }]) };
+  const verdicts = (file: object) =>
+    new Set(judge('a file', savedTraffic(JSON.stringify(file))).checks.map(({ verdict }) => verdict));
+  expect(verdicts({ ...whole, evicted: 3 })).toEqual(new Set(['inconclusive']));
+  expect(verdicts(whole)).not.toContain('inconclusive');
 });
 
 /** A send, and a response that shows the state of x. */
@@ -91,9 +100,11 @@ const harEntry = (
 
 test('a HAR of a browser is judged', () => {
   const payout = { client_ref_id: 'order-1', beneficiary_account: '1', amount: 10.005 };
+  const failed = harEntry(0, 'POST', '/payout/initiate', payout, null);
   const entries = [
     harEntry(2, 'GET', '/payout/status?client_ref_id=order-1', null, { status: 'PENDING' }),
-    { ...harEntry(0, 'POST', '/payout/initiate', payout, null), time: -1 }, // not known
+    { ...failed, time: -1, response: { ...failed.response, status: -1 } }, // as Playwright writes what is not known
+    harEntry(1, 'OPTIONS', '/payout/initiate', null, {}), // a browser asks first whether it may send
     harEntry(3, 'POST', '/payout/initiate', { ...payout, client_ref_id: 'order-1-b' }, { status: 'PENDING' }),
     harEntry(4, 'GET', '/assets/page.css', null, {}),
   ];
@@ -109,48 +120,94 @@ test('a HAR of a browser is judged', () => {
   expect(found(text, BY_ACCOUNT)).toEqual(['warning paid-twice', 'warning amount-not-paise']);
 });
 
+/** A send of ₹100 to one account, and its response; null for none. */
+const sends = (second: number, client_ref_id: string, answer: object | null) =>
+  harEntry(
+    second,
+    'POST',
+    '/payout/initiate',
+    { client_ref_id, beneficiary_account: '1', amount: 100 },
+    answer,
+  );
+const reads = (second: number, reference: string, answer: object) =>
+  harEntry(second, 'GET', `/payout/status?client_ref_id=${reference}`, null, answer);
+/** The same request, refused with this status and code. */
+const refused = (entry: ReturnType<typeof harEntry>, status: number, code: string) => ({
+  ...entry,
+  response: { ...entry.response, status, content: { size: 9, text: JSON.stringify({ code }) } },
+});
+const ONCE = { expect: [{ account: '1', amount: 100, times: 1 }] };
+const complaints = (...entries: object[]) => found(JSON.stringify({ log: { entries } }), ONCE);
+
 test('a payout whose response a HAR lacks was made if a later read shows it', () => {
-  const initiate = (second: number, client_ref_id: string, answer: object | null) =>
-    harEntry(
-      second,
-      'POST',
-      '/payout/initiate',
-      { client_ref_id, beneficiary_account: '1', amount: 100 },
-      answer,
-    );
-  const read = (second: number, reference: string, answer: object) =>
-    harEntry(second, 'GET', `/payout/status?client_ref_id=${reference}`, null, answer);
-  const lost = initiate(0, 'x', null);
-  const seen = read(1, 'x', { status: 'SUCCESS', txn_id: 'T1' });
-  const other = initiate(2, 'y', { status: 'PENDING', txn_id: 'T2' });
-  const once = { expect: [{ account: '1', amount: 100, times: 1 }] };
-  const complaints = (...entries: object[]) => found(JSON.stringify({ log: { entries } }), once);
+  const lost = sends(0, 'x', null);
+  const seen = reads(1, 'x', { status: 'SUCCESS', txn_id: 'T1' });
+  const other = sends(2, 'y', { status: 'PENDING', txn_id: 'T2' });
   expect(complaints(lost, seen)).toEqual([]);
   for (const status of [408, 307]) {
     const fromBetween = { ...lost, response: { ...lost.response, status } }; // from something in between
     expect(complaints(fromBetween, seen)).toEqual([]);
   }
-  const { checks } = judge('a file', savedTraffic(JSON.stringify({ log: { entries: [lost] } })), once);
+  const { checks } = judge('a file', savedTraffic(JSON.stringify({ log: { entries: [lost] } })), ONCE);
   expect(checks.at(-1)!.findings).toMatchObject([
     { message: '1: not paid ₹100.00, expected once, as far as the responses show' },
   ]);
   expect(complaints(lost, seen, other)).toEqual(['warning paid-twice']);
-  expect(complaints(lost, read(1, 'x', { status: 'FAILED', txn_id: 'T1' }), other)).toEqual([]);
+  expect(complaints(lost, reads(1, 'x', { status: 'FAILED', txn_id: 'T1' }), other)).toEqual([]);
   // it was read before, of an earlier recording
-  const earlier = read(0, 'x', { status: 'SUCCESS', txn_id: 'T0' });
-  expect(complaints(earlier, initiate(1, 'x', null))).toEqual([
+  const earlier = reads(0, 'x', { status: 'SUCCESS', txn_id: 'T0' });
+  expect(complaints(earlier, sends(1, 'x', null))).toEqual([
     'warning resent-after-success',
     'warning expectation-missed',
   ]);
   // its second send had a response, and made the payout that is read
-  const replayed = initiate(1, 'x', { status: 'PENDING', txn_id: 'T1' });
-  expect(complaints(lost, replayed, read(2, 'x', { status: 'SUCCESS', txn_id: 'T1' }))).toEqual([]);
+  const replayed = sends(1, 'x', { status: 'PENDING', txn_id: 'T1' });
+  expect(complaints(lost, replayed, reads(2, 'x', { status: 'SUCCESS', txn_id: 'T1' }))).toEqual([]);
   // both paid
-  const second = initiate(1, 'x', { status: 'PENDING', txn_id: 'T3' });
-  expect(complaints(lost, second, read(2, 'x', { status: 'SUCCESS', txn_id: 'T1' }))).toEqual([
+  const second = sends(1, 'x', { status: 'PENDING', txn_id: 'T3' });
+  expect(complaints(lost, second, reads(2, 'x', { status: 'SUCCESS', txn_id: 'T1' }))).toEqual([
     'warning paid-twice',
     'warning paid-more-often',
   ]);
+});
+
+const PENDING = { status: 'PENDING' };
+const SEEN = { status: 'SUCCESS', txn_id: 'T1' };
+
+testRows<[complaints: readonly string[], entries: readonly object[]]>([
+  // the second send made it, although its response names no payout, or the read does not
+  [[], [sends(0, 'x', null), sends(1, 'x', PENDING), reads(2, 'x', SEEN)]],
+  [
+    [],
+    [sends(0, 'x', null), sends(1, 'x', { ...PENDING, txn_id: 'T1' }), reads(2, 'x', { status: 'SUCCESS' })],
+  ],
+  // each send made one
+  [
+    ['warning paid-twice', 'warning paid-more-often'],
+    [sends(0, 'x', null), sends(1, 'x', null), reads(2, 'x', SEEN), reads(3, 'x', { ...SEEN, txn_id: 'T2' })],
+  ],
+  // what is not found was not made
+  [
+    ['warning expectation-missed'],
+    [sends(0, 'x', null), refused(reads(1, 'x', {}), 404, 'TRANSACTION_UNKNOWN')],
+  ],
+  [
+    ['warning not-found-believed'],
+    [sends(0, 'x', PENDING), refused(reads(1, 'x', {}), 400, 'TRANSACTION_UNKNOWN')],
+  ],
+  // a send that was refused made none, so what is read was paid before
+  [
+    ['warning expectation-missed'],
+    [refused(sends(0, 'x', {}), 409, 'DUPLICATE_REFERENCE'), reads(1, 'x', SEEN)],
+  ],
+])('the reads of a HAR show which of its sends paid', (expected, entries) => {
+  expect(complaints(...entries)).toEqual(expected);
+});
+
+test('a HAR names its headers in any case', () => {
+  const ranged = sends(0, 'x', PENDING);
+  ranged.request.headers = [{ name: 'Range', value: 'bytes=120-' }];
+  expect(complaints(ranged)).toEqual(['warning never-asked']);
 });
 
 test('a HAR with a body that is nested too deep to be written again is judged', () => {
