@@ -81,6 +81,12 @@ const missing = status({ http: 404 });
 const sees = (state: string): Line => status({ state });
 const busy = (http: number): Line => ({ http, headers: { 'Retry-After': '30' } });
 const times = (count: number, line: Line): Line[] => Array.from({ length: count }, () => line);
+/** Requests at these minutes of the world's clock, whatever the time on the wall. */
+const atMinutes = (lines: readonly Line[], ...minutes: readonly number[]): Line[] =>
+  lines.map((line, nth) => {
+    const at = new Date(Date.UTC(2026, 0, 15, 10, 30 + minutes[nth]!)).toISOString();
+    return { ...line, change: { ...line.change, at } };
+  });
 const failing = (...atMs: number[]): Line[] => atMs.map((ms) => ({ http: 500, atMs: ms, tookMs: 0.1 }));
 /** Requests that the client leaves after 10 s. */
 const timingOut = (...seconds: number[]): Line[] =>
@@ -125,6 +131,16 @@ const VERDICTS: readonly VerdictCase[] = [
   ['same-reference-at-once', 'found warning', [{ endedAfter: 2 }, { change: { committed: false } }]],
   ['same-reference-at-once', 'found error', [{ endedAfter: 2 }, {}]],
   ['same-reference-at-once', 'passed', [{}, {}]],
+  // the journal says what overlapped, also while another request is under way
+  [
+    'same-reference-at-once',
+    'passed',
+    [
+      { atMs: 0, tookMs: 10 },
+      { atMs: 5 },
+      { route: 'balance', http: 0, change: { outcome: 'pending', duration_ms: null, ended_after: null } },
+    ],
+  ],
   ['same-reference-at-once', 'not_exercised', [{}, again('order-2')]],
   ['reference-reused', 'found error', [PENDING, { body: { amount: 5 } }]],
   ['reference-reused', 'found error', [unknown, { body: { remarks: 'try 2' } }]],
@@ -153,6 +169,12 @@ const VERDICTS: readonly VerdictCase[] = [
   ['never-asked', 'passed', [unknown, missing]],
   // asked only while it was under way
   ['never-asked', 'found warning', [{ ...unknown, tookMs: 1500, endedAfter: 2 }, missing]],
+  // asked after it was left, which the sandbox noticed late
+  [
+    'never-asked',
+    'passed',
+    [{ http: 0, tookMs: 1500, endedAfter: 2, change: { fault: 'hang', outcome: 'fault' } }, missing],
+  ],
   ['never-asked', 'inconclusive', [unknown, status(unknown)]],
   ['never-asked', 'passed', [unknown, status(unknown), sees('SUCCESS')]],
   ['never-asked', 'passed', [unknown, PENDING]],
@@ -177,10 +199,24 @@ const VERDICTS: readonly VerdictCase[] = [
   ['retry-after-ignored', 'found warning', [busy(429), PENDING]],
   // a timer may fire a little early
   ['retry-after-ignored', 'passed', [busy(429), { atMs: 28_520 }]],
+  ['retry-after-ignored', 'found warning', [busy(429), { atMs: 28_000 }]],
+  // it was sent before the 429 came, or by a client that left before that
+  ['retry-after-ignored', 'passed', [{ ...busy(429), endedAfter: 2 }, {}]],
+  ['retry-after-ignored', 'not_exercised', [{ ...busy(429), change: { outcome: 'client_gone' } }, {}]],
+  ['retry-after-ignored', 'not_exercised', [busy(500), {}]],
   ['retry-after-ignored', 'passed', [busy(503), again('order-2')]],
   ['retry-after-ignored', 'not_exercised', [{ http: 429 }, {}]],
   ['no-backoff', 'found notice', [unknown, unknown, unknown, unknown]],
   ['no-backoff', 'passed', failing(0, 1, 3, 7)],
+  ['no-backoff', 'passed', failing(0, 1000, 3000, 5000)],
+  // neither grow much nor are equal
+  ['no-backoff', 'inconclusive', failing(0, 1000, 2200, 3500)],
+  ['no-backoff', 'inconclusive', failing(0, 1000, 2050, 3060)],
+  // beside a clock that a test stopped
+  ['no-backoff', 'passed', atMinutes(failing(0, 1000, 3000, 7000), 0, 0, 0, 0)],
+  // no send of these is a retry: the one before it had a response, or none yet
+  ['no-backoff', 'not_exercised', times(4, PENDING)],
+  ['no-backoff', 'not_exercised', times(4, { ...unknown, endedAfter: 4 })],
   // doubled up to a longest pause
   ['no-backoff', 'passed', failing(0, 100, 300, 700, 1100, 1500, 1900)],
   // pauses of 1, 2, 4 and 8 s after timeouts of 10 s
@@ -215,6 +251,9 @@ const VERDICTS: readonly VerdictCase[] = [
   ],
   ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402 }]],
   ['unfunded-retry', 'passed', [{ http: 402 }, { http: 402, atMs: 60_010 }]],
+  ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402, atMs: 59_000 }]],
+  ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402 }, { route: 'balance', balance: 5 }]],
+  ['unfunded-retry', 'passed', [{ http: 402, endedAfter: 2 }, { http: 402 }]],
   ['unfunded-retry', 'passed', [{ http: 402 }, { route: 'balance', balance: 5 }, { http: 402 }]],
   ['unfunded-retry', 'passed', [{ http: 402 }, again('order-2')]],
   [
@@ -233,6 +272,8 @@ const VERDICTS: readonly VerdictCase[] = [
   ['poll-storm', 'found warning', [{}, status({ atMs: 89_000 })], NPCI],
   ['poll-storm', 'passed', [{}, status({ atMs: 90_000 })], NPCI],
   ['poll-storm', 'passed', [missing, {}], NPCI],
+  ['poll-storm', 'passed', atMinutes([{}, status()], 0, 2), NPCI],
+  ['poll-storm', 'passed', atMinutes(times(4, status()), 0, 60, 120, 180), NPCI],
   ['poll-storm', 'found warning', [1, 2, 3, 4].map((hours) => status({ atMs: hours * 1_800_000 })), NPCI],
   ['poll-storm', 'passed', [1, 2, 3, 4].map((hours) => status({ atMs: hours * 3_600_000 })), NPCI],
   ['poll-storm', 'not_exercised', [{}]],

@@ -139,24 +139,44 @@ test.each([409, 400, 402, 429])('a %d for a repetition does not say what became 
   expect(saidOf('not-found-believed', evidenceOf([lost, notFound, again]))).toMatch(/^found warning/);
 });
 
-test('two sends of one payout that hang together are a race: the client knew nothing yet', () => {
-  const hang = (reference: string, atMs: number): Line => ({
-    reference,
-    atMs,
-    http: 0,
-    tookMs: 300,
-    change: LEFT,
-  });
-  const race = evidenceOf([hang('order-1-a', 0), hang('order-1-b', 5)]);
+/** A send of one payout, under one of its references, that hangs until its client leaves. */
+const hang = (reference: string, atMs: number, tookMs = 300): Line => ({
+  reference: `order-1-${reference}`,
+  atMs,
+  http: 0,
+  tookMs,
+  change: LEFT,
+});
+
+testRows<readonly [lines: readonly Line[]]>([
+  [[hang('a', 0), hang('b', 5)]],
+  [[hang('a', 0), hang('b', 50)]],
+])('two sends of one payout that hang together are a race: the client knew nothing yet', (lines) => {
+  const race = evidenceOf(lines);
   expect(saidOf('same-payout-at-once', race, ORDERS)).toBe(
     'found error: order-1-b was sent for the payout of order-1-a while that was under way: ₹100.00',
   );
   expect(saidOf('paid-twice', race, ORDERS)).toBe('passed');
-  // one after the other, though a busy server noticed 200 ms late that the client had left
-  const oneByOne = evidenceOf([{ ...hang('order-1-a', 0), tookMs: 500 }, hang('order-1-b', 300)]);
-  expect(saidOf('same-payout-at-once', oneByOne, ORDERS)).not.toMatch(/^found/);
-  expect(saidOf('paid-twice', oneByOne, ORDERS)).toMatch(/^found error/);
 });
+
+testRows<readonly [lines: readonly Line[]]>([
+  // after 300 ms, and the first was noticed 200 or 400 ms late
+  [[hang('a', 0, 500), hang('b', 300)]],
+  [[hang('a', 0, 700), hang('b', 300, 700)]],
+  // after 240 ms, and the first was noticed much later than the second
+  [[hang('a', 0, 1000), hang('b', 240)]],
+  // after 20 ms, and both were noticed 100 ms late
+  [[hang('a', 0, 120), hang('b', 20, 120)]],
+  // and the second got a slow response
+  [[hang('a', 0, 1000), { reference: 'order-1-b', atMs: 200, tookMs: 3000, state: 'PENDING' }]],
+])(
+  'two sends of one payout are one after the other, though a busy server noticed late that the client had left',
+  (lines) => {
+    const oneByOne = evidenceOf(lines);
+    expect(saidOf('same-payout-at-once', oneByOne, ORDERS)).not.toMatch(/^found/);
+    expect(saidOf('paid-twice', oneByOne, ORDERS)).toMatch(/^found error/);
+  },
+);
 
 test('a slow response that its client has left is not under way, although that was noticed after its next send', () => {
   const { answer } = evidenceOf([{ state: 'PENDING' }]).requests[0]!;
@@ -226,6 +246,10 @@ test('the same bytes right after a broken connection were sent by the library, n
     'found notice: order-1 was sent again 4 ms after its connection broke (user-agent axios/1.21.0), probably by the HTTP library or a proxy, not the program: a program that repeats at once, without a pause, looks the same',
   );
   expect(saidOf('resent-by-transport', again({ atMs: 1010 }))).toBe('passed');
+  expect(saidOf('resent-by-transport', again({ atMs: 90 }))).toMatch(/^found/); // on a busy machine
+  // the shortest usual pause of a program, and a program that changed the request
+  expect(saidOf('resent-by-transport', again({ atMs: 110 }))).toBe('passed');
+  expect(saidOf('resent-by-transport', again({ atMs: 14, body: { amount: 5 } }))).toBe('passed');
   expect(saidOf('resent-by-transport', again({ atMs: 14, reference: 'order-2' }))).toBe('passed');
 });
 
@@ -286,6 +310,10 @@ const asksFor = (seconds: number, atMs: number, tookMs = 10): Line => ({
   tookMs,
   headers: { 'retry-after': `${seconds}` },
 });
+const asksUntil = (time: string, tookMs: number): Line => ({
+  ...asksFor(0, 0, tookMs),
+  headers: { 'retry-after': `Thu, 15 Jan 2026 ${time} GMT` },
+});
 const tooEarly = (waited: string, asked: string): string =>
   `found warning: order-1 was sent again after ${waited}; Retry-After of the 429 was ${asked}`;
 
@@ -305,6 +333,10 @@ testRows<[said: string, lines: readonly Line[]]>([
   ],
   // one of nothing is obeyed by a client that sends again at once, also where a busy server noticed the end late
   ['passed', [asksFor(0, 0, 25), { atMs: 10 }]],
+  // where a test stopped the clock of the world, the client waited all the same
+  ['passed', [asksFor(2, 0), { atMs: 2100, change: { at: '2026-01-15T10:30:00.000Z' } }]],
+  // until a date, of which some is past when the response ends
+  [tooEarly('1.0 s', '2.0 s'), [asksUntil('10:30:05', 3000), { atMs: 4000 }]],
 ])('a client waits as long as Retry-After says, from the end of each response that has it', (said, lines) => {
   expect(saidOf('retry-after-ignored', evidenceOf(lines))).toBe(said);
 });
@@ -370,6 +402,19 @@ test('a report on two parts of a journal gives no reason for findings that it sh
   for (const merged of [mergedReport(part, whole), mergedReport(whole, part)]) {
     const { findings, reason } = merged.checks.find(({ id }) => id === 'never-asked')!;
     expect([findings.length, reason]).toEqual([1, null]);
+  }
+});
+
+test('a report on two parts of a journal counts the findings of both, and a check is as severe as the worst of its own', () => {
+  const pair: Line[] = [lost, { reference: 'order-1-b', state: 'PENDING' }];
+  const unpaid = pair.map((line) => ({ ...line, change: { committed: false } }));
+  const parts = [reportOn(evidenceOf(unpaid)), reportOn(evidenceOf(pair), ORDERS)] as const;
+  expect(parts.map(({ checks }) => checks[0]!.severity)).toEqual(['notice', 'error']);
+  const [one, other] = parts;
+  for (const { checks, counts } of [mergedReport(one, other), mergedReport(other, one)]) {
+    expect(checks[0]!.severity).toBe('error');
+    for (const severity of ['error', 'warning', 'notice'] as const)
+      expect(counts[severity]).toBe(one.counts[severity] + other.counts[severity]);
   }
 });
 
