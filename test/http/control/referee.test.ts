@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { CheckId } from '../../../src/contract/conduct.ts';
 import { heldBy } from '../../support/control.ts';
 import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { testRows } from '../../support/test-rows.ts';
 
 const lostResponse = {
   match: { route: 'initiate', attempt: 1 },
@@ -84,6 +86,30 @@ test('a mistake is found once, also if its requests come back by a restore or an
   expect(await errors()).toBe(1);
 });
 
+test('a mistake is found once, also if it comes back without the requests after it', async () => {
+  const one = await clientFor();
+  const errors = async () => (await one.world.referee()).counts.error;
+  await put(one, BY_REFERENCE);
+  await payTwice(one);
+  const snapshot = await one.world.snapshot();
+  await one.balance();
+  await one.world.reset();
+  await one.world.restore(snapshot);
+  expect(await errors()).toBe(1);
+  await one.world.reset();
+  expect(await errors()).toBe(1);
+});
+
+test('the mistakes before each of many resets are found', async () => {
+  const one = await clientFor();
+  await put(one, BY_REFERENCE);
+  for (let nth = 1; nth <= 12; nth += 1) {
+    await payTwice(one);
+    await one.world.reset();
+  }
+  expect((await one.world.referee()).counts.error).toBe(12);
+});
+
 test('of many mistakes, each is found once and put right once, whatever a world goes back to', async () => {
   const one = await clientFor({ settlement: 'instant' });
   await put(one, BY_REFERENCE);
@@ -125,17 +151,69 @@ test('a table of expected payouts is compared with those that came back, and not
   expect((await one.world.referee()).counts.error).toBe(0);
 });
 
-test('a client is not accused of what it can still put right after its journal was cleared', async () => {
-  const one = await clientFor({ settlement: 'instant' });
-  await put(one, BY_REFERENCE);
-  await one.world.rule(lostResponse);
-  await one.pay({ client_ref_id: 'order-1-a' });
-  await one.send('DELETE', '/_sandbox/requests');
-  await one.status({ client_ref_id: 'order-1-a' });
-  const { checks, counts } = await one.world.referee();
-  expect(counts).toMatchObject({ error: 0, warning: 0 });
-  expect(checks.find(({ id }) => id === 'never-asked')!.verdict).toBe('inconclusive');
-});
+const ORDER_1 = { client_ref_id: 'order-1' };
+const returned = {
+  match: { route: 'initiate' },
+  effect: {
+    timeline: [
+      { to: 'SUCCESS', after: '2s' },
+      { to: 'REVERSED', after: '3d' },
+    ],
+  },
+} as const;
+const hidden = { match: { route: 'status', attempt: 1 }, effect: { respond: { status: 404 } } } as const;
+
+/** Makes the client pay order-1 and leave something open that it would find out by a read. */
+testRows<[check: CheckId, payAndLeave: (client: Client) => Promise<unknown>]>([
+  [
+    'never-asked',
+    async ({ world, pay, clock }) => {
+      await world.rule(lostResponse);
+      await pay();
+      await clock.advance('1h');
+    },
+  ],
+  [
+    'not-found-believed',
+    async ({ world, pay, status }) => {
+      await world.rule(hidden);
+      await pay();
+      await status(ORDER_1);
+    },
+  ],
+  [
+    'pending-left',
+    async ({ pay, balance, clock }) => {
+      await pay();
+      await clock.advance('1h');
+      await balance();
+    },
+  ],
+  [
+    'reversal-unseen',
+    async ({ world, pay, status, balance, clock }) => {
+      await world.rule(returned);
+      await pay();
+      await clock.advance('1h');
+      await status(ORDER_1);
+      await clock.advance('5d');
+      await balance();
+    },
+  ],
+])(
+  'a client is not accused of what it can still put right after its journal was cleared',
+  async (id, payAndLeave) => {
+    const one = await clientFor({ clock: '2026-01-15T10:30:00Z' });
+    await put(one, BY_REFERENCE);
+    const verdict = async () => (await one.world.referee()).checks.find((check) => check.id === id)!.verdict;
+    await payAndLeave(one);
+    expect(await verdict()).toBe('found');
+    await one.send('DELETE', '/_sandbox/requests');
+    await one.status(ORDER_1);
+    expect(await verdict()).toBe('inconclusive');
+    expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0, notice: 0 });
+  },
+);
 
 test.each([
   ['all', ['fund', 'order-1-a', 'order-1-b']],
@@ -203,6 +281,34 @@ test('a client that is fixed passes after a reset, unless the verdicts on all wo
   expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
 });
 
+test('an expected payout that was missed before a reset is found, also if it is made after that', async () => {
+  const one = await clientFor();
+  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  await one.balance();
+  await one.world.reset();
+  await one.pay();
+  expect((await one.world.referee()).counts.error).toBe(1);
+});
+
+testRows<[what: string, errors: number, act: (client: Client) => Promise<unknown>]>([
+  ['a request that makes no payout', 2, ({ pay }) => pay({ amount: 0.001 })],
+  [
+    'a payout whose request was cleared',
+    1,
+    async ({ pay, send }) => {
+      for (const client_ref_id of ['x', 'y']) await pay({ client_ref_id });
+      await send('DELETE', '/_sandbox/requests');
+    },
+  ],
+])('what follows a reset is judged, also where a table was met before: %s', async (_what, errors, act) => {
+  const one = await clientFor();
+  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  await one.pay();
+  await one.world.reset();
+  await act(one);
+  expect((await one.world.referee()).counts.error).toBe(errors);
+});
+
 test('a table says what was meant to be paid, also of requests that were cleared', async () => {
   const one = await clientFor({ settlement: 'instant' });
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] });
@@ -214,6 +320,14 @@ test('a table says what was meant to be paid, also of requests that were cleared
   await one.send('DELETE', '/_sandbox/requests');
   await one.balance();
   expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0, notice: 0 });
+});
+
+test('a reference that was paid twice is found, also once its requests were cleared', async () => {
+  const dialect = { client_ref_id: { same_body: 'second_payout' } } as const;
+  const one = await clientFor({ scenario: { dialect } });
+  for (let sent = 1; sent <= 2; sent += 1) await one.pay();
+  await one.send('DELETE', '/_sandbox/requests');
+  expect((await one.world.referee()).counts.error).toBe(1);
 });
 
 test('an expected payout may still be made after the journal was cleared', async () => {
@@ -287,6 +401,36 @@ test('the verdict on a world that was dropped to make room for another is kept',
     headers: { authorization: `Bearer ${ADMIN}` },
   });
   expect(body.worlds.map(({ passed }: { passed: boolean }) => passed).toSorted()).toEqual([false, true]);
+});
+
+const asAdmin = { headers: { authorization: `Bearer ${ADMIN}` } };
+const drop = async ({ world, send }: Client) =>
+  send('DELETE', `/_sandbox/worlds/${(await world.summary()).id}`, asAdmin);
+
+testRows<[how: string, lose: (client: Client, other: Client, empty: string) => Promise<unknown>]>([
+  ['a reset', ({ world }) => world.reset()],
+  ['a restore', ({ world }, _other, empty) => world.restore(empty)],
+  ['an admin', drop],
+  ['another world that needs the room', (_client, other) => other.balance()],
+])('whoever loses a world to %s can no longer ask what became of its payouts', async (_how, lose) => {
+  const { client } = await sandboxFor({ adminToken: ADMIN, maxWorlds: '1' });
+  const [one, other] = [client(), client()];
+  await put(one, {}, '/_sandbox/worlds/referee', ADMIN);
+  const empty = await one.world.snapshot();
+  await one.world.rule(lostResponse);
+  await one.pay(); // and it is still PENDING
+  await lose(one, other, empty);
+  const { worlds } = (await one.send('GET', '/_sandbox/worlds/referee', asAdmin)).body;
+  expect(worlds.map(({ counts }: { counts: { warning: number } }) => counts.warning)).toContain(1);
+});
+
+test('a world that is dropped by an admin takes its settings with it', async () => {
+  const { client } = await sandboxFor({ adminToken: ADMIN });
+  const one = client();
+  await put(one, BY_REFERENCE);
+  expect((await one.world.referee()).name).toBe('shop');
+  await drop(one);
+  expect((await one.world.referee()).name).not.toBe('shop');
 });
 
 test('the report on all worlds counts what a world has together with what it lost', async () => {
