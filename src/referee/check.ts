@@ -26,6 +26,8 @@ export interface Mistake {
   readonly message: string;
   readonly fix: string;
   readonly calls: readonly Call[];
+  /** When absent, those of its calls. */
+  readonly references?: readonly string[];
   readonly knew?: readonly [reference: string, known: Knowledge];
   readonly amountPaise?: number | null;
 }
@@ -49,7 +51,7 @@ export const findingOf = (mistake: Mistake, severity: Severity): Finding => ({
   fix: withoutControls(mistake.fix),
   requests: mistake.calls.map(({ id }) => id),
   lines: mistake.calls.map(requestLine),
-  references: [...new Set(mistake.calls.flatMap(({ reference }) => reference ?? []))],
+  references: [...new Set(mistake.references ?? mistake.calls.flatMap(({ reference }) => reference ?? []))],
   amount: typeof mistake.amountPaise === 'number' ? toInr(mistake.amountPaise) : null,
 });
 

@@ -1,6 +1,7 @@
 import type { CheckId, CheckReport, Finding, WorldReport } from '../contract/conduct.ts';
-import type { Evidence } from './case.ts';
+import { groupedBy, type Evidence } from './case.ts';
 import { mergedReport, reportOf, withFewFindings } from './judge.ts';
+import { isOut } from './payments.ts';
 
 /**
  * The verdict on the journals that a world has lost: to a reset, a restore, an undo or a clearing. What comes back is judged with the
@@ -19,7 +20,7 @@ export interface Part {
   readonly requestIds: Readonly<Record<number, string>>;
 }
 
-export type Requests = Evidence['requests'];
+type Requests = Evidence['requests'];
 
 /** How many of the latest parts of a verdict are kept apart: older ones are joined, and no journal of theirs comes back. */
 const PARTS = 10;
@@ -71,6 +72,17 @@ const withoutThoseIn = (
     { verdict: 'not_exercised', reason: null },
   );
 
+/** A verdict without the references that the ledger of the world still shows as paid more than once: they are found there. */
+function withoutStillPaid(report: WorldReport, ledger: Evidence['ledger']): WorldReport {
+  const paid = groupedBy(ledger?.payouts.filter(isOut) ?? [], ({ client_ref_id }) => client_ref_id);
+  const isStillPaid = ({ references }: Finding): boolean =>
+    references.length === 1 && (paid.get(references[0]!)?.length ?? 0) > 1;
+  return without(report, ({ id }, finding) => id === 'paid-more-often' && isStillPaid(finding), {
+    verdict: 'not_exercised',
+    reason: null,
+  });
+}
+
 /** The kept verdicts on journals that a world does not have again, and on them its present report. */
 export function together(
   parts: readonly Part[],
@@ -93,15 +105,16 @@ const lost = (parts: readonly Part[], present: ReadonlySet<string>): readonly Pa
 export const partsIn = (text: string | null): readonly Part[] =>
   text === null ? [] : (JSON.parse(text) as readonly Part[]);
 
-/** What is kept of the report on a journal. @param present the ids of the requests that the world has since */
+/** What is kept of the report on a journal. @param after what the world has since; null for nothing */
 export function partOf(
   report: WorldReport,
   requests: Requests,
   isOver: boolean,
-  present: ReadonlySet<string>,
+  after: Evidence | null,
 ): Part {
   const ids = new Map(requests.map(({ id, request_id }) => [id, request_id]));
-  const whole = withoutThoseIn(isOver ? report : withOpenEnd(report), Object.fromEntries(ids), present);
+  const judged = withoutStillPaid(isOver ? report : withOpenEnd(report), after?.ledger ?? null);
+  const whole = withoutThoseIn(judged, Object.fromEntries(ids), idsOf(after?.requests ?? []));
   const few = withFewFindings(whole, FEW_FINDINGS);
   const shown = new Set(
     few.checks.flatMap(({ findings }) => findings.flatMap((finding) => finding.requests)),

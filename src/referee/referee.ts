@@ -1,16 +1,7 @@
 import type { ConductReports, RefereeSettings, WorldReport } from '../contract/conduct.ts';
 import type { Evidence } from './case.ts';
 import { judge, withFewFindings } from './judge.ts';
-import {
-  earlierParts,
-  FEW_FINDINGS,
-  idsOf,
-  isThere,
-  partOf,
-  partsIn,
-  together,
-  type Requests,
-} from './kept-verdict.ts';
+import { earlierParts, FEW_FINDINGS, idsOf, isThere, partOf, partsIn, together } from './kept-verdict.ts';
 import { reportsOf } from './reports/summary.ts';
 
 /** What a report calls a world without a name of its own. */
@@ -78,19 +69,18 @@ export class Referee {
    * Keeps the verdict on the journal that a world has lost, if it has lost any of it.
    *
    * @param isOver false when its client goes on, so that expected payouts may still be made
-   * @param after the requests that the world has since
+   * @param after what the world has since; null for nothing
    */
   async keep(
     worldId: string,
     evidence: Evidence,
     settings: RefereeSettings,
     isOver: boolean,
-    after: Requests = [],
+    after: Evidence | null = null,
   ): Promise<void> {
-    const present = idsOf(after);
-    if (isThere(evidence.requests.at(-1)?.request_id, present)) return;
+    if (isThere(evidence.requests.at(-1)?.request_id, idsOf(after?.requests ?? []))) return;
     const report = judge(shortId(worldId), { ...evidence, expectsMore: !isOver }, settings);
-    const part = partOf(report, evidence.requests, isOver, present);
+    const part = partOf(report, evidence.requests, isOver, after);
     return this.#notes.kept.change(worldId, (before) =>
       JSON.stringify([...earlierParts(partsIn(before), idsOf(evidence.requests)), part]),
     );

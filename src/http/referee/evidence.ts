@@ -98,7 +98,7 @@ export async function keepingVerdict<T>(
   if (settings === null || evidence === null || result === false) return result;
   try {
     const after = await evidenceOnListed(worldId, worlds, settings, wallClock, isOver);
-    await referee.keep(worldId, evidence, settings, isOver, after?.requests);
+    await referee.keep(worldId, evidence, settings, isOver, after);
   } catch (error) {
     // the operation itself is done, and a store that is unavailable is reported elsewhere
     if (!(error instanceof Refusal)) throw error;

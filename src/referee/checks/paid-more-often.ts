@@ -23,6 +23,7 @@ const byReference = (facts: Case, paid: readonly Paid[]): readonly Mistake[] =>
       message: `${reference} was paid ${often(group.length)}: ${tooMuch(again)}`,
       fix: `this service pays again for a repeated reference: read the status of ${reference} before it is sent again, and switch off what resends by itself`,
       calls: sendsOf(facts, group),
+      references: [reference], // also where its requests were cleared
       amountPaise: sumOf(again),
     };
   });
