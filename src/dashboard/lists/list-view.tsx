@@ -10,7 +10,6 @@ import { VirtualTable, type Rows } from './virtual-table.tsx';
 
 /** What is the same for a list whatever it shows. */
 export interface ListKind<T, F extends ListFilter> extends Rows<T> {
-  readonly title: string;
   /** What its search looks at. */
   readonly searched: string;
   readonly none: F;
@@ -129,7 +128,7 @@ export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
           </div>
         ) : (
           <VirtualTable
-            {...kind}
+            kind={kind}
             rows={shown}
             sort={filter.sort}
             onSort={(sort) => setFilter({ ...filter, sort })}

@@ -12,19 +12,26 @@ interface Column<T> extends Sortable<T> {
   readonly cell: (row: T, live: LiveWorld) => ComponentChildren;
 }
 
+/** A field of a row that can be sorted. */
+type Field<T> = { [K in keyof T]: T[K] extends string | number | null ? K : never }[keyof T];
+
 /**
  * A column.
  *
  * @param name its first word names it in addresses
- * @param value what it is sorted by
+ * @param by what it is sorted by: a field of the row, or what a function makes of the row
  * @param cell what it shows, unless that is the value as a text
  */
-export const column = <T,>(
+export function column<T>(
   name: string,
   className: string | undefined,
-  value: (row: T) => string | number,
-  cell: Column<T>['cell'] = (row) => <Foreign text={String(value(row))} />,
-): Column<T> => ({ key: name.split(/\W/, 1)[0]!.toLowerCase(), name, className, value, cell });
+  by: Field<T> | ((row: T) => string | number),
+  cell?: Column<T>['cell'],
+): Column<T> {
+  const value = typeof by === 'function' ? by : (row: T) => (row[by] ?? '') as string | number;
+  const text = (row: T) => <Foreign text={String(value(row))} />;
+  return { key: name.split(/\W/, 1)[0]!.toLowerCase(), name, className, value, cell: cell ?? text };
+}
 
 /** What a table shows of its rows. */
 export interface Rows<T> {
@@ -39,7 +46,8 @@ export interface Rows<T> {
   readonly isAtRisk: (row: T, live: LiveWorld) => boolean;
 }
 
-interface Props<T> extends Rows<T> {
+interface Props<T> {
+  readonly kind: Rows<T>;
   readonly rows: readonly T[];
   /** The order of the rows, as the filter has it. */
   readonly sort: string;
@@ -69,19 +77,8 @@ const orderOf = (sort: string, key: string): 'ascending' | 'descending' | undefi
   sort === key ? 'ascending' : sort === `-${key}` ? 'descending' : undefined;
 
 /** A table of any length that renders only its visible rows. They are one tab stop; the arrow keys move between them. */
-export function VirtualTable<T>({
-  title,
-  layout,
-  rows,
-  columns,
-  keyOf,
-  nameOf,
-  isAtRisk,
-  sort,
-  onSort,
-  opened,
-  onOpen,
-}: Props<T>) {
+export function VirtualTable<T>({ kind, rows, sort, onSort, opened, onOpen }: Props<T>) {
+  const { title, layout, columns, keyOf, nameOf, isAtRisk } = kind;
   const live = useLive();
   const scroller = useRef<HTMLDivElement>(null);
   const size = useSize(scroller);

@@ -53,7 +53,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
       isAtRisk(entry, live) ? <PaidMark /> : moneyWord(entry),
     ),
     column('Reference', table.second, (entry) => entry.client_ref_id ?? entry.txn_id ?? ''),
-    column('Attempt', table.wide, (entry) => entry.attempt ?? ''),
+    column('Attempt', table.wide, 'attempt'),
     column('Decided by', table.extra, decidedBy),
     column('Warnings', table.wide, ({ warnings }) => warnings.join('; ')),
     column('From', table.extra, (entry) => (isFromPage(entry) ? 'dashboard' : '')),
@@ -63,12 +63,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
       (entry) => entry.duration_ms ?? Infinity,
       ({ duration_ms: ms }) => ms !== null && duration(ms),
     ),
-    column(
-      'Time, IST',
-      table.when,
-      ({ id }) => id,
-      ({ at }) => <Moment at={at} isShort />,
-    ),
+    column('Time, IST', table.when, 'id', ({ at }) => <Moment at={at} isShort />),
   ],
 };
 
