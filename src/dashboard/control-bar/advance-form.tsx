@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { AdvanceRequest } from '../../contract/control.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, submits } from '../ui/button.tsx';
 import { duration, istMoment, messageOf } from '../ui/formats.ts';
 import { FAR_MS, moveOf, type Move } from './time-words.ts';
 import css from './control-bar.module.css';
@@ -48,13 +48,7 @@ export function AdvanceForm({ nowMs, nextDue, isBusy, advance }: Props) {
   const meaning = atMs === null ? '' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
   const isRefused = isWrong && sent === text;
   return (
-    <form
-      class={css.advance}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <form class={css.advance} onSubmit={submits(submit)}>
       <input
         name="advance"
         aria-label="Advance to"

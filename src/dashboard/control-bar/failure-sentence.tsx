@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { RouteName } from '../../contract/match.ts';
 import { useLive } from '../store/current-world.ts';
 import { isBreak } from '../conduct/scorecard.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, submits } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
 import { counted } from '../ui/formats.ts';
 import {
@@ -32,10 +32,10 @@ export function FailureSentence() {
     ...failures.map(({ name, text }) => [name, text] as const),
     ...magic.map(({ name, description }) => [MAGIC + name, `behaves like: ${description}`] as const),
   ];
-  const value = options.some(([name]) => name === chosen) ? chosen : options[0]![0];
+  const [value, what] = options.find(([name]) => name === chosen) ?? options[0]!;
   const order = (): void => {
     const taken = (live.scenario.value?.rules ?? []).map(({ name }) => name);
-    const text = `${times === 'every' ? 'every' : `the ${times}`} ${route} ${options.find(([name]) => name === value)![1]}`;
+    const text = `${times === 'every' ? 'every' : `the ${times}`} ${route} ${what}`;
     const failure = failures.find(({ name }) => name === value);
     const rule =
       failure === undefined
@@ -45,14 +45,7 @@ export function FailureSentence() {
     orderRule(live, count === null ? rule : { ...rule, times: count }, text);
   };
   return (
-    <form
-      class={css.sentence}
-      aria-label="Add a failure"
-      onSubmit={(event) => {
-        event.preventDefault();
-        order();
-      }}
-    >
+    <form class={css.sentence} aria-label="Add a failure" onSubmit={submits(order)}>
       <span>The</span>
       <Choice
         label="How many"

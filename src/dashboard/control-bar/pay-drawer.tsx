@@ -3,7 +3,7 @@ import type { InitiateRequest } from '../../contract/service.ts';
 import { hide } from '../shell/overlay.ts';
 import { useLive } from '../store/current-world.ts';
 import { noAmountText, parseAmount } from '../ui/amounts.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, submits } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
 import { readable, rupees } from '../ui/formats.ts';
 import { ExplainPanel } from './explain-panel.tsx';
@@ -73,7 +73,7 @@ export function PayDrawer() {
   const refused = fieldErrors(outcome?.body);
   const invalid = amount === null ? { ...refused, amount: noAmountText(form.amount) } : refused;
 
-  const submit = async (): Promise<void> => {
+  const send = async (): Promise<void> => {
     const leaving = new AbortController();
     setWaiting(leaving);
     setOutcome(null);
@@ -82,6 +82,10 @@ export function PayDrawer() {
     setWaiting(null);
     const isRefused = fieldErrors(answered.body)['client_ref_id'] !== undefined;
     if (isNewEachTime && !isRefused) setForm((now) => ({ ...now, client_ref_id: freshReference() }));
+  };
+
+  const submit = (): void => {
+    if (waiting === null && amount !== null) void send();
   };
 
   const text = (name: FieldName) => (
@@ -109,14 +113,7 @@ export function PayDrawer() {
           Close
         </Button>
       </header>
-      <form
-        class={css.form}
-        ref={first}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (waiting === null && amount !== null) void submit();
-        }}
-      >
+      <form class={css.form} ref={first} onSubmit={submits(submit)}>
         <label class="field whole">
           <span>Outcome</span>
           <select

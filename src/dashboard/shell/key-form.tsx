@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Button } from '../ui/button.tsx';
+import { Button, submits } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
 import css from './shell.module.css';
 
@@ -27,12 +27,7 @@ export function KeyForm({ start, refusal, isBusy = false, onKey, other, intro, c
       <div class={css.card}>
         <h1>Payout sandbox</h1>
         <p>{intro}</p>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            onKey(key.trim());
-          }}
-        >
+        <form onSubmit={submits(() => onKey(key.trim()))}>
           <label class="field">
             <span>API key</span>
             <input

@@ -73,6 +73,14 @@ export function Button({
   );
 }
 
+/** Handles the submission of a form on the page. */
+export const submits =
+  (act: () => void) =>
+  (event: Event): void => {
+    event.preventDefault();
+    act();
+  };
+
 interface CopyProps {
   readonly label: string;
   readonly text: () => string;

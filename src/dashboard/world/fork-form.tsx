@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { World } from '../../client/controlled-world.ts';
 import { chooseKey } from '../shell/session.ts';
 import { useLive } from '../store/current-world.ts';
-import { Button } from '../ui/button.tsx';
+import { Button, submits } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
 import { useReplacement } from './replacement.tsx';
 
@@ -28,13 +28,7 @@ export function ForkForm() {
     <div class="block">
       <h3>Fork</h3>
       <p class="note">A copy of this world with another key. From then on, the two are independent.</p>
-      <form
-        class="row-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          fork();
-        }}
-      >
+      <form class="row-form" onSubmit={submits(fork)}>
         <label class="field">
           <span>Key of the fork</span>
           <input
