@@ -15,36 +15,27 @@ export interface Failure {
 
 const ALL: readonly RouteName[] = ['initiate', 'status', 'balance'];
 const PAYS: readonly RouteName[] = ['initiate'];
+const READS: readonly RouteName[] = ['status', 'balance'];
 
-const failure = (name: string, text: string, routes: readonly RouteName[], effect: Effect): Failure => ({
-  name,
-  text,
-  routes,
-  effect,
-});
+type Row = readonly [name: string, text: string, routes: readonly RouteName[], effect: Effect];
+const ROWS: readonly Row[] = [
+  ['500-after-payout', 'gets a 500 after the payout', PAYS, { commit: true, respond: { status: 500 } }],
+  ['hang-after-payout', 'hangs after the payout', PAYS, { commit: true, fault: 'hang' }],
+  ['reset-after-payout', 'is reset after the payout', PAYS, { commit: true, fault: 'connection-reset' }],
+  ['get-500', 'gets a 500', ALL, { respond: { status: 500 } }],
+  ['get-429', 'gets a 429', ALL, { respond: { status: 429 } }],
+  ['get-402', 'gets a 402', PAYS, { respond: { status: 402 } }],
+  ['get-404', 'gets a 404', ['status'], { respond: { status: 404 } }],
+  ['hang', 'hangs', READS, { fault: 'hang' }],
+  ['reset', 'is reset', READS, { fault: 'connection-reset' }],
+  ['delay', 'waits for 5 s', ALL, { delay: '5s' }],
+  ['hold-before', 'is held before the payout', PAYS, { hold: 'arrived' }],
+  ['hold-after', 'is held after the payout', PAYS, { hold: 'committed' }],
+  ['hold', 'is held', READS, { hold: 'arrived' }],
+];
 
 /** The first is what a sentence orders unless something else is chosen. */
-export const FAILURES: readonly Failure[] = [
-  failure('500-after-payout', 'gets a 500 after the payout', PAYS, {
-    commit: true,
-    respond: { status: 500 },
-  }),
-  failure('hang-after-payout', 'hangs after the payout', PAYS, { commit: true, fault: 'hang' }),
-  failure('reset-after-payout', 'is reset after the payout', PAYS, {
-    commit: true,
-    fault: 'connection-reset',
-  }),
-  failure('get-500', 'gets a 500', ALL, { respond: { status: 500 } }),
-  failure('get-429', 'gets a 429', ALL, { respond: { status: 429 } }),
-  failure('get-402', 'gets a 402', PAYS, { respond: { status: 402 } }),
-  failure('get-404', 'gets a 404', ['status'], { respond: { status: 404 } }),
-  failure('hang', 'hangs', ['status', 'balance'], { fault: 'hang' }),
-  failure('reset', 'is reset', ['status', 'balance'], { fault: 'connection-reset' }),
-  failure('delay', 'waits for 5 s', ALL, { delay: '5s' }),
-  failure('hold-before', 'is held before the payout', PAYS, { hold: 'arrived' }),
-  failure('hold-after', 'is held after the payout', PAYS, { hold: 'committed' }),
-  failure('hold', 'is held', ['status', 'balance'], { hold: 'arrived' }),
-];
+export const FAILURES = ROWS.map(([name, text, routes, effect]): Failure => ({ name, text, routes, effect }));
 
 /** How often an order applies, as the beginning of a sentence. */
 export const TIMES = { next: 1, 'next 3': 3, every: null } as const;
