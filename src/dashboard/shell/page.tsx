@@ -11,15 +11,13 @@ import { CurrentWorld } from '../store/current-world.ts';
 import { LiveWorld } from '../store/live-world.ts';
 import { WorldView } from '../world/world-view.tsx';
 import { AwayNote } from './away-note.tsx';
-import { KeyQuestion } from './key-question.tsx';
 import { address } from './navigation.ts';
 import { overlay } from './overlay.ts';
 import { apiKey, nameWorld, wantedWorld } from './session.ts';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
-import { SignIn } from './sign-in.tsx';
+import { KeyQuestion, SignIn, UnlockWorld } from './sign-in.tsx';
 import { Toasts } from './toasts.tsx';
 import { TopBar, ViewLinks } from './top-bar.tsx';
-import { UnlockWorld } from './unlock-world.tsx';
 import css from './shell.module.css';
 
 const UNAUTHORIZED = 401;
@@ -47,7 +45,6 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
   const view = address.value.view ?? 'overview';
   const View = VIEW_OF[view];
   const { state } = live.feed.connection.value;
-  const isOpen = address.value.payout !== null || address.value.request !== null;
   return (
     <CurrentWorld.Provider value={live}>
       <div
@@ -56,7 +53,6 @@ function WorldPage({ live }: { readonly live: LiveWorld }) {
         data-connection={state}
         data-loaded={live.isLoaded.value ? '' : undefined}
         data-away={live.away.value !== null && live.isLoaded.value ? '' : undefined}
-        data-open={isOpen ? '' : undefined}
       >
         <header class={css.top}>
           <TopBar live={live} />
@@ -103,7 +99,7 @@ function KeyedPage({ apiKey: key }: { readonly apiKey: string }) {
 export function Page() {
   const key = apiKey.value;
   if (wantedWorld.value !== null) return <UnlockWorld name={wantedWorld.value} url={sandboxUrl()} />;
-  if (key === null) return <SignIn given={null} refusal={null} />;
+  if (key === null) return <SignIn />;
   return (
     <>
       <KeyQuestion kept={key} />
