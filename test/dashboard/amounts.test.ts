@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { parseAmount } from '../../src/dashboard/ui/amounts.ts';
+import { parseAmount } from '../../src/dashboard/ui/formats.ts';
 import { testRows } from '../support/test-rows.ts';
 
 testRows([

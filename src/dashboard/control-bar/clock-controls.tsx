@@ -1,14 +1,87 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { AdvanceRequest } from '../../contract/control.ts';
 import { openPayout } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
-import { Button } from '../ui/button.tsx';
-import { duration, istDay, istMoment, istTime, utcMoment } from '../ui/formats.ts';
+import { Button, submits } from '../ui/button.tsx';
+import { duration, istDay, istMoment, istTime, messageOf, utcMoment } from '../ui/formats.ts';
 import { Foreign, Refusal, Skeleton } from '../ui/marks.tsx';
-import { AdvanceForm } from './advance-form.tsx';
 import { advance, CLOCK_EFFECTS, toggleClock } from './clock-moves.ts';
+import { FAR_MS, moveOf, type Move } from './time-words.ts';
 import css from './control-bar.module.css';
+
+const SUGGESTIONS = [
+  '02:00 IST tomorrow',
+  '2h 30m',
+  'next step',
+  'until idle',
+  'Monday 09:00',
+  'end of month',
+];
+
+function read(text: string, nowMs: number, nextDue: string | null): Move | string {
+  try {
+    return moveOf(text, nowMs, nextDue);
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+interface AdvanceProps {
+  readonly nowMs: number;
+  readonly nextDue: string | null;
+  readonly isBusy: boolean;
+  readonly onMove: (to: AdvanceRequest) => void;
+}
+
+/** Advances the clock to a time in words, and shows beforehand which time that is. */
+function AdvanceForm({ nowMs, nextDue, isBusy, onMove }: AdvanceProps) {
+  const [text, setText] = useState('');
+  const [sent, setSent] = useState<string | null>(null);
+  const move = text.trim() === '' ? null : read(text, nowMs, nextDue);
+  const isWrong = typeof move === 'string';
+  const atMs = move === null || isWrong ? null : move.atMs;
+  const isFar = atMs !== null && atMs - nowMs > FAR_MS;
+  const submit = (): void => {
+    const isAgain = sent === text;
+    setSent(text);
+    if (move === null || isWrong || (isFar && !isAgain)) return;
+    onMove(move.request);
+    setText('');
+    setSent(null);
+  };
+  const meaning = atMs === null ? '' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
+  const isRefused = isWrong && sent === text;
+  return (
+    <form class={css.advance} onSubmit={submits(submit)}>
+      <input
+        name="advance"
+        aria-label="Advance to"
+        list="advance-times"
+        autoComplete="off"
+        placeholder="Advance to"
+        value={text}
+        aria-invalid={isRefused}
+        aria-describedby="advance-meaning"
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <datalist id="advance-times">
+        {SUGGESTIONS.map((suggestion) => (
+          <option key={suggestion} value={suggestion} />
+        ))}
+      </datalist>
+      {move !== null && (
+        <Button isSubmit isBusy={isBusy}>
+          Go
+        </Button>
+      )}
+      <p class={css.meaning} data-refused={isRefused ? '' : undefined} id="advance-meaning" role="status">
+        {isRefused ? move : meaning}
+        {isFar && sent === text && '. A clock cannot go back: Go again to confirm.'}
+      </p>
+    </form>
+  );
+}
 
 const MOVES: readonly (readonly [string, AdvanceRequest])[] = [
   ['+1 min', { by: '1m' }],
@@ -101,7 +174,7 @@ export function ClockControls() {
               {name}
             </Button>
           ))}
-          <AdvanceForm nowMs={nowMs} nextDue={reading?.next_due ?? null} isBusy={isBusy} advance={move} />
+          <AdvanceForm nowMs={nowMs} nextDue={reading?.next_due ?? null} isBusy={isBusy} onMove={move} />
         </span>
         <NextStep nowMs={nowMs} advanceTo={(to) => move({ to })} />
       </div>

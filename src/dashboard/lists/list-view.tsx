@@ -1,12 +1,44 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
 import { countedOf } from '../ui/formats.ts';
+import { Foreign } from '../ui/marks.tsx';
 import { sorted, type ListFilter } from './list-filter.ts';
-import { Panel } from './panel.tsx';
 import { VirtualTable, type Rows } from './virtual-table.tsx';
+
+interface PanelProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** The opened item, beside its list or, on a narrow page, instead of it. Escape closes it. */
+function Panel({ title, onClose, children }: PanelProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  // at once: the next key may be meant for what it moves the focus to
+  useLayoutEffect(() => {
+    heading.current!.focus({ preventScroll: true });
+    body.current!.scrollTop = 0;
+  }, [title]);
+  return (
+    <div class="panel" role="region" aria-label={title}>
+      <header>
+        <h3 tabIndex={-1} ref={heading}>
+          <Foreign text={title} />
+        </h3>
+        <Button kind="small" isLocal act={onClose}>
+          Close
+        </Button>
+      </header>
+      <div class="panel-body" ref={body}>
+        {children}
+      </div>
+    </div>
+  );
+}
 
 /** What is the same for a list whatever it shows. */
 export interface ListKind<T, F extends ListFilter> extends Rows<T> {

@@ -10,8 +10,7 @@ import { chooseKey } from '../shell/session.ts';
 import { perform, undo } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
-import { noAmountText, parseAmount } from '../ui/amounts.ts';
-import { duration, istMoment, messageOf, rupees } from '../ui/formats.ts';
+import { duration, istMoment, messageOf, noAmountText, parseAmount, rupees } from '../ui/formats.ts';
 
 /** Something that the palette can do. */
 export interface Command {

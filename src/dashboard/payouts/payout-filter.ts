@@ -1,6 +1,6 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State, TransferMode } from '../../contract/service.ts';
-import { parseAmount } from '../ui/amounts.ts';
+import { parseAmount } from '../ui/formats.ts';
 import { matcher, NO_LIST_FILTER, type ListFilter } from '../lists/list-filter.ts';
 
 export interface PayoutFilter extends ListFilter {

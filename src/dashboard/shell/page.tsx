@@ -10,13 +10,12 @@ import { ScenarioView } from '../scenario/scenario-view.tsx';
 import { CurrentWorld } from '../store/current-world.ts';
 import { LiveWorld } from '../store/live-world.ts';
 import { WorldView } from '../world/world-view.tsx';
-import { AwayNote } from './away-note.tsx';
 import { address } from './navigation.ts';
+import { AwayNote, Toasts } from './notices.tsx';
 import { overlay } from './overlay.ts';
 import { apiKey, nameWorld, wantedWorld } from './session.ts';
 import { ShortcutSheet, useShortcuts } from './shortcuts.tsx';
 import { KeyQuestion, SignIn, UnlockWorld } from './sign-in.tsx';
-import { Toasts } from './toasts.tsx';
 import { TopBar, ViewLinks } from './top-bar.tsx';
 import css from './shell.module.css';
 

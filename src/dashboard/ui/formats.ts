@@ -1,4 +1,4 @@
-/** Formats of amounts and times: rupees in Indian grouping, world time in IST and UTC. */
+/** How amounts and times are read and written: rupees in Indian grouping, world time in IST and UTC. */
 
 const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' });
 const COUNT = new Intl.NumberFormat('en-IN');
@@ -20,6 +20,18 @@ const UTC_DAY = timeFormat('UTC', DAY);
 export const rupees = (inr: number): string => RUPEES.format(inr);
 /** With + for money that enters the wallet and − for money that leaves it. */
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${RUPEES.format(Math.abs(inr))}`;
+/** Digits, in Indian groups (1,00,000) or in groups of three (100,000), and at most two decimals. */
+const AMOUNT = /^₹?\s*((?:\d+|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})(?:\.\d{1,2})?)$/;
+
+/** INR; null for a text that is not an amount beyond doubt: `1500,50` may mean two amounts. */
+export function parseAmount(text: string): number | null {
+  const [, digits] = AMOUNT.exec(text.trim()) ?? [];
+  return digits === undefined ? null : Number(digits.replaceAll(',', ''));
+}
+
+/** Why a text is refused as an amount. */
+export const noAmountText = (text: string): string => `“${text}” is not an amount: write 1500.50 or 1,500.50`;
+
 export const counted = (count: number): string => COUNT.format(count);
 
 /** `1,200`; `3 of 1,200` when some are left out. */

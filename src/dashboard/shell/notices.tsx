@@ -1,7 +1,8 @@
-import { istTime } from '../ui/formats.ts';
-import { Button } from '../ui/button.tsx';
 import type { LiveWorld } from '../store/live-world.ts';
+import type { News } from '../store/news.ts';
 import { worldNowMs } from '../store/world-time.ts';
+import { Button } from '../ui/button.tsx';
+import { istTime } from '../ui/formats.ts';
 import css from './shell.module.css';
 
 /** Says that the page is out of date, why, and since when. It stays in sight. */
@@ -37,3 +38,28 @@ export function AwayNote({ live }: { readonly live: LiveWorld }) {
     </div>
   );
 }
+
+/** What was done, for some seconds, with what can be done about it. */
+export const Toasts = ({ news }: { readonly news: News }) => (
+  <div class="toasts" role="status" aria-label="What happened">
+    {news.toasts.value.map((toast) => (
+      <div key={toast.text} class="toast">
+        <span>{toast.text}</span>
+        {toast.offer !== undefined && toast === news.newest && (
+          <Button
+            kind="small"
+            act={() => {
+              news.hide(toast);
+              toast.offer!.act();
+            }}
+          >
+            {toast.offer.label}
+          </Button>
+        )}
+        <Button kind="small" isLocal label="Dismiss" act={() => news.hide(toast)}>
+          ×
+        </Button>
+      </div>
+    ))}
+  </div>
+);
