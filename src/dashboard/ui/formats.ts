@@ -5,16 +5,15 @@ const COUNT = new Intl.NumberFormat('en-IN');
 
 const IST = 'Asia/Kolkata';
 
-const timeFormat = (timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat('en-GB', { timeZone, ...options });
-
 const SECONDS = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
 const DAY = { day: '2-digit', month: 'short', year: 'numeric' } as const;
-const IST_TIME = timeFormat(IST, SECONDS);
-const IST_DAY = timeFormat(IST, DAY);
-const IST_SHORT_DAY = timeFormat(IST, { day: '2-digit', month: 'short' });
-const UTC_TIME = timeFormat('UTC', SECONDS);
-const UTC_DAY = timeFormat('UTC', DAY);
+
+type Moment = string | number;
+
+function timeText(timeZone: string, options: Intl.DateTimeFormatOptions): (at: Moment) => string {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, ...options });
+  return (at) => format.format(new Date(at));
+}
 
 /** ₹10,00,000.00 */
 export const rupees = (inr: number): string => RUPEES.format(inr);
@@ -42,19 +41,18 @@ export const countedOf = (shown: number, all: number): string =>
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${counted(count)} ${count === 1 ? one : many}`;
 
-type Moment = string | number;
-
-export const istTime = (at: Moment): string => IST_TIME.format(new Date(at));
-export const istDay = (at: Moment): string => IST_DAY.format(new Date(at));
-export const istShortDay = (at: Moment): string => IST_SHORT_DAY.format(new Date(at));
+export const istTime = timeText(IST, SECONDS);
+export const istDay = timeText(IST, DAY);
+export const istShortDay = timeText(IST, { day: '2-digit', month: 'short' });
+const utcTime = timeText('UTC', SECONDS);
+const utcDay = timeText('UTC', DAY);
 /** 20 Nov 2026, 22:36:05 IST */
 export const istMoment = (at: Moment): string => `${istDay(at)}, ${istTime(at)} IST`;
 /** A sentence of the server, with its times as people here read them. */
 export const timesInIst = (text: string): string =>
   text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, istMoment);
 /** 20 Nov 2026, 17:06:05 UTC */
-export const utcMoment = (at: Moment): string =>
-  `${UTC_DAY.format(new Date(at))}, ${UTC_TIME.format(new Date(at))} UTC`;
+export const utcMoment = (at: Moment): string => `${utcDay(at)}, ${utcTime(at)} UTC`;
 
 const UNITS = [
   ['d', 86_400_000],

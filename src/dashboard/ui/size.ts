@@ -2,10 +2,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** The inner width and height of an element, in px; 0 before it is laid out. */
-export function useSize(box: RefObject<HTMLElement | null>): {
-  readonly width: number;
-  readonly height: number;
-} {
+export function useSize(box: RefObject<HTMLElement | null>) {
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {
     const element = box.current!;

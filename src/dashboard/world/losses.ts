@@ -8,9 +8,6 @@ interface Contents {
   readonly scenario: Pick<ScenarioResponse, 'chosen' | 'rules'>;
 }
 
-const joined = (parts: readonly string[]): string =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
-
 /** What such a world would lose, in words; null if nothing. */
 export function lossText({ summary, scenario }: Contents, requests: number): string | null {
   const payouts = Object.values(summary.transactions).reduce((sum, count) => sum + count, 0);
@@ -23,7 +20,7 @@ export function lossText({ summary, scenario }: Contents, requests: number): str
     scenario.chosen ? 'its own scenario' : '',
     payouts === 0 && isMoneyMoved ? 'the changes of the balance' : '',
   ].filter((part) => part !== '');
-  return parts.length === 0 ? null : joined(parts);
+  return parts.length === 0 ? null : new Intl.ListFormat('en-GB').format(parts);
 }
 
 /** The same for a world as it is now. The sandbox is asked, since what the page shows may be older, or not loaded yet. */
