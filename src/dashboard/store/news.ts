@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { istMoment, plural, rupees } from '../ui/formats.ts';
+import { Together } from './together.ts';
 
 /** The shortest time between two announcements to a screen reader: a burst becomes one announcement. */
 const SAY_EVERY_MS = 1500;
@@ -65,7 +66,7 @@ export class News {
   /** The only one whose offer still stands: an undo takes back whatever was done last. It stays when it is hidden. */
   newest: Toast | null = null;
   #waiting: string[] = [];
-  #isWaiting = false;
+  readonly #saying = new Together(async () => this.#say(), SAY_EVERY_MS);
   /** The events that actions of this page cause, and how many such actions are under way. */
   readonly #own = new Map<EventType, number>();
 
@@ -92,26 +93,16 @@ export class News {
   takeEvents(events: readonly WorldEvent[]): void {
     for (const [type, ofType] of Map.groupBy(events, (event) => event.type)) {
       const sentence = spoken(type, ofType);
-      if (sentence !== null) this.#say(sentence);
+      if (sentence !== null) this.#waiting.push(sentence);
     }
+    if (this.#waiting.length > 0) this.#saying.order();
     for (const event of events) {
       const text = doneElsewhere(event);
       if (text !== null && !this.#own.get(event.type)) this.show({ text });
     }
   }
 
-  #say(sentence: string): void {
-    this.#waiting.push(sentence);
-    if (this.#isWaiting) return;
-    this.#isWaiting = true;
-    this.#speak();
-    setTimeout(() => {
-      this.#isWaiting = false;
-      this.#speak();
-    }, SAY_EVERY_MS);
-  }
-
-  #speak(): void {
-    if (this.#waiting.length > 0) this.said.value = this.#waiting.splice(0).slice(-3).join('. ');
+  #say(): void {
+    this.said.value = this.#waiting.splice(0).slice(-3).join('. ');
   }
 }
