@@ -74,8 +74,9 @@ export class LiveWorld {
   readonly #judging = new Together(() => this.#judge(), JUDGE_EVERY_MS);
   #edges: Edges = {};
   #waiting: WorldEvent[] = [];
-  #timers = new Set<ReturnType<typeof setTimeout>>();
-  #isTaking = false;
+  #taking: ReturnType<typeof setTimeout> | undefined;
+  /** Notices a server or a store that is gone, although nothing happens in the world. */
+  readonly #looking = setInterval(() => void this.#look(), LOOK_EVERY_MS);
   /** The reading of the whole world that is under way; null for none. */
   #reading: Promise<void> | null = null;
   #mustRead = false;
@@ -95,15 +96,14 @@ export class LiveWorld {
     };
     this.feed = new EventFeed(this.world, reader, browserTabs(`payout-sandbox ${url} ${apiKey}`));
     void this.feed.read();
-    this.#lookOnAndOn();
   }
 
   close(): void {
     this.feed.close();
     this.#asking.close();
     this.#judging.close();
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    clearInterval(this.#looking);
+    clearTimeout(this.#taking);
   }
 
   /** Loads payouts that are older than those on the page. */
@@ -143,23 +143,8 @@ export class LiveWorld {
     this.refresh();
   }
 
-  #later(ms: number, act: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      act();
-    }, ms);
-    this.#timers.add(timer);
-  }
-
-  /** Notices a server or a store that is gone, although nothing happens in the world. */
-  #lookOnAndOn(): void {
-    this.#later(LOOK_EVERY_MS, () => {
-      this.#lookOnAndOn();
-      if (!document.hidden && this.feed.connection.value.state === 'live') void this.#look();
-    });
-  }
-
   async #look(): Promise<void> {
+    if (document.hidden || this.feed.connection.value.state !== 'live') return;
     const isReady = await this.feed.answerTo(this.#pages.isReady());
     if (isReady === true) this.heardMs = performance.now();
     this.#looks += 1;
@@ -168,17 +153,13 @@ export class LiveWorld {
 
   #queue(event: WorldEvent): void {
     this.#waiting.push(event);
-    if (this.#isTaking) return;
-    this.#isTaking = true;
-    this.#takeSoon();
+    this.#taking ??= setTimeout(() => this.#takeWaiting(), TAKE_EVERY_MS);
   }
 
-  #takeSoon(): void {
-    this.#later(TAKE_EVERY_MS, () => {
-      if (this.#reading !== null) return this.#takeSoon(); // the responses under way may be older than these events
-      this.#isTaking = false;
-      this.#take(this.#waiting.splice(0));
-    });
+  #takeWaiting(): void {
+    const mustWait = this.#reading !== null; // the responses under way may be older than these events
+    this.#taking = mustWait ? setTimeout(() => this.#takeWaiting(), TAKE_EVERY_MS) : undefined;
+    if (!mustWait) this.#take(this.#waiting.splice(0));
   }
 
   #take(events: readonly WorldEvent[]): void {
