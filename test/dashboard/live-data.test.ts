@@ -5,12 +5,23 @@ import type {
   TransactionResponse,
 } from '../../src/contract/control-responses.ts';
 import type { EventsOptions, World, WorldEvent } from '../../src/index.ts';
+import type { Tabs } from '../../src/dashboard/store/browser-tabs.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { RequestList } from '../../src/dashboard/store/request-list.ts';
 import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
 import type { WorldPages } from '../../src/dashboard/store/world-pages.ts';
+
+/** A tab that reads for itself. */
+const ALONE: Tabs = {
+  takeTurns: (over, read) => read(over),
+  say: () => undefined,
+  listen: () => undefined,
+};
+
+const feedOf = (world: World, opened: (isNew: boolean) => void): EventFeed =>
+  new EventFeed(world, { take: () => undefined, opened }, ALONE);
 
 /** A scenario with one rule, as a response of the sandbox. */
 const scenario = (name: string, taken = 0): ScenarioResponse =>
@@ -85,7 +96,7 @@ test('a lost connection that is replaced within a second is not shown, and one t
     },
   } as unknown as World;
   let opened = 0;
-  const feed = new EventFeed(world, { take: () => undefined, opened: () => void (opened += 1) });
+  const feed = feedOf(world, () => void (opened += 1));
   onTestFinished(() => feed.close());
   const shown: string[] = [];
   feed.connection.subscribe(({ state }) => void shown.push(state));
@@ -109,7 +120,7 @@ test('a connection that replaces one without an event continues from where that 
     },
   } as unknown as World;
   const opened: boolean[] = [];
-  const feed = new EventFeed(world, { take: () => undefined, opened: (isNew) => void opened.push(isNew) });
+  const feed = feedOf(world, (isNew) => void opened.push(isNew));
   onTestFinished(() => feed.close());
   void feed.read();
   await expect.poll(() => opened.length).toBe(1);
@@ -128,10 +139,7 @@ test('a server that does not say where its events begin may have missed any, so 
   const streams = [open[0]!.events, withEvent(), open[2]!.events];
   const world = { events: () => Promise.resolve(streams.shift()!) } as unknown as World;
   const opened: boolean[] = [];
-  const feed = new EventFeed(world, {
-    take: () => undefined,
-    opened: (isNew) => void opened.push(isNew),
-  });
+  const feed = feedOf(world, (isNew) => void opened.push(isNew));
   onTestFinished(() => feed.close());
   void feed.read();
   for (const [nth, { end }] of open.entries()) {

@@ -12,25 +12,6 @@ export interface Tabs {
   listen(hear: (message: unknown) => void): void;
 }
 
-/** A tab that reads for itself. */
-export const ALONE: Tabs = {
-  takeTurns: (over, read) => read(over),
-  say: () => undefined,
-  listen: () => undefined,
-};
-
-/** Resolves when the visibility of this tab changes, or at the end. */
-const visibilityChange = (over: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      document.removeEventListener('visibilitychange', done);
-      over.removeEventListener('abort', done);
-      resolve();
-    };
-    document.addEventListener('visibilitychange', done);
-    over.addEventListener('abort', done);
-  });
-
 /**
  * The tabs of this browser: one of them reads, and the others hear from it, since a browser opens only six connections to a
  * server. Hidden tabs neither read nor hear. Browsers without locks, as on a page without HTTPS, read in each visible tab.
@@ -49,15 +30,16 @@ export function browserTabs(name: string): Tabs {
     },
     async takeTurns(over, read) {
       while (!over.aborted) {
-        const changed = visibilityChange(over);
+        const ending = new AbortController(); // when the visibility of this tab changes, or at the end
+        const turn = ending.signal;
+        const end = (): void => ending.abort();
+        document.addEventListener('visibilitychange', end, { signal: turn });
+        over.addEventListener('abort', end, { signal: turn });
         if (document.hidden) {
-          await changed;
+          await new Promise((resolve) => turn.addEventListener('abort', resolve));
           continue;
         }
-        const hidden = new AbortController();
-        void changed.then(() => hidden.abort());
         say(undefined);
-        const turn = hidden.signal;
         try {
           await (locks === undefined ? read(turn) : locks.request(name, { signal: turn }, () => read(turn)));
         } catch (error) {

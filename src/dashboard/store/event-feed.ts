@@ -3,7 +3,7 @@ import { SandboxError } from '../../client/control-client.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import type { World } from '../../client/controlled-world.ts';
 import { messageOf } from '../ui/formats.ts';
-import { ALONE, type Tabs } from './browser-tabs.ts';
+import type { Tabs } from './browser-tabs.ts';
 
 type Connection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
@@ -56,7 +56,7 @@ export class EventFeed {
   #wake = (): void => undefined;
 
   /** @param tabs share one connection */
-  constructor(world: World, reader: FeedReader, tabs: Tabs = ALONE) {
+  constructor(world: World, reader: FeedReader, tabs: Tabs) {
     this.#world = world;
     this.#reader = reader;
     this.#tabs = tabs;
