@@ -1,6 +1,7 @@
 import type { Finding, WorldReport } from '../../contract/conduct.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
+import { plural } from '../ui/formats.ts';
 
 /** A finding of the referee, with its check. */
 export interface Found {
@@ -10,7 +11,7 @@ export interface Found {
 
 type Counts = Pick<WorldReport['counts'], 'error' | 'warning' | 'notice'>;
 
-export interface Findings {
+interface Findings {
   /** The most severe first. */
   readonly all: readonly Found[];
   /** How many there are, also those that the report does not list. */
@@ -21,13 +22,8 @@ export interface Findings {
 
 const SEVERITIES = ['error', 'warning', 'notice'] as const;
 
-let latest:
-  | { readonly report: WorldReport | null; readonly rows: readonly JournalEntry[]; readonly found: Findings }
-  | undefined;
-
 /** What the client does wrong: the findings of a report without those that are only about requests of this page. */
 export function clientFindings(report: WorldReport | null, rows: readonly JournalEntry[]): Findings {
-  if (latest?.report === report && latest.rows === rows) return latest.found;
   const own = new Set(rows.filter(isFromPage).map(({ id }) => id));
   const all = (report?.checks ?? []).flatMap(({ id, findings }) =>
     findings.map((finding) => ({ id, finding })),
@@ -40,13 +36,11 @@ export function clientFindings(report: WorldReport | null, rows: readonly Journa
   for (const { finding } of left) counts[finding.severity] -= 1;
   const rank = ({ finding }: Found): number => SEVERITIES.indexOf(finding.severity);
   const shown = all.filter((one) => !left.includes(one)).toSorted((a, b) => rank(a) - rank(b));
-  const found = { all: shown, counts, ofPage: left.length };
-  latest = { report, rows, found };
-  return found;
+  return { all: shown, counts, ofPage: left.length };
 }
 
 /** The counts in words: `2 errors, 490 notices`. */
-export const countsText = (counts: Counts, plural: (count: number, one: string) => string): string =>
+export const countsText = (counts: Counts): string =>
   SEVERITIES.flatMap((severity) => (counts[severity] === 0 ? [] : [plural(counts[severity], severity)])).join(
     ', ',
   ) || 'no findings';

@@ -1,15 +1,15 @@
 import { useLive } from '../store/current-world.ts';
-import { counted, countedOf, plural } from '../ui/formats.ts';
+import { counted, countedOf } from '../ui/formats.ts';
 import { BreakClient } from './break-client.tsx';
 import { FindingList } from './finding-list.tsx';
-import { clientFindings, countsText } from './client-findings.ts';
+import { countsText } from './client-findings.ts';
 import css from './conduct.module.css';
 
 /** How the client of this world behaves: what the referee finds, and what it makes of nine failures. */
 export function ConductView() {
   const live = useLive();
   const report = live.report.value;
-  const { all, counts, ofPage } = clientFindings(report, live.requests.rows.value);
+  const { all, counts, ofPage } = live.findings.value;
   const notices = all.filter(({ finding }) => finding.severity === 'notice');
   const serious = all.slice(0, all.length - notices.length);
   const sum = counts.error + counts.warning;
@@ -18,7 +18,7 @@ export function ConductView() {
       <header class="view-head">
         <h2 id="conduct-title">Conduct</h2>
         <p class="note" role="status">
-          {report === null ? 'Loading' : countsText(counts, plural)}
+          {report === null ? 'Loading' : countsText(counts)}
           {live.away.value !== null && report !== null && ', as last known'}
           {ofPage > 0 && `; ${counted(ofPage)} about requests of the dashboard left out`}
         </p>

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import { clientFindings } from '../conduct/client-findings.ts';
 import { FindingList } from '../conduct/finding-list.tsx';
 import { openPayout, showRisk } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
@@ -122,7 +121,7 @@ export function Overview() {
   const { count: riskCount, amount: riskAmount } = live.summary.value?.at_risk ?? { count: 0, amount: 0 };
   const rows = live.payouts.rows.value;
   const risks = useRisks();
-  const found = clientFindings(live.report.value, live.requests.rows.value);
+  const found = live.findings.value;
   const stated = (count: number | undefined, state: string): string | null =>
     count === undefined ? null : `${counted(count)} ${state}`;
   return (

@@ -4,7 +4,6 @@ import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { counted, plural, rupees } from '../ui/formats.ts';
 import { Skeleton } from '../ui/marks.tsx';
-import { clientFindings } from '../conduct/client-findings.ts';
 import { VIEWS, type ViewName } from './address.ts';
 import { showRisk } from './navigation.ts';
 import { show } from './overlay.ts';
@@ -87,13 +86,12 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
 
 /** The links to the views: a rail beside them, or tabs above them. */
 export function ViewLinks({ current }: { readonly current: ViewName }) {
-  const live = useLive();
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const tab = nav.current!.querySelector<HTMLElement>('[aria-current]')!;
     nav.current!.scrollLeft = tab.offsetLeft - (nav.current!.clientWidth - tab.offsetWidth) / 2;
   }, [current]);
-  const { error, warning } = clientFindings(live.report.value, live.requests.rows.value).counts;
+  const { error, warning } = useLive().findings.value.counts;
   return (
     <nav aria-label="Views" class={css.rail} ref={nav}>
       {Object.entries(VIEWS).map(([name, label]) => (

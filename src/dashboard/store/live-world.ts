@@ -11,6 +11,7 @@ import type {
 } from '../../contract/control-responses.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { TestWorld } from '../../client/test-world.ts';
+import { clientFindings } from '../conduct/client-findings.ts';
 import { messageOf } from '../ui/formats.ts';
 import { browserTabs } from './browser-tabs.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
@@ -54,6 +55,7 @@ export class LiveWorld {
   readonly report = signal<WorldReport | null>(null);
   readonly payouts = new PayoutList(MOST_PAYOUTS);
   readonly requests = new RequestList(MOST_REQUESTS);
+  readonly findings = computed(() => clientFindings(this.report.value, this.requests.rows.value));
   /** The latest balances, oldest first. */
   readonly balances = signal<readonly number[]>([]);
   /** How often everything was read: the world was perhaps reset in between. */

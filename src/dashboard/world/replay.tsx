@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { clientFindings } from '../conduct/client-findings.ts';
 import { FindingList } from '../conduct/finding-list.tsx';
 import { openRequest } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
@@ -20,12 +19,11 @@ const SHOWN = 12;
 function useBeats(live: LiveWorld): readonly Beat[] {
   const requests = live.requests.rows.value;
   const payouts = live.payouts.rows.value;
-  const report = live.report.value;
+  const found = live.findings.value.all;
   return useMemo(() => {
-    const found = clientFindings(report, requests).all;
     const serious = found.filter(({ finding }) => finding.severity !== 'notice');
     return beatsOf(requests, payouts, serious);
-  }, [requests, payouts, report]);
+  }, [requests, payouts, found]);
 }
 
 /** Plays what happened in this world, in its own time or faster, and stops at each error and warning of the referee. */
