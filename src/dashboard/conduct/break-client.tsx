@@ -1,9 +1,9 @@
+import type { RuleResponse } from '../../contract/control-responses.ts';
 import { changeRules } from '../control-bar/rule-orders.ts';
-import { openRequest } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
-import { clientFindings } from './client-findings.ts';
+import { RequestButtons } from './finding-list.tsx';
 import { BREAKS, isBreak, scoreOf } from './scorecard.ts';
 import css from './conduct.module.css';
 
@@ -24,10 +24,14 @@ const begin = (live: LiveWorld): void =>
     'Nine failures are added, for the next nine payouts.',
   );
 
-const end = (live: LiveWorld, names: readonly string[]): void =>
+const end = (live: LiveWorld, rules: readonly RuleResponse[]): void =>
   changeRules(
     live,
-    names.map((name) => () => live.world.removeRule(name)),
+    rules.map(
+      ({ name }) =>
+        () =>
+          live.world.removeRule(name),
+    ),
     'The nine failures are removed.',
   );
 
@@ -35,7 +39,7 @@ const end = (live: LiveWorld, names: readonly string[]): void =>
 export function BreakClient() {
   const live = useLive();
   const rows = live.requests.rows.value;
-  const { all } = clientFindings(live.report.value, rows);
+  const { all } = live.findings.value;
   const payouts = live.payouts.rows.value && live.payouts;
   const ordered = (live.scenario.value?.rules ?? []).filter(isBreak);
   const isTold = (txnId: string): boolean => payouts.get(txnId)?.at_risk === false;
@@ -50,18 +54,7 @@ export function BreakClient() {
         <Button kind="primary" act={() => begin(live)}>
           {ordered.length === 0 ? 'Break my client' : 'Start again'}
         </Button>
-        {ordered.length > 0 && (
-          <Button
-            act={() =>
-              end(
-                live,
-                ordered.map(({ name }) => name),
-              )
-            }
-          >
-            Stop
-          </Button>
-        )}
+        {ordered.length > 0 && <Button act={() => end(live, ordered)}>Stop</Button>}
       </div>
       {ordered.length > 0 && (
         <table class={css.score} aria-label="Scorecard">
@@ -84,17 +77,7 @@ export function BreakClient() {
                   <td>{score.text}</td>
                   <td>
                     <span class={css.requests}>
-                      {score.requests.map((request) => (
-                        <Button
-                          key={request}
-                          kind="link"
-                          isLocal
-                          label={`Request #${request}`}
-                          act={() => openRequest(request)}
-                        >
-                          #{request}
-                        </Button>
-                      ))}
+                      <RequestButtons kind="link" requests={score.requests} />
                     </span>
                   </td>
                 </tr>

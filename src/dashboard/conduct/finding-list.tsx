@@ -7,6 +7,22 @@ import css from './conduct.module.css';
 
 const FIRST_SHOWN = 50;
 
+interface RequestsProps {
+  readonly kind: 'small' | 'link';
+  readonly requests: readonly number[];
+}
+
+/** A button for each request, which opens it. */
+export const RequestButtons = ({ kind, requests }: RequestsProps) => (
+  <>
+    {requests.map((id) => (
+      <Button key={id} kind={kind} isLocal label={`Request #${id}`} act={() => openRequest(id)}>
+        #{id}
+      </Button>
+    ))}
+  </>
+);
+
 /** Findings of the referee, with how to fix them and the requests that show them. */
 export function FindingList({ found }: { readonly found: readonly Found[] }) {
   const [most, setMost] = useState(FIRST_SHOWN);
@@ -20,17 +36,7 @@ export function FindingList({ found }: { readonly found: readonly Found[] }) {
           <p>{message}</p>
           <p class="note">Fix: {fix}</p>
           <p class={css.requests}>
-            {requests.map((request) => (
-              <Button
-                key={request}
-                kind="small"
-                isLocal
-                label={`Request #${request}`}
-                act={() => openRequest(request)}
-              >
-                #{request}
-              </Button>
-            ))}
+            <RequestButtons kind="small" requests={requests} />
           </p>
         </li>
       ))}
