@@ -53,7 +53,7 @@ test('an option says what its field means, and replaces the word at the cursor',
   expect(completionAt(text, text.length, SCHEMA)).toEqual({
     from: 0,
     options: [
-      { label: 'description', insert: 'description: ', note: 'What a client can expect in this scenario' },
+      { label: 'description', apply: 'description: ', detail: 'What a client can expect in this scenario' },
     ],
   });
 });

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
 import { RULE_EFFECTS } from '../control-bar/rule-orders.ts';
 import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
@@ -7,10 +6,8 @@ import { plural } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { download } from '../world/download.ts';
 import { useCheck } from './text-check.ts';
-import type { YamlEditor } from './yaml-editor.ts';
+import type { ScenarioProblem, YamlEditor } from './yaml-editor.ts';
 import css from './scenario.module.css';
-
-type ScenarioProblem = CheckScenarioResponse['problems'][number];
 
 interface ProblemsProps {
   readonly kind: 'problem' | 'warning';

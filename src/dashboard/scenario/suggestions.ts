@@ -1,3 +1,4 @@
+import type { CompletionResult } from '@codemirror/autocomplete';
 import { placeAt } from './yaml-place.ts';
 
 /** The part of a JSON Schema that completion reads. */
@@ -15,19 +16,6 @@ export interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly examples?: readonly unknown[];
-}
-
-interface Option {
-  readonly label: string;
-  /** The text that replaces the word. */
-  readonly insert: string;
-  readonly note: string;
-}
-
-export interface Completion {
-  /** The beginning of the word that an option replaces. */
-  readonly from: number;
-  readonly options: readonly Option[];
 }
 
 const DEFS = '#/$defs/';
@@ -68,17 +56,17 @@ const valuesOf = (schema: Schema): readonly unknown[] =>
  *
  * @returns null if there is nothing to choose from
  */
-export function completionAt(text: string, offset: number, root: Schema): Completion | null {
+export function completionAt(text: string, offset: number, root: Schema): CompletionResult | null {
   const { path, siblings, word, isValue } = placeAt(text, offset);
   const schemas = schemasAt(root, path);
   const keys = schemas
     .flatMap(({ properties = {} }) => Object.entries(properties))
     .filter(([name]) => !isValue && !siblings.has(name))
-    .map(([name, schema]) => ({ label: name, insert: `${name}: `, note: noteOf(schema, root) }));
+    .map(([name, schema]) => ({ label: name, apply: `${name}: `, detail: noteOf(schema, root) }));
   const values = schemas
     .flatMap(valuesOf)
     .filter((value) => typeof value !== 'object')
-    .map((value) => ({ label: String(value), insert: String(value), note: '' }));
+    .map((value) => ({ label: String(value) }));
   const byLabel = new Map([...keys, ...values].toReversed().map((option) => [option.label, option]));
   const typed = word.toLowerCase();
   const options = [...byLabel.values()]

@@ -1,35 +1,20 @@
-import {
-  autocompletion,
-  closeBrackets,
-  completionKeymap,
-  type CompletionContext,
-} from '@codemirror/autocomplete';
-import type { CompletionResult } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, foldGutter, indentOnInput } from '@codemirror/language';
 import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
 import schema from '../../../fixtures/scenario.schema.json';
 import { completionAt } from './suggestions.ts';
 import { COLOURS, paint } from './yaml-colours.ts';
 
 /** The editor of scenarios: CodeMirror, with problems at their places and completion by the schema. Loaded with the first dialog. */
 
-interface Place {
-  /** Both counted from 1. */
-  readonly line: number;
-  readonly column: number;
-}
-
-type Problem = Place & { readonly message: string };
-
-export interface YamlEditor {
-  readonly mark: (problems: readonly Problem[], warnings: readonly Problem[]) => void;
-  readonly goTo: (place: Place) => void;
-  readonly close: () => void;
-}
+export type ScenarioProblem = CheckScenarioResponse['problems'][number];
+export type YamlEditor = ReturnType<typeof openEditor>;
 
 /** In the colours of the page, which reach into the editor. */
 const LOOK = EditorView.theme({
@@ -47,19 +32,11 @@ const LOOK = EditorView.theme({
 function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
   const text = state.doc.toString();
   if (!explicit && !/[\w.-]/.test(text[pos - 1] ?? '')) return null;
-  const found = completionAt(text, pos, schema);
-  if (found === null) return null;
-  const options = found.options.map(({ label, insert, note }) => ({ label, apply: insert, detail: note }));
-  return { from: found.from, options };
+  return completionAt(text, pos, schema);
 }
 
 /** Opens an editor in an element, and gives it the focus. @param change gets every new text */
-export function openEditor(
-  parent: HTMLElement,
-  label: string,
-  text: string,
-  change: (text: string) => void,
-): YamlEditor {
+export function openEditor(parent: HTMLElement, label: string, text: string, change: (text: string) => void) {
   // in a shadow tree, since there its styles need no style element, which the page's own policy forbids
   const root = parent.attachShadow({ mode: 'open' });
   const view = new EditorView({
@@ -88,25 +65,25 @@ export function openEditor(
     ],
   });
   view.focus();
-  const offsetOf = ({ line, column }: Place): number => {
+  const offsetOf = ({ line, column }: ScenarioProblem): number => {
     const { from, to } = view.state.doc.line(Math.min(line, view.state.doc.lines));
     return Math.min(from + column - 1, to);
   };
   const diagnosticOf =
     (severity: Diagnostic['severity']) =>
-    (problem: Problem): Diagnostic => {
+    (problem: ScenarioProblem): Diagnostic => {
       const from = offsetOf(problem);
       return { from, to: view.state.wordAt(from)?.to ?? from, severity, message: problem.message };
     };
   return {
-    mark: (problems, warnings) => {
+    mark: (problems: readonly ScenarioProblem[], warnings: readonly ScenarioProblem[]): void => {
       const found = [...problems.map(diagnosticOf('error')), ...warnings.map(diagnosticOf('warning'))];
       view.dispatch(setDiagnostics(view.state, found));
     },
-    goTo: (place) => {
+    goTo: (place: ScenarioProblem): void => {
       view.dispatch({ selection: { anchor: offsetOf(place) }, scrollIntoView: true });
       view.focus();
     },
-    close: () => view.destroy(),
+    close: (): void => view.destroy(),
   };
 }
