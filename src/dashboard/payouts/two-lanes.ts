@@ -20,6 +20,16 @@ interface Moment {
   readonly known: Known;
 }
 
+/** What a moment says of neither side. */
+const NOTHING = {
+  bank: null,
+  client: null,
+  request: null,
+  isAhead: false,
+  state: null,
+  known: null,
+} as const;
+
 /** How the two sides disagree from one moment to the next. */
 export interface Gap {
   /** `untold`: paid, and the client does not know; `stale`: it knows an earlier state. */
@@ -50,7 +60,6 @@ const moneyText = (entry: EntryResponse | undefined): string =>
 /** The moments of the bank: the payout is made, its steps, and what is scheduled. */
 function bankMoments(payout: TransactionResponse, entries: readonly EntryResponse[]): readonly Moment[] {
   const { created_at: createdAt, timeline } = payout;
-  const nothing = { client: null, request: null, known: null } as const;
   const made = entries.find(({ kind }) => kind === 'payout');
   const refund = entries.find(({ kind }) => kind === 'refund');
   let state: State = 'PENDING';
@@ -64,15 +73,10 @@ function bankMoments(payout: TransactionResponse, entries: readonly EntryRespons
     hasUtr ||= utr;
     const extra = `${to !== null && isFirstUtr ? ', with its UTR' : ''}${forced ? ' (forced)' : ''}`;
     const bank = `${to ?? 'UTR set'}${extra}${isBack && done ? moneyText(refund) : ''}`;
-    return [{ ...nothing, atMs: Date.parse(at), bank, isAhead: !done, state }];
+    return [{ ...NOTHING, atMs: Date.parse(at), bank, isAhead: !done, state }];
   });
-  const first = {
-    ...nothing,
-    atMs: Date.parse(createdAt),
-    bank: `PENDING${moneyText(made)}`,
-    isAhead: false,
-  };
-  return [{ ...first, state: 'PENDING' }, ...steps];
+  const bank = `PENDING${moneyText(made)}`;
+  return [{ ...NOTHING, atMs: Date.parse(createdAt), bank, state: 'PENDING' }, ...steps];
 }
 
 const gapKind = ({ state, known }: Moment): Gap['kind'] | null =>
@@ -82,22 +86,17 @@ const gapKind = ({ state, known }: Moment): Gap['kind'] | null =>
 const clientMoments = (requests: readonly JournalEntry[]): readonly Moment[] =>
   requests
     .filter(({ route }) => route !== 'balance')
-    .map((entry) => ({
-      atMs: Date.parse(entry.at),
-      bank: null,
-      client: clientText(entry),
-      request: entry.id,
-      isAhead: false,
-      state: null,
-      known: toldBy(entry),
-    }));
+    .map((entry) => {
+      const atMs = Date.parse(entry.at);
+      return { ...NOTHING, atMs, client: clientText(entry), request: entry.id, known: toldBy(entry) };
+    });
 
 /** What the client was told by a request that the journal no longer has. */
 function toldMoments({ told }: TransactionResponse, requests: readonly JournalEntry[]): readonly Moment[] {
   if (!told || requests.some(({ id }) => id === told.request)) return [];
   const { request, at, as: known } = told;
   const client = `#${request} → ${known}`;
-  return [{ atMs: Date.parse(at), bank: null, client, request, isAhead: false, state: null, known }];
+  return [{ ...NOTHING, atMs: Date.parse(at), client, request, known }];
 }
 
 /** The moments in order, each with the state and what the client knows from then on. @param making the request that made the payout */
@@ -167,19 +166,15 @@ export function gapText({ kind, ms }: Gap, known: Known): string {
     : `the client still knows ${known} ${length}`;
 }
 
-function gapLines(gap: Gap | null, known: Known): readonly string[] {
-  if (gap === null || gap.ms === null) return [];
-  const text = gapText(gap, known);
-  return [`| | | ${gap.kind === 'untold' ? `**${text}**` : text} |`];
-}
-
 /** The story as Markdown, for a pull request or a chat. */
 export function storyMarkdown(payout: TransactionResponse, story: readonly StoryLine[]): string {
   const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\p{C}/gu, '\uFFFD');
-  const lines = story.flatMap(({ atMs, bank, client, gap, isAhead, known }) => [
-    `| ${istMoment(atMs)}${isAhead ? ' (scheduled)' : ''} | ${cell(bank ?? '')} | ${cell(client ?? '')} |`,
-    ...gapLines(gap, known),
-  ]);
+  const lines = story.flatMap(({ atMs, bank, client, gap, isAhead, known }) => {
+    const line = `| ${istMoment(atMs)}${isAhead ? ' (scheduled)' : ''} | ${cell(bank ?? '')} | ${cell(client ?? '')} |`;
+    if (gap === null || gap.ms === null) return [line];
+    const text = gapText(gap, known);
+    return [line, `| | | ${gap.kind === 'untold' ? `**${text}**` : text} |`];
+  });
   return [
     `**${cell(payout.client_ref_id)}**, ${payout.transfer_mode}, ${signedRupees(-payout.amount)}, ${payout.status}`,
     '',
