@@ -34,7 +34,6 @@ export const NO_ADDRESS: Address = {
   requests: {},
 };
 
-const LISTS = ['payouts', 'requests'] as const;
 const WORLD_DIGITS = 8; // as in the log
 
 /** How an address names a world. */
@@ -44,9 +43,9 @@ const viewIn = (text: string): ViewName | null => (Object.hasOwn(VIEWS, text) ? 
 
 const filterIn = (given: URLSearchParams, list: string): FilterParts =>
   Object.fromEntries(
-    [...given].flatMap(([name, value]): [string, string][] =>
-      name.startsWith(`${list}.`) ? [[name.slice(list.length + 1), value]] : [],
-    ),
+    [...given]
+      .filter(([name]) => name.startsWith(`${list}.`))
+      .map(([name, value]) => [name.slice(list.length + 1), value]),
   );
 
 /**
@@ -78,14 +77,14 @@ export function readAddress(
 
 /** The address as the part of a URL after its `#`; empty when it names nothing. */
 export function hashOf(address: Address): string {
-  const { view, world, payout, request } = address;
-  const parts: Record<string, string> = {};
-  if (world !== null) parts['world'] = world;
-  if (payout !== null) parts['payout'] = payout;
-  if (request !== null) parts['request'] = String(request);
-  for (const list of LISTS) {
-    for (const [name, value] of Object.entries(address[list])) parts[`${list}.${name}`] = value;
+  const { view, world, payout, request, ...lists } = address;
+  const parts = new URLSearchParams();
+  for (const [name, value] of Object.entries({ world, payout, request })) {
+    if (value !== null) parts.set(name, String(value));
   }
-  const query = new URLSearchParams(parts).toString();
+  for (const [list, filter] of Object.entries(lists)) {
+    for (const [name, value] of Object.entries(filter)) parts.set(`${list}.${name}`, value);
+  }
+  const query = parts.toString();
   return query === '' ? (view === null ? '' : `#${view}`) : `#${view ?? ''}?${query}`;
 }

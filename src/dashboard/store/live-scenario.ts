@@ -1,11 +1,8 @@
 import { signal } from '@preact/signals';
+import type { WorldEvent } from '../../client/event-stream.ts';
 import type { RuleResponse, ScenarioResponse } from '../../contract/control-responses.ts';
 
-interface RuleUse {
-  readonly rule: string;
-  readonly matched: number;
-  readonly taken: number;
-}
+type RuleUse = Extract<WorldEvent, { type: 'rule' }>['data'];
 
 /** A scenario with the counts of its rules as the events of their uses report them. */
 function afterUses(scenario: ScenarioResponse, uses: readonly RuleUse[]): ScenarioResponse {
