@@ -1,7 +1,7 @@
 import { SOME_PAYOUT, type PayoutInput, type TestWorld } from '../../client/test-world.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { InitiateRequest, TransferMode } from '../../contract/service.ts';
-import { relevantHeaders } from '../requests/curl.ts';
+import { bodyText, relevantHeaders } from '../requests/curl.ts';
 import { duration } from '../ui/formats.ts';
 
 /** The same as in the contract, repeated here because importing it would bundle zod into the page. */
@@ -59,13 +59,12 @@ export const sendAgain = (
   apiKey: string,
   signal: AbortSignal,
 ): Promise<Response> => {
-  const { method, path, body } = request;
+  const { method, path } = request;
   const headers = {
     'content-type': 'application/json',
     ...relevantHeaders(request),
     ...MARKED,
     authorization: `Bearer ${apiKey}`,
   };
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return fetch(url + path, { method, signal, headers, ...(body !== null && { body: text }) });
+  return fetch(url + path, { method, signal, headers, body: bodyText(request) });
 };

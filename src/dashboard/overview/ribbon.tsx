@@ -98,19 +98,13 @@ function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly no
   );
 }
 
-/** The look ahead, which is closed when it ends; null while nobody looks. */
-function usePreview() {
-  const [preview, setPreview] = useState<Preview | null>(null);
-  useEffect(() => () => preview?.close(), [preview]);
-  return [preview, setPreview] as const;
-}
-
 /** World time with what was made, settled and returned, what is scheduled, and what is at risk. Dragging “now” to the right previews the future. */
 export function Ribbon() {
   const live = useLive();
   const box = useRef<HTMLDivElement>(null);
   const width = Math.max(0, useSize(box).width - LEFT - RIGHT);
-  const [preview, setPreview] = usePreview();
+  const [preview, setPreview] = useState<Preview | null>(null); // null while nobody looks ahead
+  useEffect(() => () => preview?.close(), [preview]);
   const isDragged = useRef(false);
   const { isBusy, refusal, run } = useAction();
   const nowMs = worldNowMs(live) ?? 0;

@@ -27,19 +27,18 @@ const RELEVANT_HEADERS = new Set(['content-type', 'x-sandbox-scenario']);
 /** The request headers that can change the response. */
 export const relevantHeaders = ({ headers }: JournalEntry['request']): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-      RELEVANT_HEADERS.has(name) ? [[name, String(value)]] : [],
-    ),
+    Object.entries(headers)
+      .filter(([name]) => RELEVANT_HEADERS.has(name))
+      .map(([name, value]) => [name, String(value)]),
   );
+
+/** The body of a request of the journal, as it was sent; null if it had none. */
+export const bodyText = ({ body }: JournalEntry['request']): string | null =>
+  body === null || typeof body === 'string' ? body : JSON.stringify(body);
 
 /** A curl command that sends a request of the journal again. */
 export function curlOfRequest({ request }: JournalEntry, url: string, apiKey: string): string {
-  const { method, path, body } = request;
-  return curlOf({
-    method,
-    url: url + path,
-    apiKey,
-    headers: relevantHeaders(request),
-    body: body === null ? null : typeof body === 'string' ? body : JSON.stringify(body),
-  });
+  const { method, path } = request;
+  const headers = relevantHeaders(request);
+  return curlOf({ method, url: url + path, apiKey, headers, body: bodyText(request) });
 }
