@@ -24,7 +24,7 @@ const Verdicts = ({ title, all }: { readonly title: string; readonly all: readon
       <summary>
         {title} ({all.length})
       </summary>
-      <ul class="plain-list">
+      <ul class="stack">
         {all.map(({ id, taken, reason }) => (
           <li key={id}>
             <code>{id}</code> {taken && <strong>taken</strong>} <span class="note">{reason}</span>

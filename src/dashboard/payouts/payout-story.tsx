@@ -61,7 +61,7 @@ export function PayoutStory({ payout, story, nowMs }: Props) {
   const waits = payout.timeline.find(({ at, done }) => at === null && !done);
   const isForever = payout.status === 'PENDING' && payout.timeline.every(({ done }) => done);
   return (
-    <div class={css.story}>
+    <div class="stack">
       <div class={css.lanes} aria-hidden="true">
         <span>World time</span>
         <span>Bank</span>

@@ -153,7 +153,7 @@ export function PayoutsView() {
           {limit('atLeast', 'Amount from, rupees', '₹ from')}
           {limit('atMost', 'Amount to, rupees', '₹ to')}
           {unread !== undefined && (
-            <p class="refusal" id="no-limit">
+            <p class="notice" id="no-limit">
               {noAmountText(unread)}
             </p>
           )}

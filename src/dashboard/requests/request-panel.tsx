@@ -99,7 +99,7 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
         {isFromPage(entry) && <Fact name="Sent by">the dashboard</Fact>}
       </dl>
       {warnings.map((warning) => (
-        <p key={warning} class="warning">
+        <p key={warning} class="notice">
           {warning}
         </p>
       ))}

@@ -80,7 +80,7 @@ function KnownWorlds() {
   return (
     <>
       <h2>Shown before in this browser</h2>
-      <ul class="plain-list" aria-label="Known worlds">
+      <ul class="stack" aria-label="Known worlds">
         {worlds.map(([name, key]) => (
           <li key={name}>
             <Button kind="link" act={() => chooseKey(key)}>
@@ -162,7 +162,7 @@ export function KeyQuestion({ kept }: { readonly kept: string }) {
   const offered = offeredKey.value;
   if (offered === null) return null;
   return (
-    <div class="question" role="alert">
+    <div class="notice" role="alert">
       <span>
         This link replaces your key <code>{kept}</code> with <code>{offered}</code>. Open it only if you know
         who made it.

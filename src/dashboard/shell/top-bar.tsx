@@ -38,7 +38,7 @@ function RiskCounter({ live }: { readonly live: LiveWorld }) {
   return (
     <button
       type="button"
-      class={css.risk}
+      class={`pill risk ${css.risk}`}
       title={`${plural(count, 'payout was', 'payouts were')} made, and no response has told the client`}
       onClick={showRisk}
     >

@@ -49,7 +49,7 @@ interface RefusalProps {
 /** Why an action or an input was refused. */
 export const Refusal = ({ text, id }: RefusalProps) =>
   text === null ? null : (
-    <p class="refusal" role="alert" id={id}>
+    <p class="notice" role="alert" id={id}>
       {text}
     </p>
   );

@@ -33,7 +33,7 @@ export function useReplacement() {
       return loss === null ? carryOut(given) : setAsked({ ...given, loss });
     }, given.effects);
   const question = asked !== null && (
-    <div class="question" role="alert">
+    <div class="notice" role="alert">
       <p>
         {asked.name} would lose {asked.loss}.
       </p>
