@@ -1,3 +1,4 @@
+/// <reference lib="dom" /> -- for the functions that run in the page
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type ConsoleMessage, type Dialog, type Locator } from 'playwright-core';
 import type { Page, Request } from 'playwright-core';

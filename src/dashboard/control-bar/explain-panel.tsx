@@ -64,17 +64,12 @@ const Explanation = ({
   </>
 );
 
-/** A response, and the request and the scenario that it is about, as JSON. */
-interface Explained {
-  readonly answer: ExplainResponse;
-  readonly about: string;
-}
-
 /** What a request would get from this world now, and why. Nothing is sent. */
 export function ExplainPanel({ payout }: { readonly payout: InitiateRequest }) {
   const live = useLive();
   const [route, setRoute] = useState<Route>('initiate');
-  const [explained, setExplained] = useState<Explained | null>(null);
+  /** A response, and the request and the scenario that it is about, as JSON. */
+  const [explained, setExplained] = useState<{ answer: ExplainResponse; about: string } | null>(null);
   const { isBusy, refusal, run } = useAction();
   const input = requestOf(route, payout);
   const scenario = live.scenario.value;

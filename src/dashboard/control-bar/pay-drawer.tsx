@@ -47,14 +47,10 @@ export function PayDrawer() {
   const [isNewEachTime, setNewEachTime] = useState(true);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const [waiting, setWaiting] = useState<AbortController | null>(null);
-  const current = useRef(waiting);
   const first = useRef<HTMLFormElement>(null);
-  current.current = waiting;
   kept = form;
-  useEffect(() => {
-    first.current!.querySelector<HTMLInputElement>('[name=amount]')!.select();
-    return () => current.current?.abort();
-  }, []);
+  useEffect(() => first.current!.querySelector<HTMLInputElement>('[name=amount]')!.select(), []);
+  useEffect(() => () => waiting?.abort(), [waiting]);
 
   const magic = magicBeneficiaries(live.scenario.value);
   const amount = parseAmount(form.amount);

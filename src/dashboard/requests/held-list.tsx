@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { HeldRequest, ReleaseOrder } from '../../client/orders.ts';
 import { useAction, useLive } from '../store/current-world.ts';
-import { useTogether } from '../store/together.ts';
+import { Together } from '../store/together.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
 import { istTime } from '../ui/formats.ts';
@@ -28,8 +28,10 @@ export function HeldList() {
   const [chosen, setChosen] = useState<Response>('the response that its rule specifies');
   const { isBusy, refusal, run } = useAction();
   const read = async (): Promise<void> => setHeld((await live.feed.answerTo(live.world.held())) ?? []);
+  const [reading] = useState(() => new Together(read, READ_EVERY_MS));
   // a held request sends events when its wait begins and when it ends
-  const reading = useTogether(read, READ_EVERY_MS, [live.requests.rows.value, live.feed.connection.value]);
+  useEffect(() => reading.order(), [live.requests.rows.value, live.feed.connection.value]);
+  useEffect(() => () => reading.close(), []);
   const release = (request: HeldRequest) => (): void =>
     run(async () => {
       await request.release(RESPONSES[chosen]);

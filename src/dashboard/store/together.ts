@@ -1,5 +1,3 @@
-import { useEffect, useState } from 'preact/hooks';
-
 /** Runs one task on request: never twice at once, and once for all requests that arrive while it runs. */
 export class Together {
   readonly #act: () => Promise<void>;
@@ -33,12 +31,4 @@ export class Together {
       if (this.#isOrdered) this.order();
     }, this.#restMs);
   }
-}
-
-/** The same for a component: runs once it is shown, and again whenever one of these values changes. */
-export function useTogether(act: () => Promise<void>, restMs: number, values: readonly unknown[]): Together {
-  const [task] = useState(() => new Together(act, restMs));
-  useEffect(() => task.order(), values);
-  useEffect(() => () => task.close(), []);
-  return task;
 }
