@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { BalanceCurve } from '../overview/balance-curve.tsx';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { counted, plural, rupees } from '../ui/formats.ts';
@@ -44,6 +43,25 @@ function RiskCounter({ live }: { readonly live: LiveWorld }) {
     >
       {counted(count)} at risk · {rupees(amount)}
     </button>
+  );
+}
+
+const CURVE_WIDTH = 88;
+const CURVE_HEIGHT = 20;
+
+/** The latest balances as a small line. */
+function BalanceCurve({ values }: { readonly values: readonly number[] }) {
+  if (values.length < 2) return null;
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const y = (value: number): string =>
+    (high === low ? CURVE_HEIGHT / 2 : 2 + ((CURVE_HEIGHT - 4) * (high - value)) / (high - low)).toFixed(1);
+  const points = values.map(
+    (value, index) => `${((index * CURVE_WIDTH) / (values.length - 1)).toFixed(1)},${y(value)}`,
+  );
+  return (
+    <svg class={css.spark} width={CURVE_WIDTH} height={CURVE_HEIGHT} aria-hidden="true">
+      <polyline points={points.join(' ')} />
+    </svg>
   );
 }
 
