@@ -165,9 +165,11 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
         .evaluate((element) => getComputedStyle(element).backgroundColor);
     const current = await backgroundOf('nav [aria-current]');
     expect(current).not.toBe(await backgroundOf('nav a:not([aria-current])'));
-    expect(await backgroundOf('[role=row][data-opened]')).not.toBe(
-      await backgroundOf('[role=row]:not([data-opened])'),
-    );
+    expect(await backgroundOf('[role=row][data-opened]')).toBe(current);
+    const colours = await page
+      .locator('[role=row][data-opened], [role=row][data-opened] :is(span, time, button):not(.risk)')
+      .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).color));
+    expect(new Set(colours).size).toBe(1);
     expect(await backgroundOf('.pill.risk')).not.toBe(await backgroundOf('main section'));
     await page.emulateMedia({ forcedColors: 'none' });
   });
