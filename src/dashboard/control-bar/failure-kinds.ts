@@ -4,19 +4,11 @@ import type { RouteName } from '../../contract/match.ts';
 
 type Effect = NonNullable<RuleRequest['effect']>;
 
-/** What can be ordered for a request. */
-export interface Failure {
-  readonly name: string;
-  /** What happens to the request, as the end of a sentence: `gets a 500 after the payout`. */
-  readonly text: string;
-  readonly routes: readonly RouteName[];
-  readonly effect: Effect;
-}
-
 const ALL: readonly RouteName[] = ['initiate', 'status', 'balance'];
 const PAYS: readonly RouteName[] = ['initiate'];
 const READS: readonly RouteName[] = ['status', 'balance'];
 
+/** What can be ordered for requests to some routes. Its text ends a sentence. */
 type Row = readonly [name: string, text: string, routes: readonly RouteName[], effect: Effect];
 const ROWS: readonly Row[] = [
   ['500-after-payout', 'gets a 500 after the payout', PAYS, { commit: true, respond: { status: 500 } }],
@@ -35,7 +27,8 @@ const ROWS: readonly Row[] = [
 ];
 
 /** The first is what a sentence orders unless something else is chosen. */
-export const FAILURES = ROWS.map(([name, text, routes, effect]): Failure => ({ name, text, routes, effect }));
+export const FAILURES = ROWS.map(([name, text, routes, effect]) => ({ name, text, routes, effect }));
+export type Failure = (typeof FAILURES)[number];
 
 /** How often an order applies, as the beginning of a sentence. */
 export const TIMES = { next: 1, 'next 3': 3, every: null } as const;

@@ -74,16 +74,13 @@ function advanceCommand(live: LiveWorld, words: string): Command | null {
   }
 }
 
+type OrderWords = readonly [string, Times, RouteName | undefined, string];
+
 /** `next initiate 500 after payout`: the words in any order of the failure's own. */
 function orderCommands(live: LiveWorld, words: string): readonly Command[] {
   const match = /^(next 3|next|every)(?:\s+(initiate|status|balance))?\s*(.*)$/.exec(words);
   if (match === null) return [];
-  const [, times, route = 'initiate', rest] = match as unknown as [
-    string,
-    Times,
-    RouteName | undefined,
-    string,
-  ];
+  const [, times, route = 'initiate', rest] = match as unknown as OrderWords;
   const wanted = rest
     .replace('commit', 'payout')
     .split(' ')

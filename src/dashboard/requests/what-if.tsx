@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { JournalEntry, WorldResponse } from '../../contract/control-responses.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import { FAILURES, ruleOf, type Failure } from '../control-bar/failure-kinds.ts';
@@ -17,13 +17,7 @@ const PATIENCE_MS = 8000;
 const LATER = '3d';
 
 /** What became of a world after the request, three days later. */
-interface Future {
-  readonly title: string;
-  readonly apiKey: string;
-  readonly seen: string;
-  readonly state: string;
-  readonly world: WorldResponse;
-}
+type Future = Awaited<ReturnType<typeof futureOf>>;
 
 /** Sends the request once more in a copy of the world as it was before, and looks three days ahead. */
 async function futureOf(
@@ -32,7 +26,7 @@ async function futureOf(
   apiKey: string,
   entry: JournalEntry,
   failure: Failure | null,
-): Promise<Future> {
+) {
   const world = new TestWorld(url, apiKey);
   await world.restore(snapshot);
   if (failure !== null) await world.rule(ruleOf(failure, entry.route!, 'next', []));
