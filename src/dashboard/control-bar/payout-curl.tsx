@@ -5,7 +5,6 @@ import { CopyButton } from '../ui/button.tsx';
 import { readable } from '../ui/formats.ts';
 import { SAMPLE_PAYOUT } from './sending.ts';
 
-/** A payout as a curl command, to be copied. */
 export function PayoutCurl({ payout = SAMPLE_PAYOUT }: { readonly payout?: InitiateRequest }) {
   const { url, apiKey } = useLive().world;
   const curl = curlOf({

@@ -23,7 +23,6 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 const FORMS = 'Write a time such as “02:00 tomorrow”, “1 Dec 9:30 UTC”, “2h 30m” or “next step”.';
 
-/** The target of an advance. */
 export interface Move {
   readonly request: AdvanceRequest;
   /** World time; null when only the sandbox knows it. */

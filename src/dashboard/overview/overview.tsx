@@ -30,7 +30,6 @@ const Figure = ({ name, amount, note }: FigureProps) => (
   </div>
 );
 
-/** Credits or debits the wallet. */
 function MoneyForm() {
   const live = useLive();
   const [text, setText] = useState('10,000');

@@ -26,7 +26,6 @@ export class Preview {
     this.#copy = new World(live.world.url, `${live.world.apiKey}-preview`);
   }
 
-  /** Looks at another time. */
   look(atMs: number): void {
     this.atMs.value = atMs;
     this.#moving.order();

@@ -52,7 +52,6 @@ export const msAt = ({ atMs, x }: TimeScale, place: number): number => translate
 export const LANES = ['made', 'settled', 'back'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** Something on the ribbon. */
 export interface Tick {
   readonly atMs: number;
   readonly lane: Lane;

@@ -5,7 +5,6 @@ import { Foreign } from '../ui/marks.tsx';
 import { commandsFor, type Command } from './palette-commands.ts';
 import css from './palette.module.css';
 
-/** Every command, in words. */
 export function Palette() {
   const live = useLive();
   const dialog = useRef<HTMLDialogElement>(null);

@@ -17,7 +17,6 @@ export const NO_FILTER: PayoutFilter = { ...NO_LIST_FILTER, state: '', mode: '',
 /** Whether a typed limit is neither empty nor an amount. */
 export const isNoLimit = (typed: string): boolean => typed.trim() !== '' && parseAmount(typed) === null;
 
-/** The payouts that match a filter. */
 export function wantedPayouts(
   rows: readonly TransactionResponse[],
   filter: PayoutFilter,

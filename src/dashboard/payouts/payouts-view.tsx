@@ -51,7 +51,6 @@ const PAYOUTS: ListKind<TransactionResponse, PayoutFilter> = {
   ],
 };
 
-/** Shown while there are no payouts: how to make one. */
 const NoPayouts = () => (
   <>
     <p>
@@ -94,7 +93,6 @@ function useRows(live: LiveWorld, isRisk: boolean): readonly TransactionResponse
   return isAsked ? atRisk : rows;
 }
 
-/** All payouts of the world, live. */
 export function PayoutsView() {
   const live = useLive();
   const [filter, setFilter] = useFilter('payouts', NO_FILTER);

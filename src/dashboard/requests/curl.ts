@@ -11,7 +11,6 @@ interface CurlRequest {
 /** Quotes a text for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A call as a curl command. */
 export function curlOf({ method, url, apiKey, headers = {}, body = null }: CurlRequest): string {
   const words = [
     method === 'GET' ? `curl -sS ${quoted(url)}` : `curl -sS -X ${method} ${quoted(url)}`,

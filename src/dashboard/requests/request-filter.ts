@@ -38,7 +38,6 @@ export interface RequestFilter extends ListFilter {
 
 export const NO_FILTER: RequestFilter = { ...NO_LIST_FILTER, kind: 'all' };
 
-/** The requests that match a filter. */
 export function wantedRequests(
   rows: readonly JournalEntry[],
   { kind, ...filter }: RequestFilter,

@@ -29,7 +29,6 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
   </li>
 );
 
-/** The scenarios of the server, to choose from. */
 function ScenarioList({ name: current }: { readonly name: string | null }) {
   const live = useLive();
   const { scenarios = [], in_force: active } = live.scenarios.value ?? {};
@@ -61,7 +60,6 @@ interface Edited {
   readonly from: string;
 }
 
-/** Opens the scenario or the overrides as YAML. */
 function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
   const live = useLive();
   const { world } = live;

@@ -94,7 +94,6 @@ function KeyedPage({ apiKey: key }: { readonly apiKey: string }) {
   );
 }
 
-/** The whole page. */
 export function Page() {
   const key = apiKey.value;
   if (wantedWorld.value !== null) return <UnlockWorld name={wantedWorld.value} url={sandboxUrl()} />;

@@ -66,7 +66,6 @@ export function useShortcuts(live: LiveWorld): void {
   }, [live]);
 }
 
-/** The list of keys. */
 export function ShortcutSheet() {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => dialog.current!.showModal(), []);

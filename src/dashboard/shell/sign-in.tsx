@@ -69,7 +69,6 @@ function KeyForm({ start, refusal, isBusy = false, onKey, other, intro, children
   );
 }
 
-/** The worlds that this browser has shown before. */
 function KnownWorlds() {
   const [worlds, setWorlds] = useState(knownWorlds);
   if (worlds.length === 0) return null;
@@ -104,7 +103,6 @@ interface SignInProps {
   readonly refusal?: string;
 }
 
-/** Asks for the key of a world. */
 export const SignIn = ({ given = DEMO_KEY, refusal }: SignInProps) => (
   <KeyForm
     start={given}

@@ -59,7 +59,6 @@ const doneElsewhere = (event: WorldEvent): string | null => {
 
 /** What happens in the world, in words: shown for some seconds, or told to screen readers. */
 export class News {
-  /** The current announcement. */
   readonly said = signal('');
   /** The newest last. */
   readonly toasts = signal<readonly Toast[]>([]);

@@ -48,7 +48,6 @@ function afterChange(
 
 /** The newest payouts of a world that the page has loaded, newest first. */
 export class PayoutList {
-  /** Newest first. */
   readonly rows = signal<readonly TransactionResponse[]>([]);
   /** How many older payouts are not loaded. */
   readonly before = signal(0);

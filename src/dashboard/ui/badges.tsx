@@ -7,7 +7,6 @@ export const StateMark = ({ state }: { readonly state: State }) => (
   <span class={`state is-${state.toLowerCase()}`}>{state}</span>
 );
 
-/** What the client got. */
 export const ResponseMark = ({ entry }: { readonly entry: JournalEntry }) => (
   <span class={wentWrong(entry) ? 'pill' : 'number'}>
     {seenText(entry)}

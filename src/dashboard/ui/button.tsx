@@ -88,7 +88,6 @@ interface CopyProps {
 
 const SHOWN_MS = 1500;
 
-/** Copies a text and confirms it. */
 export function CopyButton({ label, text }: CopyProps) {
   const [said, setSaid] = useState('');
   const copy = async (): Promise<void> => {

@@ -31,7 +31,6 @@ export const Foreign = ({ text }: { readonly text: string }) => (
   <bdi>{text.replaceAll(/\p{C}/gu, '\uFFFD')}</bdi>
 );
 
-/** One line of a list of facts. */
 export const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
   <div>
     <dt>{name}</dt>
@@ -40,7 +39,6 @@ export const Fact = ({ name, children }: { readonly name: string; readonly child
 );
 
 interface RefusalProps {
-  /** null shows nothing. */
   readonly text: string | null;
   /** For the field that it is about. */
   readonly id?: string;
