@@ -38,7 +38,14 @@ test.each<[string, string, string, (socket: Socket) => void]>([
     await expect
       .poll(() => world.requests())
       .toMatchObject([
-        { outcome: 'client_gone', answer: null, code: null, duration_ms: expect.any(Number), ended_after: 1 },
+        {
+          outcome: 'client_gone',
+          answer: null,
+          code: null,
+          committed: null,
+          duration_ms: expect.any(Number),
+          ended_after: 1,
+        },
       ]);
     expect(await world.transactions()).toEqual([]);
   },

@@ -112,12 +112,13 @@ test('a reference of 128 emoji is listed and counted like any other', async () =
 });
 
 testRows(['[]', '"payout"', 'null', '5'])('a body that is no object is refused as a whole', async (text) => {
-  const { client } = await sandboxFor();
+  const world = await clientFor();
   const message = 'body must be a JSON object';
-  expect(await post(client(), text)).toMatchObject({
+  expect(await post(world, text)).toMatchObject({
     status: 400,
     body: { code: 'INVALID_REQUEST', errors: [{ field: 'body', message }] },
   });
+  expect((await world.world.verify({ match: { amount: 1 } })).count).toBe(0);
 });
 
 testRows([
