@@ -87,22 +87,26 @@ test('the variable of a referee that has ended is named, and a hunt within a tes
   expect(runs).toBe(2);
 });
 
-test('a sandbox that a test has closed still counts in what is shown of a long command', async () => {
-  const join = await openJoinPoint({
+/** Where sandboxes of tests are joined, and what joins one with these options. */
+async function joinPoint(change: Partial<Parameters<typeof openJoinPoint>[0]> = {}) {
+  const common = {
     by: 'referee',
     usual: {},
     outer: readSettings({}, {}),
     fixed: [],
-    said: new Set(),
-    collect: async () => null,
-  });
+    said: new Set<string>(),
+  };
+  const join = await openJoinPoint({ ...common, collect: async () => null, ...change });
   onTestFinished(async () => void (await join.end()));
   const address = join.variables[JOIN_VARIABLE]!;
-  const started = await fetch(address, {
-    method: 'POST',
-    body: JSON.stringify({ options: {}, folder: '.' }),
-  });
-  const { id, url } = (await started.json()) as { id: number; url: string };
+  const start = (options = {}, folder = '.') =>
+    fetch(address, { method: 'POST', body: JSON.stringify({ options, folder }) });
+  return { join, address, start };
+}
+
+test('a sandbox that a test has closed still counts in what is shown of a long command', async () => {
+  const { join, address, start } = await joinPoint();
+  const { id, url } = (await (await start()).json()) as { id: number; url: string };
   await fetch(`${url}/client/fetchbalance`, { headers: { authorization: 'Bearer sk_test_1' } });
   const { uses, size } = join.counts.get(id)!;
   await fetch(`${address}/${id}`, { method: 'DELETE' });
@@ -111,51 +115,29 @@ test('a sandbox that a test has closed still counts in what is shown of a long c
 });
 
 test('a page that a browser shows cannot end the sandbox of a test', async () => {
-  const common = {
-    by: 'referee',
-    usual: {},
-    outer: readSettings({}, {}),
-    fixed: [],
-    said: new Set<string>(),
-  };
-  const join = await openJoinPoint({ ...common, collect: async () => null });
-  onTestFinished(async () => void (await join.end()));
-  const address = join.variables[JOIN_VARIABLE]!;
-  const asked = { method: 'POST', body: JSON.stringify({ options: {}, folder: '.' }) };
-  const { id, url } = (await (await fetch(address, asked)).json()) as { id: number; url: string };
+  const { address, start } = await joinPoint();
+  const { id, url } = (await (await start()).json()) as { id: number; url: string };
   const image = await fetch(`${address}/${id}`); // browsers send no Origin for one
   expect(image.status).toBe(400);
   expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
 });
 
 test('a relative path in the options of a test begins in the folder of the test', async () => {
-  const outer = readSettings({}, {});
-  const common = { by: 'referee', usual: {}, outer, fixed: [], said: new Set<string>() };
-  const join = await openJoinPoint({ ...common, collect: async () => null });
-  onTestFinished(async () => void (await join.end()));
+  const { start } = await joinPoint();
   const folder = dirname(fileWith('mine.yaml', 'description: mine'));
-  const asked = { method: 'POST', body: JSON.stringify({ options: { scenario: './mine.yaml' }, folder }) };
-  expect((await fetch(join.variables[JOIN_VARIABLE]!, asked)).status).toBe(200);
+  expect((await start({ scenario: './mine.yaml' }, folder)).status).toBe(200);
 });
 
 test('a sandbox that a test starts as its command ends is judged and stopped', async () => {
   const said = new Set<string>();
-  const join = await openJoinPoint({
-    by: 'referee',
-    usual: {},
-    outer: readSettings({}, {}),
-    fixed: [],
-    said,
-    collect: async ({ url }) => url,
-  });
-  let ended: Promise<readonly string[]> | undefined;
+  const { join, start } = await joinPoint({ said, collect: async ({ url }: { url: string }) => url });
+  let ended: Promise<readonly unknown[]> | undefined;
   vi.spyOn(said, 'add').mockImplementation(() => {
     ended = Promise.resolve().then(() => join.end()); // the start has just begun
     return said;
   });
-  const asked = { method: 'POST', body: JSON.stringify({ options: {}, folder: '.' }) };
-  await expect(fetch(join.variables[JOIN_VARIABLE]!, asked)).rejects.toThrow('fetch failed');
+  await expect(start()).rejects.toThrow('fetch failed');
   const [url] = await ended!;
-  await expect(fetch(`${url}/client/fetchbalance`)).rejects.toThrow('fetch failed');
+  await expect(fetch(`${String(url)}/client/fetchbalance`)).rejects.toThrow('fetch failed');
   expect(url).toMatch(/^http/);
 });

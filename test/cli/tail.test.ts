@@ -11,6 +11,26 @@ import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {}), { key });
 
+/** Follows the world of a session until the test stops it. */
+function tailOf(followed: ReturnType<typeof session>) {
+  const lines: string[] = [];
+  const notes: string[] = [];
+  const stop = new AbortController();
+  const output = {
+    say: (line: string) => void lines.push(line),
+    note: (line: string) => void notes.push(line),
+  };
+  const ended = tail(followed, false, output, stop.signal);
+  return {
+    lines,
+    notes,
+    stop: async () => {
+      stop.abort();
+      expect(await ended).toBe(0);
+    },
+  };
+}
+
 const portOf = ({ url }: Sandbox): number => Number(new URL(url).port);
 
 /** A line without its time, the day in a UTR, and how long the response took. */
@@ -27,18 +47,9 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   const proxy = await TcpProxy.to(portOf(first)); // an address that stays
   onTestFinished(() => proxy.close());
   const followed = session(`http://127.0.0.1:${proxy.port}`, 'sk_test_demo');
-  const lines: string[] = [];
-  const notes: string[] = [];
-  const stop = new AbortController();
-  let ended: Promise<number>;
-  await new Promise((paid) => {
-    const note = (line: string): void => {
-      notes.push(line);
-      if (line.startsWith('following'))
-        paid(followed.world.pay({ client_ref_id: 'order-1', amount: 1500.5 }));
-    };
-    ended = tail(followed, false, { say: (line) => lines.push(line), note }, stop.signal);
-  });
+  const { lines, notes, stop } = tailOf(followed);
+  await expect.poll(() => notes).toEqual([expect.stringMatching(/^following/)]);
+  await followed.world.pay({ client_ref_id: 'order-1', amount: 1500.5 });
   await expect
     .poll(() => lines.join('\n'))
     .toMatch(/16:00:00\.000 {2}initiate {2}order-1 {2}₹1,500\.50 IMPS {2}200 PENDING/);
@@ -57,8 +68,7 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   onTestFinished(() => again.close());
   proxy.targetPort = portOf(again);
   await expect.poll(() => notes.at(-1)).toMatch(/is back$/);
-  stop.abort();
-  expect(await ended!).toBe(0);
+  await stop();
   const [, shown] = /```\n(\d\d:.*?)```/s.exec(readFileSync('docs/cli.md', 'utf8'))!;
   const expected = shown!.trim().split('\n').map(timeless);
   expect(lines.map(timeless)).toEqual(expect.arrayContaining(expected));
@@ -73,40 +83,29 @@ test('tail says that something is missing when it loses a world that had no even
     await pay({ amount: 9 });
   };
   await repeat();
-  const lines: string[] = [];
-  const notes: string[] = [];
-  const stop = new AbortController();
-  const output = { say: (line: string) => lines.push(line), note: (line: string) => notes.push(line) };
-  const ended = tail(session(url, apiKey), false, output, stop.signal);
+  const { lines, notes, stop } = tailOf(session(url, apiKey));
   await expect.poll(() => notes.at(-1)).toMatch(/^following/);
   await sandbox.dropWorld((await world.summary()).id);
   await expect.poll(() => notes.at(-1)).toBe(`${url} is back`);
   await expect.poll(() => lines.join('\n')).toContain('some events are no longer available');
   await repeat();
   await expect.poll(() => lines.join('\n')).toContain('reference-reused: order-1 was sent again');
-  stop.abort();
-  expect(await ended).toBe(0);
+  await stop();
 });
 
 test('tail shows a finding again that the client repeats after a restore', async () => {
   const { world, pay, url, apiKey } = await clientFor();
   await pay();
   const snapshot = await world.snapshot();
-  const lines: string[] = [];
-  const stop = new AbortController();
-  let ended: Promise<number>;
-  await new Promise<void>((following) => {
-    const output = { say: (line: string) => void lines.push(line), note: () => following() };
-    ended = tail(session(url, apiKey), false, output, stop.signal);
-  });
+  const { lines, notes, stop } = tailOf(session(url, apiKey));
+  await expect.poll(() => notes).toHaveLength(1);
   const found = () => lines.filter((line) => line.includes('reference-reused')).length;
   for (const times of [1, 2]) {
     await pay({ amount: 9 });
     await expect.poll(found).toBe(times);
     await world.restore(snapshot);
   }
-  stop.abort();
-  await ended!;
+  await stop();
 });
 
 test('Ctrl-C ends tail with exit code 0', async () => {
@@ -126,11 +125,7 @@ test('tail names its world, and shows what is at risk until the client has seen 
   const { client, url } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
   const { apiKey, pay, status } = client();
   await connectSandbox({ url }).world({ apiKey, name: 'refunds' }).summary();
-  const lines: string[] = [];
-  const notes: string[] = [];
-  const stop = new AbortController();
-  const output = { say: (line: string) => lines.push(line), note: (line: string) => notes.push(line) };
-  const ended = tail(session(url, apiKey), false, output, stop.signal);
+  const { lines, notes, stop } = tailOf(session(url, apiKey));
   await expect.poll(() => notes.join()).toContain(' (refunds) at ');
   await pay({ client_ref_id: '\u001b[2J\u202e\n::error::', amount: 1 });
   await pay({ client_ref_id: 'lost', amount: 1500, beneficiary_account: '9999100500' });
@@ -142,6 +137,5 @@ test('tail names its world, and shows what is at risk until the client has seen 
   await status({ client_ref_id: 'lost' });
   await expect.poll(() => lines).toContainEqual(expect.stringMatching(/^ +at risk {3}none$/));
   expect(lines.find((line) => line.includes('[2J'))).toMatch(/initiate +\ufffd\[2J\ufffd\ufffd::error::/);
-  stop.abort();
-  expect(await ended).toBe(0);
+  await stop();
 });
