@@ -206,22 +206,11 @@ describe('a damaged world costs only itself', () => {
       () => change(lineOf('payout'), (text) => text.replace('"amountPaise":100', '"amountPaise":101')),
       'its checksum is that of another text',
     ],
-    [
-      'another name',
-      () => change(lineOf('payout'), (text) => text.replace('आशा', 'उषा')),
-      'its checksum is that of another text',
-    ],
     ['an item twice', () => change(lineOf('payout'), (text) => [text, text]), 'contradicts itself'],
-    ['an item too few', () => change(lineOf('attempts'), () => []), 'its checksum is that of another text'],
     [
       'an item nested too deep',
       () => change(lineOf('payout'), () => `{"payout":${'['.repeat(200)}${']'.repeat(200)}}`),
       'it is not JSON',
-    ],
-    [
-      'another checksum',
-      () => change(lineOf('end'), (text) => text.replace(/"checksum":"./, '"checksum":"x')),
-      'its checksum',
     ],
     [
       'the end of another world',
@@ -336,11 +325,6 @@ describe('a text is refused as a whole', () => {
     ],
     ['of the second version', () => TEXT.replace('"version":3', '"version":2'), earlier(2)],
     ['that is cut off in a world', () => TEXT.slice(0, TEXT.length / 2), 'This snapshot ends too early'],
-    [
-      'that is cut off at a line',
-      () => LINES.slice(0, lineOf('end', 1)).join('\n'),
-      'This snapshot ends too early',
-    ],
     [
       'that is cut off before its last line',
       () => LINES.slice(0, -2).join('\n'),

@@ -258,21 +258,6 @@ testRows<[what: string, why: string, tamper: (saved: Tampered) => void]>([
     'legal edges only',
     (saved) => void saved.payout(4).timeline.push(step('FAILED', 91)),
   ],
-  [
-    'a step ahead that waits for nothing',
-    'a step waits',
-    (saved) => void (saved.payout(2).timeline[1]!.polls = null),
-  ],
-  [
-    'a step ahead that waits for two things',
-    'a step waits',
-    (saved) => void (saved.payout(2).timeline[1]!.afterMs = 99),
-  ],
-  [
-    'steps ahead in another order',
-    'in order of due time',
-    (saved) => void (saved.payout(3).timeline = [step('SUCCESS', 60), step('REVERSED', 59)]),
-  ],
   // the wallet
   [
     'more money than its entries',

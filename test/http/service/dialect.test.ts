@@ -630,34 +630,32 @@ test('every file that docs/fidelity.md names exists', () => {
   expect(files.filter((file) => !existsSync(new URL(file, src)))).toEqual([]);
 });
 
-describe('errors from rules and broken HTTP', () => {
-  const SHAPES = {
-    envelope: { status: 'error', message: 'later', code: 'SLOW_DOWN' },
-    message: { message: 'later' },
-    problem: {
-      type: 'about:blank',
-      title: 'Service Unavailable',
-      status: 503,
-      detail: 'later',
-      code: 'SLOW_DOWN',
-    },
-    empty: undefined,
-  };
+const SHAPES = {
+  envelope: { status: 'error', message: 'later', code: 'SLOW_DOWN' },
+  message: { message: 'later' },
+  problem: {
+    type: 'about:blank',
+    title: 'Service Unavailable',
+    status: 503,
+    detail: 'later',
+    code: 'SLOW_DOWN',
+  },
+  empty: undefined,
+};
 
-  test.each(Object.entries(SHAPES))(
-    'an error that a rule sends has the error body of the dialect: %s',
-    async (body, said) => {
-      const respond = { status: 503, code: 'SLOW_DOWN', message: 'later' };
-      const open = opening('errors.body', body);
-      const world = await open({ scenario: { rules: [{ name: 'busy', effect: { respond } }] } });
-      const answer = await world.pay();
-      expect(answer.status).toBe(503);
-      expect(answer.body).toEqual(said);
-      if (said === undefined) expect(answer).toMatchObject({ text: '' });
-      expect(answer.headers.has('content-type')).toBe(said !== undefined);
-    },
-  );
-});
+test.each(Object.entries(SHAPES))(
+  'an error that a rule sends has the error body of the dialect: %s',
+  async (body, said) => {
+    const respond = { status: 503, code: 'SLOW_DOWN', message: 'later' };
+    const open = opening('errors.body', body);
+    const world = await open({ scenario: { rules: [{ name: 'busy', effect: { respond } }] } });
+    const answer = await world.pay();
+    expect(answer.status).toBe(503);
+    expect(answer.body).toEqual(said);
+    if (said === undefined) expect(answer).toMatchObject({ text: '' });
+    expect(answer.headers.has('content-type')).toBe(said !== undefined);
+  },
+);
 
 test('a repeated body is compared with that of the latest payout', async () => {
   const dialect: DialectChange = { client_ref_id: { same_body: 'replay', changed_body: 'second_payout' } };
@@ -669,10 +667,9 @@ test('a repeated body is compared with that of the latest payout', async () => {
   expect(await paid(world)).toBe(4);
 });
 
-describe('presets', () => {
-  const presets = [...shippedDialects()];
-
-  test.each(presets)('a scenario may start from %s and change single rows', async (name, preset) => {
+test.each([...shippedDialects()])(
+  'a scenario may start from %s and change single rows',
+  async (name, preset) => {
     const dialect: DialectChange = {
       extends: name,
       errors: { body: 'problem' },
@@ -689,8 +686,8 @@ describe('presets', () => {
     expect(sandboxHeaders(answer).length > 0).toBe(preset.answers.sandbox_headers === 'sent');
     const { data } = (await world.status({ client_ref_id: 'order-1' })).body;
     expect('completed_at' in data).toBe(false);
-  });
-});
+  },
+);
 
 describe('the header X-Sandbox-Scenario', () => {
   async function worldWith(scenarios: Record<string, ScenarioInput>): Promise<Client> {

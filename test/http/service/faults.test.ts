@@ -62,8 +62,6 @@ const ANSWERED: readonly [string, Effect, typeof seenAsJson][] = [
   ['a slow 502 page', { ...GATEWAY, fault: { kind: 'slow-body', bytes_per_second: 1000 } }, seenAsPage],
   ['a plain text', { respond: { status: 503, body: 'try later' } }, seenAsText],
   ['a fixed delay', { delay: '10ms' }, seenAsJson],
-  ['a uniform delay', { delay: { min: '1ms', max: '20ms' } }, seenAsJson],
-  ['a log-normal delay', { delay: { median: '5ms', sigma: 0.5 } }, seenAsJson],
 ];
 
 /** Checks the payout and the balance after a single initiate. */
@@ -72,7 +70,7 @@ async function expectPaid(client: Client): Promise<void> {
   expect((await client.balance()).body.data.balance).toBe(OPENING - PAYOUT.amount);
 }
 
-// that a payout without a response is made or not, and once, commit.test.ts has for every effect
+// that a payout without a response is made or not, and once, magic.test.ts and commit.test.ts have for every effect
 describe.each(isLong ? HTTP_CLIENTS : [FETCH, KEPT_ALIVE])('$name', (http) => {
   const isFetch = http.name === 'fetch';
   const commit = true;

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
 import { clientFor, PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
-const times = <T>(count: number, make: (nth: number) => T): T[] =>
-  Array.from({ length: count }, (_, nth) => make(nth));
-
 test('an initiate past the rate limit gets 429, which names the limit and the setting that changes it', async () => {
   const world = await clientFor({ rateLimit: '3/1h' });
   for (const nth of [1, 2, 3]) expect((await world.pay({ client_ref_id: `order-${nth}` })).status).toBe(200);
@@ -42,10 +39,8 @@ test('the rate limit applies to initiates only, and to each key separately; a re
   await one.pay();
   expect((await one.pay()).status).toBe(429);
   expect((await other.pay()).status).toBe(200);
-  for (const answer of await Promise.all(times(20, () => one.balance()))) expect(answer.status).toBe(200);
-  for (const answer of await Promise.all(times(20, () => one.status({ client_ref_id: 'order-1' })))) {
-    expect(answer.status).toBe(200);
-  }
+  for (const read of [await one.balance(), await one.status({ client_ref_id: 'order-1' })])
+    expect(read.status).toBe(200);
   await one.world.reset();
   expect([(await one.pay()).status, (await one.pay()).status]).toEqual([200, 429]);
 });
