@@ -8,7 +8,16 @@ import { payMany } from '../support/many-payouts.ts';
 const after = (ms: number): string => new Date(Date.parse(START) + ms).toISOString();
 const LOST = { commit: true, respond: { status: 500 } } as const;
 
-describe.each(WAYS_IN)('$name', ({ start }) => {
+test('a sandbox that another process runs is used like one of this process', async () => {
+  await using sandbox = await WAYS_IN.at(-1)!.start();
+  await using world = sandbox.world();
+  const { txn_id } = await world.pay();
+  expect([await world.balance(), await world.transition(txn_id!, 'FAILED')]).toMatchObject([999_000, {}]);
+  expect((await sandbox.worlds()).map(({ balance }) => balance)).toContain(1_000_000);
+});
+
+// all that is said goes over HTTP, in a process or out of it
+describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
   let sandbox: Sandbox;
   beforeAll(async () => {
     sandbox = await start();
@@ -206,22 +215,18 @@ describe.each(WAYS_IN)('$name', ({ start }) => {
     for (const world of [using, dropped, reset]) expect(await world.transactions()).toEqual([]);
   });
 
-  /** Told once in `npm test`, since it takes longer than all others together. */
-  test.each(isLong || start === WAYS_IN[0]!.start ? ['lists'] : [])(
-    '%s of more than one page are returned whole',
-    async () => {
-      const world = sandbox.world();
-      const count = 1100;
-      const references = Array.from({ length: count }, (_, nth) => `order-${nth}`);
-      await payMany(world, count);
-      const known = await world.transactions();
-      expect(known.map(({ client_ref_id }) => client_ref_id).toSorted()).toEqual(references.toSorted());
-      expect(await world.entries()).toHaveLength(count + 1);
-      expect(await world.requests()).toHaveLength(1000); // as many as the journal holds
-      const { changes } = await world.clock.advance('1d'); // in two parts: there are more than fit in one turn
-      expect(new Set(changes.map(({ client_ref_id }) => client_ref_id))).toEqual(new Set(references));
-    },
-  );
+  test('lists of more than one page are returned whole', async () => {
+    const world = sandbox.world();
+    const count = 1100;
+    const references = Array.from({ length: count }, (_, nth) => `order-${nth}`);
+    await payMany(world, count);
+    const known = await world.transactions();
+    expect(known.map(({ client_ref_id }) => client_ref_id).toSorted()).toEqual(references.toSorted());
+    expect(await world.entries()).toHaveLength(count + 1);
+    expect(await world.requests()).toHaveLength(1000); // as many as the journal holds
+    const { changes } = await world.clock.advance('1d'); // in two parts: there are more than fit in one turn
+    expect(new Set(changes.map(({ client_ref_id }) => client_ref_id))).toEqual(new Set(references));
+  });
 
   test('a test can expect good conduct of its client, and its error says what was wrong', async () => {
     const world = sandbox.world();

@@ -199,8 +199,8 @@ test('every route that shows or changes a world requires an accepted key', async
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
       expect(answer.text).not.toContain(key);
     }
-    expect(await stateOf(world)).toEqual(before);
   });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('no change reaches the world of another key', async () => {
@@ -275,8 +275,8 @@ test('every change refuses a form that a page of another origin posts', async ()
       const { origin: _origin, ...withoutOrigin } = headers;
       expectRefused(await send(url, route, { headers: withoutOrigin, body }), [401]);
     }
-    expect(await stateOf(world)).toEqual(before);
   });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('every change refuses an invalid body, and changes nothing', async () => {
@@ -303,8 +303,8 @@ test('every change refuses an invalid body, and changes nothing', async () => {
     for (const [sent, statuses] of isWhole ? wrong : wrong.slice(0, 4)) {
       expectRefused(await send(url, route, { ...sent, authorization }), statuses);
     }
-    expect(await stateOf(world)).toEqual(before);
   });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('every route with a body requires one', async () => {
@@ -316,8 +316,8 @@ test('every route with a body requires one', async () => {
     for (const sent of [{}, json(''), json('null'), json('   ')]) {
       expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
     }
-    expect(await stateOf(world)).toEqual(before);
   });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('an unknown query parameter is refused by every route', async () => {
@@ -343,8 +343,8 @@ test('every route with an id refuses malformed ones', async () => {
     expect(
       (await send(url, route, { ...validRequest(route), authorization, id: 'x'.repeat(200) })).status,
     ).toBe(404);
-    expect(await stateOf(world)).toEqual(before);
   });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('a path that is too long, an unknown path and a wrong method are refused', async () => {
