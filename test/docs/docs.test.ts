@@ -15,6 +15,7 @@ import {
 import { hunt, startSandbox, type World } from '../../src/index.ts';
 import { legalNext } from '../../src/payout/payout.ts';
 import { judge } from '../../src/referee/judge.ts';
+import { routesIn } from '../support/control.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
 import { paste, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { clientFor } from '../support/sandbox.ts';
@@ -24,16 +25,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
-
-/** Every route of the control API, as the response to an unknown one lists them. */
-async function controlRoutes(): Promise<string[]> {
-  const { body } = await (await clientFor()).send('GET', '/_sandbox/nowhere');
-  const listed = (body.message as string).split('The routes are ')[1]!.split(', ');
-  return listed.flatMap((route) => {
-    const [methods, path] = [route.slice(0, route.lastIndexOf(' ')), route.slice(route.lastIndexOf(' ') + 1)];
-    return methods.split(' and ').map((method) => `${method} ${path}`);
-  });
-}
 
 test('docs/service.md lists exactly the fields of each route, which are required, and what can follow each state', () => {
   const fields = (heading: string) => tableUnder(page('service.md'), heading).map(([field]) => field);
@@ -52,7 +43,8 @@ test('docs/service.md lists exactly the fields of each route, which are required
 
 test('docs/control-api.md lists exactly the calls of the control API', async () => {
   const listed = listUnder(page('control-api.md'), 'Calls').map(([call]) => call.split(' (', 1)[0]!);
-  expect(listed.toSorted()).toEqual((await controlRoutes()).toSorted());
+  const { body } = await (await clientFor()).send('GET', '/_sandbox/nowhere');
+  expect(listed.toSorted()).toEqual(routesIn(body.message).toSorted());
 });
 
 test('docs/control-api.md lists exactly the refusals of the control API', () => {

@@ -7,6 +7,16 @@ import { START } from './world/ways-in.ts';
 export const ask = (client: Client, method: string, path: string, body?: unknown): Promise<Seen> =>
   client.send(method, `/_sandbox${path}`, { json: body });
 
+/** The routes that the response to an unknown path lists: `POST /_sandbox/reset`. */
+export const routesIn = (message: string): string[] =>
+  message
+    .split('The routes are ')[1]!
+    .split(', ')
+    .flatMap((route) => {
+      const [, methods, path] = /^(.*) (\S+)$/.exec(route)!;
+      return methods!.split(' and ').map((method) => `${method} ${path}`);
+    });
+
 /** The body of a refusal of the control API, with the invalid fields if there are any. */
 export const refusal = (status: number, code: string, message: unknown, fields?: readonly string[]) => ({
   status,

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { buildApp } from '../../../src/app.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { routesIn } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
@@ -18,9 +19,7 @@ async function controlRoutes(): Promise<string[]> {
   const { app } = await buildApp({ settings: readSettings({}, {}), ...parts });
   const { message } = (await app.inject('/_sandbox/nowhere')).json<{ message: string }>();
   await app.close();
-  return [...message.matchAll(/((?:[A-Z]+ and )*[A-Z]+) (\/_sandbox\/[^\s,]+)/g)].flatMap(
-    ([, methods, path]) => methods!.split(' and ').map((method) => `${method} ${path}`),
-  );
+  return routesIn(message).filter((route) => /\/_sandbox\/\w/.test(route));
 }
 
 const ROUTES = await controlRoutes();

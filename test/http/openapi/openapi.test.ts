@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
 import { REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
 import type { WorldEvent } from '../../../src/index.ts';
+import { routesIn } from '../../support/control.ts';
 import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
 import { runInProcess } from '../../support/program.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
@@ -23,13 +24,7 @@ const UNDOCUMENTED = [
 test('the OpenAPI document lists exactly the routes that exist', async () => {
   const { client, document } = await openDocument();
   const answers = [await client.send('GET', '/nowhere'), await client.send('GET', '/_sandbox/nowhere')];
-  const routes = answers.flatMap(({ body }) => {
-    const listed = (body.message as string).split('The routes are ')[1]!.split(', ');
-    return listed.flatMap((route) => {
-      const [, methods, path] = /^(.*) (\S+)$/.exec(route)!;
-      return methods!.split(' and ').map((method) => `${method} ${path}`);
-    });
-  });
+  const routes = answers.flatMap(({ body }) => routesIn(body.message));
   const documented = callsOf(document).map(({ method, path }) => `${method} ${path}`);
   expect([...documented, ...UNDOCUMENTED].toSorted()).toEqual(routes.toSorted());
   expect(documented).toContain('POST /payout/initiate');
