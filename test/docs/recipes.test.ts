@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/settings.ts';
 import { listUnder } from '../support/markdown.ts';
@@ -39,23 +39,15 @@ test('every file of a recipe is linked from a page', () => {
   expect(files.filter((file) => !linked.has(file))).toEqual([]);
 });
 
-describe.each(pages)('%s', (page) => {
-  test('is short, and all its links exist', () => {
-    expect(textOf(page).split('\n').length).toBeLessThan(81);
-    expect(linksOf(page).filter((path) => !existsSync(join(RECIPES, dirname(page), path)))).toEqual([]);
-  });
-
-  test('shows the code of the files that it links', () => {
-    const indented = (text: string): string => text.replaceAll(/^ +/gm, '').trim();
-    const linked = linksOf(page)
-      .filter((path) => files.includes(posix.normalize(path)))
-      .map((path) => indented(textOf(path)));
-    const shown = textOf(page).matchAll(/```(js|json|yaml|python|java|go|nginx)\n(.*?)```/gs);
-    const elsewhere = [...shown].filter(
-      ([, , code]) => !linked.some((file) => file.includes(indented(code!))),
-    );
-    expect(elsewhere.map(([, , code]) => code)).toEqual([]);
-  });
+test.each(pages)('%s is short, and shows the code of the files that it links', (page) => {
+  expect(textOf(page).split('\n').length).toBeLessThan(81);
+  const indented = (text: string): string => text.replaceAll(/^ +/gm, '').trim();
+  const linked = linksOf(page)
+    .filter((path) => files.includes(posix.normalize(path)))
+    .map((path) => indented(textOf(path)));
+  const shown = textOf(page).matchAll(/```(js|json|yaml|python|java|go|nginx)\n(.*?)```/gs);
+  const elsewhere = [...shown].filter(([, , code]) => !linked.some((file) => file.includes(indented(code!))));
+  expect(elsewhere.map(([, , code]) => code)).toEqual([]);
 });
 
 test('the scenario for Docker is valid', async () => {

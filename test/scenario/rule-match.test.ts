@@ -3,7 +3,7 @@ import type { Match } from '../../src/contract/match.ts';
 import type { Effect as EffectDocument, NamedRuleDocument } from '../../src/contract/scenario-document.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
-import { delayMs, firstApplicableRule, type Effect, type RequestFacts } from '../../src/scenario/rule.ts';
+import { delayMs, firstApplicableRule, type RequestFacts } from '../../src/scenario/rule.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const istTime = (hhmm: string): number => Date.parse(`2026-01-15T${hhmm}:00+05:30`);
@@ -211,59 +211,10 @@ test('steps of one kind must be in order even with a step of another kind betwee
   ]);
 });
 
-const NOTHING: Effect = {
-  delay: null,
-  respond: null,
-  fault: null,
-  hold: null,
-  commit: true,
-  timeline: null,
-  notFound: null,
-  staleMs: null,
-};
-testRows<[effect: EffectDocument, change: Partial<Effect>]>([
-  [{}, {}],
-  [{ commit: false }, { commit: false }],
-  [{ hold: 'arrived' }, { hold: { at: 'arrived', forMs: 30_000 } }],
-  [{ hold: { at: 'committed', for: 5000 } }, { hold: { at: 'committed', forMs: 5000 } }],
-  [{ respond: { status: 500 } }, { respond: { status: 500 }, commit: false }],
-  [{ respond: { status: 500 }, commit: true }, { respond: { status: 500 } }],
-  [
-    { respond: { status: 400, code: 'C', message: 'M', headers: { a: 'b' }, body: '' } },
-    { respond: { status: 400, code: 'C', message: 'M', headers: { a: 'b' }, body: '' }, commit: false },
-  ],
-  [{ fault: 'garbage' }, { fault: { kind: 'garbage' }, commit: false }],
-  [{ fault: 'hang' }, { fault: { kind: 'hang', for: null }, commit: false }],
-  [{ fault: { kind: 'hang', for: 5 } }, { fault: { kind: 'hang', for: 5 }, commit: false }],
-  [{ fault: 'slow-body' }, { fault: { kind: 'slow-body', bytes_per_second: 50 }, commit: false }],
-  [
-    { fault: { kind: 'slow-body', bytes_per_second: 7 } },
-    { fault: { kind: 'slow-body', bytes_per_second: 7 }, commit: false },
-  ],
-  [{ delay: 0 }, { delay: 0 }],
-  [{ delay: { min: 1, max: 2 } }, { delay: { min: 1, max: 2 } }],
-  [{ delay: { median: 1, sigma: 2 } }, { delay: { median: 1, sigma: 2 } }],
-  [{ not_found: { reads: 2 } }, { notFound: { reads: 2 } }],
-  [{ not_found: { for: 9 } }, { notFound: { for: 9 } }],
-  [{ stale: 0 }, { staleMs: 0 }],
-  [
-    {
-      timeline: [
-        { to: 'SUCCESS', after: 1, utr: 'none' },
-        { utr: 'now', polls: 3 },
-        { to: 'REVERSED', at: 7 },
-      ],
-    },
-    {
-      timeline: [
-        { to: 'SUCCESS', utr: false, when: { afterMs: 1 } },
-        { to: null, utr: true, when: { polls: 3 } },
-        { to: 'REVERSED', utr: null, when: { atMinute: 7 } },
-      ],
-    },
-  ],
-])('every effect compiles to its full form', (effect, change) => {
-  expect(compile({ effect }).rule.effect).toEqual({ ...NOTHING, ...change });
+test('a slow body has 50 bytes a second unless its rule says otherwise', () => {
+  const faultOf = (fault: EffectDocument['fault']) => compile({ effect: { fault } }).rule.effect.fault;
+  const own = { kind: 'slow-body', bytes_per_second: 7 } as const;
+  expect([faultOf('slow-body'), faultOf(own)]).toEqual([{ ...own, bytes_per_second: 50 }, own]);
 });
 
 test('a compiled rule has the id of its scenario and rule, the original document and no limits by default', () => {
