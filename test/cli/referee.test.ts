@@ -13,6 +13,13 @@ const ADMIN = 'the-token-of-the-admin';
 const COMMAND = ['--', ...PAYING_COMMAND];
 const LOST = ['--scenario', 'server-error-after-commit', '--intent', 'beneficiary_account'];
 
+/** Runs a command in a folder, in this process. */
+async function runIn(folder: string, args: readonly string[]) {
+  const here = process.cwd();
+  process.chdir(folder);
+  return runInProcess(args).finally(() => process.chdir(here));
+}
+
 /** Judges the command that pays again after a 500. */
 const judged = (flags: readonly string[], environment = {}) =>
   runInProcess(['referee', ...flags, ...PAYING_TARGET, ...COMMAND], environment);
@@ -241,11 +248,7 @@ test.skipIf(!hasCurl)(
       '--off',
       'no-timeout=short tests',
     ];
-    const { code, stdout } = await runProgram(
-      ['referee', ...flags, ...PAYING_TARGET, ...COMMAND],
-      {},
-      folderPath,
-    );
+    const { code, stdout } = await runIn(folderPath, ['referee', ...flags, ...PAYING_TARGET, ...COMMAND]);
     expect(code).toBe(1);
     expect(stdout).toContain('000123456789: paid ₹250.00 twice, expected once');
     expect(stdout).toContain('off  never-asked: a nightly job asks');
@@ -270,7 +273,7 @@ test('everything that is wrong in the settings of a project is reported, with it
     `${file}:1:22 conduct.intent must be a regular expression with one group`,
   );
   for (const name of ['yaml', 'json']) writeFileSync(join(folderPath, `payout-sandbox.config.${name}`), '{}');
-  expect(await runProgram(['examine', 'x'], {}, folderPath)).toMatchObject({
+  expect(await runIn(folderPath, ['examine', 'x'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
       'there are both payout-sandbox.config.yaml and payout-sandbox.config.json',

@@ -4,34 +4,35 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAIN, runInProcess } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
+import { testRows } from '../support/test-rows.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What is typed, the last word unfinished, and what can stand there. */
-const TYPED = (
+const TYPED: readonly (readonly [words: readonly string[], offered: readonly string[]])[] = [
+  [['rul'], ['rule']],
   [
-    [['rul'], ['rule']],
-    [
-      ['rule', ''],
-      ['list', 'add', 'remove', 'from'],
-    ],
-    [['tail', '--j'], ['--json']],
-    [['unfreeze', '--ur'], ['--url']],
-    [
-      ['pay', '--mode', ''],
-      ['IMPS', 'NEFT', 'RTGS', 'UPI'],
-    ],
-    [
-      ['rule', 'list', '--from', ''],
-      ['world', 'scenario', 'magic'],
-    ],
-    [
-      ['use', 'timeout'],
-      ['timeout-after-commit', 'timeout-before-commit'],
-    ],
-    [['use', 'lost-'], ['lost-response']],
-    [['pay', '1500', '--reference', ''], []],
-  ] as readonly (readonly [words: readonly string[], offered: readonly string[]])[]
-).filter((_typed, nth) => isLong || nth % 2 === 0); // the program is started for each
+    ['rule', ''],
+    ['list', 'add', 'remove', 'from'],
+  ],
+  [['tail', '--j'], ['--json']],
+  [['unfreeze', '--ur'], ['--url']],
+  [
+    ['pay', '--mode', ''],
+    ['IMPS', 'NEFT', 'RTGS', 'UPI'],
+  ],
+  [
+    ['rule', 'list', '--from', ''],
+    ['world', 'scenario', 'magic'],
+  ],
+  [
+    ['use', 'timeout'],
+    ['timeout-after-commit', 'timeout-before-commit'],
+  ],
+  [['use', 'lost-'], ['lost-response']],
+  [['pay', '1500', '--reference', ''], []],
+];
+/** For each the shell starts the program. */
+const ASKED = TYPED.filter((_typed, nth) => isLong || nth === 0 || nth === TYPED.length - 1);
 
 /** How a shell is asked what it offers for these words: one line, in which words are separated by spaces. */
 const QUESTIONS: Readonly<Record<string, (words: readonly string[]) => string>> = {
@@ -54,11 +55,11 @@ const SHELLS: Readonly<Record<string, { readonly flags: readonly string[]; reado
 };
 
 test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0))(
-  'completion %s offers commands, flags, values of flags and names of scenarios',
+  'completion %s offers what the program completes',
   async (shell) => {
     const { code, stdout: script } = await runInProcess(['completion', shell]);
     expect(code).toBe(0);
-    const questions = TYPED.map(([words]) => QUESTIONS[shell]!(words));
+    const questions = ASKED.map(([words]) => QUESTIONS[shell]!(words));
     const { flags, before } = SHELLS[shell]!;
     const commands = [before, script, ...questions].join('\n');
     const [folder, empty] = [temporaryFolder(), temporaryFolder()]; // fish offers files everywhere
@@ -77,8 +78,18 @@ test.each(Object.keys(SHELLS).filter((shell) => spawnSync(shell, ['-c', 'true'])
     expect(stderr).toBe('');
     const offered = stdout.split('\n').map((line) => line.split(' ').filter((word) => word !== ''));
     expect(offered.slice(0, -1).map((words) => new Set(words))).toEqual(
-      TYPED.map(([, words]) => new Set(words)),
+      ASKED.map(([, words]) => new Set(words)),
     );
+  },
+);
+
+testRows(TYPED)(
+  'the program completes commands, flags, values of flags and names of scenarios',
+  async (words, offered) => {
+    const environment = { SANDBOX_SCENARIOS: 'fixtures/init/scenarios' };
+    const { stdout } = await runInProcess(['completion', 'bash', '--', ...words], environment);
+    const begun = stdout.split('\n').filter((word) => word !== '' && word.startsWith(words.at(-1)!));
+    expect(new Set(begun)).toEqual(new Set(offered));
   },
 );
 
