@@ -82,14 +82,14 @@ function bankMoments(payout: TransactionResponse, entries: readonly EntryRespons
 const gapKind = ({ state, known }: Moment): Gap['kind'] | null =>
   state === null || state === known ? null : known === null ? 'untold' : 'stale';
 
-/** What the client did: its requests, and what their responses told it. */
-const clientMoments = (requests: readonly JournalEntry[]): readonly Moment[] =>
-  requests
-    .filter(({ route }) => route !== 'balance')
-    .map((entry) => {
-      const atMs = Date.parse(entry.at);
-      return { ...NOTHING, atMs, client: clientText(entry), request: entry.id, known: toldBy(entry) };
-    });
+/** A request of the client, and what its response told it. */
+const clientMoment = (entry: JournalEntry): Moment => ({
+  ...NOTHING,
+  atMs: Date.parse(entry.at),
+  client: clientText(entry),
+  request: entry.id,
+  known: toldBy(entry),
+});
 
 /** What the client was told by a request that the journal no longer has. */
 function toldMoments({ told }: TransactionResponse, requests: readonly JournalEntry[]): readonly Moment[] {
@@ -151,7 +151,7 @@ export function storyOf(
   const making = requests.find(({ committed }) => committed === true)?.id;
   const moments = [
     ...bankMoments(payout, entries),
-    ...clientMoments(requests),
+    ...requests.filter(({ route }) => route !== 'balance').map(clientMoment),
     ...toldMoments(payout, requests),
   ];
   return withGaps(inOrder(moments, making), nowMs);
