@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { yamlModules } from '../../../build/yaml-modules.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const SCRIPTS = /log\/valkey\/scripts\/scripts\.ts$/;
+const SCRIPTS = /log\/valkey\/scripts\.ts$/;
 
 /** Builds the program as its next version may be: the same but for the number of the format. @returns its path */
 export async function buildNewerProgram(): Promise<string> {
