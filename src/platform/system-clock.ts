@@ -6,8 +6,9 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1; // what setTimeout can hold: 24.8 days
 export function systemClock(): WallClock {
   let offsetMs = -Infinity;
   const nowMs = (): number => {
+    const wallMs = Date.now(); // read first: a pause before the other reading must not put this clock ahead for good
     const sinceStartMs = performance.now();
-    offsetMs = Math.max(offsetMs, Date.now() - sinceStartMs);
+    offsetMs = Math.max(offsetMs, wallMs - sinceStartMs);
     return Math.floor(offsetMs + sinceStartMs);
   };
   return {
