@@ -17,7 +17,7 @@ export interface EventReader {
    * Called once the reader is accepted, before its first event.
    *
    * @param stop ends the reading
-   * @param from the id that it continues from when it reads again before an event has come; absent when it named one itself
+   * @param from the id to continue after if its connection breaks before the first event; absent when it named one itself
    */
   readonly begin?: (stop: () => void, from?: string) => void;
   /** Resolves once the reader has room for more. Only what it missed waits for that. */

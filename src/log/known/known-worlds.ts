@@ -99,6 +99,7 @@ export class KnownWorlds {
     return this.#byId.size;
   }
 
+  /** The one that was idle longest first. */
   all(): Iterable<Known> {
     return this.#byId.values();
   }
