@@ -12,8 +12,8 @@ interface Attempt {
 }
 
 /**
- * How many times each reference of one world was sent, by `route reference`. Bounded: when `recent` holds half of what a world
- * may count, it replaces `older`. A reference that was only in `older` counts as new when it is sent again.
+ * How many times each reference of one world was sent, by `route reference`. A reference that is sent again moves from `older` to
+ * `recent`. When `recent` holds half of what a world may count, it becomes `older`, and what was still there is forgotten.
  */
 export interface Attempts {
   recent: Map<string, Attempt>;
