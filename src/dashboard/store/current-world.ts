@@ -4,7 +4,7 @@ import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import { messageOf } from '../ui/formats.ts';
 import type { LiveWorld } from './live-world.ts';
-import type { Toast } from './news.ts';
+import { REPLACING, type Toast } from './news.ts';
 
 /** The world that the page shows; null while none is open. */
 export const CurrentWorld = createContext<LiveWorld | null>(null);
@@ -39,6 +39,7 @@ export async function undo(live: LiveWorld, actions = 1, force = false): Promise
   const taken: string[] = [];
   try {
     while (taken.length < actions) taken.push((await live.world.undo({ force })).action);
+    live.news.replaced.value += 1;
     live.news.show({ text: `Taken back: ${[...new Set(taken)].join(', ')}.` });
     live.refresh();
   } catch (error) {
@@ -66,6 +67,7 @@ async function attempt(
   try {
     const said = await act();
     if (live !== null && said !== undefined) {
+      if (causes.some((type) => REPLACING.has(type))) live.news.replaced.value += 1;
       const { text, actions } = typeof said === 'string' ? { text: said, actions: 1 } : said;
       live.news.show({ text, offer: isUndoable ? undoOffer(live, actions) : undefined });
     }
@@ -92,7 +94,7 @@ export function useAction() {
   const isRunning = useRef(false);
   const [refusal, setRefusal] = useState<string | null>(null);
   const isAway = live !== null && live.away.value !== null;
-  useEffect(() => setRefusal(null), [live?.readings.value, isAway]); // what was refused then may be right now
+  useEffect(() => setRefusal(null), [live?.news.replaced.value, isAway]); // what was refused then may be right now
   const run = (act: () => Promise<Said | void>, effects?: Effects): void => {
     if (isRunning.current || isAway) return;
     isRunning.current = true;

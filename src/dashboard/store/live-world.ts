@@ -16,7 +16,7 @@ import { messageOf } from '../ui/formats.ts';
 import { browserTabs } from './browser-tabs.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
 import { LiveScenario } from './live-scenario.ts';
-import { News } from './news.ts';
+import { News, REPLACING } from './news.ts';
 import { PayoutList, type Edges } from './payout-list.ts';
 import { RequestList } from './request-list.ts';
 import { StalePayouts } from './stale-payouts.ts';
@@ -170,8 +170,7 @@ export class LiveWorld {
       events
         .filter((event) => event.type === type)
         .map(({ data }) => data as Extract<WorldEvent, { type: T }>['data']);
-    if (events.some(({ type }) => type === 'missed' || type === 'reset' || type === 'restore'))
-      this.#mustRead = true;
+    if (events.some(({ type }) => REPLACING.has(type))) this.#mustRead = true;
     const changes = dataOf('settlement');
     this.#stale.add(...this.payouts.takeChanges(changes, this.#edges));
     const requests = dataOf('request');

@@ -17,6 +17,9 @@ export interface Toast {
 
 type EventType = WorldEvent['type'];
 
+/** The events after which the world may be another one. */
+export const REPLACING: ReadonlySet<EventType> = new Set(['reset', 'restore', 'missed']);
+
 /** What only a screen reader announces: the dashboard shows it elsewhere. */
 const spoken = (type: EventType, events: readonly WorldEvent[]): string | null => {
   const one = events.length === 1 ? events[0]! : null;
@@ -64,6 +67,8 @@ export class News {
   readonly toasts = signal<readonly Toast[]>([]);
   /** The only one whose offer still stands: an undo takes back whatever was done last. It stays when it is hidden. */
   newest: Toast | null = null;
+  /** How often the world was replaced, by this page or by another client: what it refused before may be right now. */
+  readonly replaced = signal(0);
   #waiting: string[] = [];
   readonly #saying = new Together(async () => this.#say(), SAY_EVERY_MS);
   /** The events that actions of this page cause, and how many such actions are under way. */
@@ -97,7 +102,9 @@ export class News {
     if (this.#waiting.length > 0) this.#saying.order();
     for (const event of events) {
       const text = doneElsewhere(event);
-      if (text !== null && !this.#own.get(event.type)) this.show({ text });
+      if (text === null || this.#own.get(event.type)) continue;
+      this.show({ text });
+      if (REPLACING.has(event.type)) this.replaced.value += 1;
     }
   }
 

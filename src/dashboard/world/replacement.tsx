@@ -19,7 +19,11 @@ export function useReplacement() {
   const action = useAction();
   const [asked, setAsked] = useState<(Replacement & { readonly loss: string }) | null>(null);
   const { readings } = useLive();
-  useEffect(() => setAsked(null), [readings.value]); // somebody else replaced the world
+  useEffect(() => {
+    if (asked === null) return;
+    const withdraw = (): void => setAsked((now) => (now === asked ? null : now));
+    lossIn(asked.world).then((loss) => loss !== asked.loss && withdraw(), withdraw);
+  }, [readings.value]); // the world may be another one: what was asked must still be true
   const carryOut = async ({ act }: Replacement): Promise<string | void> => {
     const said = await act();
     setAsked(null);
