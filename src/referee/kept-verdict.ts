@@ -83,24 +83,35 @@ function withoutStillPaid(report: WorldReport, ledger: Evidence['ledger']): Worl
   });
 }
 
-/** The kept verdicts on journals that a world does not have again, and on them its present report. */
-export function together(
-  parts: readonly Part[],
-  present: ReadonlySet<string>,
-  report: WorldReport | null,
-): WorldReport | null {
-  const reports = lost(parts, present).map((part) => withoutThoseIn(part.report, part.requestIds, present));
-  return [...reports, ...(report === null ? [] : [report])].reduce<WorldReport | null>(
-    (earlier, later) => (earlier === null ? later : mergedReport(earlier, later)),
-    null,
-  );
+/** What of a verdict a world does not have again or still: the rest is judged with its present journal and ledger. @param now what it has; null for nothing */
+function leftOf(report: WorldReport, requestIds: Part['requestIds'], now: Evidence | null): WorldReport {
+  const left = withoutThoseIn(report, requestIds, idsOf(now?.requests ?? []));
+  return withoutStillPaid(left, now?.ledger ?? null);
 }
 
 export const isThere = (id: string | null | undefined, present: ReadonlySet<string>): boolean =>
   typeof id === 'string' && present.has(id);
 
-const lost = (parts: readonly Part[], present: ReadonlySet<string>): readonly Part[] =>
-  parts.filter(({ last }) => !isThere(last, present));
+/** The parts on journals that a world does not have again. */
+function lost(parts: readonly Part[], now: Evidence | null): readonly Part[] {
+  const present = idsOf(now?.requests ?? []);
+  return parts
+    .filter(({ last }) => !isThere(last, present))
+    .map(({ report, last, requestIds }) => ({ report: leftOf(report, requestIds, now), last, requestIds }));
+}
+
+/** The kept verdicts on what a world does not have again, and on the rest its present report. @param now what it has; null for nothing */
+export function together(
+  parts: readonly Part[],
+  now: Evidence | null,
+  report: WorldReport | null,
+): WorldReport | null {
+  const reports = lost(parts, now).map((part) => part.report);
+  return [...reports, ...(report === null ? [] : [report])].reduce<WorldReport | null>(
+    (earlier, later) => (earlier === null ? later : mergedReport(earlier, later)),
+    null,
+  );
+}
 
 export const partsIn = (text: string | null): readonly Part[] =>
   text === null ? [] : (JSON.parse(text) as readonly Part[]);
@@ -113,9 +124,8 @@ export function partOf(
   after: Evidence | null,
 ): Part {
   const ids = new Map(requests.map(({ id, request_id }) => [id, request_id]));
-  const judged = withoutStillPaid(isOver ? report : withOpenEnd(report), after?.ledger ?? null);
-  const whole = withoutThoseIn(judged, Object.fromEntries(ids), idsOf(after?.requests ?? []));
-  const few = withFewFindings(whole, FEW_FINDINGS);
+  const whole = isOver ? report : withOpenEnd(report);
+  const few = withFewFindings(leftOf(whole, Object.fromEntries(ids), after), FEW_FINDINGS);
   const shown = new Set(
     few.checks.flatMap(({ findings }) => findings.flatMap((finding) => finding.requests)),
   );
@@ -123,15 +133,11 @@ export function partOf(
   return { report: few, last: requests.at(-1)?.request_id ?? null, requestIds };
 }
 
-/** The earlier parts, as they are kept beside the one on a journal with these requests. */
-export function earlierParts(parts: readonly Part[], known: ReadonlySet<string>): readonly Part[] {
-  const left = lost(parts, known).map(({ report, last, requestIds }) => ({
-    report: withoutThoseIn(report, requestIds, known),
-    last,
-    requestIds,
-  }));
+/** The earlier parts, as they are kept beside the one on what a world had. */
+export function earlierParts(parts: readonly Part[], had: Evidence): readonly Part[] {
+  const left = lost(parts, had);
   const old = left.slice(0, Math.max(0, left.length - PARTS + 1));
-  const joined = together(old, new Set(), null);
+  const joined = together(old, null, null);
   if (joined === null) return left;
   const first = { report: withFewFindings(joined, FEW_FINDINGS), last: null, requestIds: {} };
   return [first, ...left.slice(old.length)];

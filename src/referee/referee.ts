@@ -82,17 +82,16 @@ export class Referee {
     const report = judge(shortId(worldId), { ...evidence, expectsMore: !isOver }, settings);
     const part = partOf(report, evidence.requests, isOver, after);
     return this.#notes.kept.change(worldId, (before) =>
-      JSON.stringify([...earlierParts(partsIn(before), idsOf(evidence.requests)), part]),
+      JSON.stringify([...earlierParts(partsIn(before), evidence), part]),
     );
   }
 
   /** The report on a world: on the journals that it lost, and on the one that it has. */
   async report(worldId: string, evidence: Evidence, settings: RefereeSettings): Promise<WorldReport> {
     const parts = partsIn(await this.#notes.kept.get(worldId));
-    const present = idsOf(evidence.requests);
-    const kept = together(parts, present, null);
+    const kept = together(parts, evidence, null);
     if (kept !== null && isComparedAndUntouched(kept, evidence)) return kept; // else all of the table would be missed again
-    return together(parts, present, judge(shortId(worldId), evidence, settings))!;
+    return together(parts, evidence, judge(shortId(worldId), evidence, settings))!;
   }
 
   /** The same with few findings of each check; null for a world without requests. */
@@ -110,7 +109,7 @@ export class Referee {
   async reports(living: ReadonlyMap<string, WorldReport>): Promise<ConductReports> {
     const reports = new Map<string, WorldReport>();
     for (const [worldId, text] of await this.#notes.kept.all()) {
-      const kept = together(partsIn(text), new Set(), null);
+      const kept = together(partsIn(text), null, null);
       if (kept !== null) reports.set(worldId, withFewFindings(kept, FEW_FINDINGS));
     }
     for (const [worldId, report] of living) reports.set(worldId, report);

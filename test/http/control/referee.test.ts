@@ -338,6 +338,20 @@ test('a reference that was paid twice is found once, however often its requests 
   }
 });
 
+test('a reference that was paid twice is found once, also where a reset without its requests is undone', async () => {
+  const dialect = { client_ref_id: { same_body: 'second_payout' } } as const;
+  const one = await clientFor({ scenario: { dialect } });
+  await put(one, {});
+  for (let sent = 1; sent <= 2; sent += 1) await one.pay();
+  await one.send('DELETE', '/_sandbox/requests');
+  for (const act of [() => one.world.reset(), () => one.world.undo()]) {
+    for (let round = 1; round <= 2; round += 1) {
+      await act();
+      expect((await one.world.referee()).counts.error).toBe(1);
+    }
+  }
+});
+
 test('an expected payout may still be made after the journal was cleared', async () => {
   const one = await clientFor({ settlement: 'instant' });
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
