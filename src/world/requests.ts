@@ -21,7 +21,7 @@ import type { Ended, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
 import type { RequestResult } from './request/response.ts';
-import { nowMs, tally, type WorldState } from './state.ts';
+import { nowMs, tally, worldTimeMs, type WorldState } from './state.ts';
 
 /** The number of the next request. */
 export function countRequest(state: WorldState): number {
@@ -123,7 +123,7 @@ type New<E extends Exchange> = E & { toldBefore?: Exchange['toldBefore'] };
 function add<E extends Exchange>(state: WorldState, { stamp, events }: Context, exchange: New<E>): E {
   const { requests } = state;
   const { list } = requests;
-  if (exchange.outcome === 'answered') exchange.toldBefore = tell(state, exchange);
+  if (exchange.outcome === 'answered') exchange.toldBefore = tell(state, exchange, nowMs(state));
   list.push(exchange);
   requests.characters += charactersOf(exchange);
   const { keep } = stamp;
@@ -190,7 +190,8 @@ export function endRequest(state: WorldState, ended: Ended, { stamp, events }: C
     endPosition: before.outcome === 'pending' ? stamp.position : before.endPosition,
     response: ended.isSent ? (refused?.response ?? before.response ?? plannedResponse(before)) : undefined,
   };
-  replace(state, index, isAsPlanned ? after : retell(state, index, after));
+  const endedAtMs = worldTimeMs(state.clock, Math.max(state.wallMs, stamp.wallMs)); // the state is still at the command before
+  replace(state, index, isAsPlanned ? after : retell(state, index, after, endedAtMs));
   if (isAsPlanned) return;
   const { list } = state.requests;
   const endedAfter = endsOf(list.slice(index), 1).get(before.nth) ?? null;
@@ -236,35 +237,35 @@ const payoutOf = (state: WorldState, { txnId, clientRefId }: Exchange): number |
   positionOf(state, txnId === undefined ? { clientRefId } : { txnId });
 
 /** Records what a response has told its client. @returns what the client knew before; undefined when it has learned nothing */
-function tell(state: WorldState, exchange: Exchange): Exchange['toldBefore'] {
+function tell(state: WorldState, exchange: Exchange, atMs: number): Exchange['toldBefore'] {
   const as = shownState(exchange);
   const position = as === undefined ? undefined : payoutOf(state, exchange);
   if (as === undefined || position === undefined) return undefined;
   const { told } = state.payouts[position]!;
   if (told?.as === as) return undefined;
-  setTold(state, position, { request: exchange.nth, atMs: nowMs(state), as });
+  setTold(state, position, { request: exchange.nth, atMs, as });
   return told;
 }
 
 /** Records what the response to a request of the list has told in the end, which may be less than was planned. */
-function retell(state: WorldState, index: number, exchange: Exchange): Exchange {
+function retell(state: WorldState, index: number, exchange: Exchange, atMs: number): Exchange {
   const { toldBefore, ...untold } = exchange;
   const position = toldBefore === undefined ? undefined : payoutOf(state, exchange);
   if (position !== undefined && state.payouts[position]!.told?.request === exchange.nth) {
     setTold(state, position, toldBefore ?? null);
-    tellAgain(state, index, position);
+    tellAgain(state, index, position, atMs);
   }
-  return untold.outcome === 'answered' ? { ...untold, toldBefore: tell(state, untold) } : untold;
+  return untold.outcome === 'answered' ? { ...untold, toldBefore: tell(state, untold, atMs) } : untold;
 }
 
 /** A response that showed what its client knew already was not recorded. It is, once that is taken back. */
-function tellAgain(state: WorldState, index: number, position: number): void {
+function tellAgain(state: WorldState, index: number, position: number, atMs: number): void {
   const { list } = state.requests;
   for (let later = index + 1; later < list.length; later += 1) {
     const exchange = list[later]!;
     const isAbout = exchange.outcome === 'answered' && payoutOf(state, exchange) === position;
     if (!isAbout) continue;
-    const toldBefore = tell(state, exchange);
+    const toldBefore = tell(state, exchange, atMs);
     if (toldBefore !== undefined) replace(state, later, { ...exchange, toldBefore });
   }
 }

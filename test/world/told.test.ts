@@ -110,6 +110,13 @@ describe('a response that ended later', () => {
   });
 });
 
+test('a delayed response tells its client when it ends', () => {
+  const world = under({ delay: '1s' });
+  world.pay('a');
+  world.end(1, 'answered', {}, 1000);
+  expect(world.payout('a').told).toEqual({ request: 1, atMs: START_MS + 1000, as: 'PENDING' });
+});
+
 describe('a status read', () => {
   test('of a payout whose answer was lost tells its client', () => {
     const world = under({ commit: true, respond: { status: 500 } });

@@ -173,10 +173,10 @@ export class Core {
   }
 
   /** Records how a request ended. */
-  end(request: number, outcome: Ended['outcome'], change: Partial<Ended> = {}): void {
+  end(request: number, outcome: Ended['outcome'], change: Partial<Ended> = {}, atMs?: number): void {
     const isSent = outcome === 'answered';
     const ended = { request, outcome, durationMs: 1, tick: 0, isSent, ...change };
-    this.apply({ kind: 'settle' }, undefined, [ended]);
+    this.apply({ kind: 'settle' }, atMs, [ended]);
   }
 
   /** Initiates a payout of INR 1 by IMPS, with these changes. */
