@@ -4,10 +4,11 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import type * as Library from '../../src/index.ts';
 import { Program } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The files that `npm pack` puts into the package. */
 let shipped: readonly string[];
@@ -29,6 +30,27 @@ function installPackage(): { readonly folder: string; readonly main: string } {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return { folder, main: join(root, 'dist/main.cjs') };
 }
+
+test('a release names the repository that builds it in the package, without which npm refuses its provenance', () => {
+  const { jobs } = parse(readFileSync('.github/workflows/release.yml', 'utf8')) as {
+    readonly jobs: { readonly npm: { readonly steps: readonly { readonly run?: string }[] } };
+  };
+  const commands = jobs.npm.steps.flatMap(({ run }) => run ?? []);
+  const published = commands.findIndex((run) => run.startsWith('npm publish --provenance'));
+  const naming = commands.findIndex((run) => run.startsWith('npm pkg set '));
+  const folder = folderWith({ 'package.json': readFileSync('package.json') });
+  const env = {
+    ...process.env,
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_REPOSITORY: 'Some-Org/sandbox',
+  };
+  spawnSync('sh', ['-ec', commands[naming] ?? ''], { cwd: folder, env });
+  const { repository } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly repository?: unknown;
+  };
+  expect(repository).toEqual({ type: 'git', url: 'git+https://github.com/Some-Org/sandbox.git' });
+  expect(naming).toBeLessThan(published);
+});
 
 test('the package ships the program, the library, its types, the scenarios and the documentation, and nothing else', () => {
   const known = shipped.map((path) => {
