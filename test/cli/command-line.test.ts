@@ -37,6 +37,18 @@ test('--help fits one screen, and lists the commands, examples and exit codes', 
   expect(stdout).toMatch(/Exit codes:\n {2}0 {2}done, or stopped by a signal\n {2}1 .*\n {2}2 /);
 });
 
+test('--help of every command but serve fits one screen, and names the settings that the command takes', async () => {
+  const helpOf = async (name: string): Promise<string> => (await runInProcess([name, '--help'])).stdout;
+  for (const name of ['referee', 'hunt', 'matrix', 'examine', 'mcp', 'probe', 'pay', 'explain']) {
+    const fits = (await helpOf(name)).split('\n').length <= 48;
+    expect({ name, fits }).toEqual({ name, fits: true });
+  }
+  expect(await helpOf('hunt')).toMatch(
+    /\nSettings of the sandbox, which serve --help explains:\n {2}--port, --opening-balance, .*--clock\n/s,
+  );
+  expect(await helpOf('referee')).toContain('which serve --help explains:\n  all of them\n');
+});
+
 test('serve --help lists every setting with its flag, its variable and its default', async () => {
   const help = (await runInProcess(['serve', '--help'])).stdout.replaceAll(/\s+/g, ' ');
   for (const { flag, value, description, env, defaultText } of SETTINGS) {

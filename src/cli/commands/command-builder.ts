@@ -59,6 +59,18 @@ export class CommandBuilder {
       .allowExcessArguments(false);
   }
 
+  /** A command with a sandbox of its own. Its --help fits one screen: it only names the settings, which `serve --help` explains. */
+  withSandbox(usage: string, description: string, settings: readonly SettingName[]): Command {
+    const command = this.command(usage, description, settings);
+    for (const option of command.options) option.hideHelp();
+    const flags = command.options.map(({ long }) => long!);
+    const names = settings === ALL_SETTINGS ? 'all of them' : flags.join(', ');
+    return command.addHelpText(
+      'after',
+      `\nSettings of the sandbox, which serve --help explains:\n  ${names.replaceAll(/(.{50,70}?), /g, '$1,\n  ')}`,
+    );
+  }
+
   /** The settings of the sandbox. Flags may come before a command as well as after it. */
   settingsOf(flags: Flags): Settings {
     return readSettings(this.#withRoot(flags), this.environment);

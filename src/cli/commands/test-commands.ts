@@ -97,7 +97,7 @@ export function addTestCommands(builder: CommandBuilder): void {
         builder.ended(await run(words, flags as never, settingFlags, builder.environment));
       });
   const referee = builder
-    .command(
+    .withSandbox(
       'referee [command...]',
       'run a command, and judge how its client behaved\n\nreferee [flags] -- npm test runs npm test against a new sandbox.',
       ALL_SETTINGS,
@@ -106,7 +106,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--key <key>', 'the key for {key} [default sk_test_referee]');
   runs(judging(referee), async () => (await import('../referee/judge-command.ts')).judgeCommand);
   const hunt = builder
-    .command(
+    .withSandbox(
       'hunt [command...]',
       'find the fewest failures that make a command pay twice\n\nAlso those that make it lose a payout or get stuck. The command is run many times, each time with other failures.',
       ['port', ...WORLD_SETTINGS],
@@ -123,7 +123,7 @@ export function addTestCommands(builder: CommandBuilder): void {
   take(hunt, 'workers', 'patience', 'intent', 'expect', 'settings', 'exitCodes', 'json');
   runs(hunt, async () => (await import('../hunt/hunt-command.ts')).huntCommand);
   const matrix = builder
-    .command(
+    .withSandbox(
       'matrix [command...]',
       'run a command in every dialect and in every scenario\n\nReports in which of them its tests fail, or its client misbehaves.',
       MATRIX_SETTINGS,
@@ -149,7 +149,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     },
   );
   builder
-    .command(
+    .withSandbox(
       'mcp',
       'give a coding agent tools for a sandbox\n\nSpeaks the Model Context Protocol on standard input and output.',
       ALL_SETTINGS,
