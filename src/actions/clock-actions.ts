@@ -18,13 +18,27 @@ const clockLines = (clock: ClockResponse, { zone }: Session): readonly string[] 
   `${clockText(clock, zone)}; ${nextText(clock, zone)}`,
 ];
 
-function moveOf(time: string) {
-  if (time === 'idle') return { until: time } as const;
+function moveOf(time: string): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
+  if (time === 'idle') return { until: time };
   if (durationMs(time) !== undefined) return { by: time };
   if (instantMs(time) !== undefined) return { to: time };
   throw new SettingsError(
     `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01T10:00 (IST) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
   );
+}
+
+async function advanced(time: string, { world, zone }: Session): Promise<AdvanceResponse> {
+  const move = moveOf(time);
+  try {
+    return await world.clock.advance(move);
+  } catch (error) {
+    if (move.to === undefined) throw error;
+    const { now } = await world.clock.read();
+    if (instantMs(move.to)! >= Date.parse(now)) throw error;
+    throw new SettingsError(
+      `a clock never goes back: it is ${zone.second(now)} ${zone.name}, which is later than ${move.to}`,
+    );
+  }
 }
 
 function advanceLines(advanced: AdvanceResponse, { zone, paint }: Session): readonly string[] {
@@ -53,7 +67,8 @@ export const clockActions = [
       ),
     },
     words: ['time'],
-    run: ({ time }, { world }) => world.clock.advance(moveOf(time)),
+    joinsWords: true,
+    run: ({ time }, session) => advanced(time, session),
     lines: advanceLines,
   }),
   action({

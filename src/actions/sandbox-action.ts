@@ -68,6 +68,8 @@ export interface Action {
   readonly scope: keyof typeof COMMON;
   /** The arguments that stand on the command line without a flag, in this order. */
   readonly words: readonly string[];
+  /** Whether its one word can be several, as in `advance 2 hours`. */
+  readonly joinsWords: boolean;
   /** Its result as text, and whether that means that something failed. @param nameOf how the user knows an argument */
   readonly perform: (
     given: unknown,
@@ -77,7 +79,9 @@ export interface Action {
 }
 
 interface Definition<Input extends z.ZodRawShape, Result>
-  extends Pick<Action, 'name' | 'summary' | 'effect'>, Partial<Pick<Action, 'details' | 'scope'>> {
+  extends
+    Pick<Action, 'name' | 'summary' | 'effect'>,
+    Partial<Pick<Action, 'details' | 'scope' | 'joinsWords'>> {
   readonly input?: Input;
   readonly words?: readonly (keyof Input & string)[];
   readonly run: (input: z.output<z.ZodObject<Input>>, session: Session) => Promise<Result>;
@@ -122,6 +126,7 @@ export function action<Input extends z.ZodRawShape, Result>({
   input: shape = {} as Input,
   details = '',
   words = [],
+  joinsWords = false,
   scope = 'world',
   ...about
 }: Definition<Input, Result>): Action {
@@ -130,6 +135,7 @@ export function action<Input extends z.ZodRawShape, Result>({
     ...about,
     details,
     words,
+    joinsWords,
     scope,
     input: schema,
     async perform(given, actor, nameOf) {

@@ -71,6 +71,7 @@ export const worldActions = [
     effect: 'changes',
     input: { name: NAME },
     words: ['name'],
+    joinsWords: true,
     run: ({ name }, session) =>
       statusOf(session, session.sandbox.world({ apiKey: session.world.apiKey, name }).summary()),
     lines: statusLines,

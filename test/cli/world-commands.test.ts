@@ -106,6 +106,14 @@ testRows([
   expect(await output('advance', 'idle')).toContain(`${settled} IST, frozen; 1 step applied\n`);
 });
 
+test('times and names of several words need no quotes', async () => {
+  const { output } = await companion();
+  expect(await output('advance', '2', 'hours', '--time-zone', 'UTC')).toBe(
+    '2026-01-15 12:30:00 UTC, frozen; nothing was due\n',
+  );
+  expect(await output('name', 'salary', 'run')).toContain(' (salary run)');
+});
+
 test('amounts are accepted as they are printed, and times are shown in the zone that is asked for', async () => {
   const { output } = await companion();
   expect(await output('fund', '₹1,00,000.00')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
@@ -280,6 +288,11 @@ testRows<[readonly string[], number, RegExp]>([
   [['fund', 'much'], 2, /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
   [['fund', '0'], 2, /^amount must be greater than 0$/],
   [['advance', '2x'], 2, /^advance takes a duration such as 90s.*, not "2x"$/],
+  [
+    ['advance', '2026-01-15T15:59'],
+    2,
+    /^a clock never goes back: it is 2026-01-15 16:00:00 IST, which is later than 2026-01-15T15:59$/,
+  ],
   [['advance'], 2, /^missing required argument 'time' \(see --help\)$/],
   [['payouts', '--status', 'DONE'], 2, /^status must be one of PENDING, SUCCESS, FAILED, REVERSED/],
   [['journal', '--limit', '0'], 2, /^--limit must be a whole number from 1 to 1000, not 0$/],

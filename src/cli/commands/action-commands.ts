@@ -67,12 +67,13 @@ function takeFlags(
 }
 
 /** The values of an action's arguments, as they were typed. */
-function given(command: Command, { words }: Pick<Action, 'words'>): Flags {
+function given(command: Command, { words, joinsWords }: Pick<Action, 'words' | 'joinsWords'>): Flags {
+  const args = joinsWords ? [command.args.join(' ')] : command.args;
   const typed = command.options.map((option) => [
     option.long!.slice(2).replaceAll('-', '_'),
     command.getOptionValue(option.attributeName()) as unknown,
   ]);
-  const values = [...words.map((field, index) => [field, command.args[index]] as const), ...typed];
+  const values = [...words.map((field, index) => [field, args[index]] as const), ...typed];
   return Object.fromEntries(
     values.filter(([name, value]) => value !== undefined && name !== 'url' && name !== 'admin_token'),
   );
@@ -89,7 +90,7 @@ function subjectOf(builder: CommandBuilder, name: string): Command {
 }
 
 function addAction(builder: CommandBuilder, action: Action): void {
-  const { name, summary, details, input, words } = action;
+  const { name, summary, details, input, words, joinsWords } = action;
   const [subject, verb] = name.split(' ') as [string, string?];
   const parent = verb === undefined ? builder.root : subjectOf(builder, subject);
   const taken = argumentsOf(input.shape);
@@ -98,7 +99,7 @@ function addAction(builder: CommandBuilder, action: Action): void {
     .command(verb ?? subject)
     .description(details === '' ? summary : `${summary}\n\n${details}`)
     .summary(summary)
-    .allowExcessArguments(false);
+    .allowExcessArguments(joinsWords);
   for (const field of words) {
     const title = titleOf(field);
     const { isRequired, description } = taken[field]!;
