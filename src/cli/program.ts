@@ -95,14 +95,17 @@ export function buildProgram(
 export async function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let exitCode = EXIT_OK;
   const program = buildProgram(environment, (code) => (exitCode = code));
+  const [word = '', ...rest] = args;
   try {
-    const [word, ...rest] = args;
     if (word === 'help') return showHelp(rest, program);
     await program.parseAsync(word === '-V' ? ['--version'] : args, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT_OK;
+    const isCommand = program.commands.some((command) => namesOf(command).includes(word));
+    const isOther = word === '' || word.startsWith('-') || SCENARIO_FILE.test(word);
+    if (!isCommand && !isOther) return complain(noSuchCommand(program, word)); // so its flags are unknown, too
     const message = error.message.replace(/(unknown option '[^=]*)=.*'/s, "$1'"); // the value may be a key
     return complain(`${message} (see --help)`);
   }

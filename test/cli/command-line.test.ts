@@ -93,6 +93,11 @@ testRows<[string, readonly string[], string]>([
     'there is no command vaildate (did you mean validate?); payout-sandbox --help lists the commands',
   ],
   [
+    'an unknown command with a flag',
+    ['credit', '5', '--key', 'sk_test_a'],
+    'there is no command credit; payout-sandbox --help lists the commands',
+  ],
+  [
     'an invalid value of a flag',
     ['--port', '65536'],
     '--port must be a whole number from 0 to 65535, not "65536"',
