@@ -54,7 +54,7 @@ test.each<[string, () => string, RegExp]>([
     const { code, stdout, stderr } = await runInProcess([], { SANDBOX_STATE: file });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^payout-sandbox: the state file \S+sandbox\.state [^\n]+: move it away to start without its worlds\n$/,
+      /^payout-sandbox: the state file \S+sandbox\.state [^\n]+\. Move it away to start without its worlds\n$/,
     );
     expect(stderr).toMatch(message);
     expect(readFileSync(file, 'utf8')).toBe(make());

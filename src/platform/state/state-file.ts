@@ -30,7 +30,7 @@ const unwritable = (file: string, error: unknown): SettingsError =>
   new SettingsError(`the state file ${file} cannot be written (${systemReason(error)})`);
 
 const unusable = (file: string, why: string): SettingsError =>
-  new SettingsError(`the state file ${file} ${why}: move it away to start without its worlds`);
+  new SettingsError(`the state file ${file} ${why}. Move it away to start without its worlds`);
 
 /** Writes a state file. It replaces the old one only once it is complete. @throws SettingsError */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
