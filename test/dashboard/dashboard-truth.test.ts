@@ -130,13 +130,20 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
         message: 'The store of the worlds cannot be used',
       }),
     };
+    const healthy = { json: { status: 'store_unavailable', version: '1.0.0' } }; // with 200: no other server has the store
     await page.route('**/_sandbox/**', (route) => route.fulfill(unavailable));
-    await controls.getByRole('alert').getByText('The store of the worlds cannot be used').waitFor();
+    await page.route('**/_sandbox/health', (route) => route.fulfill(healthy));
+    const alert = controls.getByRole('alert');
+    await alert.getByText('The store of the worlds cannot be used').waitFor({ timeout: 8000 }); // before it reads the world anyway
     expect(await controls.getByText('npm start').count()).toBe(0);
-    expect(await controls.getByRole('button', { name: '+1 h', exact: true }).isDisabled()).toBe(true);
+    const advance = controls.getByRole('button', { name: '+1 h', exact: true });
+    expect(await advance.isDisabled()).toBe(true);
+    expect(await advance.getAttribute('title')).toBe('The store of the worlds cannot be used');
+    await page.keyboard.press('f'); // a key has no button that says so
+    await page.getByLabel('What happened').getByText('The store of the worlds cannot be used').waitFor();
     await page.getByRole('button', { name: 'Open known' }).waitFor(); // what it last knew
-    await page.unroute('**/_sandbox/**');
-    await controls.getByRole('alert').waitFor({ state: 'detached' });
+    await page.unrouteAll();
+    await alert.waitFor({ state: 'detached' });
   });
 
   test('an action that the world refused since it was away says so once, and marks no field', async () => {

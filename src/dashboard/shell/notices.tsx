@@ -22,7 +22,8 @@ export function AwayNote({ live }: { readonly live: LiveWorld }) {
           ) : (
             <strong>{connection.message}.</strong>
           )}{' '}
-          {nowMs !== null && `This is the world as of ${istTime(nowMs)} IST. `}The page goes on by itself.
+          {nowMs !== null && `This is the world as of ${istTime(nowMs)} IST. `}The dashboard reconnects by
+          itself.
         </span>
         <Button kind="small" isLocal act={() => live.feed.retry()}>
           Try now

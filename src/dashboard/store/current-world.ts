@@ -83,6 +83,7 @@ async function attempt(
 
 /** Carries out an action of which no form says why it was refused: that is shown like what it did. */
 export async function perform(live: LiveWorld, act: () => Promise<Said>, effects?: Effects): Promise<void> {
+  if (live.away.value !== null) return live.news.show({ text: `${live.away.value}.` });
   const refused = await attempt(live, act, effects);
   if (refused !== null) live.news.show({ text: refused });
 }

@@ -67,9 +67,11 @@ export class LiveWorld {
   heardMs = performance.now();
   /** Why nothing can be done now; null while the server answers. */
   readonly away = computed(() => {
-    const { state } = this.feed.connection.value;
+    const connection = this.feed.connection.value;
     if (!this.isLoaded.value) return 'The world is not loaded yet';
-    return state === 'live' || state === 'reconnecting' ? null : 'The sandbox does not respond';
+    if (connection.state === 'live' || connection.state === 'reconnecting') return null;
+    const said = 'message' in connection ? connection.message : null;
+    return said ?? 'The sandbox does not respond';
   });
   readonly #pages: WorldPages;
   readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);

@@ -77,8 +77,9 @@ export class WorldPages {
 
   /** Whether the server can serve worlds. @throws Error when no server answers */
   async isReady(): Promise<boolean> {
-    const { ok } = await inTime(fetch(`${this.#control.url}/_sandbox/health`));
-    return ok;
+    const answer = await inTime(fetch(`${this.#control.url}/_sandbox/health`));
+    // a server without its store answers 200 too
+    return answer.ok && ((await answer.json()) as { status: string }).status === 'ready';
   }
 
   /** The latest balances, oldest first. */
