@@ -54,6 +54,17 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     expect((await payer.world.summary()).at_risk.count).toBe(0);
   });
 
+  test('a payout at risk has the same state in every list, also once it has settled', async () => {
+    const { payer, show } = await worldPage();
+    await payer.pay({ client_ref_id: 'lost', beneficiary_account: LOST });
+    const { page } = await show();
+    const states = ['Payouts at risk', 'Latest payouts'].map((name) => page.getByRole('list', { name }));
+    for (const list of states) await list.getByText('PENDING', { exact: true }).waitFor();
+    await payer.clock.advance('3s');
+    for (const list of states) await list.getByText('SUCCESS', { exact: true }).waitFor();
+    expect(await page.getByRole('main').getByText('PENDING', { exact: true }).count()).toBe(0);
+  });
+
   test('the name of a world is shown beside its key', async () => {
     const { payer, show } = await worldPage();
     const named = await fetch(`${payer.world.url}/_sandbox/world`, {

@@ -168,7 +168,7 @@ export function Overview() {
                     Show all
                   </Button>
                 </header>
-                <ShortList label="Payouts at risk" rows={risks} />
+                <ShortList label="Payouts at risk" rows={live.asNow(risks)} />
               </div>
             )}
             {found.all.length > 0 && (

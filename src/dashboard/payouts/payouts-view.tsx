@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { PayoutCurl } from '../control-bar/payout-curl.tsx';
@@ -90,7 +90,8 @@ function useRows(live: LiveWorld, isRisk: boolean): readonly TransactionResponse
   useEffect(() => {
     if (isAsked) live.atRisk().then(setAtRisk, () => undefined);
   }, [live, isAsked, count]);
-  return isAsked ? atRisk : rows;
+  const asNow = useMemo(() => atRisk && live.asNow(atRisk), [live, atRisk, rows]);
+  return isAsked ? asNow : rows;
 }
 
 export function PayoutsView() {

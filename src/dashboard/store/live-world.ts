@@ -122,6 +122,11 @@ export class LiveWorld {
     return this.#pages.atRisk(most);
   }
 
+  /** Payouts that were read before, as they are now. */
+  asNow(payouts: readonly TransactionResponse[]): readonly TransactionResponse[] {
+    return payouts.map((payout) => this.payouts.get(payout.txn_id) ?? payout);
+  }
+
   /** Reads what has changed, as after an action of this page. */
   refresh(): void {
     this.#asking.order();
