@@ -65,13 +65,10 @@ export const forceTransition: Handler<'transition', Payout> = (state, { txnId, t
 
 function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
   const legal = legalNext(state);
-  const [end, choice] =
-    legal.length === 0
-      ? ['that is its end', `a state that follows ${state}, and none does`]
-      : [`it can go to ${legal.join(' or ')}`, `one of ${legal.join(', ')}`];
+  const choice = legal.length === 0 ? `${state} is final` : `it can only become ${legal.join(' or ')}`;
   return new Refusal('ILLEGAL_TRANSITION', {
-    message: `${txnId} is ${state} and cannot go to ${to}: ${end}`,
-    errors: [{ field: 'to', message: `to must be ${choice}` }],
+    message: `${txnId} is ${state} and cannot become ${to}: ${choice}`,
+    errors: [{ field: 'to', message: choice }],
   });
 }
 

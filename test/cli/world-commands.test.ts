@@ -134,6 +134,12 @@ test('a client reads a payout that is then forced, a held request is released, a
   expect(await output('force', 'a', 'FAILED')).toBe('a is FAILED: ₹100.00\n');
   expect(await output('read', 'a')).toMatch(/^200 {2}FAILED {2}a {2}₹100\.00 {2}TXN\w+\n$/);
   expect(await output('balance')).toBe('200  ₹10,00,000.00\n');
+  expect(await run('force', 'a', 'SUCCESS')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^payout-sandbox: TXN\w+ is FAILED and cannot become SUCCESS: FAILED is final\n$/,
+    ),
+  });
   expect(await run('read', 'b')).toMatchObject({ code: 1, stdout: expect.stringMatching(/^404 /) });
   expect(await run('release')).toMatchObject({ code: 1, stdout: 'no such request is held\n' });
   await world.rule({ name: 'wait', effect: { hold: 'arrived' } });
@@ -282,7 +288,7 @@ testRows<[readonly string[], number, RegExp]>([
   [
     ['status', '--key', 'wrong'],
     2,
-    /^The API key is not accepted: .*; --key or SANDBOX_KEY names another key$/,
+    /^The API key is not accepted: use a key that begins with .*; --key or SANDBOX_KEY names another key$/,
   ],
   [['status', '--key', 'a b'], 2, /^--key must be a key of visible ASCII characters$/],
   [['fund', 'much'], 2, /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
@@ -317,7 +323,8 @@ testRows<[readonly string[], number, RegExp]>([
     /^snapshot save: \/nowhere\/world cannot be written \(no such file or folder\)$/,
   ],
   [['snapshot', 'save', '-'], 2, /^snapshot save: - is standard input, not a file to write$/],
-  [['snapshot', 'load', 'LICENSE'], 2, /^This is not a snapshot/],
+  [['snapshot', 'load', 'LICENSE'], 2, /^This is not a snapshot: it must be what snapshot save wrote, or a/],
+  [['use', 'nope'], 2, /^There is no scenario nope.*\. payout-sandbox scenario list shows all \d+$/],
   [['release', '--status', '101'], 2, /^--status must be a whole number from 200 to 599, not 101$/],
 ])('a wrong command is refused with its exit code and says why', async (args, exitCode, complaint) => {
   const { run } = await companion();

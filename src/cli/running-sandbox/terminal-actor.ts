@@ -72,6 +72,17 @@ function advice(error: Error): string {
   return `; --${flag.toLowerCase().replace('_', '-')} or SANDBOX_${flag} names ${what}`;
 }
 
+/** What messages of the control API say to whoever sends requests, and the same for whoever types a command. */
+const AS_COMMANDS: readonly (readonly [call: RegExp, command: string])[] = [
+  [/\{"(\w+)":true\}/, '--$1'],
+  [/GET \/_sandbox\/scenarios lists/, 'payout-sandbox scenario list shows'],
+  [/what GET \/_sandbox\/state returned/, 'what snapshot save wrote'],
+  [/send Authorization: Bearer \w+, with/, 'use'],
+];
+
+const asCommands = (message: string): string =>
+  AS_COMMANDS.reduce((text, [call, command]) => text.replace(call, command), message);
+
 /** Refusals of something that the sandbox can do, but not now: a balance that is too low, a state that does not allow it. */
 const NOT_NOW: ReadonlySet<number> = new Set([402, 409]);
 
@@ -80,10 +91,6 @@ export function complainOf(error: unknown): number {
   const isOurs =
     error instanceof NoSandboxError || error instanceof SandboxError || error instanceof ExpectationError;
   if (!isOurs) throw error;
-  const misuse = complain(
-    errorLines(error)
-      .join('; ')
-      .replace(/\{"(\w+)":true\}/, '--$1') + advice(error),
-  );
+  const misuse = complain(asCommands(errorLines(error).join('; ')) + advice(error));
   return error instanceof SandboxError && NOT_NOW.has(error.status) ? EXIT_FAILED : misuse;
 }

@@ -67,7 +67,8 @@ const limitMs = (baselineMs: number, failures: number, patienceMs: number): numb
   3 * baselineMs + (failures + 1) * patienceMs;
 
 function checkBaseline(run: HuntRun): void {
-  const noRequest = 'no request used the key of the run: does the client use its url and its key?';
+  const noRequest =
+    'no request used the key of the run: does the client use its url and its key? A command gets them with --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
   const fault = baselineFault(run, noRequest);
   if (fault !== null) throw new HuntError(fault);
   if (run.worlds[0].evicted > 0) {

@@ -62,9 +62,10 @@ testRows(ILLEGAL_EDGES)(
     const world = await clientFor(SETTINGS);
     const txnId = await payoutIn(world, from);
     const before = [await world.world.transaction(txnId), await world.world.balance()];
-    const legal = LEGAL[from].length === 0 ? 'that is its end' : `it can go to ${LEGAL[from].join(' or ')}`;
+    const legal =
+      LEGAL[from].length === 0 ? `${from} is final` : `it can only become ${LEGAL[from].join(' or ')}`;
     expect(await ask(world, 'POST', `/transactions/${txnId}/transition`, { to })).toMatchObject(
-      refusal(409, 'ILLEGAL_TRANSITION', `${txnId} is ${from} and cannot go to ${to}: ${legal}`, ['to']),
+      refusal(409, 'ILLEGAL_TRANSITION', `${txnId} is ${from} and cannot become ${to}: ${legal}`, ['to']),
     );
     expect([await world.world.transaction(txnId), await world.world.balance()]).toEqual(before);
   },

@@ -252,7 +252,12 @@ testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     {},
     'no money; no request used the key of the run',
   ],
-  ['sends nothing', () => Promise.resolve(), {}, 'no request used the key of the run'],
+  [
+    'sends nothing',
+    () => Promise.resolve(),
+    {},
+    'no request used the key of the run: does the client use its url and its key? A command gets them with --env',
+  ],
   [
     'pays something else each time',
     (api) => api.initiate(order((lastOrder += 1))),
