@@ -22,7 +22,8 @@ interface EventData {
   /** A request that no longer waits. */
   readonly released: { readonly id: number; readonly how: 'released' | 'expired' | 'left' };
   readonly reset: { readonly now: string };
-  readonly restore: { readonly now: string };
+  /** A snapshot replaced the world, or an undo did: then with the action that was taken back. */
+  readonly restore: { readonly now: string; readonly undone?: string };
   /** How many events were dropped before this one; null when the number is unknown. */
   readonly missed: { readonly missed: number | null };
 }

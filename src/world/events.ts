@@ -18,7 +18,8 @@ export type StateEvent =
   | { readonly type: 'rule'; readonly rule: string; readonly matched: number; readonly taken: number }
   | { readonly type: 'held'; readonly request: HeldRequest }
   | { readonly type: 'released'; readonly request: HeldRequest; readonly released: Released }
-  | { readonly type: 'reset' | 'restore'; readonly nowMs: number };
+  | { readonly type: 'reset'; readonly nowMs: number }
+  | { readonly type: 'restore'; readonly nowMs: number; readonly undone?: string };
 
 /** The `data` of an event, as readers of `GET /_sandbox/events` get it. */
 export function eventData(event: StateEvent): object {
@@ -42,8 +43,9 @@ export function eventData(event: StateEvent): object {
     case 'released':
       return { id: event.request.id, how: event.released.how };
     case 'reset':
-    case 'restore':
       return { now: iso(event.nowMs) };
+    case 'restore':
+      return { now: iso(event.nowMs), undone: event.undone };
   }
 }
 

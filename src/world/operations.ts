@@ -192,7 +192,7 @@ export const restoreWorld: Handler<'restore'> = (
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
   });
-  events.push({ type: 'restore', nowMs: nowMs(state) });
+  events.push({ type: 'restore', nowMs: nowMs(state), ...(undo && { undone: undo.action.name }) });
 };
 
 /**

@@ -108,6 +108,23 @@ test('tail shows a finding again that the client repeats after a restore', async
   await stop();
 });
 
+test('tail tells an undo from a restore and a reset', async () => {
+  const { world, url, apiKey } = await clientFor({ clock: '2026-01-15T10:30:00Z' });
+  const { lines, notes, stop } = tailOf(session(url, apiKey));
+  await expect.poll(() => notes).toHaveLength(1);
+  await world.clock.advance('1h');
+  await world.undo();
+  await world.restore(await world.snapshot());
+  await world.reset();
+  await expect.poll(() => lines.at(-1)).toContain('reset');
+  expect(lines.slice(1)).toEqual([
+    '16:00:00.000  undo      took back the last action: advance',
+    '16:00:00.000  restore   the world continues from a snapshot',
+    '16:00:00.000  reset     the world begins again',
+  ]);
+  await stop();
+});
+
 test('Ctrl-C ends tail with exit code 0', async () => {
   const { url } = await sandboxFor();
   const program = new Program(process.execPath, [MAIN, 'tail', '--url', url], {});

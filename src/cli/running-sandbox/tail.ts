@@ -63,8 +63,12 @@ function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
     case 'released':
       return line(null, 'released', `request held as ${event.data.id}: ${event.data.how}`);
     case 'reset':
-    case 'restore':
-      return line(event.data.now, event.type, 'the world begins again');
+      return line(event.data.now, 'reset', 'the world begins again');
+    case 'restore': {
+      const { now, undone } = event.data;
+      if (undone !== undefined) return line(now, 'undo', `took back the last action: ${undone}`);
+      return line(now, 'restore', 'the world continues from a snapshot');
+    }
     case 'missed': {
       const { missed } = event.data;
       return line(null, 'missed', `${missed === null ? 'some' : missed} events are no longer available`);

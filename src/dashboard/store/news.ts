@@ -46,7 +46,9 @@ const doneElsewhere = (event: WorldEvent): string | null => {
     case 'reset':
       return 'The world was reset by another client.';
     case 'restore':
-      return 'Another client loaded a snapshot, or took an action back.';
+      return event.data.undone === undefined
+        ? 'Another client loaded a snapshot.'
+        : `Another client took the last action back: ${event.data.undone}.`;
     case 'scenario':
       return 'Another client changed the scenario or its rules.';
     case 'clock':

@@ -93,8 +93,8 @@ test('the OpenAPI document describes every type of event', async () => {
     rule: '`{rule, matched, taken}`',
     held: 'a HeldRequest',
     released: '`{id, how}`',
-    reset: 'and `restore` `{now}`',
-    restore: '`{now}`',
+    reset: '`{now}`',
+    restore: '`{now, undone}`',
     missed: '`{missed}`',
   };
   const { schema } = document.paths['/_sandbox/events'].get.responses['200'].content['text/event-stream'];
