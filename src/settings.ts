@@ -162,7 +162,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   host: ['<address>', 'the address to listen on; 0.0.0.0 for all addresses'],
   allowedHosts: [
     '<names>',
-    'host names to serve in addition to localhost and, elsewhere than on a loopback address, to IP addresses; unset, every name is served there',
+    'more host names to serve, besides localhost; if HOST is not a loopback address, IP addresses are served too, and every name unless this is set',
   ],
   logLevel: ['<level>', 'fatal, error, warn, info, debug, trace or silent'],
   apiKeys: ['<keys>', 'the only keys accepted, separated by commas'],
