@@ -142,6 +142,8 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await keyboard.press('Enter'); // changes no words
     const words = page.getByLabel('Command', { exact: true });
     expect(await words.inputValue()).toBe('pay 1500,50');
+    await words.fill('pay 10 000'); // not ₹10 to the account 000
+    await page.getByRole('option').getByText('“10 000” is not an amount').waitFor();
     await words.fill('advance 99999d');
     await page.getByRole('option').getByText('Enter again to confirm').waitFor();
     await keyboard.press('Enter');

@@ -31,7 +31,8 @@ const ADVANCE: Command = {
 };
 
 function payCommand(live: LiveWorld, words: string): Command | null {
-  const match = /^pay(?:\s+(\S+)(?:\s+(?:to\s+)?(\S+))?)?$/i.exec(words);
+  // without “to”, “10 000” could be ₹10 to the account 000
+  const match = /^pay(?:\s+(.+?)(?:\s+to(?:\s+(\S+))?)?)?$/i.exec(words);
   if (match === null) return null;
   const [, text, account] = match;
   if (text === undefined) return PAY;
