@@ -197,6 +197,49 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
   });
 
+  test('320 px wide, the balance of a new world leaves room for the commands beside it', async () => {
+    const { url, client } = await sandboxFor({ clock: FROZEN });
+    const seen = await open(url, { apiKey: client().apiKey, width: 320 });
+    await loaded(seen);
+    const balance = (await seen.controls.getByText('₹10,00,000.00').boundingBox())!;
+    const commands = (await seen.controls.getByRole('button', { name: 'Commands' }).boundingBox())!;
+    expect(commands.y).toBeLessThan(balance.y);
+  });
+
+  test('an amount that is refused, by the field or by the world, does not move its form', async () => {
+    const { show } = await badDay(1280);
+    const { page, view } = await show();
+    const overview = await view('Overview');
+    const amount = overview.getByLabel('Amount');
+    const debit = overview.getByRole('button', { name: 'Debit' });
+    const place = async () => [(await amount.boundingBox())!.x, (await debit.boundingBox())!.width];
+    const before = await place();
+    await amount.fill('1500,50');
+    await overview.getByText('“1500,50” is not an amount').waitFor();
+    expect(await place()).toEqual(before);
+    await amount.fill('99999999999');
+    await debit.click();
+    await overview.getByText('The wallet holds').waitFor();
+    expect(await place()).toEqual(before);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280);
+  });
+
+  test('the meaning of a time to advance to is read in few lines, and is all in sight', async () => {
+    const { show } = await badDay(1280);
+    const { page, controls } = await show();
+    for (const width of [1280, 320]) {
+      await page.setViewportSize({ width, height: 900 });
+      if (width === 320) await controls.getByRole('button', { name: 'More' }).click();
+      await controls.getByLabel('Advance to').fill(`${width + 100}d`); // so far that it has to be confirmed
+      await controls.getByLabel('Advance to').press('Enter');
+      const meaning = page.locator('#advance-meaning');
+      await meaning.getByText('Go again to confirm').waitFor();
+      const { x, width: wide, height } = (await meaning.boundingBox())!;
+      expect(height).toBeLessThan(70);
+      expect(x + wide).toBeLessThanOrEqual(width);
+    }
+  });
+
   test('the times below the ribbon differ, although everything happens in two seconds', async () => {
     const { url, client } = await sandboxFor({ clock: FROZEN });
     const payer = client();
