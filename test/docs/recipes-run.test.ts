@@ -212,7 +212,7 @@ test.each(['python/sandbox_world.py', 'go/world_test.go', 'java/SandboxWorld.jav
 test.each(isLong ? ['load-testing.md'] : [])(
   '%s: with these settings a key can send more than a hundred initiates a second',
   async () => {
-    const [, flags] = /```sh\nnpx payout-sandbox (.*)\n```/.exec(textOf('load-testing.md'))!;
+    const [, flags] = /```sh\nnode dist\/main\.cjs (.*)\n```/.exec(textOf('load-testing.md'))!;
     const words = flags!.replace('--log-level warn', '--log-level info').split(' '); // the port is logged at info
     const { url } = await startProgram({}, words);
     const sent = Array.from({ length: 150 }, (_, i) => ({ client_ref_id: `load-${i}`, amount: 1 }));

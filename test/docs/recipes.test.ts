@@ -29,6 +29,18 @@ test('the index of the recipes has every page', () => {
   );
 });
 
+test('a recipe calls npx only for what its page has the reader install', () => {
+  const called = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/^\s*npx (?:-\S+ )*(\S+)/gm)].map(([, name]) => ({ page, name: name! })),
+  );
+  expect(called.map(({ name }) => name)).toContain('newman');
+  const missing = called.filter(
+    ({ page, name }) =>
+      !new RegExp(`npm (?:install|pack)[^\n]*\\b${name}\\b|devDependency`).test(textOf(page)),
+  );
+  expect(missing).toEqual([]);
+});
+
 test('CONTRIBUTING.md says of every recipe how it is tested', () => {
   const rows = listUnder(readFileSync('CONTRIBUTING.md', 'utf8'), 'How the recipes are tested');
   expect(new Set(rows.map(([page]) => page))).toEqual(new Set(pages.filter((page) => page !== 'README.md')));
