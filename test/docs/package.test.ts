@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { inspect } from 'node:util';
@@ -17,6 +17,21 @@ beforeAll(() => {
   const npm = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
   const [{ files }] = JSON.parse(npm.stdout) as [{ files: { path: string }[] }];
   shipped = files.map(({ path }) => path);
+});
+
+test('the check of the image fails where there is nothing that can build it', () => {
+  const folder = temporaryFolder();
+  cpSync('.ci/check-image', join(folder, 'clone/.ci/check-image'));
+  symlinkSync('/bin/bash', join(folder, 'bash'));
+  symlinkSync('/usr/bin/dirname', join(folder, 'dirname'));
+  const { status, stderr } = spawnSync('bash', [join(folder, 'clone/.ci/check-image')], {
+    encoding: 'utf8',
+    env: { PATH: folder },
+  });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'the image was not checked: neither docker nor ../shared/tools/image-smoke is here\n',
+  });
 });
 
 /** A folder in which only the package is installed. */
