@@ -133,6 +133,10 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     expect(await payer.world.transactions()).toMatchObject([{ amount: 5000, status: 'REVERSED' }]);
     await type('open try-');
     await page.getByRole('region', { name: /^try-/ }).waitFor();
+    await payer.pay({ client_ref_id: 'twin' });
+    await payer.pay({ client_ref_id: 'twin-again' });
+    await type('open twin'); // the newer one contains it too
+    await page.getByRole('region', { name: 'twin', exact: true }).waitFor();
     await type('open #1');
     await page.getByRole('region', { name: 'Request 1' }).waitFor();
     await keyboard.press('Control+k');
@@ -176,10 +180,10 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await keyboard.press('2');
     await keyboard.press('/');
     await page.getByRole('searchbox').and(page.locator(':focus')).waitFor();
-    expect(await payer.world.transactions()).toHaveLength(1);
+    expect(await payer.world.transactions()).toHaveLength(3);
     await type('pay 10 to Asha@OKAXIS');
     await said.getByText(/₹10.00: 200/).waitFor();
-    expect((await payer.world.transactions())[1]!.beneficiary_account).toBe('Asha@OKAXIS');
+    expect((await payer.world.transactions())[3]!.beneficiary_account).toBe('Asha@OKAXIS');
   });
 
   test('a palette that is opened as another one closes stays open', async () => {

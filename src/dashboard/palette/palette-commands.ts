@@ -108,16 +108,19 @@ function orderCommands(live: LiveWorld, words: string): readonly Command[] {
 
 const MOST_FOUND = 5;
 
-/** Payouts and requests that are named by a reference, an id or `#12`. */
+/** Payouts and requests that are named by a reference, an id or `#12`. What is named exactly comes first. */
 function openCommands({ payouts, requests }: LiveWorld, words: string): readonly Command[] {
   const wanted = words.replace(/^open\s+/, '');
   if (wanted === '') return [];
   const request = requests.get(Number(/^#?(\d+)$/.exec(wanted)?.[1] ?? 0));
+  const isNamed = ({ client_ref_id: ref }: { readonly client_ref_id: string }): boolean =>
+    ref.toLowerCase() === wanted;
   const found = payouts.rows.value
     .filter(
       ({ client_ref_id: ref, txn_id: id }) =>
         ref.toLowerCase().includes(wanted) || id.toLowerCase() === wanted,
     )
+    .toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)))
     .slice(0, MOST_FOUND)
     .map(({ client_ref_id: ref, txn_id: id, status, amount }): Command => ({
       title: `Open ${ref}`,
