@@ -126,7 +126,7 @@ function NextStep({
         </>
       )}
       <span>in {duration(Math.max(0, Date.parse(due) - nowMs))}</span>{' '}
-      <Button kind="small" label="To the next step" act={() => advanceTo(due)}>
+      <Button kind="small" label="Go to the next step" act={() => advanceTo(due)}>
         Go
       </Button>
     </span>
