@@ -132,7 +132,7 @@ const SettingsSchema = z.object({
   maxConnections: wholeNumber(1, 1_000_000).default(() => atMost(4000, 0.25, WORST_CONNECTION_BYTES)),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
   journalEntries: wholeNumber(0, 1_000_000).default(1000),
-  journalMemory: readWith(byteSize, 'a size such as 64MiB').prefault('64MiB'),
+  journalMemory: readWith(byteSize, 'a size such as 64MiB').default(() => atMost(64 * MIB, 0.25)),
   scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() =>
     atMost(8 * MIB, 0.2, WORST_CHARACTER_BYTES),
   ),
@@ -216,6 +216,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   dialect: 'default',
   maxTransactions: '1000000, or fewer where the heap is small',
   maxConnections: '4000, or fewer where the heap is small',
+  journalMemory: '64MiB, or less where the heap is small',
   scenarioMemory: '8MiB, or less where the heap is small',
   state: 'not saved',
   store: 'in memory',

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { RequestsResponse } from '../../../src/contract/control-responses.ts';
 import { ask } from '../../support/control.ts';
-import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { connectSandbox } from '../../../src/index.ts';
+import { startProgram } from '../../support/program.ts';
+import { clientFor, clientOf, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
 
 const KIB = 1024;
@@ -45,6 +47,13 @@ test('the journal of a world has a share of the journal memory, which few large 
   }
   expect(await journalOf(large)).toEqual({ ids: [8, 9, 10], evicted: 7 });
   expect(await journalOf(small)).toEqual({ ids: range(1, 10), evicted: 0 });
+});
+
+test('the journal memory is smaller where the heap is small', async () => {
+  const { url } = await startProgram({ NODE_OPTIONS: '--max-old-space-size=64' });
+  const world = clientOf(connectSandbox({ url }).world());
+  for (let nth = 1; nth <= 50; nth += 1) await sendLarge(world, 60); // 3 MiB, of a share of 4 MiB on a large heap
+  expect((await journalOf(world)).evicted).toBeGreaterThan(0);
 });
 
 // in a store, a server forgets its copies of worlds instead, and reads them again
