@@ -65,7 +65,7 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     }, GATHERED_MS).unref(); // `periodicFlush` would wake an idle sandbox twenty times a second
     return destination.write(Buffer.from(line) as unknown as string);
   };
-  const log = pino(options, { write });
+  const log = pino(options, { write, flush: () => destination.flush() } as DestinationStream); // so that `log.flush()` writes
   return { log, end };
 }
 
