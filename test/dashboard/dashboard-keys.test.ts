@@ -271,6 +271,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await third.getByRole('button', { name: 'Compare' }).click();
     const asItWas = third.getByRole('heading', { name: 'Sent as it was' }).locator('..');
     await asItWas.getByText('500', { exact: true }).waitFor(); // with the scenario that its header names
+    await third.getByRole('heading', { name: 'If it gets a 429' }).waitFor(); // not what it got anyway
   });
 
   test('“Break my client” adds nine failures, one for each new payout, and keeps the score', async () => {

@@ -73,7 +73,10 @@ export function WhatIf({ entry, route }: { readonly entry: JournalEntry; readonl
   const failures = FAILURES.filter(
     ({ routes, effect }) => routes.includes(route) && effect.hold === undefined,
   );
-  const [chosen, setChosen] = useState(failures[0]!.name);
+  const another = failures.find(
+    ({ effect: { respond } }) => typeof respond === 'object' && respond.status !== entry.answer?.status,
+  );
+  const [chosen, setChosen] = useState(another!.name);
   const [futures, setFutures] = useState<readonly Future[]>([]);
   const compare = (): void =>
     run(async () => {
