@@ -76,9 +76,11 @@ export class RedisServer {
       await node.command('CLUSTER', 'SET-CONFIG-EPOCH', String(nth + 1));
       if (nth > 0) await node.meet(nodes[0]!);
     }
-    for (const node of nodes) {
-      while (!String(await node.command('CLUSTER', 'INFO')).includes('cluster_state:ok')) await nextTurn();
-    }
+    const isReady = async (node: RedisServer): Promise<boolean> => {
+      const info = String(await node.command('CLUSTER', 'INFO'));
+      return info.includes('cluster_state:ok') && info.includes(`cluster_slots_ok:${SLOTS}`); // which may be ok with fewer
+    };
+    for (const node of nodes) while (!(await isReady(node))) await nextTurn();
   }
 
   /** Makes two nodes of a cluster know each other. What was asked once is forgotten by a node that stands still for a second. */
