@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { JournalEntry } from '../../src/contract/control-responses.ts';
 import { writeAfterHandling } from '../../src/http/http-server.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
@@ -47,24 +47,23 @@ test('a response that cannot be written becomes an error, and the others of its 
 });
 
 test('on a busy server a request began when it arrived, and ended before its response was written', async () => {
-  const exactMs = (): number => performance.timeOrigin + performance.now();
-  const clock = { ...systemClock(), nowMs: () => Math.floor(exactMs()) };
-  const turns: number[] = [];
+  let elapsedMs = 0; // moves with the work between the turns alone
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+  onTestFinished(() => now.mockRestore());
   const nextTurn = (callback: () => void): void => {
     setImmediate(() => {
-      turns.push(exactMs());
-      for (const untilMs = performance.now() + 20; performance.now() < untilMs;); // other work
+      elapsedMs += 20; // other work
       callback();
     });
   };
-  const { sandbox } = await serverFor({}, { ...clock, nextTurn });
+  const START_MS = Date.parse('2026-01-15T10:30:00Z');
+  const clock = { ...systemClock(), nowMs: () => START_MS + elapsedMs, nextTurn };
+  const { sandbox } = await serverFor({}, clock);
   const world = sandbox.world();
   await world.pay();
-  const [handledMs, writtenMs] = turns.slice(-2); // those of the initiate
+  const writtenMs = START_MS + elapsedMs; // a turn after it was handled, and two after it arrived
   const [{ wall_at, duration_ms }] = (await world.requests()) as [JournalEntry];
-  const beganMs = Date.parse(wall_at); // in whole ms, of two times in whole ms: up to 1 ms late
-  expect(beganMs).toBeLessThan(handledMs! + 1.01); // durations are in hundredths of a ms
-  expect(beganMs + duration_ms!).toBeLessThan(writtenMs! + 1.01);
+  expect({ began: Date.parse(wall_at), duration_ms }).toEqual({ began: writtenMs - 40, duration_ms: 20 });
 });
 
 type Asked = readonly [line: string, body?: string, how?: 'chunked' | undefined];
