@@ -98,13 +98,20 @@ function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly no
   );
 }
 
+/** What somebody looks at; null while nobody looks ahead. In a function of its own, since its end would keep the rows of the rendering. */
+function usePreview() {
+  const state = useState<Preview | null>(null);
+  const [preview] = state;
+  useEffect(() => () => preview?.close(), [preview]);
+  return state;
+}
+
 /** World time with what was made, settled and returned, what is scheduled, and what is at risk. Dragging “now” to the right previews the future. */
 export function Ribbon() {
   const live = useLive();
   const box = useRef<HTMLDivElement>(null);
   const width = Math.max(0, useSize(box).width - LEFT - RIGHT);
-  const [preview, setPreview] = useState<Preview | null>(null); // null while nobody looks ahead
-  useEffect(() => () => preview?.close(), [preview]);
+  const [preview, setPreview] = usePreview();
   const isDragged = useRef(false);
   const { isBusy, refusal, run } = useAction();
   const nowMs = worldNowMs(live) ?? 0;

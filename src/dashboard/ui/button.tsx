@@ -33,6 +33,16 @@ function keepFocus(button: HTMLElement): void {
   });
 }
 
+/** In a function of its own, since what is called at the end keeps every variable that is beside it: here, no `act` with its rows. */
+function useFocusKept<T extends HTMLElement>() {
+  const element = useRef<T>(null);
+  useLayoutEffect(() => {
+    const { current } = element;
+    return () => keepFocus(current!);
+  }, []);
+  return element;
+}
+
 /** A button. While it cannot be used it keeps the focus, and says why; `disabled` would give the focus away. */
 export function Button({
   act,
@@ -49,11 +59,7 @@ export function Button({
   const away = useContext(CurrentWorld)?.away.value ?? null;
   const reason = off ?? (isLocal ? null : away);
   const isOff = isBusy || reason !== null;
-  const element = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    const { current } = element;
-    return () => keepFocus(current!);
-  }, []);
+  const element = useFocusKept<HTMLButtonElement>();
   return (
     <button
       ref={element}
