@@ -14,15 +14,10 @@ const GONE: readonly (readonly [words: RegExp, better: string])[] = [
   [/\bno[ _-]occasion\b/i, 'not exercised'],
   [/^\W*instead: /i, 'fix:'],
   [/\b(?:a|the|its|every) finds?\b/i, 'finding'],
-  [/\bmanieth\b/i, 'which attempt, counted from 1'],
   [/\bcalm (?:run|world|baseline)s?\b/i, 'baseline, or a run without failures'],
   [/\brules? on top\b/i, 'override'],
   [/\bheeds?\b/i, 'uses, or follows'],
   [/\bmeets its fate\b/i, 'behaves as listed'],
-  [
-    /\b(?:doubtsOf|ifscDoubt|letOthersRun|letGo|heldBack|passOver|passedOver|takeRule|answerOddHttp|lookAt|cancelAlarm|howManieth)\b/,
-    'the names in the code that replaced these',
-  ],
 ];
 
 const goneIn = (text: string, name = ''): readonly string[] =>

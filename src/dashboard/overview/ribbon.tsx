@@ -98,7 +98,7 @@ function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly no
   );
 }
 
-/** What somebody looks at; null while nobody looks ahead. In a function of its own, since its end would keep the rows of the rendering. */
+/** What is looked at; null while nobody looks ahead. In a function of its own: a cleanup in `Ribbon` would keep the rows of a rendering. */
 function usePreview() {
   const state = useState<Preview | null>(null);
   const [preview] = state;

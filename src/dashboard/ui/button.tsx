@@ -33,7 +33,7 @@ function keepFocus(button: HTMLElement): void {
   });
 }
 
-/** In a function of its own, since what is called at the end keeps every variable that is beside it: here, no `act` with its rows. */
+/** In a function of its own: a cleanup keeps all variables of its function, and `act` would keep the rows of a rendering. */
 function useFocusKept<T extends HTMLElement>() {
   const element = useRef<T>(null);
   useLayoutEffect(() => {
