@@ -26,15 +26,15 @@ const sameText = (given: string, expected: string): boolean =>
 /** Reads the token of an Authorization header. @throws Refusal UNAUTHORIZED when it is missing, malformed or not accepted */
 export type TokenReader = (authorization: string | undefined) => string;
 
-/** @param wanted the header to send instead @param refused what is said of a token that is not accepted */
+/** @param name of a token in the header @param wanted one that is accepted @param refused what is said of any other */
 const bearerTokens =
-  (accepts: (token: string) => boolean, wanted: string, refused: string): TokenReader =>
+  (accepts: (token: string) => boolean, name: string, wanted: string, refused: string): TokenReader =>
   (authorization) => {
-    const send = `send Authorization: Bearer ${wanted}`;
+    const send = `send Authorization: Bearer ${name}, with ${wanted}`;
     if (authorization === undefined) throw unauthorized(`The Authorization header is missing: ${send}`);
     const token = BEARER.exec(authorization)?.[1];
     if (token === undefined) throw unauthorized(`The Authorization header is malformed: ${send}`);
-    if (!accepts(token)) throw unauthorized(`${refused}: ${send}`);
+    if (!accepts(token)) throw unauthorized(`${refused}: use ${wanted}`);
     return token;
   };
 
@@ -42,19 +42,20 @@ const bearerTokens =
 export function bearerKeys(accepted: readonly string[] | undefined): TokenReader {
   const refused = 'The API key is not accepted';
   if (accepted === undefined) {
-    const wanted = `KEY, with a key that begins with ${TEST_KEY_PREFIX}, such as ${TEST_KEY_PREFIX}1`;
-    return bearerTokens((key) => key.startsWith(TEST_KEY_PREFIX), wanted, refused);
+    const wanted = `a key that begins with ${TEST_KEY_PREFIX}, such as ${TEST_KEY_PREFIX}1`;
+    return bearerTokens((key) => key.startsWith(TEST_KEY_PREFIX), 'KEY', wanted, refused);
   }
   const isAccepted = (key: string): boolean =>
     accepted.filter((expected) => sameText(key, expected)).length > 0; // looks at every key
-  return bearerTokens(isAccepted, 'KEY, with one of the keys in SANDBOX_API_KEYS', refused);
+  return bearerTokens(isAccepted, 'KEY', 'one of the keys in SANDBOX_API_KEYS', refused);
 }
 
 /** Reads the admin token, which is not the key of a world. */
 export const adminOnly = (adminToken: string): TokenReader =>
   bearerTokens(
     (token) => sameText(token, adminToken),
-    'TOKEN, with SANDBOX_ADMIN_TOKEN or the token printed at the start',
+    'TOKEN',
+    'SANDBOX_ADMIN_TOKEN or the token printed at the start',
     'The admin token is missing or wrong',
   );
 

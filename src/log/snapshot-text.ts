@@ -129,9 +129,7 @@ export function checkHead(text: string | undefined): void {
   refuseEarlier(text ?? '');
   const head = parsed(text ?? '');
   if (head?.['format'] !== SNAPSHOT_FORMAT) {
-    throw refusedSnapshot(
-      'This is not a snapshot: it must be what GET /_sandbox/state returned, or a state file',
-    );
+    throw refusedSnapshot('This is neither a snapshot of a world nor a state file');
   }
   if (FileHead.safeParse(head).success) return;
   const version = JSON.stringify(head['version']);

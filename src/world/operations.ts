@@ -247,7 +247,7 @@ function notUndone(why: string, exchanges: readonly Exchange[], count: number): 
   const more = count > shown.length ? ` and ${count - shown.length} more` : '';
   const which = shown.length === 0 ? 'no longer listed' : `${shown.join(', ')}${more}`;
   return new Refusal('UNDO_REFUSED', {
-    message: `${why}: ${which}. {"force":true} undoes ${count === 1 ? 'it' : 'them'} too`,
+    message: `${why}: ${which}. With force, undo takes ${count === 1 ? 'it' : 'them'} back too`,
   });
 }
 

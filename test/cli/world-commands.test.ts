@@ -207,7 +207,7 @@ test('undo takes back an advance, and asks for --force when the client has sent 
   await pay({ client_ref_id: 'order-1' });
   const refused = await run('undo');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toContain('#1 initiate order-1. --force undoes it too');
+  expect(refused.stderr).toContain('#1 initiate order-1. With force, undo takes it back too');
   const done = 'took back the last action: advance, at 2026-01-15 16:00:00 IST\n';
   expect(await output('undo', '--force')).toBe(done);
   expect(await world.transactions()).toEqual([]);
@@ -290,6 +290,7 @@ testRows<[readonly string[], number, RegExp]>([
     2,
     /^The API key is not accepted: use a key that begins with .*; --key or SANDBOX_KEY names another key$/,
   ],
+  [['worlds', '--admin-token', 'a b'], 2, /; --admin-token or SANDBOX_ADMIN_TOKEN names the token$/],
   [['status', '--key', 'a b'], 2, /^--key must be a key of visible ASCII characters$/],
   [['fund', 'much'], 2, /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
   [['fund', '0'], 2, /^amount must be greater than 0$/],
@@ -323,8 +324,8 @@ testRows<[readonly string[], number, RegExp]>([
     /^snapshot save: \/nowhere\/world cannot be written \(no such file or folder\)$/,
   ],
   [['snapshot', 'save', '-'], 2, /^snapshot save: - is standard input, not a file to write$/],
-  [['snapshot', 'load', 'LICENSE'], 2, /^This is not a snapshot: it must be what snapshot save wrote, or a/],
-  [['use', 'nope'], 2, /^There is no scenario nope.*\. payout-sandbox scenario list shows all \d+$/],
+  [['snapshot', 'load', 'LICENSE'], 2, /^This is neither a snapshot of a world nor a state file$/],
+  [['use', 'nope'], 2, /^There is no scenario nope.*\. The list of scenarios has all \d+$/],
   [['release', '--status', '101'], 2, /^--status must be a whole number from 200 to 599, not 101$/],
 ])('a wrong command is refused with its exit code and says why', async (args, exitCode, complaint) => {
   const { run } = await companion();

@@ -214,7 +214,7 @@ describe('an undo', () => {
       await a.submit(initiate({ client_ref_id: `p${nth}`, amount: 0.01 }));
     await expect(a.undo(false)).rejects.toMatchObject({
       code: 'UNDO_REFUSED',
-      message: `The client has sent 12 requests since the last action (credit): ${Array.from({ length: 10 }, (_, nth) => `#${nth + 1} initiate p${nth + 1}`).join(', ')} and 2 more. {"force":true} undoes them too`,
+      message: `The client has sent 12 requests since the last action (credit): ${Array.from({ length: 10 }, (_, nth) => `#${nth + 1} initiate p${nth + 1}`).join(', ')} and 2 more. With force, undo takes them back too`,
     });
     expect(paise(a)).toBe(1038);
     await a.undo(true);
@@ -256,7 +256,7 @@ describe('an undo', () => {
     await expect(a.undo(false)).rejects.toMatchObject({
       code: 'UNDO_REFUSED',
       message:
-        'A held request has ended since the last action (credit): #1 initiate p. {"force":true} undoes it too',
+        'A held request has ended since the last action (credit): #1 initiate p. With force, undo takes it back too',
     });
     await a.undo(true);
     expect([a.latest.held.waiting, a.latest.payouts]).toEqual([[], []]);

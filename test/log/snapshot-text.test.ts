@@ -106,7 +106,7 @@ describe('worlds as text', () => {
       const { log, wallClock } = logFor();
       const options = { compiler, wallClock, maxLine: length, draft: log.draft() };
       const worlds = readWorlds(inPieces(utf8.encode('x'.repeat(length)), 4), options);
-      await expect(worlds.next()).rejects.toThrow('This is not a snapshot');
+      await expect(worlds.next()).rejects.toThrow('This is neither a snapshot');
     };
     expect(await growth(25_000, readLine)).toBeLessThan(LINEAR);
   });
@@ -293,7 +293,7 @@ test('a missing, repeated or moved line in a text is detected', async () => {
 });
 
 describe('a text is refused as a whole', () => {
-  const NONE = 'This is not a snapshot: it must be what GET /_sandbox/state returned, or a state file';
+  const NONE = 'This is neither a snapshot of a world nor a state file';
   const earlier = (version: number) =>
     `This is a snapshot of version ${version}, which an earlier payout-sandbox wrote; this one reads version 3. ` +
     'Run the payout-sandbox that wrote it, or start with a new world and take a new snapshot of that';

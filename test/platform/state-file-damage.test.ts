@@ -41,7 +41,7 @@ const lines = (): string[] => whole.toString().trimEnd().split('\n');
 
 test.each<[string, () => string, RegExp]>([
   ['empty', () => '', /is empty/],
-  ['a text', () => 'hello\nworld\n', /is not a snapshot/],
+  ['a text', () => 'hello\nworld\n', /is neither a snapshot/],
   [
     'of the second version',
     () => whole.toString().replace('"version":3', '"version":2'),

@@ -66,22 +66,11 @@ function advice(error: Error): string {
     return '; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL';
   }
   if (!(error instanceof SandboxError) || error.status !== 401) return '';
-  const [what, flag] = error.message.includes('admin')
+  const [what, flag] = error.message.includes('ADMIN_TOKEN')
     ? ['the token', 'ADMIN_TOKEN']
     : ['another key', 'KEY'];
   return `; --${flag.toLowerCase().replace('_', '-')} or SANDBOX_${flag} names ${what}`;
 }
-
-/** What messages of the control API say to whoever sends requests, and the same for whoever types a command. */
-const AS_COMMANDS: readonly (readonly [call: RegExp, command: string])[] = [
-  [/\{"(\w+)":true\}/, '--$1'],
-  [/GET \/_sandbox\/scenarios lists/, 'payout-sandbox scenario list shows'],
-  [/what GET \/_sandbox\/state returned/, 'what snapshot save wrote'],
-  [/send Authorization: Bearer \w+, with/, 'use'],
-];
-
-const asCommands = (message: string): string =>
-  AS_COMMANDS.reduce((text, [call, command]) => text.replace(call, command), message);
 
 /** Refusals of something that the sandbox can do, but not now: a balance that is too low, a state that does not allow it. */
 const NOT_NOW: ReadonlySet<number> = new Set([402, 409]);
@@ -91,6 +80,6 @@ export function complainOf(error: unknown): number {
   const isOurs =
     error instanceof NoSandboxError || error instanceof SandboxError || error instanceof ExpectationError;
   if (!isOurs) throw error;
-  const misuse = complain(asCommands(errorLines(error).join('; ')) + advice(error));
+  const misuse = complain(errorLines(error).join('; ') + advice(error));
   return error instanceof SandboxError && NOT_NOW.has(error.status) ? EXIT_FAILED : misuse;
 }

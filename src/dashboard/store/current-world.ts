@@ -19,7 +19,7 @@ const refusalText = (error: unknown): string =>
     : messageOf(error);
 
 /** How a refused undo ends that may be repeated with `force`: words for whoever makes the call by hand. */
-const FORCED = / \{"force":true\}.*/s;
+const FORCED = / With force, .*/s;
 /** As many actions as a world can take back at least. */
 const MOST_UNDONE = 10;
 

@@ -67,7 +67,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     if (scenario !== undefined) return scenario;
     const { names } = scenarios;
     throw new Refusal('SCENARIO_NOT_FOUND', {
-      message: `There is no scenario ${name}${nearestNames(name, names)}. GET /_sandbox/scenarios lists all ${names.length}`,
+      message: `There is no scenario ${name}${nearestNames(name, names)}. The list of scenarios has all ${names.length}`,
     });
   };
 

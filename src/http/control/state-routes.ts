@@ -40,7 +40,7 @@ async function* piecesOf(body: Readable, maxBytes: number): AsyncGenerator<Uint8
 }
 
 const noSnapshot = (): Refusal =>
-  new Refusal('INVALID_REQUEST', { message: 'The body must be what GET /_sandbox/state returned' });
+  new Refusal('INVALID_REQUEST', { message: 'The body must be a snapshot of a world' });
 
 const otherType = (): Refusal =>
   new Refusal('UNSUPPORTED_MEDIA_TYPE', {

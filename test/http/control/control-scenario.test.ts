@@ -26,7 +26,7 @@ testRows<[body: unknown, message: RegExp, ...fields: string[]]>([
   [5, notAnObject, 'body'],
   [
     { use: 'rate-limitd' },
-    /^There is no scenario rate-limitd \(did you mean rate-limited\?\)\. GET \/_sandbox\/scenarios lists all \d+$/,
+    /^There is no scenario rate-limitd \(did you mean rate-limited\?\)\. The list of scenarios has all \d+$/,
   ],
   [{ use: '../package' }, /^There is no scenario /],
   [{ use: '__proto__' }, /^There is no scenario /],
