@@ -29,7 +29,7 @@ export const unavailable = (details: RefusalDetails = {}): Refusal =>
 
 /** A world, as far as its state can be read. */
 interface Readable {
-  readThis<T>(look: (state: Readonly<WorldState>) => T): MaybePromise<T>;
+  read<T>(look: (state: Readonly<WorldState>) => T, isUse: boolean): MaybePromise<T>;
 }
 
 /** Looks at the state of a world, or resolves to null when it was dropped meanwhile. */
@@ -38,7 +38,7 @@ export async function readUnlessDropped<T>(
   look: (state: Readonly<WorldState>) => T,
 ): Promise<T | null> {
   try {
-    return await world.readThis(look);
+    return await world.read(look, false);
   } catch (error) {
     if (error instanceof Refusal && error.code === 'SANDBOX_FULL') return null;
     throw error;

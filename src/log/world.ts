@@ -39,10 +39,7 @@ export class World {
         this.#happened(logged, outcome, item),
       followed: () => this.#followed(),
       reopened: (how: Reopened) => this.#reopened(how),
-      ended: (reason: DropReason) => {
-        this.close(reason);
-        parts.ended(this, reason);
-      },
+      ended: (reason: DropReason) => parts.ended(this, reason),
     };
     this.#log = new WorldLog(id, parts, owner, opened, state);
     this.#commands = new CommandParts(wallClock, (command, onChanges, onFound) =>
@@ -132,17 +129,17 @@ export class World {
     if (!isPlanned || this.#log.ends.length >= ENDS_KEPT) this.#settle();
   }
 
-  /** Reads the up-to-date state, with everything applied that is due by now. */
-  read<T>(look: (state: Readonly<WorldState>) => T): MaybePromise<T> {
-    if (this.isShared) return this.#readShared(look, true);
+  /**
+   * Reads the up-to-date state, with everything applied that is due by now.
+   *
+   * @param isUse false to read only this world, and not to make it again
+   * @throws Refusal SANDBOX_FULL then, when it was dropped
+   */
+  read<T>(look: (state: Readonly<WorldState>) => T, isUse = true): MaybePromise<T> {
+    if (this.isShared) return this.#readShared(look, isUse);
     if (this.#log.closed === null && this.#isCurrent()) return look(this.#view());
     const settled = this.submit({ kind: 'settle' });
     return settled instanceof Promise ? settled.then(() => look(this.#view())) : look(this.#view());
-  }
-
-  /** Reads the up-to-date state without making the world again. @throws Refusal SANDBOX_FULL when it was dropped */
-  readThis<T>(look: (state: Readonly<WorldState>) => T): MaybePromise<T> {
-    return !this.isShared ? this.read(look) : this.#readShared(look, false);
   }
 
   /** Catches up with the other servers, and orders a command only if something is due. */
@@ -173,13 +170,10 @@ export class World {
     try {
       if (this.isShared) await this.read(() => null);
       if (this.#log.closed !== null) throw dropped(this.#log.closed);
-      reading.skip(); // what other servers had done before
+      reading.skip(); // what other servers had done before; from an id on, that is made again
       this.connections.listen();
       reading.begin(afterId === undefined ? idAfter(this.#log.epoch, this.#log.place.position) : undefined);
-      if (afterId !== undefined) {
-        reading.skip(); // everything up to here is made again
-        await this.#log.past.catchUp(reading, afterId, this.#log);
-      }
+      if (afterId !== undefined) await this.#log.past.catchUp(reading, afterId, this.#log);
       reading.start();
       return reading.stop;
     } catch (error) {
@@ -282,7 +276,7 @@ export class World {
   /** Applies what is due. Where other servers may have done so, it asks before it orders a command. */
   #settleDue(): void {
     if (!this.isShared) this.#settle();
-    else this.#log.inBackground(() => this.readThis(() => null));
+    else this.#log.inBackground(() => this.read(() => null, false));
   }
 
   #setTimer(): void {

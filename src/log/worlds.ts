@@ -97,9 +97,9 @@ export class Worlds {
   }
 
   /** The ids of all worlds, the one that was idle longest first. */
-  ids(): MaybePromise<readonly string[]> {
-    const { directory } = this.#options.store;
-    return this.#exchange === null ? this.#known.ids() : this.#exchange.once().then(() => directory!.ids());
+  async ids(): Promise<readonly string[]> {
+    await this.#exchange?.once();
+    return (this.#options.store.directory ?? this.#known).ids();
   }
 
   /** What a page of the list shows, without worlds that are gone. Not a use. @param afterMs only those used after that time */
@@ -215,40 +215,30 @@ export class Worlds {
   async #evict(worldId: string, reason: DropReason, idleMs?: number): Promise<void> {
     const { evictions, observer, store } = this.#options;
     try {
-      if (store.directory === null) {
-        const known = this.#known.get(worldId)!;
-        const after = evictions?.before(known.world, reason);
-        this.#dropKnown(known, reason);
-        return await after?.();
-      }
       const look = (world: World) => readUnlessDropped(world, () => evictions?.before(world, reason));
-      const after = await this.visit(worldId, look);
+      const after =
+        store.directory === null
+          ? evictions?.before(this.#known.get(worldId)!.world, reason) // at once
+          : await this.visit(worldId, look);
       if (await this.#drop(worldId, reason, idleMs)) await after?.();
     } catch (error) {
       if (!(error instanceof Refusal)) observer.failed(worldId, error); // another server may drop it, or the store is unavailable
     }
   }
 
-  #dropKnown({ world }: Known, reason: DropReason): void {
-    this.uses += 1; // so that the next periodic state file is written, without this world
-    void this.#options.store.drop(world.id, reason); // in memory, so at once
-    this.#known.forget(world, reason);
-    this.#options.observer.dropped(world.id, reason);
-  }
-
+  /** In memory, it is dropped when this returns. */
   async #drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {
     const { store, observer } = this.#options;
     const known = this.#known.get(worldId);
     const epoch = known?.world.epoch;
-    if (store.directory === null) {
-      if (known !== undefined) this.#dropKnown(known, reason);
-      return known !== undefined;
-    }
-    const isDropped = await store.drop(worldId, reason, idleMs);
+    const dropping = store.drop(worldId, reason, idleMs);
+    const isDropped = dropping instanceof Promise ? await dropping : dropping;
     if (!isDropped && idleMs !== undefined) return false; // used meanwhile
     if (known !== undefined && known.world.epoch === epoch) this.#known.forget(known.world, reason); // else it was made again before the reply came
-    if (isDropped) observer.dropped(worldId, reason);
-    return isDropped;
+    if (!isDropped) return false;
+    this.uses += 1; // so that the next periodic state file is written, without this world
+    observer.dropped(worldId, reason);
+    return true;
   }
 
   /** Sets one timer, for the world that was idle longest; none while there is no world. */
