@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { anchorOf } from '../support/markdown.ts';
@@ -76,45 +76,4 @@ test('no line of a document is over 160 characters, except in code', () => {
       .map((line) => `${page}: ${line.slice(0, 60)}`),
   );
   expect(long).toEqual([]);
-});
-
-/** Phrases of an earlier edition that nobody would write in English, and what replaced them. */
-const BANNED = [
-  ['how manieth', 'which attempt'],
-  ['keeps a true wallet', 'a ledger that cannot double-spend'],
-  ['tells every error', 'reports every error'],
-  ['stands what stands', 'accepts everything'],
-  ['meets its fate', 'always behaves as listed'],
-  ['had to make room', 'were dropped'],
-  ['no step of a payout has a due time', 'nothing scheduled'],
-  ['how the house is laid out', 'how the code is organised'],
-  ['what it was put through', 'how it was tested'],
-  ['rules on top', 'overrides'],
-  ['rule on top', 'override'],
-  [' an answer', 'a response'],
-  ['the answer', 'the response'],
-  ['no answer', 'no response'],
-  ['is answered 5', 'gets a 5'],
-  ['no occasion', 'not exercised'],
-  ['sandbox answers', 'sandbox responds'],
-  ['takes it for', 'treats it as'],
-  ['worlds then start again', 'worlds then start empty'],
-  ['there are ${names', 'use one of'],
-  ['this is not the admin token', 'the admin token is missing or wrong'],
-  ['throws away', 'discards'],
-  ['what becomes of', 'what happens to'],
-] as const;
-
-test('no document or source file has a phrase of the banned list', () => {
-  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).map((name) => join('src', name));
-  const files = [...PAGES, ...sources].filter((path) => statSync(path).isFile());
-  const found = files.flatMap((file) => {
-    const text = read(file).toLowerCase().replaceAll(/\s+/g, ' ');
-    return BANNED.filter(([phrase]) => text.includes(phrase)).map(([phrase, instead]) => ({
-      file,
-      phrase,
-      instead,
-    }));
-  });
-  expect(found).toEqual([]);
 });
