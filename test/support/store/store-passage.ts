@@ -1,12 +1,13 @@
 /**
- * Setup of the tests with a store. It gives the store more time than in use, and the tests that run a second time a database of
- * their own for each sandbox. Those that move the wall clock stay in memory, since the wall clock of a store is its own.
+ * Setup of all tests. It gives a store more time than in use, and each sandbox of the tests that run a second time a database of
+ * its own there. Those that move the wall clock stay in memory, since the wall clock of a store is its own.
  */
-import { inject, vi } from 'vitest';
+import { vi } from 'vitest';
 import type * as AppModule from '../../../src/app.ts';
 import type * as AnswerTime from '../../../src/log/valkey/response-time.ts';
 import { patient } from './response-time.ts';
 import { freshStore } from './fresh-store.ts';
+import { isStored } from '../size.ts';
 import { ManualClock } from '../world/manual-clock.ts';
 
 vi.mock('../../../src/app.ts', async (importOriginal) => {
@@ -14,8 +15,7 @@ vi.mock('../../../src/app.ts', async (importOriginal) => {
   const buildApp: typeof original.buildApp = async (parts) => {
     const { settings, wallClock } = parts;
     const isElsewhere = settings.state !== undefined || settings.store !== undefined;
-    if (isElsewhere || wallClock instanceof ManualClock || inject('storeUrl') === '')
-      return original.buildApp(parts);
+    if (!isStored || isElsewhere || wallClock instanceof ManualClock) return original.buildApp(parts);
     return original.buildApp({ ...parts, settings: { ...settings, store: await freshStore() } });
   };
   return { ...original, buildApp };
