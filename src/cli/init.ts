@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageFile, packageText } from '../package-files.ts';
-import { SettingsError } from '../settings.ts';
 import { makeFolder, writeText } from './named-files.ts';
 import { EXIT_OK, quoted, say } from './output.ts';
 
@@ -15,7 +14,7 @@ const FILES: Readonly<Record<string, string>> = {
   [TEST]: 'a first test, with a client to replace with yours',
 };
 
-type Runner = 'vitest' | 'node';
+export type Runner = 'vitest' | 'node';
 
 /** The test is written for Node.js; vitest has the same functions under other names. */
 const forVitest = (text: string): string =>
@@ -31,15 +30,8 @@ function hasVitest(folder: string): boolean {
   }
 }
 
-function runnerOf(folder: string, named: string | undefined): Runner {
-  if (named === undefined) return hasVitest(folder) ? 'vitest' : 'node';
-  if (named === 'vitest' || named === 'node') return named;
-  throw new SettingsError(`--runner must be one of vitest, node, not ${JSON.stringify(named)}`);
-}
-
 /** `payout-sandbox init FOLDER`: writes a scenario, a compose file and a first test. */
-export function initProject(folder: string, runnerName: string | undefined): number {
-  const runner = runnerOf(folder, runnerName);
+export function initProject(folder: string, runner: Runner = hasVitest(folder) ? 'vitest' : 'node'): number {
   const width = Math.max(...Object.keys(FILES).map((name) => name.length));
   for (const [name, purpose] of Object.entries(FILES)) {
     const text = packageText(`fixtures/init/${name}`);

@@ -10,7 +10,7 @@ import {
   type ProbeResponse,
   type Send,
 } from '../trials/probe/probe-exchange.ts';
-import { LEVELS, probe, type Level, type ProbeResult } from '../trials/probe/probe.ts';
+import { probe, type Level, type ProbeResult } from '../trials/probe/probe.ts';
 import { accountProblem, ifscProblem } from '../payout/rails.ts';
 import { SettingsError } from '../settings.ts';
 import { counted, timeZone, visible } from '../actions/words.ts';
@@ -20,7 +20,7 @@ import { checkAddress } from './flag-checks.ts';
 import { checkWritable, writeText } from './named-files.ts';
 
 export interface ProbeFlags {
-  readonly level: string;
+  readonly level: Level;
   readonly keyEnv?: string;
   readonly write?: string;
   readonly dryRun?: true;
@@ -112,11 +112,7 @@ function show({ learned, payouts, requests, stopped }: ProbeResult): void {
 }
 
 function orderOf(url: string, flags: ProbeFlags) {
-  const { name, upi, account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
-  const level = LEVELS.find((known) => known === flags.level);
-  if (level === undefined) {
-    throw new SettingsError(`--level must be one of ${LEVELS.join(', ')}, not ${flags.level}`);
-  }
+  const { level, name, upi, account = NOBODY.account, ifsc = NOBODY.ifsc } = flags;
   const base = url.replace(/\/+$/, '');
   checkAddress('the address', base);
   for (const [flag, problem] of [

@@ -69,7 +69,11 @@ test.each([
     ['LICENSE'],
     'init: LICENSE/payout-sandbox/scenarios cannot be created (part of its path is not a folder)',
   ],
-  ['another runner', ['.', '--runner', 'jest'], '--runner must be one of vitest, node, not "jest"'],
+  [
+    'another runner',
+    ['.', '--runner', 'jest'],
+    "option '--runner <name>' argument 'jest' is invalid. Allowed choices are vitest, node. (see --help)",
+  ],
 ])('init refuses %s with one line', async (_what, words, complaint) => {
   expect(await runInProcess(['init', ...words])).toEqual({
     code: 2,

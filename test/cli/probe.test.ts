@@ -64,7 +64,10 @@ test('probe prints the dialect when it can no longer write the file', async () =
 });
 
 testRows([
-  [['http://x', '--level', 'all'], '--level must be one of read, refused, pay, not all'],
+  [
+    ['http://x', '--level', 'all'],
+    "option '--level <level>' argument 'all' is invalid. Allowed choices are read, refused, pay.",
+  ],
   [['ftp://x'], 'the address must begin with http:// or https://, not "ftp://x"'],
   [['http://x:99999'], 'the address must have a host, and a port of at most 65535'],
   [['http://x', '--account', '12345678'], '--account is not 9 to 18 digits'],

@@ -340,7 +340,7 @@ testRows<[readonly string[], string]>([
   [['--patience', 'forever'], '--patience must be a duration such as 10s'],
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
-  [['--fail-on', 'all'], '--fail-on must be one of error, warning, notice, never, not all'],
+  [['--fail-on', 'all'], "option '--fail-on <severity>' argument 'all' is invalid"],
   [['--expect', '/no/file'], '--expect: /no/file cannot be read (no such file or folder)'],
   [['--expect', 'package.json'], '--expect: package.json cannot be used: JSON must be a list'],
   [[], '/no/such/program cannot be run (no such program)'],

@@ -28,6 +28,14 @@ const TYPED: readonly (readonly [words: readonly string[], offered: readonly str
     ['use', 'timeout'],
     ['timeout-after-commit', 'timeout-before-commit'],
   ],
+  [
+    ['referee', '--fail-on', ''],
+    ['error', 'warning', 'notice', 'never'],
+  ],
+  [
+    ['completion', ''],
+    ['bash', 'zsh', 'fish'],
+  ],
   [['use', 'lost-'], ['lost-response']],
   [['pay', '1500', '--reference', ''], []],
 ];
@@ -96,6 +104,7 @@ testRows(TYPED)(
 test('completion of a shell that is not supported is refused in one line', async () => {
   expect(await runInProcess(['completion', 'tcsh'])).toMatchObject({
     code: 2,
-    stderr: 'payout-sandbox: completion supports bash, zsh, fish, not tcsh\n',
+    stderr:
+      "payout-sandbox: command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish. (see --help)\n",
   });
 });

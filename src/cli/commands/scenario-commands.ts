@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
 import type { ProbeFlags } from '../probe-command.ts';
@@ -45,10 +46,10 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       'probe <url>',
       'find out the dialect of a service, for serve --dialect\n\nOnly --level pay moves money: at most ₹6.',
     )
-    .option(
-      '--level <level>',
-      'read (3 GETs), refused (also 6 POSTs above the balance) or pay (also payouts, at most ₹6)',
-      'read',
+    .addOption(
+      new Option('--level <level>', '3 GETs, also 6 POSTs above the balance, or also payouts of at most ₹6')
+        .choices(['read', 'refused', 'pay'])
+        .default('read'),
     )
     .option('--key-env <name>', 'the variable that has the API key')
     .option('--write <file>', 'where to write the dialect [default: standard output]')

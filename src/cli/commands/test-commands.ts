@@ -1,11 +1,15 @@
 import { Option, type Command } from 'commander';
 import type { SettingName } from '../../settings.ts';
+import type { Runner } from '../init.ts';
 import type { McpFlags } from '../mcp/mcp-command.ts';
 import type { ConductFlags } from '../referee/conduct-options.ts';
 import type { SettingFlags } from '../own-server.ts';
 import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-builder.ts';
 
 const FLAGS = {
+  runner: new Option('--runner <name>', 'what runs the test [default vitest if package.json has it]').choices(
+    ['vitest', 'node'],
+  ),
   env: list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'),
   intent: new Option(
     '--intent <field>',
@@ -24,10 +28,9 @@ const FLAGS = {
     '--patience <time>',
     'the longest that a client may wait for a response [default 10s]',
   ),
-  failOn: new Option(
-    '--fail-on <severity>',
-    'the lowest severity that makes the command fail: error, warning, notice or never',
-  ).default('error'),
+  failOn: new Option('--fail-on <severity>', 'the lowest severity that makes the command fail')
+    .choices(['error', 'warning', 'notice', 'never'])
+    .default('error'),
   exitCodes: new Option(
     '--exit-codes <map>',
     'what the exit codes of the command say [default paid=0,failed=1,in-doubt=75]',
@@ -81,8 +84,8 @@ export function addTestCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('Testing a client:');
   builder
     .command('init [folder]', 'write a scenario, a compose file and a first test\n\nOverwrites nothing.')
-    .option('--runner <name>', 'vitest or node [default vitest if package.json has it, else node]')
-    .action(async (folder: string | undefined, { runner }: { readonly runner?: string }) => {
+    .addOption(FLAGS.runner)
+    .action(async (folder: string | undefined, { runner }: { readonly runner?: Runner }) => {
       const { initProject } = await import('../init.ts');
       builder.ended(initProject(folder ?? '.', runner));
     });

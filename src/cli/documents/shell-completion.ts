@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 import { RouteName } from '../../contract/match.ts';
 import { SETTLEMENTS } from '../../contract/scenario-document.ts';
 import { STATES, TRANSFER_MODES } from '../../contract/service.ts';
-import { SettingsError } from '../../settings.ts';
 import { namesOf } from '../commands/command-builder.ts';
 
 /** What the placeholders of --help stand for. */
@@ -13,8 +12,6 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   state: STATES,
   route: RouteName.options,
   origin: ['world', 'scenario', 'magic'],
-  severity: ['error', 'warning', 'notice', 'never'],
-  shell: ['bash', 'zsh', 'fish'],
 };
 
 /** What can stand in place of the last of the words that were typed after the name of the program. */
@@ -23,8 +20,8 @@ export function completions(
   words: readonly string[],
   scenarios: readonly string[],
 ): readonly string[] {
-  const valuesOf = (placeholder: string, isScenario: boolean): readonly string[] =>
-    isScenario ? scenarios : (WORDS[placeholder] ?? []);
+  const valuesOf = (taker: Option | Argument, placeholder: string): readonly string[] =>
+    taker.name() === 'scenario' ? scenarios : (taker.argChoices ?? WORDS[placeholder] ?? []);
   const typed = words.slice(0, -1);
   let command = root;
   for (const word of typed) {
@@ -32,17 +29,16 @@ export function completions(
   }
   const flag = command.options.find(({ long }) => long === typed.at(-1));
   const placeholder = /<(.*)>/.exec(flag?.flags ?? '')?.[1]; // of a flag with a value
-  if (placeholder !== undefined) return valuesOf(placeholder, flag!.long === '--scenario');
+  if (placeholder !== undefined) return valuesOf(flag!, placeholder);
   if (words.at(-1)!.startsWith('-')) return command.options.map(({ long }) => long!);
-  const argument = command.registeredArguments[0]?.name();
   return [
     ...command.commands.flatMap(namesOf),
-    ...(argument === undefined ? [] : valuesOf(argument, argument === 'scenario')),
+    ...command.registeredArguments.slice(0, 1).flatMap((first) => valuesOf(first, first.name())),
   ];
 }
 
 /** Each asks the program for the words, and leaves files to the shell where there are none. */
-const SCRIPTS: Readonly<Record<string, string>> = {
+export const COMPLETION_SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_payout_sandbox() {
   COMPREPLY=($(compgen -W "$("\${COMP_WORDS[0]}" completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
@@ -59,9 +55,3 @@ if [ "$funcstack[1]" = "_payout_sandbox" ]; then _payout_sandbox "$@"; else comp
 end
 complete -c payout-sandbox -a '(__payout_sandbox)'`,
 };
-
-export function completionScript(shell: string): string {
-  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-  if (script !== undefined) return script;
-  throw new SettingsError(`completion supports ${Object.keys(SCRIPTS).join(', ')}, not ${shell}`);
-}

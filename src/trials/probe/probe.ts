@@ -16,8 +16,7 @@ import {
 import { readLevel } from './read-level.ts';
 import { refusedLevel } from './refused-level.ts';
 
-export const LEVELS = ['read', 'refused', 'pay'] as const;
-export type Level = (typeof LEVELS)[number];
+export type Level = 'read' | 'refused' | 'pay';
 
 export interface ProbeOptions {
   readonly level: Level;
