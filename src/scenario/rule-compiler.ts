@@ -74,7 +74,7 @@ export function boundsOf({ gt, gte, lt, lte }: Exclude<NumberMatch, number | num
   return { low, takesLow: gt !== low, high, takesHigh: lt !== high };
 }
 
-const hoursTest = ({ from, to }: Hours): Test<number> =>
+export const hoursTest = ({ from, to }: Hours): Test<number> =>
   from <= to
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;

@@ -1,10 +1,11 @@
-import { z } from 'zod';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { instantMs } from '../../contract/instant.ts';
 import { SWITCHES, type Dialect } from '../../contract/dialect.ts';
 import { UsageError } from '../../contract/usage-error.ts';
+import { istMinute } from '../../payout/settlement.ts';
 import { dialectRows } from '../../trials/matrix/dialect-rows.ts';
 import type { Row } from '../../trials/matrix/cells.ts';
+import { hoursTest } from '../../scenario/rule-compiler.ts';
 import { isScenarioFile, nameOf, shippedDialects } from '../../scenario/scenario-file.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -18,31 +19,13 @@ export interface SandboxRow extends Row {
 }
 
 /** Every run begins then, unless its scenario is about other hours. */
-const START_HOUR = '10:30';
-
-const instantAt = (hour: string): number => instantMs(`2026-01-15T${hour}`)!;
-
-export const START_MS = instantAt(START_HOUR);
-
-const Hours = z.object({ from: z.string(), to: z.string() });
-
-/** Every `hours` of a scenario, wherever it is. */
-function* hoursIn(value: unknown): Generator<z.infer<typeof Hours>> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, item] of Object.entries(value)) {
-    const hours = name === 'hours' ? Hours.safeParse(item).data : undefined;
-    if (hours !== undefined) yield hours;
-    else yield* hoursIn(item);
-  }
-}
-
-const isWithin = ({ from, to }: z.infer<typeof Hours>, hour: string): boolean =>
-  from <= to ? from <= hour && hour < to : from <= hour || hour < to;
+export const START_MS = instantMs('2026-01-15T10:30')!;
 
 /** A scenario that has hours of its own begins in them: otherwise nothing of it would be met. */
-function startOf(document: unknown): number {
-  const others = [...hoursIn(document)].find((hours) => !isWithin(hours, START_HOUR));
-  return others === undefined ? START_MS : instantAt(others.from);
+function startOf({ outcomes, rules }: Scenario): number {
+  const all = [...outcomes, ...rules].flatMap(({ match }) => match.hours ?? []);
+  const others = all.find((hours) => !hoursTest(hours)(START_MS));
+  return others === undefined ? START_MS : START_MS + (others.from - istMinute(START_MS)) * 60_000;
 }
 
 /** Whether a rule holds requests: they would wait for a release that never comes in a matrix. */
@@ -75,12 +58,12 @@ function resendRows(document: ScenarioInput, base: Dialect, only: string | undef
 
 function scenarioRows(names: readonly string[], settings: Settings, library: ScenarioLibrary): SandboxRow[] {
   const { dialect, source } = library.active;
-  const rowOf = (scenario: string, found = library.get(scenario)): SandboxRow => ({
+  const rowOf = (scenario: string, found = library.get(scenario)!): SandboxRow => ({
     kind: 'scenario',
     name: isScenarioFile(scenario) ? nameOf(scenario) : scenario,
     choices: scenario,
     scenario,
-    startMs: startOf(found?.source.document),
+    startMs: startOf(found),
   });
   const rows = names.flatMap((name) => {
     if (name === 'none') return [];
