@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
+import { timeText } from '../contract/duration.ts';
 import { counted, jsonText } from '../actions/words.ts';
 import { say } from './output.ts';
 
@@ -14,18 +15,6 @@ const payoutBody = JSON.stringify({
   amount: 1500.5,
   transfer_mode: 'IMPS',
 });
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-] as const;
-
-/** How long ago, in the largest unit that gives at least 1. */
-function ago(ms: number): string {
-  const [unit, unitMs] = UNITS.find((one) => ms >= one[1]) ?? ['s', 1000];
-  return `${Math.floor(ms / unitMs)} ${unit} ago`;
-}
 
 const withoutPassword = (address: string): string => address.replace(/\/\/.*@/, '//');
 
@@ -75,7 +64,7 @@ export function welcome(
   const restoredLine =
     restored === null
       ? ''
-      : `  Restored: ${counted(restored.worlds, 'world')} with ${counted(restored.payouts, 'payout')}, written ${ago(restored.ageMs)}, from ${state}\n`;
+      : `  Restored: ${counted(restored.worlds, 'world')} with ${counted(restored.payouts, 'payout')}, written ${timeText(restored.ageMs)} ago, from ${state}\n`;
   say(
     `
   Payout sandbox ready on ${url}
