@@ -129,7 +129,7 @@ test.skipIf(!hasCurl)('referee writes reports in every format', async () => {
   const { stdout } = await judged([...LOST, ...reports, '--report', 'github'], {
     GITHUB_STEP_SUMMARY: at('markdown'),
   });
-  expect(stdout).toContain('::error title=payout referee, paid-twice::');
+  expect(stdout).toContain('::error title=payout referee (paid-twice)::');
   expect(readFileSync(at('junit'), 'utf8')).toContain('<testsuites ');
   expect(readFileSync(at('markdown'), 'utf8')).toMatch(/^# Tests\n## Payout referee: failed/); // it is added to a summary
   expect(JSON.parse(readFileSync(at('json'), 'utf8'))).toMatchObject({

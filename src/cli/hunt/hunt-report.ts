@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../contract/usage-error.ts';
-import { escaped } from '../../referee/reports/annotations.ts';
+import { annotation } from '../../referee/reports/annotations.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
 import { failureName } from '../../trials/hunt/failures.ts';
@@ -127,9 +127,7 @@ export const HUNT_WRITERS: Readonly<Record<string, (result: HuntResult) => strin
   },
   json: (result) => `${JSON.stringify(huntReport(result), null, 2)}\n`,
   github: ({ findings }) =>
-    findings
-      .map(({ goal, story }) => `::error title=${NAME}, ${goal}::${escaped(story.trimEnd())}\n`)
-      .join(''),
+    findings.map(({ goal, story }) => annotation('error', `${NAME} (${goal})`, story.trimEnd())).join(''),
 };
 
 const Known = z.object({

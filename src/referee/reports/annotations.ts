@@ -10,8 +10,11 @@ import { counted } from './summary.ts';
 /** GitHub keeps this many annotations of each step. */
 const MOST = 10;
 
-export const escaped = (text: string): string =>
-  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+/** A workflow command of GitHub. @param title without a comma, which would end it */
+export function annotation(severity: Severity, title: string, text: string): string {
+  const escaped = text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return `::${severity} title=${title}::${escaped}\n`;
+}
 
 interface Group {
   readonly id: CheckId;
@@ -44,7 +47,7 @@ export function githubAnnotations({ worlds }: ConductReports): string {
         `fix: ${first.fix}`,
         ...(count > 1 ? [`${counted(count, 'finding')} in all`] : []),
       ].join('\n');
-      return `::${severity} title=payout referee, ${id}::${escaped(text)}\n`;
+      return annotation(severity, `payout referee (${id})`, text);
     })
     .join('');
 }

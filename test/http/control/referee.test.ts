@@ -48,7 +48,7 @@ test.each([
   ['text', 'text/plain; charset=utf-8', /^world shop {3}1 error/],
   ['junit', 'application/xml; charset=utf-8', /^<\?xml/],
   ['markdown', 'text/markdown; charset=utf-8', /^## Payout referee: failed/],
-  ['github', 'text/plain; charset=utf-8', /^::error title=payout referee, paid-twice::/],
+  ['github', 'text/plain; charset=utf-8', /^::error title=payout referee \(paid-twice\)::/],
   ['json', 'application/json; charset=utf-8', /^\{"name":"shop"/],
 ])('the report has the format %s', async (format, type, text) => {
   const one = await clientFor();
