@@ -59,34 +59,15 @@ function without(
 export const idsOf = (requests: Requests): ReadonlySet<string> =>
   new Set(requests.map(({ request_id }) => request_id));
 
-/** A verdict without the findings whose requests a world has again or still: they are judged with its present journal. */
-const withoutThoseIn = (
-  report: WorldReport,
-  requestIds: Part['requestIds'],
-  present: ReadonlySet<string>,
-): WorldReport =>
-  without(
-    report,
-    (_check, { requests }) =>
-      requests.length > 0 && requests.every((nth) => present.has(requestIds[nth] ?? '')),
-    { verdict: 'not_exercised', reason: null },
-  );
-
-/** A verdict without the references that the ledger of the world still shows as paid more than once: they are found there. */
-function withoutStillPaid(report: WorldReport, ledger: Evidence['ledger']): WorldReport {
-  const paid = groupedBy(ledger?.payouts.filter(isOut) ?? [], ({ client_ref_id }) => client_ref_id);
-  const isStillPaid = ({ references }: Finding): boolean =>
-    references.length === 1 && (paid.get(references[0]!)?.length ?? 0) > 1;
-  return without(report, ({ id }, finding) => id === 'paid-more-often' && isStillPaid(finding), {
-    verdict: 'not_exercised',
-    reason: null,
-  });
-}
-
 /** What of a verdict a world does not have again or still: the rest is judged with its present journal and ledger. @param now what it has; null for nothing */
 function leftOf(report: WorldReport, requestIds: Part['requestIds'], now: Evidence | null): WorldReport {
-  const left = withoutThoseIn(report, requestIds, idsOf(now?.requests ?? []));
-  return withoutStillPaid(left, now?.ledger ?? null);
+  const present = idsOf(now?.requests ?? []);
+  const paid = groupedBy(now?.ledger?.payouts.filter(isOut) ?? [], ({ client_ref_id }) => client_ref_id);
+  const isGone = ({ id }: CheckReport, { requests, references }: Finding): boolean => {
+    if (id === 'paid-more-often' && references.length === 1 && paid.get(references[0]!)?.[1]) return true;
+    return requests.length > 0 && requests.every((nth) => present.has(requestIds[nth] ?? ''));
+  };
+  return without(report, isGone, { verdict: 'not_exercised', reason: null });
 }
 
 export const isThere = (id: string | null | undefined, present: ReadonlySet<string>): boolean =>
