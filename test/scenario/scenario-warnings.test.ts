@@ -118,6 +118,10 @@ testRows([
     'match.amount can never match: an amount is more than 0 INR',
   ],
   [
+    'match: { amount: { gt: 1.001, lt: 1.009 } }, effect: { fault: hang }',
+    'match.amount can never match: an amount is more than 0 INR',
+  ],
+  [
     'match: { amount: { lt: 0 } }, effect: { fault: hang }',
     'match.amount can never match: an amount is more than 0 INR',
   ],

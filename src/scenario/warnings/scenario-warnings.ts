@@ -50,33 +50,23 @@ function warnOfShadows(choices: readonly Choice[], what: string, warn: Report): 
 
 type NumberMatch = NonNullable<Match['amount']>;
 
-/** Whether a whole number from 1 on matches a condition. */
-function takesCounts(match: NumberMatch): boolean {
+/** Whether a whole number of parts, at least one of them, matches a condition. @param parts of one @param most of one */
+function takesWhole(match: NumberMatch, parts = 1, most = Infinity): boolean {
+  const inParts = (value: number): number => Number((value * parts).toFixed(4)); // a product of floats is not exact
   if (typeof match === 'number' || Array.isArray(match)) {
-    return [match].flat().some((value) => Number.isInteger(value) && value >= 1);
-  }
-  const { gt = 0, gte = 1, lt = Infinity, lte = Infinity } = match;
-  const low = Math.max(1, Math.floor(gt) + 1, Math.ceil(gte));
-  return low <= Math.min(Math.ceil(lt) - 1, Math.floor(lte));
-}
-
-/** Whether a payout can have an amount that matches a condition. */
-function takesAmounts(match: NumberMatch): boolean {
-  if (typeof match === 'number' || Array.isArray(match)) {
-    return [match]
-      .flat()
-      .some((inr) => inr > 0 && inr <= MAX_AMOUNT_INR && Math.abs(inr * 100 - Math.round(inr * 100)) < 1e-4);
+    return [match].flat().some((value) => value > 0 && value <= most && Number.isInteger(inParts(value)));
   }
   const { gt = 0, gte = 0, lt = Infinity, lte = Infinity } = match;
-  return Math.min(lt, lte) > 0 && Math.max(gt, gte) <= MAX_AMOUNT_INR && gt < MAX_AMOUNT_INR;
+  const low = Math.max(1, Math.floor(inParts(gt)) + 1, Math.ceil(inParts(gte)));
+  return low <= Math.min(inParts(most), Math.ceil(inParts(lt)) - 1, Math.floor(inParts(lte)));
 }
 
 function warnOfNumbers({ amount, attempt, payout }: Match, warn: Report): void {
   for (const [field, wanted] of Object.entries({ attempt, payout })) {
-    if (wanted !== undefined && !takesCounts(wanted))
+    if (wanted !== undefined && !takesWhole(wanted))
       warn([field], 'can never match: it is a whole number, counted from 1');
   }
-  if (amount !== undefined && !takesAmounts(amount)) {
+  if (amount !== undefined && !takesWhole(amount, 100, MAX_AMOUNT_INR)) {
     warn(
       ['amount'],
       `can never match: an amount is more than 0 INR, at most ${MAX_AMOUNT_INR}, in whole paise`,
