@@ -25,15 +25,7 @@ export const SOME_PAYOUT = {
   transfer_mode: 'IMPS',
 } as const satisfies PayoutInput;
 
-const PAYOUT_FIELDS: Readonly<Record<keyof InitiateRequest, true>> = {
-  client_ref_id: true,
-  amount: true,
-  transfer_mode: true,
-  beneficiary_name: true,
-  beneficiary_account: true,
-  beneficiary_ifsc: true,
-  remarks: true,
-};
+const PAYOUT_FIELDS: readonly string[] = ['client_ref_id', ...Object.keys(SOME_PAYOUT), 'remarks'];
 
 /** What a client can say of a payout in the end. */
 const OUTCOMES = ['paid', 'failed', 'in-doubt'] as const;
@@ -45,9 +37,9 @@ function checkPayout(payout: unknown): void {
       `pay takes the fields of a payout, such as { client_ref_id: 'order-1' }, not ${JSON.stringify(payout)}`,
     );
   }
-  const unknown = Object.keys(payout).find((field) => !Object.hasOwn(PAYOUT_FIELDS, field));
+  const unknown = Object.keys(payout).find((field) => !PAYOUT_FIELDS.includes(field));
   if (unknown === undefined) return;
-  throw new TypeError(`a payout has no field ${unknown}: it has ${Object.keys(PAYOUT_FIELDS).join(', ')}`);
+  throw new TypeError(`a payout has no field ${unknown}: it has ${PAYOUT_FIELDS.join(', ')}`);
 }
 
 /** A world with what a test needs in addition to control: its own payouts, waits, and checks of what the client did. */

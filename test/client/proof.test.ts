@@ -115,7 +115,7 @@ testRows<[string, (world: World) => unknown, string]>([
   [
     'a misspelt field of a payout',
     (world) => world.pay({ ammount: 5 } as never),
-    'a payout has no field ammount: it has client_ref_id, amount, ',
+    'a payout has no field ammount: it has client_ref_id, beneficiary_name, ',
   ],
   [
     'a reference alone',
