@@ -69,7 +69,7 @@ export function memoryStore(wallClock: WallClock, compiler: ScenarioCompiler) {
       const { bases, commands } = logs.get(worldId)!;
       const base = bases.findLast((one) => one.position <= position);
       if (base === undefined) return null;
-      return { base, commands: commands.filter((one) => one.position > base.position), restored: bases };
+      return { base, commands: commands.filter((one) => one.position > base.position) };
     },
     drop: (worldId) => logs.delete(worldId),
     notes: (_kind, limits) => memoryNotes(limits),

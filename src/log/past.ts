@@ -1,12 +1,13 @@
 import { Refusal } from '../contract/errors.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { apply, applyEnds } from '../world/apply.ts';
+import type { Command, Stamp } from '../world/commands.ts';
 import { freeze, thaw, type FrozenState } from '../world/copy.ts';
 import type { StateEvent } from '../world/events.ts';
 import { findRequest } from '../world/requests.ts';
 import type { Action, WorldState } from '../world/state.ts';
 import { placeOf, type Reading } from './connections/event-reader.ts';
-import type { Base, Logged, MaybePromise, Place } from './store.ts';
+import type { Logged, MaybePromise, Place } from './store.ts';
 import type { LogParts } from './world-parts.ts';
 
 /** How many actions can be undone at least. */
@@ -30,7 +31,6 @@ interface Present {
 interface Earlier {
   readonly state: WorldState;
   readonly later: readonly Logged[];
-  readonly restored: readonly Base[];
 }
 
 /** A state that commands can change, made from a frozen one with turns for other work in between. */
@@ -140,13 +140,13 @@ export class Past {
   async #after(epoch: string, position: number): Promise<Earlier | null> {
     const history = await this.#parts.store.history(this.#worldId, epoch, position);
     if (history === null) return null;
-    const { base, commands, restored } = history;
+    const { base, commands } = history;
     const state = await thawed(base.state(), this.#parts);
     await this.#replay(
       state,
       commands.filter((logged) => logged.position <= position),
     );
-    return { state, later: commands.filter((logged) => logged.position > position), restored };
+    return { state, later: commands.filter((logged) => logged.position > position) };
   }
 
   /** Tells a reader what happened since an event, up to now; or `missed` where the log does not reach back. */
@@ -163,15 +163,7 @@ export class Past {
     const later = past.later.filter(({ position }) => position <= last);
     const happened = ({ position }: Logged, events: readonly StateEvent[]): MaybePromise<void> =>
       position < from.position ? undefined : reading.catchUp(epoch, position, events, from);
-    await this.#replay(past.state, later, happened, past.restored);
-  }
-
-  /** A command that can be applied again: a restore of the state that was there after it has the same outcome. */
-  async #withItsState(logged: Logged, restored: readonly Base[]): Promise<Logged> {
-    const { command, position } = logged;
-    const after = restored.find((base) => base.position === position);
-    if (command.kind !== 'restore' || after === undefined) return logged;
-    return { ...logged, command: { ...command, state: await thawed(after.state(), this.#parts) } };
+    await this.#replay(past.state, later, happened);
   }
 
   /** Applies commands again, to a state of their own. */
@@ -179,13 +171,16 @@ export class Past {
     state: WorldState,
     commands: readonly Logged[],
     happened: (logged: Logged, events: readonly StateEvent[]) => MaybePromise<void> = () => undefined,
-    restored: readonly Base[] = [],
   ): Promise<void> {
     const { compiler, wallClock } = this.#parts;
     for (const [nth, logged] of commands.entries()) {
       if (nth % COMMANDS_AT_ONCE === COMMANDS_AT_ONCE - 1) await wallClock.yieldToEventLoop();
-      const again = logged.command.kind === 'restore' ? await this.#withItsState(logged, restored) : logged;
-      await happened(logged, eventsOf(state, again, compiler));
+      const { command, stamp } = logged;
+      const again =
+        command.kind === 'restore'
+          ? { ...command, state: await thawed(command.state, this.#parts) } // the world has taken over its index
+          : command;
+      await happened(logged, eventsOf(state, again, stamp, compiler));
     }
   }
 }
@@ -193,7 +188,8 @@ export class Past {
 /** Applies a command again. One that failed before fails again, and its client was told so. */
 function eventsOf(
   state: WorldState,
-  { command, stamp }: Logged,
+  command: Command,
+  stamp: Stamp,
   compiler: ScenarioCompiler,
 ): readonly StateEvent[] {
   try {

@@ -65,8 +65,6 @@ export type DropReason = 'idle' | 'cap' | 'admin' | 'stop' | 'lost';
 export interface History {
   readonly base: Base;
   readonly commands: readonly Logged[];
-  /** The states after restores, where the world has taken over those of the commands and changed them since. */
-  readonly restored: readonly Base[];
 }
 
 /**

@@ -6,6 +6,7 @@ import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
+import { freeze } from './copy.ts';
 import type { CommandOf, Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
@@ -167,17 +168,15 @@ export const resetWorld: Handler<'reset'> = (state, { source }, { compiler, even
 };
 
 /** Replaces all of the world with a state that was read and checked, or with an earlier one of its own. */
-export const restoreWorld: Handler<'restore'> = (
-  state,
-  { state: { id: _id, generation: _generation, ...restored }, clock, undo },
-  { events },
-) => {
-  const { wallMs, requests, actions, generation, held, name } = state;
+export const restoreWorld: Handler<'restore'> = (state, { state: given, clock, undo }, { events }) => {
+  const { id, wallMs, requests, actions, generation, held, name } = state;
+  const restored = { ...freeze(given), index: given.index }; // a log may apply the command once more
   if (undo !== undefined) refuseUndo(state, undo, restored.held);
   const undone = requests.count - restored.requests.count;
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
   Object.assign(state, restored, {
+    id,
     requests: {
       ...(undo === undefined ? fromElsewhere(restored) : restored.requests),
       count: Math.max(requests.count, restored.requests.count), // a number is never given twice

@@ -12,8 +12,10 @@ test('a world that had 6,000 requests keeps the newest thousand, and no more tha
   expect(a.latest.requests).toMatchObject({ count: 6000, evicted: 5000, list: { length: 1000 } });
   expect(await a.stateBefore(5001)).toMatchObject({ requests: { count: 5000 } });
   expect(store.history(a.id, a.epoch, 1999)).toBeNull();
-  const [earliest] = store.history(a.id, a.epoch, a.position)!.restored;
-  expect(a.pastCharacters).toBe((a.position - earliest!.position) * 1000); // as SANDBOX_JOURNAL_MEMORY counts them
+  const earliest = Array.from({ length: a.position }, (_, position) => position).find(
+    (position) => store.history(a.id, a.epoch, position) !== null,
+  );
+  expect(a.pastCharacters).toBe((a.position - earliest!) * 1000); // as SANDBOX_JOURNAL_MEMORY counts them
 });
 
 test('a world that is restored again and again keeps few of its earlier states', async () => {

@@ -171,7 +171,7 @@ export class ValkeyStore implements Store {
       if (page === null || (from === base.position && page[0] !== undefined && page[0].before !== base.name))
         return null;
       commands.push(...page);
-      if (page.length < PAGE) return { base: { ...base, state: () => state }, commands, restored: [] };
+      if (page.length < PAGE) return { base: { ...base, state: () => state }, commands };
     }
   }
 

@@ -137,7 +137,7 @@ export class UnsteadyStore implements Store, Directory {
     const log = this.#logs.worlds.get(worldId);
     const base = log?.bases.findLast((one) => one.position <= position);
     if (log?.epoch !== epoch || base === undefined) return null;
-    return { base, commands: await this.#read(log, base.position), restored: [] };
+    return { base, commands: await this.#read(log, base.position) };
   }
 
   fingerprint(state: Readonly<WorldState>): string {
