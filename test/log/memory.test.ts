@@ -102,11 +102,11 @@ describe('worlds', () => {
     const { log, world, wallClock, drops } = logFor({ settings: { settlement: 'demo' } });
     const a = world('a');
     await a.submit(initiate());
-    let ended = 0;
-    a.connections.delayed.hold(() => (ended += 1));
-    await a.watch(undefined, { take: () => undefined, end: () => (ended += 10) });
+    const ended: string[] = [];
+    a.connections.delayed.hold((how) => ended.push(how));
+    await a.watch(undefined, { take: () => undefined, end: () => ended.push('reader') });
     log.release();
-    expect([ended, a.connections.delayed.isForGood, a.isClosed]).toEqual([11, true, false]);
+    expect([ended, a.isClosed]).toEqual([['ended', 'reader'], false]);
     await log.close();
     await log.close();
     expect([log.size, wallClock.timers, a.isClosed, drops]).toEqual([0, 0, true, []]);

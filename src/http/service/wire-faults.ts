@@ -31,22 +31,20 @@ export const waitUntil = (
     let cancelTimer = (): void => undefined;
     let unregister = (): void => undefined;
     let unfollow = (): void => undefined;
-    const finish = (how: WaitEnd) => (): void => {
+    const finish = (how: WaitEnd): void => {
       cancelTimer();
       unregister();
       unfollow();
       socket.off('close', left);
       resolve(how);
     };
-    const left = finish('left');
+    const left = (): void => finish('left');
     if (socket.destroyed) return left();
     socket.setMaxListeners(0); // one for each response held on it, and requests may be sent before their turn
     socket.on('close', left);
-    if (ms !== null) cancelTimer = wallClock.schedule(wallClock.nowMs() + ms, finish('due'));
-    unregister = world.connections.delayed.hold(() =>
-      finish(world.connections.delayed.isForGood ? 'ended' : 'reset')(),
-    );
-    unfollow = follow(finish('changed'));
+    if (ms !== null) cancelTimer = wallClock.schedule(wallClock.nowMs() + ms, () => finish('due'));
+    unregister = world.connections.delayed.hold(finish);
+    unfollow = follow(() => finish('changed'));
   });
 
 interface FaultContext {

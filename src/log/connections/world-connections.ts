@@ -6,47 +6,44 @@ import { published, Reading, type EventReader } from './event-reader.ts';
 /** How many readers the events of one world may have on one server. */
 const MAX_READERS = 32;
 
+/** What ends a delayed response: a reset or a restore of its world, or the end of the world or the sandbox. */
+type End = (how: 'reset' | 'ended') => void;
+
 /** The delayed responses of one world, as functions that end them. */
 export class DelayedResponses {
   readonly #begun: () => void;
   /** Null until the first: most worlds delay no responses. */
-  #ends: Set<() => void> | null = null;
-  /** Whether the world or the sandbox has ended, too; a reset ends only the responses. */
-  isForGood = false;
+  #ends: Set<End> | null = null;
   #isOver = false;
 
   /** @param begun called when a response begins to wait */
-  constructor(begun: () => void = () => undefined) {
+  constructor(begun: () => void) {
     this.#begun = begun;
   }
 
   /** Registers a delayed response until the returned function is called. @param end called at a release, or at once after `close` */
-  hold(end: () => void): () => void {
-    if (this.#isOver) {
-      end();
-      return () => undefined;
+  hold(end: End): () => void {
+    if (this.#isOver) end('ended');
+    else {
+      this.#begun();
+      (this.#ends ??= new Set()).add(end);
     }
-    this.#begun();
-    const ends = (this.#ends ??= new Set());
-    ends.add(end);
-    return () => ends.delete(end);
+    return () => this.#ends?.delete(end);
   }
 
   get isEmpty(): boolean {
     return this.#ends === null || this.#ends.size === 0;
   }
 
-  /** Ends all responses. @param forGood when the world or the sandbox ends */
-  release(forGood = false): void {
-    this.isForGood ||= forGood;
-    for (const end of this.#ends ?? []) end();
+  release(how: Parameters<End>[0]): void {
+    for (const end of this.#ends ?? []) end(how);
     this.#ends?.clear();
   }
 
   /** Ends all responses, and every later one at once. */
   close(): void {
     this.#isOver = true;
-    this.release(true);
+    this.release('ended');
   }
 }
 
@@ -187,13 +184,13 @@ export class WorldConnections {
 
   /** Ends the responses that rules hold back: their requests are over. */
   endHeldBack(): void {
-    this.delayed.release();
+    this.delayed.release('reset');
     this.releases.reset();
   }
 
   /** Ends the delayed responses and the readers, when the sandbox stops. */
   release(): void {
-    this.delayed.release(true);
+    this.delayed.release('ended');
     this.endReaders();
   }
 

@@ -73,9 +73,9 @@ function watchHeld() {
   DelayedResponses.prototype.hold = function (end) {
     const key = {};
     held.add(key);
-    const release = hold.call(this, () => {
+    const release = hold.call(this, (how) => {
       held.delete(key);
-      end();
+      end(how);
     });
     return () => {
       held.delete(key);

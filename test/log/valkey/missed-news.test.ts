@@ -94,7 +94,7 @@ describe.skipIf(inject('storeUrl') === '')('what happens while a server cannot u
     const { log: other, store: ofOther } = await storedLogFor(store.url, 'other', mayBeAway);
     const world = await other.use(WORLD);
     await store.kill();
-    const released = new Promise<void>((resolve) => world.connections.delayed.hold(resolve));
+    const released = new Promise((resolve) => world.connections.delayed.hold(resolve));
     for (const { connection } of [ofOne, ofOther]) await expect.poll(() => connection.isAway).toBe(true);
     await store.start();
     for (const { connection } of [ofOne, ofOther]) await expect.poll(() => connection.isAway).toBe(false);

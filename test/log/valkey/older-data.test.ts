@@ -66,7 +66,7 @@ describe.skipIf(inject('storeUrl') === '')('a store that comes back with older d
     await credit(one, 10);
     await expect.poll(() => before.events.length).toBe(1);
     const { delayed } = (await other.use(WORLD)).connections;
-    const isReleased = new Promise<void>((resolve) => delayed.hold(resolve));
+    const isReleased = new Promise((resolve) => delayed.hold(resolve));
     await goBack();
     await credit(one, 100); // as many commands as the store has lost
     await isReleased;
