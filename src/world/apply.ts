@@ -104,7 +104,6 @@ export function applyEnds(state: WorldState, stamp: Stamp, compiler: ScenarioCom
 
 function applyCommand(state: WorldState, command: Command, context: Context): Applied {
   const { stamp, events } = context;
-  let steps = 0;
   try {
     if ('generation' in command && (command.generation ?? state.generation) !== state.generation) {
       throw replacedMeanwhile();
@@ -112,12 +111,11 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
     state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
     if (state.held.waiting.length > 0) expireHeld(state, events);
     if (!WITHOUT_SETTLING.has(command.kind)) {
-      steps = settleDue(state, MAX_STEPS, events);
+      context.budget -= settleDue(state, context.budget, events);
       if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
     }
     const beganMs = nowMs(state);
     const handle = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
-    context.budget -= steps;
     const result = handle(state, command, context);
     if (command.kind in ACTIONS) rememberAction(state, command, beganMs, stamp);
     return typeof result === 'object' && 'next' in result

@@ -41,11 +41,6 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
       for (;;) {
         const { releases } = world.connections;
         const { changes } = releases; // before the state is read, so that no change is missed
-        const overdue = await world.read(({ held, wallMs }) =>
-          held.waiting.filter(({ untilMs }) => untilMs <= wallMs),
-        );
-        // their own server may have died
-        for (const { id } of overdue) await world.submit({ kind: 'endHold', id, how: 'expired' });
         const held = await world.read((state) => state.held);
         if (count === undefined) return heldResponse(held);
         if (held.expired.length > 0) throw expiredError(held);

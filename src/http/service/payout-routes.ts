@@ -14,9 +14,9 @@ import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
 import type { RateLimit } from '../../contract/snapshot-lines.ts';
 import { checkRailRules } from '../../payout/rails.ts';
 import type { MaybePromise } from '../../log/store.ts';
-import type { RequestFacts } from '../../scenario/rule.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
+import { fieldsOf } from '../../world/request/request-plan.ts';
 import { responseOf } from '../../world/request/response.ts';
 import { admission, type AdmissionOptions } from '../admission.ts';
 import { limitRate, type LimitStore } from '../limits/rate-limit.ts';
@@ -63,9 +63,10 @@ function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyRep
 }
 
 /** Writes the status and the headers of a response. @returns its body */
-function headFor({ result }: Decided, fields: RequestFacts['fields'], reply: FastifyReply): string {
-  const { id, exchange } = reply.request;
-  return writeHead(reply, responseOf(result, { requestId: id, fields, warnings: exchange.warnings }));
+function headFor({ result }: Decided, command: RequestCommand, reply: FastifyReply): string {
+  const { id: requestId, exchange } = reply.request;
+  const { warnings } = exchange;
+  return writeHead(reply, responseOf(result, { requestId, fields: fieldsOf(command), warnings }));
 }
 
 /** The three routes of the payout service. */
@@ -76,22 +77,18 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
   if (rateLimit !== 'off') await limitRate(app, rateLimit, wallClock, limitStore);
 
   /** Submits a request to its world, and sends what that decides. @returns a promise only where a store or a rule lets it wait */
-  function respond(
-    command: RequestCommand,
-    fields: RequestFacts['fields'],
-    reply: FastifyReply,
-  ): Promise<FastifyReply> | undefined {
+  function respond(command: RequestCommand, reply: FastifyReply): Promise<FastifyReply> | undefined {
     const decided = reply.request.exchange.submit(command);
     if (decided instanceof Promise || decided.result.effect !== null)
-      return respondLater(decided, fields, reply);
-    sendText(reply, headFor(decided, fields, reply));
+      return respondLater(decided, command, reply);
+    sendText(reply, headFor(decided, command, reply));
     return undefined;
   }
 
   /** Sends the normal response, or that of a rule, when the time for it has come. */
   async function respondLater(
     deciding: MaybePromise<Decided>,
-    fields: RequestFacts['fields'],
+    command: RequestCommand,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const first = await deciding;
@@ -99,7 +96,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     if (decided === null) return reply.hijack(); // the client has left
     reply.request.exchange.decide(decided);
     const { effect } = decided.result;
-    const body = headFor(decided, fields, reply);
+    const body = headFor(decided, command, reply);
     return effect === null ? sendText(reply, body) : applyEffect(effect, body, reply, options);
   }
 
@@ -127,7 +124,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     ({ body, exchange }, reply) => {
       checkRails(body, reply);
       const request = exchange.received();
-      return respond({ kind: 'initiate', body, request, scenario: exchange.source }, body, reply) as never;
+      return respond({ kind: 'initiate', body, request, scenario: exchange.source }, reply) as never;
     },
   );
 
@@ -142,7 +139,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     },
     ({ exchange }, reply) => {
       const request = exchange.received();
-      return respond({ kind: 'balance', request, scenario: exchange.source }, {}, reply) as never;
+      return respond({ kind: 'balance', request, scenario: exchange.source }, reply) as never;
     },
   );
 
@@ -159,7 +156,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     },
     ({ query, exchange }, reply) => {
       const request = exchange.received();
-      return respond({ kind: 'status', query, request, scenario: exchange.source }, query, reply) as never;
+      return respond({ kind: 'status', query, request, scenario: exchange.source }, reply) as never;
     },
   );
 };
