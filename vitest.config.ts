@@ -6,8 +6,8 @@ import { yamlModules } from './build/yaml-modules.ts';
 
 /** Compile clients of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
 const LONG_STORIES = 'test/{http/openapi/typed-client,docs/typescript-recipe}.test.ts';
-/** Ends nodes of a cluster and moves its slots, and builds another version of the program: only with TESTS=long. */
-const LONG_STORE_TESTS = 'test/log/valkey/{failover,rolling-upgrade}.test.ts';
+/** End nodes of a cluster and move its slots, kill and pause processes, and build another version of the program: only with TESTS=long. */
+const LONG_STORE_TESTS = 'test/log/valkey/{failover,processes,rolling-upgrade}.test.ts';
 const isLong = process.env['TESTS'] === 'long';
 
 const ALL = {

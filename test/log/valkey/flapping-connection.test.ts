@@ -3,9 +3,10 @@ import { connectSandbox } from '../../../src/index.ts';
 import { startProgram } from '../../support/program.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { clientOf } from '../../support/sandbox.ts';
+import { sized } from '../../support/size.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
-const CUTS = 6;
+const CUTS = sized(2, 6);
 
 describe.skipIf(inject('storeUrl') === '')('a connection to the store that breaks again and again', () => {
   test('at any command does not end the process, which then goes on', async () => {

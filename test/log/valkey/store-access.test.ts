@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ask, logLines, Program, serveInProcess, startProgram } from '../../support/program.ts';
+import { isLong } from '../../support/size.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -70,7 +71,7 @@ describe.skipIf(inject('storeUrl') === '')('a store', () => {
     expect(await reasonFor(address)).toMatch(/self-signed certificate/);
   });
 
-  test.skipIf(!hasOpenssl)(`may be closed in the middle of a TLS handshake${skipped}`, async () => {
+  test.runIf(hasOpenssl && isLong)(`may be closed in the middle of a TLS handshake${skipped}`, async () => {
     const [store, port] = await storeWithTls(certificate());
     onTestFinished(() => store.end());
     const words = ['--input-type=module', '-e', CLOSED_IN_A_HANDSHAKE];

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { hunt, startSandbox, type HuntOptions, type World } from '../../../src/index.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
@@ -84,10 +85,14 @@ test('a client that pays one account two amounts, each once, does not pay twice'
 });
 
 const waits = (api: PayoutApi): Promise<unknown> => api.initiate(order(1), true);
+
 async function asksForEver(api: PayoutApi, signal: AbortSignal): Promise<void> {
   await api.initiate(order(1));
   let state: string | null = null;
-  while (state !== 'SUCCESS' && !signal.aborted) ({ state } = await api.status({ client_ref_id: 'order-1' }));
+  while (state !== 'SUCCESS' && !signal.aborted) {
+    ({ state } = await api.status({ client_ref_id: 'order-1' }));
+    await pause(5);
+  }
 }
 
 test.each([
