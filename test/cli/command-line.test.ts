@@ -59,11 +59,15 @@ test('serve --help lists every setting with its flag, its variable and its defau
 test('validate reads a pipe, which can be read only once', async () => {
   const neverReached =
     '{ rules: [{ name: a, effect: { fault: hang } }, { name: b, effect: { fault: hang } }] }';
-  const piped = 'echo "$0" | "$1" "$2" validate /dev/stdin';
-  const program = new Program('sh', ['-c', piped, neverReached, process.execPath, MAIN], {});
-  const { code, stdout } = await program.ended;
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^\/dev\/stdin:1: warning: rules\[1\] never applies: .*\n.*: ok, 2 rules\n$/);
+  const pipe = join(temporaryFolder(), 'pipe');
+  await new Program('mkfifo', [pipe], {}).ended;
+  const writer = new Program('sh', ['-c', 'echo "$0" > "$1"', neverReached, pipe], {});
+  const { code, stdout } = await runInProcess(['validate', pipe]);
+  expect({ code, lines: stdout.replaceAll(pipe, 'pipe') }).toEqual({
+    code: 0,
+    lines: expect.stringMatching(/^pipe:1: warning: rules\[1\] never applies: .*\n.*: ok, 2 rules\n$/),
+  });
+  await writer.ended;
 });
 
 test('-h, help, -v and -V are short for --help and --version', async () => {

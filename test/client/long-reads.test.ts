@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
-import { readMany } from '../support/many-payouts.ts';
+import { payMany } from '../support/many-payouts.ts';
 import { clientFor } from '../support/sandbox.ts';
 
 test('requests() returns a journal of more than a thousand entries whole and in order', async () => {
   const { world } = await clientFor({ journalEntries: 3000 });
   const count = 1001;
-  await readMany(world, count);
+  await payMany(world, count);
   const ids = (await world.requests()).map(({ id }) => id);
   expect(ids).toEqual(Array.from({ length: count }, (_, nth) => nth + 1));
   expect(await world.requests({ since: 999 })).toHaveLength(count - 999);

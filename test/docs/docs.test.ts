@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -17,6 +16,7 @@ import { legalNext } from '../../src/payout/payout.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { routesIn } from '../support/control.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
+import { hasCurl } from '../support/paying-command.ts';
 import { paste, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
@@ -24,7 +24,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 test('docs/service.md lists exactly the fields of each route, which are required, and what can follow each state', () => {
   const fields = (heading: string) => tableUnder(page('service.md'), heading).map(([field]) => field);

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
+import { hasCurl } from '../support/paying-command.ts';
 import { paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
 import { fileWith } from '../support/temporary-folder.ts';
 
@@ -26,8 +26,6 @@ test('docs/errors.md lists exactly the refusals of the service', () => {
     Object.entries(SERVICE_REFUSALS).map(([code, { status, message }]) => [code, String(status), message]),
   );
 });
-
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 /** A response without the parts that depend on time: timestamps, and the date in a UTR. */
 const timeless = (answer: string): string =>

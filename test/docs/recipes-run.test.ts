@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SETTINGS } from '../../src/settings.ts';
+import { readSettings, SETTINGS } from '../../src/settings.ts';
 import { commandsOf } from '../support/markdown.ts';
+import { hasCurl } from '../support/paying-command.ts';
 import { ask, paste, Program, serveInProcess, startProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 import { projectFolder, temporaryFolder } from '../support/temporary-folder.ts';
@@ -20,7 +21,6 @@ const MAIN = fileURLToPath(new URL('../../dist/main.cjs', import.meta.url));
 const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 
 const isInstalled = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
-const hasCurl = isInstalled('curl');
 const hasPython = isInstalled('python3');
 
 const answerTo = async (shell: string, url: string) =>
@@ -62,6 +62,7 @@ test('docker.md: every docker run publishes the port of the image, and uses vari
   for (const { environment, mounts, ports } of runs) {
     expect(ports).toEqual([`127.0.0.1:3000:${/^EXPOSE (\d+)$/m.exec(DOCKERFILE)![1]}`]);
     expect(SETTINGS.map(({ env }): string => env)).toEqual(expect.arrayContaining(Object.keys(environment)));
+    expect(() => readSettings({}, environment)).not.toThrow();
     for (const folder of Object.keys(mounts)) {
       expect(DOCKERFILE + Object.values(environment).join(' ')).toContain(folder);
     }
@@ -88,22 +89,6 @@ test.skipIf(!hasCurl)(
     expect(await answerTo(refused.replace('green', 'red'), fixed.url)).toMatchObject({ status: 'success' });
   },
 );
-
-/** The same variables, with the state file in a folder of the test. */
-const withStateIn = (folder: string, environment: Record<string, string>): Record<string, string> => {
-  const name = environment['SANDBOX_STATE']!.split('/').at(-1)!;
-  return { ...environment, PORT: '0', SANDBOX_STATE: join(folder, name) };
-};
-
-test('docker.md: with the state in its mount, a payout survives a restart', async () => {
-  const environment = withStateIn(temporaryFolder(), dockerRuns()[3]!.environment);
-  const first = await serveInProcess(environment);
-  await ask(`${first.url}/payout/initiate`, 'sk_test_kept', {});
-  expect(await first.stop()).toContain('"msg":"state written"');
-  const second = await serveInProcess(environment);
-  const answer = await ask(`${second.url}/client/fetchbalance`, 'sk_test_kept');
-  expect(await answer.json()).toMatchObject({ data: { balance: 998_499.5 } });
-});
 
 test.skipIf(!hasCurl)(
   'compose.md: the app makes a payout in a sandbox with that environment, and the curl command shows it',

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import fs, { existsSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -20,6 +19,7 @@ import {
   startOnTerminal,
   startProgram,
 } from '../support/program.ts';
+import { hasCurl } from '../support/paying-command.ts';
 import { quietPort } from '../support/http/quiet-port.ts';
 import { sized } from '../support/size.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -28,7 +28,6 @@ const KEY = 'sk_test_NobodyMaySeeThis-7351';
 const OTHER_KEY = 'sk_test_NorThis-8462';
 const WRONG_KEY = 'sk_live_NorThisEither-9573';
 
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
 const unless = (has: boolean, what: string): string => (has ? '' : ` (skipped: no ${what} here)`);
 
 interface Payout {
@@ -290,13 +289,15 @@ test.skipIf(!existsSync('/dev/full'))(
   },
 );
 
-test('all log lines are written before the program ends', async () => {
+test('all log lines are written before SIGINT ends the program with exit code 0', async () => {
   const { program, url } = await startProgram({ SANDBOX_RATE_LIMIT: 'off' });
   const references = Array.from({ length: sized(30, 300) }, (_, i) => `ref-${i}`);
   await Promise.all(
     references.map((reference) => ask(`${url}/payout/initiate`, KEY, { client_ref_id: reference })),
   );
-  const { stdout } = await program.stop();
+  const { code, stdout, stderr } = await program.stop('SIGINT');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(linesOf(stdout, 'stopped')).toHaveLength(1);
   const logged = linesOf(stdout, 'request').map((line) => line['client_ref_id']);
   expect(new Set(logged)).toEqual(new Set(references));
   expect(logged).toHaveLength(references.length);
@@ -451,12 +452,6 @@ test.each([
   ]);
 });
 
-test('the log masks the whole of any key with a slash in a reference', async () => {
-  const { stop, url } = await serveInProcess();
-  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'to sk_test_Ab/Cd+TAIL123= again' });
-  expect(linesOf(await stop(), 'request')[0]).toMatchObject({ client_ref_id: 'to sk_*** again' });
-});
-
 test('the log masks keys and accounts in the name that a client gives its world', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: `${KEY},Red+Team_9f3c1e7a` });
   for (const name of [`of ${KEY}`, 'Red+Team_9f3c1e7a', percent(KEY), '000123456789']) {
@@ -491,18 +486,17 @@ test.each(['123456789', '000123456789'])(
   },
 );
 
-test('the log shows a reference with a long number unchanged', async () => {
+test.each([
+  ['shows a long number unchanged', 'order-1700000000000 100%41'],
+  ['masks the whole of any key with a slash', 'to sk_test_Ab/Cd+TAIL123= again', 'to sk_*** again'],
+  [
+    'escapes control characters, line separators and direction marks',
+    'a\u0085b\u009b2Jc\u2028d\u2029e\u202ef\u007fg',
+  ],
+])('in a reference, the log %s', async (_what, reference, shown = reference) => {
   const { stop, url } = await serveInProcess();
-  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'order-1700000000000 100%41' });
-  const stdout = await stop();
-  expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: 'order-1700000000000 100%41' });
-});
-
-test('the log escapes control characters, line separators and direction marks in a reference', async () => {
-  const { stop, url } = await serveInProcess();
-  const reference = 'a\u0085b\u009b2Jc\u2028d\u2029e\u202ef\u007fg';
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: reference });
   const stdout = await stop();
   expect(stdout).not.toMatch(/[\u007f-\u009f\u2028\u2029\u202e]/);
-  expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: reference });
+  expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: shown });
 });

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   ask,
@@ -17,7 +15,7 @@ import { quietPort } from '../support/http/quiet-port.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
-import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith } from '../support/temporary-folder.ts';
 
 const KEY = 'sk_test_a';
 const BODY = JSON.stringify(PAYOUT);
@@ -66,13 +64,6 @@ async function silent(url: string): Promise<Socket> {
   return socket;
 }
 
-test('SIGINT stops the program with exit code 0, as SIGTERM does below', STOP_TIMEOUT, async () => {
-  const { program } = await startProgram();
-  const { code, stdout, stderr } = await program.stop('SIGINT');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(linesOf(stdout, 'stopped')).toHaveLength(1);
-});
-
 test('a signal during the start ends the program at once', STOP_TIMEOUT, async () => {
   const hook = fileWith(
     'hook.cjs',
@@ -102,10 +93,18 @@ test('process 1 obeys a signal that comes while the program is loaded', STOP_TIM
 });
 
 test.each(isLong ? SIGNALS : SIGNALS.slice(0, 1))(
-  'a request in progress at %s is still answered',
+  'a request in progress at %s is still answered, and a delayed response is sent at once',
   STOP_TIMEOUT,
   async (signal) => {
-    const { program, url } = await startProgram();
+    const file = fileWith(
+      'late.yaml',
+      'rules: [{ match: { route: initiate, client_ref_id: late }, effect: { delay: 1h } }]',
+    );
+    const { program, url } = await startProgram({ SANDBOX_SCENARIO: file });
+    const delayed = ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'late' });
+    const status = async (): Promise<number> =>
+      (await ask(`${url}/payout/status?client_ref_id=late`, KEY)).status;
+    await expect.poll(status).toBe(200);
     const socket = await beginRequest(url);
     const answer = answersOn(socket);
     socket.write(BODY.slice(0, 20));
@@ -115,9 +114,18 @@ test.each(isLong ? SIGNALS : SIGNALS.slice(0, 1))(
     program.child.kill('SIGCONT');
     await nobodyListens(url);
     expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"client_ref_id":"order-1"/);
-    const { code, stdout } = await program.ended;
+    const late = await delayed;
+    expect(late.status).toBe(200);
+    expect(await late.json()).toMatchObject({ status: 'success', data: { client_ref_id: 'late' } });
+    const { code, stdout } = await program.ended; // a timer that is left would delay it
     expect(code).toBe(0);
-    expect(linesOf(stdout, 'request')).toMatchObject([{ route: 'initiate', status: 200 }]);
+    const lines = linesOf(stdout, 'request').filter(({ route }) => route === 'initiate');
+    expect(new Set(lines.map(({ client_ref_id }) => client_ref_id))).toEqual(new Set(['late', 'order-1']));
+    for (const line of lines) {
+      expect(line).toMatchObject({ status: 200 });
+      expect(line).not.toHaveProperty('client_gone');
+    }
+    expect(lines.find(({ client_ref_id }) => client_ref_id === 'late')).toMatchObject({ committed: true });
   },
 );
 
@@ -188,24 +196,4 @@ test('a sandbox can restart on the same port at once', STOP_TIMEOUT, async () =>
   const again = await serveInProcess({ PORT });
   expect(again.url).toBe(url);
   expect((await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
-});
-
-test('a delayed response is sent at once when the sandbox stops', async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 'late.yaml');
-  writeFileSync(file, 'rules: [{ name: late, match: { route: initiate }, effect: { delay: 1h } }]');
-  const { program, url } = await startProgram({ SANDBOX_SCENARIO: file });
-  const paid = ask(`${url}/payout/initiate`, 'sk_test_stopping', { client_ref_id: 'ref-1' });
-  const status = async (): Promise<number> =>
-    (await ask(`${url}/payout/status?client_ref_id=ref-1`, 'sk_test_stopping')).status;
-  await expect.poll(status).toBe(200);
-  const ended = program.stop(); // a timer that is left would delay its end
-  const response = await paid;
-  expect(response.status).toBe(200);
-  expect(await response.json()).toMatchObject({ status: 'success', data: { client_ref_id: 'ref-1' } });
-  const { code, stdout } = await ended;
-  expect(code).toBe(0);
-  const line = linesOf(stdout, 'request').find(({ route }) => route === 'initiate');
-  expect(line).toMatchObject({ status: 200, committed: true });
-  expect(line).not.toHaveProperty('client_gone');
 });

@@ -1,19 +1,21 @@
 import { connect } from 'node:net';
 import { answersIn } from './http/http-responses.ts';
-import { rawRequest } from './http/raw-socket.ts';
-import { PAYOUT } from './sandbox.ts';
+import { payRequest } from './http/raw-socket.ts';
 
 interface Sender {
   readonly url: string;
   readonly apiKey: string;
 }
 
-/** Sends many requests ahead on one connection, which takes a tenth of the time of `fetch`. Each must get a 200. */
-async function sendAhead(
+/**
+ * Makes many payouts in a world, one after the other, all sent ahead on one connection: a tenth of the time of `fetch`.
+ *
+ * @param changeOf what is different about the payout with this number; its reference is `order-NUMBER` unless it says so
+ */
+export async function payMany(
   { url, apiKey }: Sender,
   count: number,
-  line: string,
-  bodyOf: (nth: number) => string,
+  changeOf: (nth: number) => object = () => ({}),
 ): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -25,36 +27,10 @@ async function sendAhead(
       .once('error', reject);
   });
   for (let nth = 0; nth < count; nth += 1) {
-    const body = bodyOf(nth);
-    const headers = {
-      authorization: `Bearer ${apiKey}`,
-      ...(body !== '' && {
-        'content-type': 'application/json',
-        'content-length': String(Buffer.byteLength(body)),
-      }),
-      connection: nth === count - 1 ? 'close' : 'keep-alive',
-    };
-    socket.write(rawRequest(line, headers, body));
+    const change = { client_ref_id: `order-${nth}`, amount: 1, ...changeOf(nth) };
+    socket.write(payRequest(apiKey, change, { connection: nth === count - 1 ? 'close' : 'keep-alive' }));
   }
   await ended;
   const accepted = answersIn(Buffer.concat(chunks)).filter(({ status }) => status === 200);
   if (accepted.length < count) throw new Error(`${count - accepted.length} of ${count} were not accepted`);
 }
-
-/**
- * Makes many payouts in a world, one after the other.
- *
- * @param changeOf what is different about the payout with this number; its reference is `order-NUMBER` unless it says so
- */
-export const payMany = (
-  sender: Sender,
-  count: number,
-  changeOf: (nth: number) => object = () => ({}),
-): Promise<void> =>
-  sendAhead(sender, count, 'POST /payout/initiate', (nth) =>
-    JSON.stringify({ ...PAYOUT, client_ref_id: `order-${nth}`, amount: 1, ...changeOf(nth) }),
-  );
-
-/** Reads the balance of a world many times, one after the other. */
-export const readMany = (sender: Sender, count: number): Promise<void> =>
-  sendAhead(sender, count, 'GET /client/fetchbalance', () => '');
