@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { ChangeResponse, TransactionResponse } from '../../src/contract/control-responses.ts';
+import type { TransactionResponse } from '../../src/contract/control-responses.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-filter.ts';
 import { sorted } from '../../src/dashboard/lists/list-filter.ts';
@@ -9,20 +9,7 @@ import { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
-const EDGES = { PENDING: ['SUCCESS', 'FAILED', 'REVERSED'], SUCCESS: ['REVERSED'] } as const;
-const SETTLED_AT = '2026-01-15T10:30:02.000Z';
-const REVERSED_AT = '2026-01-18T10:30:00.000Z';
-
-const step = (to: 'SUCCESS' | 'REVERSED', at: string) => ({
-  to,
-  at,
-  polls: null,
-  utr: true,
-  done: false,
-  forced: false,
-});
-
-/** A new payout: SUCCESS after two seconds, REVERSED after three days. */
+/** A new payout. */
 const made = (id: string, change: Partial<TransactionResponse> = {}): TransactionResponse => ({
   txn_id: id,
   client_ref_id: `order-${id}`,
@@ -42,81 +29,18 @@ const made = (id: string, change: Partial<TransactionResponse> = {}): Transactio
   at_risk: false,
   told: null,
   legal: ['SUCCESS', 'FAILED', 'REVERSED'],
-  timeline: [step('SUCCESS', SETTLED_AT), step('REVERSED', REVERSED_AT)],
+  timeline: [],
   ...change,
-});
-
-const change = (
-  id: string,
-  from: ChangeResponse['from'],
-  to: ChangeResponse['to'],
-  at: string,
-): ChangeResponse => ({
-  txn_id: id,
-  client_ref_id: `order-${id}`,
-  from,
-  to,
-  at,
-  utr: '601500000001',
-});
-const SETTLED = change('A', 'PENDING', 'SUCCESS', SETTLED_AT);
-const REVERSED = change('A', 'SUCCESS', 'REVERSED', REVERSED_AT);
-
-test('events that arrive before their payout are applied once it is loaded', () => {
-  const list = new PayoutList(10);
-  expect(list.takeChanges([SETTLED, REVERSED], EDGES)).toEqual([]);
-  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
-  expect(list.get('A')).toMatchObject({
-    status: 'REVERSED',
-    utr: '601500000001',
-    completed_at: SETTLED_AT,
-    legal: [],
-  });
-  expect(list.get('A')!.timeline.map(({ done }) => done)).toEqual([true, true]);
-});
-
-test('a response older than the events does not revert a payout', () => {
-  const list = new PayoutList(10);
-  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
-  list.takeChanges([SETTLED], EDGES);
-  list.takeNewest({ transactions: [made('B'), made('A')], next: null }, EDGES);
-  list.renew([made('A')]);
-  expect(list.rows.value.map(({ txn_id: id, status }) => [id, status])).toEqual([
-    ['B', 'PENDING'],
-    ['A', 'SUCCESS'],
-  ]);
-});
-
-test('a repeated event changes nothing, and an unplanned one reloads the payout', () => {
-  const list = new PayoutList(10);
-  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
-  expect(list.takeChanges([SETTLED, SETTLED], EDGES)).toEqual([]);
-  expect(list.get('A')!.status).toBe('SUCCESS');
-  expect(
-    list.takeChanges(
-      [change('A', 'SUCCESS', 'REVERSED', SETTLED_AT), change('A', 'PENDING', 'FAILED', REVERSED_AT)],
-      EDGES,
-    ),
-  ).toEqual(['A']);
-});
-
-test('a forced step is not taken for the planned one to the same state', () => {
-  const list = new PayoutList(10);
-  list.takeNewest({ transactions: [made('A')], next: null }, EDGES);
-  expect(list.takeChanges([change('A', 'PENDING', 'SUCCESS', '2026-01-15T10:30:01.000Z')], EDGES)).toEqual([
-    'A',
-  ]);
-  expect(list.get('A')).toEqual(made('A'));
 });
 
 test('the oldest payouts are dropped from a full list, and can be loaded again', () => {
   const list = new PayoutList(2);
-  list.takeNewest({ transactions: [made('C'), made('B')], next: 0 }, EDGES);
+  list.takeNewest({ transactions: [made('C'), made('B')], next: 0 });
   expect(list.before.value).toBe(1);
-  list.takeNewest({ transactions: [made('D'), made('C')], next: 1 }, EDGES);
+  list.takeNewest({ transactions: [made('D'), made('C')], next: 1 });
   expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C']);
   expect(list.before.value).toBe(2);
-  list.takeOlder({ transactions: [made('B'), made('A')], next: null }, EDGES);
+  list.takeOlder({ transactions: [made('B'), made('A')], next: null });
   expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C', 'B', 'A']);
   expect(list.before.value).toBe(0);
 });
@@ -152,14 +76,6 @@ test('a page of older payouts can be the oldest payout alone', async () => {
   for (const client_ref_id of ['first', 'second', 'third']) await world.pay({ client_ref_id });
   const { transactions, next } = await new WorldPages(url, world.apiKey).payouts(1);
   expect([transactions.map(({ client_ref_id }) => client_ref_id), next]).toEqual([['first'], null]);
-});
-
-test('what a client was told is taken from a response, although the payout has gone on since', () => {
-  const list = new PayoutList(10);
-  list.takeNewest({ transactions: [made('A', { at_risk: true })], next: null }, EDGES);
-  list.takeChanges([SETTLED], EDGES);
-  list.renew([made('A', { told: { request: 2, at: SETTLED_AT, as: 'PENDING' } })]);
-  expect(list.get('A')).toMatchObject({ status: 'SUCCESS', at_risk: false, told: { request: 2 } });
 });
 
 test('a task that is requested while it runs is run once more, however often it was requested', async () => {

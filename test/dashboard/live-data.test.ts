@@ -1,13 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type {
-  JournalEntry,
-  ScenarioResponse,
-  TransactionResponse,
-} from '../../src/contract/control-responses.ts';
+import type { JournalEntry, TransactionResponse } from '../../src/contract/control-responses.ts';
 import type { EventsOptions, World, WorldEvent } from '../../src/index.ts';
 import type { Tabs } from '../../src/dashboard/store/browser-tabs.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
-import { LiveScenario } from '../../src/dashboard/store/live-scenario.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { RequestList } from '../../src/dashboard/store/request-list.ts';
 import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
@@ -22,57 +17,6 @@ const ALONE: Tabs = {
 
 const feedOf = (world: World, opened: (isNew: boolean) => void): EventFeed =>
   new EventFeed(world, { take: () => undefined, opened }, ALONE);
-
-/** A scenario with one rule, as a response of the sandbox. */
-const scenario = (name: string, taken = 0): ScenarioResponse =>
-  ({ name, rules: [{ id: 'a/b', matched: taken, taken }] }) as unknown as ScenarioResponse;
-const USE = { rule: 'a/b', matched: 1, taken: 1 };
-
-/** A request for the scenario, which the test answers. */
-function asked(live: LiveScenario) {
-  let answered: (answer: ScenarioResponse | Promise<never>) => void = () => undefined;
-  const reading = live.read(() => new Promise((resolve) => (answered = resolve)));
-  return {
-    answer: (answer: ScenarioResponse): Promise<void> => (answered(answer), reading),
-    fail: (): Promise<void> => (answered(Promise.reject(new Error('lost'))), reading),
-  };
-}
-
-test('a scenario whose reading failed is read the next time', async () => {
-  const live = new LiveScenario();
-  await expect(asked(live).fail()).rejects.toThrow('lost');
-  await asked(live).answer(scenario('first'));
-  expect(live.current.value).toEqual(scenario('first'));
-});
-
-test.each([
-  ['of the first reading', false],
-  ['of a later reading', true],
-])(
-  'a use of a rule is counted, although the response %s is older than its event',
-  async (_which, isKnown) => {
-    const live = new LiveScenario();
-    if (isKnown) {
-      await asked(live).answer(scenario('first'));
-      live.expire();
-    }
-    const reading = asked(live);
-    live.takeUses([USE]);
-    await reading.answer(scenario('first', 0));
-    await asked(live).answer(scenario('first', 1));
-    expect(live.current.value).toEqual(scenario('first', 1));
-  },
-);
-
-test('a response that is older than an action of the page does not undo it, and the scenario is read again', async () => {
-  const live = new LiveScenario();
-  const reading = asked(live);
-  live.take(scenario('chosen here'));
-  await reading.answer(scenario('before'));
-  expect(live.current.value).toEqual(scenario('chosen here'));
-  await asked(live).answer(scenario('chosen elsewhere'));
-  expect(live.current.value).toEqual(scenario('chosen elsewhere'));
-});
 
 /** The events of a connection that a test ends. */
 function connection() {
@@ -149,25 +93,66 @@ test('a server that does not say where its events begin may have missed any, so 
   expect(opened).toEqual([true, true, false]);
 });
 
-test('many payouts that are older than the newest page are read again, too', async () => {
-  const payouts = (status: string) =>
-    Array.from(
-      { length: 100 },
-      (_, nth) => ({ txn_id: `t${99 - nth}`, status, timeline: [] }) as unknown as TransactionResponse,
-    );
-  const list = new PayoutList(1000);
-  list.takeNewest({ transactions: payouts('PENDING'), next: null }, {});
+/** A list of so many payouts, and what was asked of those that have changed. */
+function staleIn(count: number) {
+  const idOf = (position: number): string => `t${position}`;
+  let status = 'PENDING';
+  const asked: string[] = [];
   const pages = {
-    payouts: async (before = 100) => ({
-      transactions: payouts('FAILED').slice(100 - before, 140 - before),
-      next: null,
-    }),
+    payouts: async (before: number, limit: number) => {
+      asked.push(`${limit} before ${before}`);
+      const transactions = Array.from(
+        { length: limit },
+        (_, nth) => ({ txn_id: idOf(before - 1 - nth), status }) as TransactionResponse,
+      );
+      return { transactions, next: null };
+    },
   } as unknown as WorldPages;
-  const stale = new StalePayouts(list);
-  stale.add(...Array.from({ length: 30 }, (_, nth) => `t${nth}`));
-  await stale.renew({} as World, pages);
-  expect(stale.size).toBe(0);
-  expect(list.get('t29')!.status).toBe('FAILED');
+  const list = new PayoutList(1000);
+  const stale = new StalePayouts(list, pages);
+  const load = async (): Promise<void> => list.takeNewest(await pages.payouts(count, count));
+  const settle = (...positions: readonly number[]): void => {
+    status = 'SUCCESS';
+    for (const position of positions) stale.add(idOf(position));
+  };
+  const settled = () => list.rows.value.filter((row) => row.status === 'SUCCESS').length;
+  return { asked, load, pages, settle, settled, stale };
+}
+
+test('payouts that have changed are read again: a few one by one, many with those between them', async () => {
+  const { asked, load, settle, settled, stale } = staleIn(100);
+  await load();
+  settle(70, 20);
+  await stale.renew();
+  settle(...Array.from({ length: 30 }, (_, nth) => nth + 40));
+  await stale.renew();
+  expect(asked).toEqual(['100 before 100', '1 before 71', '1 before 21', '30 before 70']);
+  expect([stale.size, settled()]).toEqual([0, 32]);
+});
+
+test('a payout that changes before it is loaded is read again once it is', async () => {
+  const { load, settle, settled, stale } = staleIn(10);
+  const loading = load(); // answered as it was
+  settle(3);
+  await stale.renew();
+  await loading;
+  expect(stale.size).toBe(1);
+  await stale.renew();
+  expect([stale.size, settled()]).toEqual([0, 1]);
+});
+
+test('a payout that changes once more while it is read, or whose reading fails, is read again', async () => {
+  const { asked, load, pages, settle, stale } = staleIn(10);
+  await load();
+  settle(3);
+  const renewing = stale.renew();
+  settle(3);
+  await renewing;
+  expect(asked.slice(1)).toEqual(['1 before 4', '1 before 4']);
+  settle(3);
+  pages.payouts = () => Promise.reject(new Error('lost'));
+  await expect(stale.renew()).rejects.toThrow('lost');
+  expect(stale.size).toBe(1);
 });
 
 test('a list of requests says when newer ones have taken the place of its oldest', () => {

@@ -10,9 +10,7 @@ const FEW = 3;
 
 /** Advances the clock. @returns what happened by then */
 export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<string> {
-  const answer = await live.world.clock.advance(move);
-  live.takeAdvance(answer);
-  const { changes, now } = answer;
+  const { changes, now } = await live.world.clock.advance(move);
   const first = changes.slice(0, FEW).map(({ client_ref_id: ref, to }) => `${ref} ${to}`);
   const more = changes.length > FEW ? ` and ${plural(changes.length - FEW, 'more', 'more')}` : '';
   const what =
@@ -27,7 +25,7 @@ export const toggleClock = (live: LiveWorld): void =>
     async () => {
       const { clock } = live.world;
       const isFrozen = live.clock.value?.frozen === true;
-      live.takeClock(await (isFrozen ? clock.resume() : clock.freeze()));
+      await (isFrozen ? clock.resume() : clock.freeze());
       return isFrozen ? 'The clock runs.' : 'The clock is frozen.';
     },
     CLOCK_EFFECTS,

@@ -5,20 +5,13 @@ import type { LiveWorld } from '../store/live-world.ts';
 /** What an action that changes rules does, besides what it says. */
 export const RULE_EFFECTS: Effects = { causes: ['scenario'], undo: true };
 
-/** Does something with the rules of a world, in so many control actions, and takes what they are then. @returns what it did */
-export async function changedRules(live: LiveWorld, act: () => Promise<number>, text: string): Promise<Said> {
-  const actions = await act();
-  live.takeScenario(await live.world.scenario());
-  return { text, actions };
-}
-
 /** Makes these calls one after another, with a message that says how it ended. */
-export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unknown>)[], said: string): void {
-  const act = async (): Promise<number> => {
+export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unknown>)[], text: string): void {
+  const act = async (): Promise<Said> => {
     for (const call of calls) await call();
-    return calls.length;
+    return { text, actions: calls.length };
   };
-  void perform(live, () => changedRules(live, act, said), RULE_EFFECTS);
+  void perform(live, act, RULE_EFFECTS);
 }
 
 /** Puts a rule before all others. */

@@ -40,7 +40,6 @@ function MoneyForm() {
     run(
       async () => {
         const { balance } = await live.world[what](amount!);
-        live.refresh();
         return `${rupees(amount!)} ${what === 'fund' ? 'credited' : 'debited'}: the balance is ${rupees(balance)}.`;
       },
       { causes: ['wallet'], undo: true },
@@ -99,27 +98,12 @@ const ShortList = ({ label, rows }: ShortListProps) => (
   </ul>
 );
 
-/** The payouts at risk, the newest first: a few of them, from the server. */
-function useRisks(): readonly TransactionResponse[] {
-  const live = useLive();
-  const [risks, setRisks] = useState<readonly TransactionResponse[]>([]);
-  const { count = 0, amount = 0 } = live.summary.value?.at_risk ?? {};
-  useEffect(() => {
-    if (count === 0) setRisks([]);
-    else live.atRisk(MOST_RISKS).then(setRisks, () => undefined);
-  }, [live, count, amount, live.readings.value]);
-  return risks;
-}
-
 /** The world at a glance: its money, its time, what is at risk, and what the client does wrong. */
 export function Overview() {
   const live = useLive();
   const wallet = live.wallet.value;
-  const counts = live.summary.value?.transactions;
-  const invariants = live.summary.value?.invariants;
-  const { count: riskCount, amount: riskAmount } = live.summary.value?.at_risk ?? { count: 0, amount: 0 };
+  const { transactions: counts, invariants, at_risk: risk } = live.summary.value ?? {};
   const rows = live.payouts.rows.value;
-  const risks = useRisks();
   const found = live.findings.value;
   const stated = (count: number | undefined, state: string): string | null =>
     count === undefined ? null : `${counted(count)} ${state}`;
@@ -157,18 +141,18 @@ export function Overview() {
           <Ribbon />
           {rows.length <= FEW_PAYOUTS && <FirstSteps />}
           <div class="blocks">
-            {riskCount > 0 && (
+            {risk!.count > 0 && (
               <div class="block">
                 <header>
                   <h3>At risk</h3>
                   <span class="note">
-                    {counted(riskCount)}, {rupees(riskAmount)}: made, and no response has told your client
+                    {counted(risk!.count)}, {rupees(risk!.amount)}: made, and no response has told your client
                   </span>
                   <Button kind="small" isLocal act={showRisk}>
                     Show all
                   </Button>
                 </header>
-                <ShortList label="Payouts at risk" rows={live.asNow(risks)} />
+                <ShortList label="Payouts at risk" rows={live.atRisk.value?.slice(0, MOST_RISKS) ?? []} />
               </div>
             )}
             {found.all.length > 0 && (

@@ -100,7 +100,7 @@ export function PayoutPanel({ payout }: { readonly payout: TransactionResponse }
   const force = (to: 'SUCCESS' | 'FAILED' | 'REVERSED') => (): void =>
     run(
       async () => {
-        live.takePayout(await live.world.transition(payout.txn_id, to));
+        await live.world.transition(payout.txn_id, to);
         return `${payout.client_ref_id} is ${to}.`;
       },
       { undo: true },

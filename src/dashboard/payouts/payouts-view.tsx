@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { PayoutCurl } from '../control-bar/payout-curl.tsx';
@@ -81,19 +81,6 @@ function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse |
   return found;
 }
 
-/** The payouts that a filter can find. Those at risk are asked for, since they may be older than the others on the page. */
-function useRows(live: LiveWorld, isRisk: boolean): readonly TransactionResponse[] | null {
-  const [atRisk, setAtRisk] = useState<readonly TransactionResponse[] | null>(null);
-  const rows = live.payouts.rows.value;
-  const isAsked = isRisk && live.payouts.before.value > 0;
-  const count = live.summary.value?.at_risk.count;
-  useEffect(() => {
-    if (isAsked) live.atRisk().then(setAtRisk, () => undefined);
-  }, [live, isAsked, count]);
-  const asNow = useMemo(() => atRisk && live.asNow(atRisk), [live, atRisk, rows]);
-  return isAsked ? asNow : rows;
-}
-
 export function PayoutsView() {
   const live = useLive();
   const [filter, setFilter] = useFilter('payouts', NO_FILTER);
@@ -102,7 +89,7 @@ export function PayoutsView() {
   const before = live.payouts.before.value;
   const isRisk = filter.state === 'at-risk';
   const isAnyAtRisk = live.summary.value?.at_risk.count !== 0;
-  const rows = useRows(live, isRisk);
+  const rows = isRisk && before > 0 ? live.atRisk.value : live.payouts.rows.value;
   const change = (part: Partial<PayoutFilter>): void => setFilter({ ...filter, ...part });
   const unread = [filter.atLeast, filter.atMost].find(isNoLimit);
   const limit = (name: 'atLeast' | 'atMost', label: string, placeholder: string) => (

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { RuleResponse } from '../../contract/control-responses.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import { backToNormal, changedRules, changeRules, removeRule } from '../control-bar/rule-orders.ts';
+import { backToNormal, changeRules, removeRule } from '../control-bar/rule-orders.ts';
 import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { counted } from '../ui/formats.ts';
@@ -74,16 +74,12 @@ function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
       const { text } = await checkScenario(live, { document });
       setEdited({ isRules, text, from: JSON.stringify(document) });
     });
-  const use = (document: unknown): Promise<Said> =>
-    changedRules(
-      live,
-      async () => {
-        if (edited?.isRules === true) return putRules(world, document);
-        await world.use(document as ScenarioInput);
-        return 1;
-      },
-      'The world behaves as written.',
-    );
+  const text = 'The world behaves as written.';
+  const use = async (document: unknown): Promise<Said> => {
+    if (edited?.isRules === true) return { text, actions: await putRules(world, document) };
+    await world.use(document as ScenarioInput);
+    return text;
+  };
   return (
     <>
       <Button isBusy={isBusy} off={off} act={() => edit(false)}>

@@ -41,7 +41,6 @@ export async function undo(live: LiveWorld, actions = 1, force = false): Promise
     while (taken.length < actions) taken.push((await live.world.undo({ force })).action);
     live.news.replaced.value += 1;
     live.news.show({ text: `Taken back: ${[...new Set(taken)].join(', ')}.` });
-    live.refresh();
   } catch (error) {
     const [why, forced] = refusalText(error).split(FORCED, 2);
     const offer = { label: 'Undo these too', act: () => void undo(live, actions - taken.length, true) };

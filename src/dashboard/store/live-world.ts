@@ -1,7 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { WorldReport } from '../../contract/conduct.ts';
 import type {
-  AdvanceResponse,
   ClockResponse,
   ScenarioResponse,
   ScenariosResponse,
@@ -15,9 +14,8 @@ import { clientFindings } from '../conduct/client-findings.ts';
 import { messageOf } from '../ui/formats.ts';
 import { browserTabs } from './browser-tabs.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
-import { LiveScenario } from './live-scenario.ts';
 import { News, REPLACING } from './news.ts';
-import { PayoutList, type Edges } from './payout-list.ts';
+import { PayoutList } from './payout-list.ts';
 import { RequestList } from './request-list.ts';
 import { StalePayouts } from './stale-payouts.ts';
 import { Together } from './together.ts';
@@ -48,12 +46,18 @@ export class LiveWorld {
   readonly summary = signal<WorldResponse | null>(null);
   readonly wallet = signal<WalletResponse | null>(null);
   readonly clock = signal<ClockReading | null>(null);
-  readonly #scenario = new LiveScenario();
-  readonly scenario = this.#scenario.current;
+  readonly scenario = signal<ScenarioResponse | null>(null);
   readonly scenarios = signal<ScenariosResponse | null>(null);
   /** What the referee finds in the requests of this world. The last report stays while the server is away. */
   readonly report = signal<WorldReport | null>(null);
   readonly payouts = new PayoutList(MOST_PAYOUTS);
+  readonly #oldRisks = signal<readonly TransactionResponse[] | null>(null);
+  /** The payouts at risk, the newest first, also those that are older than the loaded ones; null before they are read. */
+  readonly atRisk = computed(() =>
+    this.payouts.before.value > 0
+      ? this.#oldRisks.value
+      : this.payouts.rows.value.filter(({ at_risk: isAtRisk }) => isAtRisk),
+  );
   readonly requests = new RequestList(MOST_REQUESTS);
   readonly findings = computed(() => clientFindings(this.report.value, this.requests.rows.value));
   /** The latest balances, oldest first. */
@@ -76,7 +80,6 @@ export class LiveWorld {
   readonly #pages: WorldPages;
   readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);
   readonly #judging = new Together(() => this.#judge(), JUDGE_EVERY_MS);
-  #edges: Edges = {};
   #waiting: WorldEvent[] = [];
   #taking: ReturnType<typeof setTimeout> | undefined;
   /** Notices a server or a store that is gone, although nothing happens in the world. */
@@ -84,12 +87,14 @@ export class LiveWorld {
   /** The reading of the whole world that is under way; null for none. */
   #reading: Promise<void> | null = null;
   #mustRead = false;
-  readonly #stale = new StalePayouts(this.payouts);
+  #isScenarioOld = true;
+  readonly #stale: StalePayouts;
   #looks = 0;
 
   constructor(url: string, apiKey: string) {
     this.world = new TestWorld(url, apiKey);
     this.#pages = new WorldPages(url, apiKey);
+    this.#stale = new StalePayouts(this.payouts, this.#pages);
     const reader = {
       take: (event: WorldEvent) => this.#queue(event),
       opened: (isNew: boolean) => {
@@ -113,43 +118,9 @@ export class LiveWorld {
   /** Loads payouts that are older than those on the page. */
   async loadOlder(): Promise<void> {
     for (let pages = 0; pages < 5 && this.payouts.before.value > 0; pages += 1) {
-      this.payouts.takeOlder(await this.#pages.payouts(this.payouts.before.value), this.#edges);
+      this.payouts.takeOlder(await this.#pages.payouts(this.payouts.before.value));
     }
-  }
-
-  /** The payouts at risk, also those that are older than the payouts on the page. */
-  atRisk(most = MOST_PAYOUTS): Promise<readonly TransactionResponse[]> {
-    return this.#pages.atRisk(most);
-  }
-
-  /** Payouts that were read before, as they are now. */
-  asNow(payouts: readonly TransactionResponse[]): readonly TransactionResponse[] {
-    return payouts.map((payout) => this.payouts.get(payout.txn_id) ?? payout);
-  }
-
-  /** Reads what has changed, as after an action of this page. */
-  refresh(): void {
-    this.#asking.order();
-  }
-
-  /** Applies the response to an action of this page before its event arrives. */
-  takePayout(payout: TransactionResponse): void {
-    this.payouts.renew([payout]);
-    this.refresh();
-  }
-
-  takeClock(clock: ClockResponse): void {
-    this.clock.value = { ...clock, readAtMs: performance.now() };
-  }
-
-  takeAdvance({ now, frozen }: AdvanceResponse): void {
-    this.takeClock({ now, frozen, next_due: null });
-    this.refresh();
-  }
-
-  takeScenario(scenario: ScenarioResponse): void {
-    this.#scenario.take(scenario);
-    this.refresh();
+    this.#asking.order(); // some of them may have changed meanwhile
   }
 
   async #look(): Promise<void> {
@@ -157,7 +128,7 @@ export class LiveWorld {
     const isReady = await this.feed.answerTo(this.#pages.isReady());
     if (isReady === true) this.heardMs = performance.now();
     this.#looks += 1;
-    if (isReady === false || this.#looks % LOOKS_TO_READ === 0) this.refresh(); // it says what is wrong
+    if (isReady === false || this.#looks % LOOKS_TO_READ === 0) this.#asking.order(); // it says what is wrong
   }
 
   #queue(event: WorldEvent): void {
@@ -179,18 +150,13 @@ export class LiveWorld {
         .map(({ data }) => data as Extract<WorldEvent, { type: T }>['data']);
     if (events.some(({ type }) => REPLACING.has(type))) this.#mustRead = true;
     const changes = dataOf('settlement');
-    this.#stale.add(...this.payouts.takeChanges(changes, this.#edges));
+    for (const { txn_id: id } of changes) this.#stale.add(id);
     const requests = dataOf('request');
     if (requests.length > 0) this.requests.take(requests);
     for (const request of requests) this.#stale.takeRequest(request);
-    const risk = dataOf('at_risk').at(-1);
-    if (risk !== undefined && this.summary.value !== null) {
-      this.summary.value = { ...this.summary.value, at_risk: risk };
-    }
-    this.#scenario.takeUses(dataOf('rule'));
-    if (dataOf('scenario').length > 0) this.#scenario.expire();
+    if (events.some(({ type }) => type === 'rule' || type === 'scenario')) this.#isScenarioOld = true;
     const clock = dataOf('clock').at(-1);
-    if (clock !== undefined) this.takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
+    if (clock !== undefined) this.#takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
     this.news.takeEvents(events);
     this.#asking.order();
     if (requests.length > 0 || changes.length > 0 || this.#mustRead) this.#judging.order(); // an unseen reversal is a finding too
@@ -215,32 +181,26 @@ export class LiveWorld {
   async #askEverything(): Promise<void> {
     // one that takes longer than a try is waited for by the next try: nothing else is shown before it
     while (this.#mustRead || this.#reading !== null) await (this.#reading ??= this.#readAnew());
-    await Promise.all([
-      this.#sums().then((take) => take()),
-      this.#askPayouts(),
-      this.#stale.renew(this.world, this.#pages),
-      this.#scenario.read(() => this.world.scenario()),
-    ]);
-    if (this.#stale.size > 0) this.refresh();
+    await Promise.all([this.#sums().then((take) => take()), this.#askPayouts(), this.#askScenario()]);
+    if (this.#stale.size > 0) this.#asking.order();
   }
 
   async #readAnew(): Promise<void> {
     this.#mustRead = false;
     this.#stale.clear();
     try {
-      const [edges, journal, payouts, scenarios, takeSums] = await Promise.all([
-        this.#pages.edges(),
+      const [journal, payouts, scenarios, takeSums] = await Promise.all([
         this.#pages.requests(MOST_REQUESTS),
         this.#pages.payouts(),
         this.world.scenarios(),
         this.#sums(),
       ]);
-      this.#edges = edges;
       takeSums(); // together with the lists: this may be another world
       this.requests.begin(journal.requests, journal.evicted);
       this.payouts.clear();
-      this.payouts.takeNewest(payouts, edges);
-      this.#scenario.expire();
+      this.#oldRisks.value = null;
+      this.payouts.takeNewest(payouts);
+      this.#isScenarioOld = true;
       this.scenarios.value = scenarios;
       this.readings.value += 1;
       void this.#readOn();
@@ -259,8 +219,9 @@ export class LiveWorld {
       const before = payouts.before.value;
       const older = await this.feed.answerTo(this.#pages.payouts(before));
       if (older === null || before !== payouts.before.value) return; // the button “Load older” loads them, or the world was read again
-      payouts.takeOlder(older, this.#edges);
+      payouts.takeOlder(older);
     }
+    this.#asking.order(); // some of them may have changed meanwhile
   }
 
   /** Reads the sums. @returns what shows them */
@@ -274,15 +235,33 @@ export class LiveWorld {
       this.summary.value = summary;
       this.wallet.value = wallet;
       this.balances.value = balances;
-      this.takeClock(summary.clock);
+      this.#takeClock(summary.clock);
     };
   }
 
+  #takeClock(clock: ClockResponse): void {
+    this.clock.value = { ...clock, readAtMs: performance.now() };
+  }
+
   async #askPayouts(): Promise<void> {
-    const isKnown = (id: string): boolean => this.payouts.get(id) !== undefined;
-    const fresh = await this.#pages.payoutsDownTo(isKnown, FIRST_PAYOUTS);
-    if (fresh !== null) return this.payouts.takeNewest(fresh, this.#edges);
-    this.#mustRead = true; // reading everything is less work than applying the changes
-    this.refresh();
+    const fresh = await this.#pages.newPayouts(({ txn_id: id }) => this.payouts.get(id) !== undefined);
+    if (fresh === null) {
+      this.#mustRead = true; // reading everything is less work than reading all that is new
+      return this.#asking.order();
+    }
+    this.payouts.takeNewest(fresh);
+    await this.#stale.renew(); // only now, since it knows better
+    if (this.payouts.before.value > 0) this.#oldRisks.value = await this.#pages.atRisk(MOST_PAYOUTS);
+  }
+
+  async #askScenario(): Promise<void> {
+    if (!this.#isScenarioOld) return;
+    this.#isScenarioOld = false; // before it is asked: it may change once more meanwhile
+    try {
+      this.scenario.value = await this.world.scenario();
+    } catch (error) {
+      this.#isScenarioOld = true;
+      throw error;
+    }
   }
 }

@@ -1,29 +1,32 @@
-import type { JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
-import type { World } from '../../client/controlled-world.ts';
-import { isUnreachable } from './event-feed.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { PayoutList } from './payout-list.ts';
-import type { WorldPages } from './world-pages.ts';
+import { PAGE, type WorldPages } from './world-pages.ts';
 
-/** Up to this many payouts are requested one by one; otherwise a page from the newest of them on is, but not too often. */
+/** Up to this many payouts are requested one by one; more in pages, but not too often. */
 const FEW = 20;
-const PAGE_EVERY_MS = 2000;
+const PAGES_EVERY_MS = 1000;
+const MOST = 20_000;
 
-/** The payouts of which events do not say everything: they have to be requested again. */
+/** The payouts that have changed since they were read: they have to be requested again. */
 export class StalePayouts {
   readonly #ids = new Set<string>();
   readonly #list: PayoutList;
-  #pageMs = -Infinity;
+  readonly #pages: WorldPages;
+  #pagesMs = -Infinity;
 
-  constructor(list: PayoutList) {
+  constructor(list: PayoutList, pages: WorldPages) {
     this.#list = list;
+    this.#pages = pages;
   }
 
+  /** How many of them the list has. The others may be in a response that is under way. */
   get size(): number {
-    return this.#ids.size;
+    return [...this.#ids].filter((id) => this.#list.get(id) !== undefined).length;
   }
 
-  add(...ids: readonly string[]): void {
-    for (const id of ids) this.#ids.add(id);
+  add(txnId: string): void {
+    if (this.#ids.size === MOST) this.clear(); // they are too old for the list
+    this.#ids.add(txnId);
   }
 
   clear(): void {
@@ -37,35 +40,25 @@ export class StalePayouts {
     if (payout.told?.as !== payout.status) this.add(payout.txn_id);
   }
 
-  /** Requests them again. What fails is requested the next time. */
-  async renew(world: World, pages: WorldPages): Promise<void> {
-    const isMany = this.#ids.size > FEW;
-    if (isMany && performance.now() - this.#pageMs < PAGE_EVERY_MS) return;
-    const ids = [...this.#ids].slice(0, FEW);
-    const read = isMany ? await this.#page(pages) : await payoutsOf(world, ids);
-    if (isMany) this.#pageMs = performance.now();
-    this.#list.renew(read);
-    for (const id of isMany ? read.map((payout) => payout.txn_id) : ids) this.#ids.delete(id);
-  }
-
-  /** The page that begins with the newest of them. */
-  async #page(pages: WorldPages): Promise<readonly TransactionResponse[]> {
+  /** Requests them again, the newest first. What fails is requested the next time. */
+  async renew(): Promise<void> {
+    const isMany = this.size > FEW;
+    if (isMany && performance.now() - this.#pagesMs < PAGES_EVERY_MS) return;
+    if (isMany) this.#pagesMs = performance.now();
     const { rows, before } = this.#list;
-    const newest = rows.value.findIndex(({ txn_id: id }) => this.#ids.has(id));
-    if (newest === -1) {
-      this.clear(); // the list has dropped all of them
-      return [];
+    const isStale = ({ txn_id: id }: { readonly txn_id: string }): boolean => this.#ids.has(id);
+    for (let newest: number; (newest = rows.value.findIndex(isStale)) !== -1;) {
+      const page = rows.value.slice(newest, newest + (isMany ? PAGE : 1));
+      const older = before.value + rows.value.length - newest;
+      const limit = page.findLastIndex(isStale) + 1;
+      const ids = page.filter(isStale).map(({ txn_id: id }) => id);
+      for (const id of ids) this.#ids.delete(id); // before they are asked for: they may change once more meanwhile
+      try {
+        this.#list.renew((await this.#pages.payouts(older, limit)).transactions);
+      } catch (error) {
+        for (const id of ids) this.#ids.add(id);
+        throw error;
+      }
     }
-    return (await pages.payouts(before.value + rows.value.length - newest)).transactions;
   }
-}
-
-async function payoutsOf(world: World, ids: readonly string[]): Promise<readonly TransactionResponse[]> {
-  const found = ids.map((id) =>
-    world.transaction(id).catch((error: unknown) => {
-      if (isUnreachable(error)) throw error;
-      return []; // it is gone: the world was reset in the meantime
-    }),
-  );
-  return (await Promise.all(found)).flat();
 }

@@ -1,14 +1,12 @@
 import type {
   EntriesResponse,
-  ModelResponse,
   RequestsResponse,
   TransactionsResponse,
   TransactionResponse,
 } from '../../contract/control-responses.ts';
 import { ControlClient } from '../../client/control-client.ts';
-import type { Edges } from './payout-list.ts';
 
-const PAGE = 1000;
+export const PAGE = 1000;
 /** The page size when looking for new payouts: usually more than there are. */
 const NEWS_PAGE = 50;
 const LONGEST_ANSWER_MS = 15_000;
@@ -21,46 +19,25 @@ export class WorldPages {
     this.#control = new ControlClient(url, apiKey);
   }
 
-  /** The states that a transition can force, by current state. */
-  async edges(): Promise<Edges> {
-    const { states, edges } = await this.#control.get<ModelResponse>('/model');
-    return Object.fromEntries(
-      states.map(({ name }) => [name, edges.filter(({ from }) => from === name).map(({ to }) => to)]),
-    );
-  }
-
   requests(limit: number): Promise<RequestsResponse> {
     return this.#control.get('/requests', { limit });
   }
 
   /** @param before how many payouts are older than those loaded; a cursor is a position */
-  payouts(before?: number): Promise<TransactionsResponse> {
+  payouts(before?: number, limit = PAGE): Promise<TransactionsResponse> {
     return this.#control.get('/transactions', {
-      limit: PAGE,
+      limit,
       cursor: before === undefined ? undefined : before - 1,
     });
   }
 
-  /**
-   * The new payouts, and some that are already loaded.
-   *
-   * @returns null if more than `most` are new: the loaded ones are too far back
-   */
-  async payoutsDownTo(
-    isKnown: (txnId: string) => boolean,
-    most: number,
-  ): Promise<TransactionsResponse | null> {
-    const found: TransactionResponse[] = [];
-    for (let cursor: number | undefined; ;) {
-      const limit = cursor === undefined ? NEWS_PAGE : PAGE;
-      const page = await this.#control.get<TransactionsResponse>('/transactions', { limit, cursor });
-      found.push(...page.transactions);
-      if (page.next === null || page.transactions.some(({ txn_id: id }) => isKnown(id))) {
-        return { transactions: found, next: page.next };
-      }
-      if (found.length > most) return null;
-      cursor = page.next;
+  /** The new payouts, and some that are already loaded. @returns null if more than a page are new */
+  async newPayouts(isKnown: (payout: TransactionResponse) => boolean): Promise<TransactionsResponse | null> {
+    for (const limit of [NEWS_PAGE, PAGE]) {
+      const page = await this.payouts(undefined, limit);
+      if (page.next === null || page.transactions.some(isKnown)) return page;
     }
+    return null;
   }
 
   /** The newest payouts that were made although no response has told the client so. */
