@@ -141,11 +141,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
         message: 'The store of the worlds cannot be used',
       }),
     };
-    const healthy = { json: { status: 'store_unavailable', version: '1.0.0' } }; // with 200: no other server has the store
     await page.route('**/_sandbox/**', (route) => route.fulfill(unavailable));
-    await page.route('**/_sandbox/health', (route) => route.fulfill(healthy));
     const alert = controls.getByRole('alert');
-    await alert.getByText('The store of the worlds cannot be used').waitFor({ timeout: 8000 }); // before it reads the world anyway
+    await alert.getByText('The store of the worlds cannot be used').waitFor({ timeout: 8000 });
     expect(await controls.getByText('npm start').count()).toBe(0);
     const advance = controls.getByRole('button', { name: '+1 h', exact: true });
     expect(await advance.isDisabled()).toBe(true);

@@ -78,9 +78,7 @@ function BreakClient() {
                   <td>{score.verdict}</td>
                   <td>{score.text}</td>
                   <td>
-                    <span class={css.requests}>
-                      <RequestButtons kind="link" requests={score.requests} />
-                    </span>
+                    <RequestButtons requests={score.requests} />
                   </td>
                 </tr>
               );

@@ -7,20 +7,15 @@ import css from './conduct.module.css';
 
 const FIRST_SHOWN = 50;
 
-interface RequestsProps {
-  readonly kind: 'small' | 'link';
-  readonly requests: readonly number[];
-}
-
 /** A button for each request, which opens it. */
-export const RequestButtons = ({ kind, requests }: RequestsProps) => (
-  <>
+export const RequestButtons = ({ requests }: { readonly requests: readonly number[] }) => (
+  <p class={css.requests}>
     {requests.map((id) => (
-      <Button key={id} kind={kind} isLocal label={`Request #${id}`} act={() => openRequest(id)}>
+      <Button key={id} kind="link" isLocal label={`Request #${id}`} act={() => openRequest(id)}>
         #{id}
       </Button>
     ))}
-  </>
+  </p>
 );
 
 /** Findings of the referee, with how to fix them and the requests that show them. */
@@ -35,9 +30,7 @@ export function FindingList({ found }: { readonly found: readonly Found[] }) {
           </p>
           <p>{message}</p>
           <p class="note">Fix: {fix}</p>
-          <p class={css.requests}>
-            <RequestButtons kind="small" requests={requests} />
-          </p>
+          <RequestButtons requests={requests} />
         </li>
       ))}
       {found.length > most && (

@@ -13,14 +13,12 @@ import css from './control-bar.module.css';
 
 /** The message of each field that the sandbox refused, unless the dialect of the world has no list of them. */
 function fieldErrors(body: unknown): Readonly<Record<string, string>> {
-  const { errors } = Object(body) as { errors?: unknown };
+  const { errors } = Object(body) as { readonly errors?: unknown };
   const listed = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
-  return Object.fromEntries(
-    listed.flatMap((error): [string, string][] => {
-      const { field, message } = Object(error) as { field?: unknown; message?: unknown };
-      return typeof field === 'string' && typeof message === 'string' ? [[field, message]] : [];
-    }),
+  const fields = listed.map(
+    (error) => Object(error) as { readonly field?: unknown; readonly message?: unknown },
   );
+  return Object.fromEntries(fields.map(({ field, message }) => [String(field), String(message)]));
 }
 
 const LABELS = {

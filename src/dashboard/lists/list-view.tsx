@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
 import { countedOf } from '../ui/formats.ts';
@@ -48,6 +49,40 @@ export interface ListKind<T, F extends ListFilter> extends Rows<T> {
   /** The filters that are shown when somebody asks for more of them. */
   readonly more: readonly (keyof F)[];
   readonly wanted: (rows: readonly T[], filter: F) => readonly T[];
+  /** The row with a key, if the list has it. */
+  readonly listed: (live: LiveWorld, key: string) => T | undefined;
+  /** Reads a row that the list does not have; undefined if the world does not have it either. */
+  readonly read: (live: LiveWorld, key: string) => Promise<T | undefined>;
+  /** Says that the world has no such row. */
+  readonly unknown: string;
+}
+
+/** The open row, also if it is too old to be in the list. One that no longer exists is closed; one that never did is said to be unknown. */
+function useOpened<T, F extends ListFilter>(
+  { listed, read, keyOf, unknown }: ListKind<T, F>,
+  key: string | null,
+  close: () => void,
+): T | undefined {
+  const live = useLive();
+  const [old, setOld] = useState<T>();
+  const inList = key === null ? undefined : listed(live, key);
+  const isOld = key !== null && inList === undefined && live.isLoaded.value;
+  const row = isOld && old !== undefined && keyOf(old) === key ? old : inList;
+  const shown = useRef<string | null>(null);
+  if (row !== undefined) shown.current = key;
+  useEffect(() => {
+    if (!isOld) return;
+    let isOver = false;
+    const take = (found: T | undefined): void => {
+      if (found !== undefined) return setOld(() => found);
+      if (isOver) return;
+      if (shown.current !== key) live.news.show({ text: `${unknown} ${key}.` });
+      close();
+    };
+    read(live, key).then(take, () => undefined); // it is read again with every change of the world
+    return () => (isOver = true);
+  }, [live, key, isOld, live.summary.value]);
+  return row;
 }
 
 interface Props<T, F extends ListFilter> {
@@ -66,9 +101,8 @@ interface Props<T, F extends ListFilter> {
   /** Shown instead of the list while there are no rows; null for what is shown without a match. */
   readonly empty: ComponentChildren;
   readonly noMatch: string;
-  /** The key of the open row, and the row once it is known. */
+  /** The key of the open row. */
   readonly opened: string | null;
-  readonly row: T | undefined;
   readonly onOpen: (key: string | null) => void;
   readonly panelTitle: (row: T) => string;
   readonly panel: (row: T) => ComponentChildren;
@@ -76,8 +110,9 @@ interface Props<T, F extends ListFilter> {
 
 /** A list with its search, its filters and its order, and the open row beside it. */
 export function ListView<T, F extends ListFilter>(props: Props<T, F>) {
-  const { kind, missing, filter, setFilter, empty, opened, row, onOpen } = props;
+  const { kind, missing, filter, setFilter, empty, opened, onOpen } = props;
   const { title, searched, columns } = kind;
+  const row = useOpened(kind, opened, () => onOpen(null));
   const isLoaded = useLive().isLoaded.value && props.rows !== null;
   const rows = props.rows ?? [];
   const shown = useMemo(

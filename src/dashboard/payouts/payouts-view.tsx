@@ -1,4 +1,3 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
 import { PayoutCurl } from '../control-bar/payout-curl.tsx';
@@ -6,7 +5,6 @@ import { MODES } from '../control-bar/sending.ts';
 import { address, openPayout, useFilter } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { isUnreachable } from '../store/event-feed.ts';
-import type { LiveWorld } from '../store/live-world.ts';
 import { KnowsMark, knowsText, StateMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
@@ -26,6 +24,13 @@ const PAYOUTS: ListKind<TransactionResponse, PayoutFilter> = {
   none: NO_FILTER,
   more: ['atLeast', 'atMost', 'from', 'to'],
   wanted: wantedPayouts,
+  listed: ({ payouts }, id) => payouts.get(id),
+  read: ({ world }, id) =>
+    world.transaction(id).catch((error: unknown) => {
+      if (isUnreachable(error)) throw error;
+      return undefined;
+    }),
+  unknown: 'This world has no payout',
   layout: table.payouts,
   keyOf: (row) => row.txn_id,
   nameOf: (row) => row.client_ref_id,
@@ -61,31 +66,10 @@ const NoPayouts = () => (
   </>
 );
 
-/** The open payout, also if it is too old to be in the list. One that no longer exists is closed; one that never did is said to be unknown. */
-function useOpened(live: LiveWorld, txnId: string | null): TransactionResponse | undefined {
-  const [old, setOld] = useState<TransactionResponse | null>(null);
-  const listed = live.payouts.rows.value && txnId !== null ? live.payouts.get(txnId) : undefined;
-  const isOld = txnId !== null && listed === undefined && live.isLoaded.value;
-  const changed = live.summary.value; // read again with every change of the world
-  const found = listed ?? (isOld && old?.txn_id === txnId ? old : undefined);
-  const shown = useRef<string | null>(null);
-  if (found !== undefined) shown.current = txnId;
-  useEffect(() => {
-    if (!isOld) return;
-    live.world.transaction(txnId).then(setOld, (error: unknown) => {
-      if (isUnreachable(error) || address.value.payout !== txnId) return;
-      if (shown.current !== txnId) live.news.show({ text: `This world has no payout ${txnId}.` });
-      openPayout(null);
-    });
-  }, [live, txnId, isOld, changed]);
-  return found;
-}
-
 export function PayoutsView() {
   const live = useLive();
   const [filter, setFilter] = useFilter('payouts', NO_FILTER);
   const older = useAction();
-  const opened = address.value.payout;
   const before = live.payouts.before.value;
   const isRisk = filter.state === 'at-risk';
   const isAnyAtRisk = live.summary.value?.at_risk.count !== 0;
@@ -151,8 +135,7 @@ export function PayoutsView() {
           ? 'The client has been told of every payout that was made.'
           : 'No payout matches this search and these filters.'
       }
-      opened={opened}
-      row={useOpened(live, opened)}
+      opened={address.value.payout}
       onOpen={openPayout}
       panelTitle={(row) => row.client_ref_id}
       panel={(row) => <PayoutPanel payout={row} />}

@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
 import { address, openRequest, useFilter } from '../shell/navigation.ts';
@@ -37,6 +36,10 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
   none: NO_FILTER,
   more: ['from', 'to'],
   wanted: wantedRequests,
+  listed: ({ requests }, id) => requests.get(Number(id)),
+  read: async ({ world }, id) =>
+    (await world.requests({ since: Number(id) - 1 })).find((one) => one.id === Number(id)),
+  unknown: 'The journal of this world has no request',
   layout: table.requests,
   keyOf: ({ id }) => String(id),
   nameOf: ({ id, route, client_ref_id: ref }) => `request ${id}, ${route ?? 'another route'} ${ref ?? ''}`,
@@ -66,26 +69,6 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
     column('Time, IST', table.when, 'id', ({ at }) => <Moment at={at} isShort />),
   ],
 };
-
-/** The open request; one that the list no longer has is asked for, and closed if the journal does not have it either. */
-function useOpened(live: LiveWorld, id: number | null): JournalEntry | undefined {
-  const [old, setOld] = useState<JournalEntry | null>(null);
-  const listed = live.requests.rows.value && id !== null ? live.requests.get(id) : undefined;
-  const isOld = id !== null && listed === undefined && live.isLoaded.value;
-  useEffect(() => {
-    if (!isOld) return;
-    const read = async (): Promise<void> => {
-      const entries = await live.feed.answerTo(live.world.requests({ since: id - 1 }));
-      if (entries === null || address.value.request !== id) return;
-      const entry = entries.find((one) => one.id === id);
-      if (entry !== undefined) return setOld(entry);
-      live.news.show({ text: `The journal of this world has no request ${id}.` });
-      openRequest(null);
-    };
-    void read();
-  }, [live, id, isOld, live.readings.value]);
-  return listed ?? (isOld && old?.id === id ? old : undefined);
-}
 
 /** The journal, live: requests, their responses, and what decided them. */
 export function RequestsView() {
@@ -127,7 +110,6 @@ export function RequestsView() {
       }
       noMatch="None of the loaded requests matches this search."
       opened={opened === null ? null : String(opened)}
-      row={useOpened(live, opened)}
       onOpen={(key) => openRequest(key === null ? null : Number(key))}
       panelTitle={({ id }) => `Request ${id}`}
       panel={(entry) => <RequestPanel entry={entry} />}

@@ -23,6 +23,7 @@ import { inTime, WorldPages } from './world-pages.ts';
 
 const FIRST_PAYOUTS = 10_000;
 const MOST_PAYOUTS = 20_000;
+const MORE_PAYOUTS = 5000;
 const MOST_REQUESTS = 1000;
 /** As many as the line of the balance has pixels. */
 const BALANCES = 88;
@@ -31,9 +32,8 @@ const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
 /** How often the world is judged while requests come, since that takes the server longer than most calls. */
 const JUDGE_EVERY_MS = 2000;
-/** How often the server is asked whether it is ready, and how many times until the world is read although nothing happens. */
-const LOOK_EVERY_MS = 2000;
-const LOOKS_TO_READ = 8;
+/** How often the sums are requested although nothing happens: a server or a store may be gone. */
+const LOOK_EVERY_MS = 3000;
 
 /** @property readAtMs when it was read, by the browser's clock */
 type ClockReading = ClockResponse & { readonly readAtMs: number };
@@ -80,23 +80,26 @@ export class LiveWorld {
   readonly #pages: WorldPages;
   readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);
   readonly #judging = new Together(() => this.#judge(), JUDGE_EVERY_MS);
-  #waiting: WorldEvent[] = [];
+  readonly #waiting: WorldEvent[] = [];
   #taking: ReturnType<typeof setTimeout> | undefined;
-  /** Notices a server or a store that is gone, although nothing happens in the world. */
-  readonly #looking = setInterval(() => void this.#look(), LOOK_EVERY_MS);
+  readonly #looking = setInterval(() => {
+    if (!document.hidden && this.feed.connection.value.state === 'live') this.#asking.order();
+  }, LOOK_EVERY_MS);
   /** The reading of the whole world that is under way; null for none. */
   #reading: Promise<void> | null = null;
   #mustRead = false;
   #isScenarioOld = true;
   readonly #stale: StalePayouts;
-  #looks = 0;
 
   constructor(url: string, apiKey: string) {
     this.world = new TestWorld(url, apiKey);
     this.#pages = new WorldPages(url, apiKey);
     this.#stale = new StalePayouts(this.payouts, this.#pages);
     const reader = {
-      take: (event: WorldEvent) => this.#queue(event),
+      take: (event: WorldEvent) => {
+        this.#waiting.push(event);
+        this.#taking ??= setTimeout(() => this.#takeWaiting(), TAKE_EVERY_MS);
+      },
       opened: (isNew: boolean) => {
         if (isNew) this.#mustRead = true; // only now, since no event is missed from here on
         this.#asking.order();
@@ -115,25 +118,16 @@ export class LiveWorld {
     clearTimeout(this.#taking);
   }
 
-  /** Loads payouts that are older than those on the page. */
-  async loadOlder(): Promise<void> {
-    for (let pages = 0; pages < 5 && this.payouts.before.value > 0; pages += 1) {
-      this.payouts.takeOlder(await this.#pages.payouts(this.payouts.before.value));
+  /** Loads payouts that are older than those on the page, page by page. @param count how many the page then has, if there are so many */
+  async loadOlder(count = this.payouts.rows.value.length + MORE_PAYOUTS): Promise<void> {
+    const { before, rows } = this.payouts;
+    while (before.value > 0 && rows.value.length < count) {
+      const from = before.value;
+      const older = await this.#pages.payouts(from);
+      if (from !== before.value) return; // the world was read again, or others are loading them
+      this.payouts.takeOlder(older);
     }
     this.#asking.order(); // some of them may have changed meanwhile
-  }
-
-  async #look(): Promise<void> {
-    if (document.hidden || this.feed.connection.value.state !== 'live') return;
-    const isReady = await this.feed.answerTo(this.#pages.isReady());
-    if (isReady === true) this.heardMs = performance.now();
-    this.#looks += 1;
-    if (isReady === false || this.#looks % LOOKS_TO_READ === 0) this.#asking.order(); // it says what is wrong
-  }
-
-  #queue(event: WorldEvent): void {
-    this.#waiting.push(event);
-    this.#taking ??= setTimeout(() => this.#takeWaiting(), TAKE_EVERY_MS);
   }
 
   #takeWaiting(): void {
@@ -203,25 +197,13 @@ export class LiveWorld {
       this.#isScenarioOld = true;
       this.scenarios.value = scenarios;
       this.readings.value += 1;
-      void this.#readOn();
+      void this.feed.answerTo(this.loadOlder(FIRST_PAYOUTS));
     } catch (error) {
       this.#mustRead = true;
       throw error;
     } finally {
       this.#reading = null;
     }
-  }
-
-  /** Loads the rest of the first payouts in the background, page by page. */
-  async #readOn(): Promise<void> {
-    const { payouts } = this;
-    while (payouts.before.value > 0 && payouts.rows.value.length < FIRST_PAYOUTS) {
-      const before = payouts.before.value;
-      const older = await this.feed.answerTo(this.#pages.payouts(before));
-      if (older === null || before !== payouts.before.value) return; // the button “Load older” loads them, or the world was read again
-      payouts.takeOlder(older);
-    }
-    this.#asking.order(); // some of them may have changed meanwhile
   }
 
   /** Reads the sums. @returns what shows them */

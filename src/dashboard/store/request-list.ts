@@ -13,9 +13,7 @@ export class RequestList {
   }
 
   get(id: number): JournalEntry | undefined {
-    const rows = this.rows.value;
-    const likely = rows[rows.length === 0 ? 0 : rows[0]!.id - id]; // numbers have few gaps
-    return likely?.id === id ? likely : rows.find((row) => row.id === id);
+    return this.rows.value.find((row) => row.id === id);
   }
 
   /** Replaces everything by the journal. */

@@ -52,13 +52,6 @@ export class WorldPages {
     return found;
   }
 
-  /** Whether the server can serve worlds. @throws Error when no server answers */
-  async isReady(): Promise<boolean> {
-    const answer = await inTime(fetch(`${this.#control.url}/_sandbox/health`));
-    // a server without its store answers 200 too
-    return answer.ok && ((await answer.json()) as { status: string }).status === 'ready';
-  }
-
   /** The latest balances, oldest first. */
   async balances(most: number): Promise<readonly number[]> {
     const { entries } = await this.#control.get<EntriesResponse>('/wallet/entries', { limit: most });
