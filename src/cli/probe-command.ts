@@ -116,7 +116,7 @@ function orderOf(url: string, flags: ProbeFlags) {
   const base = url.replace(/\/+$/, '');
   checkAddress('the address', base);
   for (const [flag, problem] of [
-    ['--account', accountProblem(account)],
+    ['--account', accountProblem(account, false)],
     ['--ifsc', ifscProblem(ifsc)],
   ]) {
     if (problem !== undefined) throw new SettingsError(`${flag} ${problem}`);

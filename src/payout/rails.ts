@@ -21,7 +21,7 @@ const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
 export const ifscProblem = (ifsc: string): string | undefined =>
   IFSC.test(ifsc) ? undefined : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
 
-export function accountProblem(account: string, mayBeUpiId = false): string | undefined {
+export function accountProblem(account: string, mayBeUpiId: boolean): string | undefined {
   if (ACCOUNT.test(account)) return undefined;
   if (!mayBeUpiId) return 'is not 9 to 18 digits';
   if (UPI_ID.test(account) && account.length <= UPI_ID_MAX_LENGTH) return undefined;

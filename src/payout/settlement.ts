@@ -131,7 +131,7 @@ export function timelineOf(
     };
   });
   const fault = timelineFault(timeline);
-  invariant(fault === null, fault ?? '');
+  invariant(fault === null, fault!);
   if (!steps.some(({ when }) => 'atMinute' in when)) shared.set(steps, timeline);
   return timeline;
 }

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import type { TransferMode } from '../../src/contract/service.ts';
 import { formatUtr, payoutDraw } from '../../src/payout/identity.ts';
-import { istMinute, plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';
+import {
+  istDate,
+  istMinute,
+  plannedSteps,
+  settlementName,
+  timeOfDay,
+  timelineOf,
+} from '../../src/payout/settlement.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -125,9 +132,12 @@ test('each mode can have its own settlement, by a preset or by steps, which give
   expect(settlementName('realistic', 'UPI', 'mine')).toBe('realistic');
 });
 
-test('minutes of the day are in IST', () => {
+test('minutes of the day and dates are in IST', () => {
   const minutes = ['T18:29:59.999Z', 'T18:30:00Z', 'T00:00:00Z', 'T00:00:59.999Z', 'T00:01:00Z'];
   expect(minutes.map((time) => istMinute(Date.parse(`2026-01-15${time}`)))).toEqual([1439, 0, 330, 330, 331]);
+  expect([1439, 0, 330, 69].map(timeOfDay)).toEqual(['23:59', '00:00', '05:30', '01:09']);
+  const dates = ['2026-01-15T18:29:59.999Z', '2026-01-15T18:30:00Z'].map((time) => istDate(Date.parse(time)));
+  expect(dates).toEqual(['2026-01-15', '2026-01-16']);
 });
 
 test('a step at a minute of the day waits for the next such minute in IST', () => {
@@ -184,4 +194,12 @@ test('steps keep their order, wait for their time or for reads, and have a UTR i
   ]);
   const failed = [{ to: 'FAILED', when: { afterMs: 0 }, utr: null }] as const;
   expect([true, false].map((has) => timelineOf(failed, 100, has)[0]!.utr)).toEqual([true, false]);
+});
+
+test('steps that a payout cannot take are no timeline', () => {
+  const planned = [
+    { to: 'FAILED', when: { afterMs: 0 }, utr: null },
+    { to: 'SUCCESS', when: { afterMs: 1 }, utr: null },
+  ] as const;
+  expect(() => timelineOf(planned, startMs, false)).toThrow('legal edges only, not FAILED to SUCCESS');
 });
