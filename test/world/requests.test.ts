@@ -114,3 +114,14 @@ test('which requests overlapped is known after a snapshot, too', () => {
   expect(endsOf(read.requests.list)).toEqual(endsOf(world.state.requests.list));
   expect([...endsOf(read.requests.list).values()]).toEqual([2, 2]);
 });
+
+test('which of a thousand restored requests overlapped is known without a look at all later ones for each', () => {
+  const world = new Core();
+  for (let nth = 0; nth < 1000; nth += 1) world.submit(balance());
+  const { list } = load(save(world.state)).requests;
+  let looks = 0;
+  const position = { get: () => (looks += 1) };
+  endsOf(list.map((exchange) => Object.defineProperty({ ...exchange }, 'position', position)));
+  expect(list.length).toBeGreaterThan(900);
+  expect(looks).toBeLessThanOrEqual(list.length);
+});

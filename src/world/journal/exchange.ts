@@ -194,9 +194,10 @@ export function endsOf(
   exchanges.slice(0, count).forEach(({ outcome, span, endedAfter, endPosition = 0, nth }, index) => {
     if (outcome === 'pending') return;
     let last = endedAfter ?? nth;
+    if (span === undefined) return void ends.set(nth, last); // from a snapshot, which knew it
     for (let later = index + 1; later < exchanges.length; later += 1) {
       const other = exchanges[later]!;
-      const isSame = span !== undefined && other.span?.server === span.server;
+      const isSame = other.span?.server === span.server;
       if (isSame ? other.span.arrived < span.ended : other.position < endPosition) last = other.nth;
       else if (isSame && suffix[later]! > span.ended && other.position > endPosition) break; // as for all after it
     }
