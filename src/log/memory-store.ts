@@ -8,10 +8,8 @@ import type { WallClock } from './wall-clock.ts';
 
 /** The log of one world: some states, the oldest first, and the commands after the first of them. */
 interface Log {
-  readonly epoch: string;
-  bases: Base[];
+  readonly bases: Base[];
   commands: Logged[];
-  last: number;
 }
 
 /** How many states are kept of one world: enough to undo ten restores, each of which adds one more. */
@@ -40,17 +38,13 @@ export function memoryStore(wallClock: WallClock, compiler: ScenarioCompiler) {
       const epoch = latestEpoch.toString(36);
       const state = (): FrozenState => freeze(openWorld(worldId, source, openedAtMs, compiler));
       const base = { position: 0, name: '', state }; // made again when somebody goes back to it, which few do
-      logs.set(worldId, { epoch, bases: [base], commands: [], last: 0 });
+      logs.set(worldId, { bases: [base], commands: [] });
       return { epoch, openedAtMs, isNew: true, base };
     },
-    append(worldId, _epoch, _seen, _state, commands) {
-      const log = logs.get(worldId)!;
+    append(worldId, _epoch, { position }, _state, commands) {
       const wallMs = wallClock.nowMs();
-      const logged = commands.map((command) => {
-        log.last += 1;
-        return loggedAt(command, log.last, '', wallMs);
-      });
-      log.commands.push(...logged);
+      const logged = commands.map((command, nth) => loggedAt(command, position + nth + 1, '', wallMs));
+      logs.get(worldId)!.commands.push(...logged);
       return { kind: 'done', commands: logged };
     },
     compact(worldId, _epoch, base, oldest) {

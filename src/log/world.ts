@@ -170,7 +170,6 @@ export class World {
     try {
       if (this.isShared) await this.read(() => null);
       if (this.#log.closed !== null) throw dropped(this.#log.closed);
-      reading.skip(); // what other servers had done before; from an id on, that is made again
       this.connections.listen();
       reading.begin(afterId === undefined ? idAfter(this.#log.epoch, this.#log.place.position) : undefined);
       if (afterId !== undefined) await this.#log.past.catchUp(reading, afterId, this.#log);

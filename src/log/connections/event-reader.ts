@@ -46,7 +46,7 @@ export function placeOf(id: string, epoch: string, last: number): EventPlace | n
   return { position: Number(position), index: index === undefined ? Infinity : Number(index) };
 }
 
-/** One reader. New events wait until `start`, while the reader gets those that it missed. */
+/** One reader. Once it has begun, new events wait until `start`, while the reader gets those that it missed. */
 export class Reading {
   readonly #reader: EventReader;
   readonly #left: (reading: Reading) => void;
@@ -67,7 +67,7 @@ export class Reading {
 
   take(event: PublishedEvent): void {
     if (this.#waiting === null) this.#reader.take(event);
-    else this.#waiting.push(event);
+    else if (this.hasBegun) this.#waiting.push(event);
   }
 
   /** Sends the events of an earlier command, those after a place. */
@@ -87,11 +87,6 @@ export class Reading {
   /** Says that events up to a position are no longer known. */
   miss(epoch: string, position: number): void {
     this.#reader.take({ id: idAfter(epoch, position), type: 'missed', data: MISSED });
-  }
-
-  /** Forgets what has happened so far: the reader gets it otherwise, or does not want it. */
-  skip(): void {
-    this.#waiting = [];
   }
 
   start(): void {
