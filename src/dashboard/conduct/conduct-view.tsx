@@ -108,7 +108,7 @@ export function ConductView() {
           {ofPage > 0 && `; ${counted(ofPage)} about requests of the dashboard left out`}
         </p>
       </header>
-      <div class={css.columns}>
+      <div class={`blocks ${css.columns}`}>
         <BreakClient />
         <div class="block">
           <header>

@@ -148,7 +148,7 @@ export function PayDrawer() {
           <summary>Reference, IFSC, remarks</summary>
           <div class={css.form}>
             {FOLDED.map((name) => text(name))}
-            <label class="check">
+            <label class="check buttons">
               <input
                 type="checkbox"
                 checked={isNewEachTime}

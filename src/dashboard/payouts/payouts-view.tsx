@@ -43,8 +43,8 @@ const PAYOUTS: ListKind<TransactionResponse, PayoutFilter> = {
     column('Mode', table.extra, 'transfer_mode'),
     column('Beneficiary', table.second, 'beneficiary_name'),
     column('Account', table.wide, 'beneficiary_account'),
-    column('UTR', table.code, 'utr'),
-    column('Transaction', table.wideCode, 'txn_id'),
+    column('UTR', `${table.extra} ${table.code}`, 'utr'),
+    column('Transaction', `${table.wide} ${table.code}`, 'txn_id'),
     column('Planned by', table.wide, 'planned_by'),
     column(
       'Completed, IST',

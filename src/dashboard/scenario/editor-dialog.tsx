@@ -102,7 +102,7 @@ export function EditorDialog({ title, note, start, isChangedElsewhere, use, onCl
       }}
       onClose={onClose}
     >
-      <header class="view-head">
+      <header class="buttons">
         <h2 id="editor-title">{title}</h2>
         <p class="note">{note}</p>
       </header>

@@ -8,10 +8,7 @@ export const StateMark = ({ state }: { readonly state: State }) => (
 );
 
 export const ResponseMark = ({ entry }: { readonly entry: JournalEntry }) => (
-  <span class={wentWrong(entry) ? 'pill' : 'number'}>
-    {seenText(entry)}
-    {entry.outcome === 'pending' && <span class="spinner" aria-hidden="true" />}
-  </span>
+  <span class={wentWrong(entry) ? 'pill' : 'number'}>{seenText(entry)}</span>
 );
 
 /** On a request: its payout is at risk. */
