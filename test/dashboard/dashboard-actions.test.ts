@@ -1,24 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, holdBack, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
+import {
+  FROZEN,
+  hasBrowser,
+  holdBack,
+  live,
+  loaded,
+  LOST,
+  needsBrowser,
+  useWorldPage,
+} from '../support/browser.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 
-const FROZEN = '2026-01-15T10:30:00Z'; // 16:00 IST
-const LOST = '9999100500'; // paid, but the client gets a 500
-
 describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
-  const open = useBrowser();
-
-  async function worldPage() {
-    const { url, client } = await sandboxFor({ clock: FROZEN });
-    const payer = client();
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await loaded(seen);
-    const form = seen.page.getByRole('complementary', { name: 'Pay' });
-    const said = seen.page.getByLabel('What happened');
-    return { url, client, payer, seen, form, said, ...seen };
-  }
+  const { open, shownWorld } = useWorldPage();
 
   /** The file that a click saves. */
   async function saved(page: Page, click: () => Promise<void>): Promise<{ name: string; text: string }> {
@@ -27,7 +23,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   }
 
   test('rules and outcomes are written as YAML, with completion and problems at their lines', async () => {
-    const { page, payer, view } = await worldPage();
+    const { page, payer, view } = await shownWorld();
     const scenario = await view('Scenario');
     await scenario.getByRole('button', { name: 'Edit as YAML' }).click();
     const dialog = page.getByRole('dialog');
@@ -73,7 +69,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   });
 
   test('a world that is not loaded yet shows neither sums nor an empty list, and nothing can be done with it', async () => {
-    const { page, payer, seen, view, controls } = await worldPage();
+    const { page, payer, seen, view, controls } = await shownWorld();
     await payer.pay();
     const load = await holdBack(seen, '**/_sandbox/transactions?*');
     await page.reload();
@@ -102,7 +98,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   });
 
   test('a world is saved, exported, forked, reset and loaded, with a question where something is lost', async () => {
-    const { client, page, payer, seen, view, said, controls } = await worldPage();
+    const { client, page, payer, seen, view, said, controls } = await shownWorld();
     await payer.pay({ client_ref_id: 'kept', beneficiary_name: 'Rao, Asha', beneficiary_account: LOST });
     await controls.getByRole('button', { name: '1 at risk · ₹1,500.50' }).waitFor();
     const world = await view('World');
@@ -183,7 +179,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   });
 
   test('a fork replaces the world that the question names, although another key was entered since', async () => {
-    const { client, payer, seen, view } = await worldPage();
+    const { client, payer, seen, view } = await shownWorld();
     const [one, other] = [client(), client()];
     for (const { pay } of [one, other]) await pay();
     const world = await view('World');
@@ -205,7 +201,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   });
 
   test('the clock goes to a time in words, which is shown before, asks before a far one, and can be taken back', async () => {
-    const { payer, controls, said } = await worldPage();
+    const { payer, controls, said } = await shownWorld();
     const field = controls.getByLabel('Advance to');
     const go = controls.getByRole('button', { name: 'Go', exact: true });
     await field.fill('02:00 IST tomorrow');
@@ -227,7 +223,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   });
 
   test('only the newest sentence offers an undo, since that takes back what was done last', async () => {
-    const { payer, page, controls, said } = await worldPage();
+    const { payer, page, controls, said } = await shownWorld();
     const undo = said.getByRole('button', { name: 'Undo', exact: true });
     await page.keyboard.press('Control+k');
     await page.keyboard.type('back to normal');
@@ -252,7 +248,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
   });
 
   test('a payout is explained before it is made, held, and released with a failure', async () => {
-    const { payer, page, view, controls, form } = await worldPage();
+    const { payer, page, view, controls, form } = await shownWorld();
     await payer.world.rule({ name: 'hold', match: { route: 'initiate' }, effect: { hold: 'committed' } });
     await controls.getByText('every initiate is held after the payout').waitFor();
     await page.keyboard.press('p');

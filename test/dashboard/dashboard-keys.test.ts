@@ -1,20 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
-import { sandboxFor } from '../support/sandbox.ts';
-
-const FROZEN = '2026-01-15T10:30:00Z';
-const LOST = '9999100500'; // paid, but the client gets a 500
-const REVERSED_LATER = '9999200004';
+import {
+  FROZEN,
+  hasBrowser,
+  loaded,
+  LOST,
+  needsBrowser,
+  REVERSED_LATER,
+  useWorldPage,
+} from '../support/browser.ts';
 
 describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
-  const open = useBrowser();
+  const { newWorld } = useWorldPage();
 
   async function worldPage() {
-    const { url, client } = await sandboxFor({ clock: FROZEN });
-    const payer = client();
+    const { payer, show: showWorld } = await newWorld();
     const show = async () => {
-      const seen = await open(url, { apiKey: payer.apiKey });
-      await loaded(seen);
+      const seen = await showWorld();
       const { keyboard } = seen.page;
       const type = async (words: string): Promise<void> => {
         await keyboard.press('Control+k');
@@ -23,7 +24,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
         await seen.page.getByRole('dialog').getByRole('option', { selected: true }).waitFor(); // what Enter will do
         await keyboard.press('Enter');
       };
-      return { ...seen, keyboard, type, said: seen.page.getByLabel('What happened') };
+      return { ...seen, keyboard, type };
     };
     return { payer, show };
   }

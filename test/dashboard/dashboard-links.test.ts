@@ -1,18 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { TransactionResponse } from '../../src/contract/control-responses.ts';
-import { hasBrowser, holdBack, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
-import { clientFor, sandboxFor } from '../support/sandbox.ts';
+import { hasBrowser, holdBack, live, loaded, needsBrowser, useWorldPage } from '../support/browser.ts';
 
 describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`, () => {
-  const open = useBrowser();
+  const { newWorld, shownWorld } = useWorldPage();
 
   test('the address names what is open, so that reload, back and forward return to it', async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
+    const { payer, show } = await newWorld();
     for (const ref of ['one', 'two']) await payer.pay({ client_ref_id: ref });
     const [{ txn_id: one }] = (await payer.world.transactions()) as [TransactionResponse];
-    const seen = await open(url, { apiKey: payer.apiKey });
-    const { page, view } = seen;
+    const { page, seen, view } = await show();
     const detail = (name: string) => page.getByRole('region', { name, exact: true });
     const payouts = await view('Payouts');
     await payouts.getByRole('button', { name: 'Open one' }).click();
@@ -36,12 +33,8 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('a link to a payout or a request that does not exist says so', async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
-    await payer.pay();
-    const { page, view } = await open(url, { apiKey: payer.apiKey });
+    const { page, said, view } = await shownWorld();
     await view('Payouts');
-    const said = page.getByLabel('What happened');
     await page.evaluate("location.hash = '#payouts?payout=TXN0'");
     await said.getByText('This world has no payout TXN0.').waitFor();
     await page.evaluate("location.hash = '#requests?request=7'");
@@ -50,14 +43,13 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('a link to a world asks for its key, which it does not contain, and shows what the link names', async () => {
-    const { url, client } = await sandboxFor();
-    const [mine, theirs] = [client(), client()];
+    const { client, payer: mine, show } = await newWorld();
+    const theirs = client();
     await theirs.pay({ client_ref_id: 'theirs' });
     const [{ txn_id: txnId }] = (await theirs.world.transactions()) as [TransactionResponse];
     const { id } = await theirs.world.summary();
     const { id: myId } = await mine.world.summary();
-    const seen = await open(url, { apiKey: mine.apiKey });
-    const { page } = seen;
+    const { page, seen } = await show();
     await expect.poll(() => page.url()).toContain(`world=${myId.slice(0, 8)}`); // the page knows its world
     const link = `#payouts?world=${id.slice(0, 8)}&payout=${txnId}`;
     const follow = (hash: string): Promise<void> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
@@ -87,11 +79,10 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('a key that is entered for a link opens no world that the user has left since', async () => {
-    const { url, client } = await sandboxFor();
-    const [mine, theirs] = [client(), client()];
+    const { client, payer: mine, show } = await newWorld();
+    const theirs = client();
     const [myId, id] = [(await mine.world.summary()).id, (await theirs.world.summary()).id];
-    const seen = await open(url, { apiKey: mine.apiKey });
-    const { page } = seen;
+    const { page, seen } = await show();
     await expect.poll(() => page.url()).toContain(`world=${myId.slice(0, 8)}`);
     await page.evaluate(`location.hash = '#overview?world=${id.slice(0, 8)}'`);
     await page.getByLabel('API key').fill(theirs.apiKey);
@@ -108,11 +99,8 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('a link that is followed as the page writes a filter into its address is not lost', async () => {
-    const { url, apiKey } = await clientFor();
-    const seen = await open(url, { apiKey });
-    const { page } = seen;
-    await loaded(seen);
-    await seen.view('Requests');
+    const { page, view } = await shownWorld();
+    await view('Requests');
     // the link is followed when the write is due already, so that the write comes before the event of the link
     await page.evaluate(`{
       const filter = document.querySelector('[aria-label="What went wrong"]');
@@ -129,10 +117,9 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('a link that is followed just before a click is not lost', async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
+    const { payer, show } = await newWorld();
     await payer.pay({ client_ref_id: 'only' });
-    const { page, view } = await open(url, { apiKey: payer.apiKey });
+    const { page, view } = await show();
     await (await view('Payouts')).getByRole('button', { name: 'Open only' }).waitFor();
     await page.evaluate(`{
       location.hash = 'key=sk_test_of_a_link';
@@ -144,13 +131,10 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('an address leads exactly there: when the page is opened, reloaded, and pasted into an open tab', async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
+    const { payer, show } = await newWorld();
     for (let nth = 1; nth <= 60; nth += 1) await payer.pay({ client_ref_id: `order-${nth}` });
     const [{ txn_id: first }] = (await payer.world.transactions()) as [TransactionResponse];
-    const seen = await open(url, { apiKey: payer.apiKey });
-    const { page } = seen;
-    await loaded(seen);
+    const { page } = await show();
     const world = (await payer.world.summary()).id.slice(0, 8);
     const inSight = async (region: string, row: string): Promise<void> => {
       await page.getByRole('region', { name: region, exact: true }).waitFor();
@@ -178,11 +162,7 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
   });
 
   test('the address no longer names a payout that a reset removed', async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
-    const seen = await open(url, { apiKey: payer.apiKey });
-    const { page } = seen;
-    await loaded(seen);
+    const { page, payer, seen } = await shownWorld();
     const list = await holdBack(seen, '**/_sandbox/transactions?*');
     await payer.pay();
     const { txn_id: id } = await payer.world.payout('order-1');

@@ -1,46 +1,22 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { TransactionResponse } from '../../src/contract/control-responses.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { wantedPayouts, NO_FILTER } from '../../src/dashboard/payouts/payout-filter.ts';
 import { sorted } from '../../src/dashboard/lists/list-filter.ts';
 import { Together } from '../../src/dashboard/store/together.ts';
 import { magicBeneficiaries } from '../../src/dashboard/control-bar/failure-kinds.ts';
 import { WorldPages } from '../../src/dashboard/store/world-pages.ts';
+import { payoutResponse } from '../support/payout-response.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
-/** A new payout. */
-const made = (id: string, change: Partial<TransactionResponse> = {}): TransactionResponse => ({
-  txn_id: id,
-  client_ref_id: `order-${id}`,
-  status: 'PENDING',
-  amount: 100,
-  transfer_mode: 'IMPS',
-  beneficiary_name: 'Asha Rao',
-  beneficiary_account: '000123456789',
-  beneficiary_ifsc: 'SBIN0000001',
-  utr: null,
-  created_at: '2026-01-15T10:30:00.000Z',
-  completed_at: null,
-  nth: 1,
-  planned_by: 'magic/success-then-reversed',
-  reason: 'PENDING',
-  hidden_by: null,
-  at_risk: false,
-  told: null,
-  legal: ['SUCCESS', 'FAILED', 'REVERSED'],
-  timeline: [],
-  ...change,
-});
-
 test('the oldest payouts are dropped from a full list, and can be loaded again', () => {
   const list = new PayoutList(2);
-  list.takeNewest({ transactions: [made('C'), made('B')], next: 0 });
+  list.takeNewest({ transactions: [payoutResponse('C'), payoutResponse('B')], next: 0 });
   expect(list.before.value).toBe(1);
-  list.takeNewest({ transactions: [made('D'), made('C')], next: 1 });
+  list.takeNewest({ transactions: [payoutResponse('D'), payoutResponse('C')], next: 1 });
   expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C']);
   expect(list.before.value).toBe(2);
-  list.takeOlder({ transactions: [made('B'), made('A')], next: null });
+  list.takeOlder({ transactions: [payoutResponse('B'), payoutResponse('A')], next: null });
   expect(list.rows.value.map(({ txn_id: id }) => id)).toEqual(['D', 'C', 'B', 'A']);
   expect(list.before.value).toBe(0);
 });
@@ -58,9 +34,9 @@ testRows([
   ['a time that is not one, which is ignored', { from: 'yesterday' }, ['A', 'B', 'C']],
 ] as const)('payouts can be found by each of their texts', (_what, wanted, found) => {
   const rows = [
-    made('A'),
-    made('B', { amount: 250.5, transfer_mode: 'UPI', created_at: '2026-01-15T10:32:59.999Z' }),
-    made('C', {
+    payoutResponse('A'),
+    payoutResponse('B', { amount: 250.5, transfer_mode: 'UPI', created_at: '2026-01-15T10:32:59.999Z' }),
+    payoutResponse('C', {
       amount: 100_000,
       status: 'FAILED',
       beneficiary_account: '9999200001',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, live, needsBrowser, useBrowser } from '../support/browser.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { hasBrowser, live, needsBrowser, useWorldPage } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { isLong, sized } from '../support/size.ts';
 
@@ -13,18 +12,16 @@ const MOST_GROWTH_BYTES = 20 * 1024 * 1024;
 const formatted = (count: number): string => count.toLocaleString('en-IN');
 
 describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeout: 120_000 }, () => {
-  const open = useBrowser();
+  const { newWorld, shownWorld } = useWorldPage();
 
   test('finds one of many payouts, and renders only the visible ones', async () => {
-    const { url, client } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
-    const payer = client();
+    const { payer, show } = await newWorld();
     await payMany(payer, MANY, (nth) => ({
       amount: 1 + (nth % AMOUNTS),
       transfer_mode: nth % 2 ? 'UPI' : 'IMPS',
     }));
     const inAll = formatted(MANY);
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await live(seen);
+    const seen = await show();
     const list = await seen.view('Payouts');
     await list.getByText(inAll, { exact: true }).waitFor();
     expect(await list.getByRole('row').count()).toBeLessThan(60);
@@ -48,11 +45,10 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
   });
 
   test('a list that is not all loaded says what its search and its order leave out', async () => {
-    const { url, client } = await sandboxFor();
-    const payer = client();
+    const { payer, show } = await newWorld({});
     const [first, more] = [20, 10];
     await payMany(payer, first + more, (nth) => ({ amount: nth === 1 ? 9999 : 1 }));
-    const seen = await open(url, { apiKey: payer.apiKey });
+    const seen = await show();
     const refused = { status: 400, contentType: 'application/json', body: '{"message":"not now"}' };
     const lists = '**/transactions?*';
     await seen.page.route(lists, (route) => {
@@ -82,12 +78,8 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
   test.each(isLong ? [A_BURST] : [])(
     'shows every payout of bursts of %i, and does not grow in memory',
     async () => {
-      const { url, client } = await sandboxFor();
-      const payer = client();
-      const seen = await open(url, { apiKey: payer.apiKey });
-      await live(seen);
-      const { page } = seen;
-      const list = await seen.view('Payouts');
+      const { page, payer, view } = await shownWorld({});
+      const list = await view('Payouts');
       const session = await page.context().newCDPSession(page);
       const heapBytes = async (): Promise<number> => {
         await session.send('HeapProfiler.collectGarbage');
@@ -114,7 +106,7 @@ describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeou
       await list.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
       await list.getByLabel('State').selectOption('SUCCESS');
       await list.getByText(new RegExp(`^${settled}( of ${settled})?$`)).waitFor();
-      const requests = await seen.view('Requests');
+      const requests = await view('Requests');
       await requests.getByRole('status').getByText(String(settled), { exact: true }).waitFor();
 
       expect((await heapBytes()) - before).toBeLessThan(MOST_GROWTH_BYTES);

@@ -1,13 +1,9 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { FROZEN, hasBrowser, LOST, needsBrowser, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
 import { isLong, sized } from '../support/size.ts';
 
-const FROZEN = '2026-01-15T10:30:00Z';
-const LOST = '9999100500'; // paid, but the client gets a 500
-const REVERSED_LATER = '9999200004';
 const FINGER_PX = 44;
 const VIEWS = ['Overview', 'Payouts', 'Requests', 'Conduct', 'Scenario', 'World'] as const;
 
@@ -30,21 +26,15 @@ const CUT_AMOUNTS = `[...document.querySelectorAll('main .number, [role=cell] .s
 }).map(({ textContent }) => textContent)`;
 
 describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
-  const open = useBrowser();
+  const { newWorld } = useWorldPage();
 
   /** A bad day, and the dashboard that shows it. */
   async function badDay(width: number) {
-    const { url, client } = await sandboxFor({ clock: FROZEN });
-    const payer = client();
+    const { payer, show } = await newWorld();
     for (const account of ['1', REVERSED_LATER, LOST, '9999000500', '9999200003']) {
       await payer.pay({ client_ref_id: `order-${account}`, beneficiary_account: account });
     }
-    const show = async () => {
-      const seen = await open(url, { apiKey: payer.apiKey, width });
-      await loaded(seen);
-      return seen;
-    };
-    return { payer, show };
+    return { payer, show: () => show(width) };
   }
 
   /** The serious accessibility problems that axe finds (https://github.com/dequelabs/axe-core). */
@@ -116,13 +106,12 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
   );
 
   test('the largest amounts are shown whole, on a narrow page and beside an open payout', async () => {
-    const { url, client } = await sandboxFor({ clock: FROZEN, openingBalance: 100_000_000_000 });
-    const payer = client();
+    const { payer, show } = await newWorld({ clock: FROZEN, openingBalance: 100_000_000_000 });
     await payer.pay({ client_ref_id: 'large', amount: 99_999_999_999.99 });
     await payer.pay({ client_ref_id: 'returned', beneficiary_account: REVERSED_LATER });
     await payer.clock.advance('4d');
     await payer.status({ client_ref_id: 'returned' });
-    const { page, view } = await open(url, { apiKey: payer.apiKey, width: 320 });
+    const { page, view } = await show(320);
     await view('Overview');
     expect(await page.evaluate(CUT_AMOUNTS)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -199,9 +188,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
   });
 
   test('320 px wide, the balance of a new world leaves room for the commands beside it', async () => {
-    const { url, client } = await sandboxFor({ clock: FROZEN });
-    const seen = await open(url, { apiKey: client().apiKey, width: 320 });
-    await loaded(seen);
+    const seen = await (await newWorld()).show(320);
     const balance = (await seen.controls.getByText('₹10,00,000.00').boundingBox())!;
     const commands = (await seen.controls.getByRole('button', { name: 'Commands' }).boundingBox())!;
     expect(commands.y).toBeLessThan(balance.y);
@@ -242,11 +229,9 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
   });
 
   test('the times below the ribbon differ, although everything happens in two seconds', async () => {
-    const { url, client } = await sandboxFor({ clock: FROZEN });
-    const payer = client();
+    const { payer, show } = await newWorld();
     await payer.pay();
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await loaded(seen);
+    const seen = await show();
     const times = seen.page.locator('figure svg text > tspan:first-child');
     await times.first().waitFor();
     const shown = await times.allTextContents();

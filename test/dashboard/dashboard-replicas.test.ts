@@ -1,19 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
+import { hasBrowser, needsBrowser, useWorldPage } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
-import { sandboxFor } from '../support/sandbox.ts';
 
 describe.skipIf(!hasBrowser)(`the dashboard behind a load balancer${needsBrowser}`, () => {
-  const open = useBrowser();
+  const { newWorld } = useWorldPage();
 
   test('asks again for all that a lost connection left unanswered', async () => {
-    const { url, client } = await sandboxFor({ settlement: 'manual' });
-    const payer = client();
+    const { payer, show } = await newWorld({ settlement: 'manual' });
     const { world } = payer;
     await payMany(payer, 60); // more than the page reads with every change
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await loaded(seen);
-    const { page, view } = seen;
+    const { page, view } = await show();
     const lose = (path: string) =>
       page.route(`**/_sandbox/${path}`, (route) => route.abort('connectionreset'), { times: 1 });
 

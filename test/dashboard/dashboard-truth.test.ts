@@ -1,35 +1,18 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
-import { sandboxFor } from '../support/sandbox.ts';
+import { FROZEN, hasBrowser, live, loaded, LOST, needsBrowser, useWorldPage } from '../support/browser.ts';
 
-const FROZEN = '2026-01-15T10:30:00Z';
 const ADMIN = 'a-token-of-the-admin';
-const LOST = '9999100500'; // paid, but the client gets a 500
 
 describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, { timeout: 90_000 }, () => {
-  const open = useBrowser();
-
-  async function worldPage() {
-    const { url, client } = await sandboxFor({ clock: FROZEN });
-    const payer = client();
-    const show = async () => {
-      const seen = await open(url, { apiKey: payer.apiKey });
-      await loaded(seen);
-      return seen;
-    };
-    return { url, client, payer, show };
-  }
+  const { newWorld, shownWorld } = useWorldPage();
 
   test('what is at risk does not depend on when the dashboard was opened, and ends when the client learns of it', async () => {
-    const { url, client } = await sandboxFor({ clock: FROZEN, journalEntries: 8 });
-    const payer = client();
+    const { payer, show } = await newWorld({ clock: FROZEN, journalEntries: 8 });
     for (const nth of [1, 2])
       await payer.pay({ client_ref_id: `lost-${nth}`, beneficiary_account: LOST, amount: 5000 });
     for (let nth = 0; nth < 10; nth += 1) await payer.balance(); // the page cannot know the requests that lost them
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await loaded(seen);
-    const { page, controls, view } = seen;
+    const { page, controls, view, seen } = await show();
     const counter = (text: string) => controls.getByRole('button', { name: text });
     await counter('2 at risk · ₹10,000.00').click();
     const payouts = await view('Payouts');
@@ -55,7 +38,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
   });
 
   test('a payout at risk has the same state in every list, also once it has settled', async () => {
-    const { payer, show } = await worldPage();
+    const { payer, show } = await newWorld();
     await payer.pay({ client_ref_id: 'lost', beneficiary_account: LOST });
     const { page } = await show();
     const states = ['Payouts at risk', 'Latest payouts'].map((name) => page.getByRole('list', { name }));
@@ -66,7 +49,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
   });
 
   test('the name of a world is shown beside its key', async () => {
-    const { payer, show } = await worldPage();
+    const { payer, show } = await newWorld();
     const named = await fetch(`${payer.world.url}/_sandbox/world`, {
       headers: { authorization: `Bearer ${payer.apiKey}`, 'x-sandbox-world-name': 'refund retries' },
     });
@@ -78,11 +61,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
   });
 
   test('a world that is dropped while the dashboard shows it is shown as the new one that its key has', async () => {
-    const { url, client } = await sandboxFor({ clock: FROZEN, adminToken: ADMIN });
-    const payer = client();
+    const { payer, show, url } = await newWorld({ clock: FROZEN, adminToken: ADMIN });
     await payer.pay({ client_ref_id: 'of the old world' });
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await loaded(seen);
+    const seen = await show();
     const payouts = await seen.view('Payouts');
     const row = payouts.getByRole('button', { name: 'Open of the old world' });
     await row.waitFor();
@@ -100,8 +81,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
   });
 
   test('any number of tabs use one stream of events, and each of them is live', async () => {
-    const { payer, show } = await worldPage();
-    const { page } = await show();
+    const { payer, page } = await shownWorld();
     const context = page.context();
     const readers: string[] = [];
     const onRequest = (request: { url(): string }): unknown =>
@@ -128,7 +108,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
   });
 
   test('what the server says about its store is shown at once, in its words, and nothing can be done meanwhile', async () => {
-    const { payer, show } = await worldPage();
+    const { payer, show } = await newWorld();
     await payer.pay({ client_ref_id: 'known' });
     const { page, controls, view } = await show();
     await view('Payouts');
@@ -156,9 +136,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
   });
 
   test('an action that the world refused since it was away says so once, and marks no field', async () => {
-    const { payer, show } = await worldPage();
-    const seen = await show();
-    const { page, view } = seen;
+    const { payer, seen, page, view } = await shownWorld();
     const overview = await view('Overview');
     await page.route('**/_sandbox/wallet/credit', (route) => route.abort('connectionreset'), { times: 1 });
     await overview.getByRole('button', { name: 'Credit' }).click();

@@ -3,30 +3,18 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WorldReport } from '../../src/contract/conduct.ts';
 import { startSandbox } from '../../src/index.ts';
-import { hasBrowser, live, loaded, needsBrowser, useBrowser } from '../support/browser.ts';
+import { hasBrowser, live, loaded, needsBrowser, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
 import { clientOf, sandboxFor } from '../support/sandbox.ts';
 import { hasCurl } from '../support/paying-command.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 const run = promisify(execFile);
-const FROZEN = '2026-01-15T10:30:00Z';
-const REVERSED_LATER = '9999200004';
 
 describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
-  const open = useBrowser();
-
-  /** A world, and the dashboard that shows it. */
-  async function worldPage() {
-    const { url, client } = await sandboxFor({ clock: FROZEN });
-    const payer = client();
-    const seen = await open(url, { apiKey: payer.apiKey });
-    await loaded(seen);
-    const form = seen.page.getByRole('complementary', { name: 'Pay' });
-    return { url, payer, seen, form, ...seen };
-  }
+  const { open, shownWorld } = useWorldPage();
 
   test('shows what the client does wrong with the money, and the requests that show it', async () => {
-    const { payer, page, view } = await worldPage();
+    const { payer, page, view } = await shownWorld();
     const conduct = await view('Conduct');
     await conduct.getByText('no findings').waitFor();
     await payer.pay({ client_ref_id: 'order-1', amount: 10.005 });
@@ -46,7 +34,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('lists the requests that a rule holds, and releases them', async () => {
-    const { payer, view } = await worldPage();
+    const { payer, view } = await shownWorld();
     await payer.world.rule({ name: 'held', match: { route: 'initiate' }, effect: { hold: 'arrived' } });
     const paying = payer.pay();
     const held = (await view('Requests')).getByRole('list', { name: 'Held requests' }).getByRole('listitem');
@@ -58,7 +46,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('makes a payout, settles it, and tells its story with the reversal three days later', async () => {
-    const { page, payer, view, controls, form } = await worldPage();
+    const { page, payer, view, controls, form } = await shownWorld();
     const wallet = (await view('Overview')).getByLabel('Wallet');
     await wallet.getByText('₹10,00,000.00').first().waitFor();
     await page.keyboard.press('p');
@@ -99,7 +87,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('a payout that hangs after its commit can be filtered, and ends when the client stops waiting', async () => {
-    const { controls, view, payer, form } = await worldPage();
+    const { controls, view, payer, form } = await shownWorld();
     await controls.getByLabel('What happens').selectOption('hangs after the payout');
     await controls.getByRole('button', { name: 'Add', exact: true }).click();
     const order = controls.getByTestId('ordered').getByText('the next initiate hangs after the payout');
@@ -124,7 +112,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('forces a legal transition, and credits and debits the wallet', async () => {
-    const { page, payer, view, controls } = await worldPage();
+    const { page, payer, view, controls } = await shownWorld();
     await payer.pay({ client_ref_id: 'forced', beneficiary_account: '9999200005' });
     await (await view('Payouts')).getByRole('button', { name: 'Open forced' }).click();
     await page.getByRole('list', { name: 'Story' }).getByText('PENDING for ever').waitFor();
@@ -149,7 +137,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('shows a scenario, a rule and a reset that somebody else orders, and says that somebody else did', async () => {
-    const { page, payer, view } = await worldPage();
+    const { page, payer, view } = await shownWorld();
     const scenario = await view('Scenario');
     const said = page.getByLabel('What happened');
     const normal = scenario.getByText('default, active on the server');
@@ -169,7 +157,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('lists the scenarios of the server with what they do, and uses the one that is chosen', async () => {
-    const { payer, view } = await worldPage();
+    const { payer, view } = await shownWorld();
     const scenario = await view('Scenario');
     const one = scenario.getByRole('list', { name: 'Scenarios' }).getByRole('listitem').filter({
       hasText: 'Every initiate gets a 500',
@@ -188,7 +176,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('the open payout shows its refund, and after a reset its new entry', async () => {
-    const { page, payer, view } = await worldPage();
+    const { page, payer, view } = await shownWorld();
     await payer.world.fund(500);
     await payer.pay({ client_ref_id: 'again', amount: 100, beneficiary_account: '9999200005' });
     await (await view('Payouts')).getByRole('button', { name: 'Open again' }).click();
@@ -204,7 +192,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('a payout that was forced into a state just before a reset leaves no error', async () => {
-    const { page, payer, view } = await worldPage();
+    const { page, payer, view } = await shownWorld();
     const payouts = await view('Payouts');
     const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
     await payer.pay({ client_ref_id: 'gone' });
@@ -219,7 +207,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('a failure is ordered in a sentence, for the next payout unless it says otherwise', async () => {
-    const { payer, controls } = await worldPage();
+    const { payer, controls } = await shownWorld();
     const order = async (): Promise<void> => {
       await controls.getByRole('button', { name: 'Add', exact: true }).click();
       await controls.getByTestId('ordered').waitFor();
@@ -250,7 +238,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('a link with another key replaces the stored one only once the user agrees', async () => {
-    const { payer, seen, page } = await worldPage();
+    const { payer, seen, page } = await shownWorld();
     const other = 'sk_test_of_a_link';
     const keyShown = page.getByTitle('Show another world').locator('code');
     const follow = async (key: string): Promise<void> => {
@@ -332,7 +320,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test('shows markup and control characters in the texts of a client as text', async () => {
-    const { page, payer, view } = await worldPage();
+    const { page, payer, view } = await shownWorld();
     const evil = '<img src=x onerror=alert(1)>';
     const turned = '\u202Elive';
     await payer.pay({ client_ref_id: `ref ${evil}`, beneficiary_name: turned, remarks: `remark ${evil}` });
@@ -348,7 +336,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
   });
 
   test.skipIf(!hasCurl)('the curl command of the form makes the same payout as the form', async () => {
-    const { page, view, form } = await worldPage();
+    const { page, view, form } = await shownWorld();
     await page.keyboard.press('p');
     await form.getByLabel('Beneficiary', { exact: true }).fill("O'Brien $(id)");
     const curl = await form.getByLabel('The payout as curl').textContent();

@@ -1,36 +1,14 @@
 import { expect, test } from 'vitest';
-import type { RuleResponse, TransactionResponse } from '../../src/contract/control-responses.ts';
+import type { RuleResponse } from '../../src/contract/control-responses.ts';
 import { lossText } from '../../src/dashboard/world/losses.ts';
 import { payoutsCsv } from '../../src/dashboard/payouts/payouts-csv.ts';
+import { payoutResponse } from '../support/payout-response.ts';
 import { testRows } from '../support/test-rows.ts';
 
-const payout = (change: Partial<TransactionResponse>): TransactionResponse => ({
-  txn_id: 'TXN1',
-  client_ref_id: 'order-1',
-  status: 'SUCCESS',
-  amount: 1500.5,
-  transfer_mode: 'IMPS',
-  beneficiary_name: 'Asha Rao',
-  beneficiary_account: '000123456789',
-  beneficiary_ifsc: 'SBIN0000001',
-  utr: null,
-  created_at: '2026-01-15T10:30:00.000Z',
-  completed_at: null,
-  nth: 1,
-  planned_by: 'default',
-  reason: '',
-  hidden_by: null,
-  at_risk: false,
-  told: null,
-  legal: [],
-  timeline: [],
-  ...change,
-});
-
 test('payouts are exported as CSV, with a line for each', () => {
-  expect(payoutsCsv([payout({})])).toBe(
+  expect(payoutsCsv([payoutResponse('1', { amount: 1500.5 })])).toBe(
     'txn_id,client_ref_id,status,amount,transfer_mode,beneficiary_name,beneficiary_account,beneficiary_ifsc,utr,created_at,completed_at,planned_by\r\n' +
-      'TXN1,order-1,SUCCESS,1500.5,IMPS,Asha Rao,000123456789,SBIN0000001,,2026-01-15T10:30:00.000Z,,default\r\n',
+      '1,order-1,PENDING,1500.5,IMPS,Asha Rao,000123456789,SBIN0000001,,2026-01-15T10:30:00.000Z,,default\r\n',
   );
 });
 
@@ -41,7 +19,9 @@ testRows([
   ['=1+1', "'=1+1"], // a spreadsheet would calculate it
   ['@SUM(A1,A2)', `"'@SUM(A1,A2)"`],
 ])('anything in a payout stays one cell, and text', (name, cell) => {
-  expect(payoutsCsv([payout({ beneficiary_name: name })])).toContain(`,IMPS,${cell},000123456789,`);
+  expect(payoutsCsv([payoutResponse('1', { beneficiary_name: name })])).toContain(
+    `,IMPS,${cell},000123456789,`,
+  );
 });
 
 const lossOf = ({ payouts = 0, requests = 0, rulesOnTop = 0, isScenarioChosen = false, balance = 0 }) =>

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser, type ConsoleMessage, type Dialog, type Locator } from 'playwright-core';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import type { SettingsInput } from '../../src/index.ts';
+import { sandboxFor } from './sandbox.ts';
 
 /** Debian's Chromium without windows, which takes half as long; with windows; or the one named by CHROMIUM. */
 const CHROMIUM =
@@ -55,7 +57,7 @@ const sharedBrowser = (): Promise<Browser> =>
  * page empty and its storage cleared. A page that logs an error, violates its own policy, or requests anything from
  * another origin fails its test.
  */
-export function useBrowser(): (url: string, view: View) => Promise<Seen> {
+function useBrowser(): (url: string, view: View) => Promise<Seen> {
   let page: Page;
   beforeAll(async () => {
     if (!hasBrowser) return;
@@ -105,6 +107,32 @@ export function useBrowser(): (url: string, view: View) => Promise<Seen> {
       controls: page.getByRole('banner'),
     };
   };
+}
+
+/** World time of a new world: 16:00 IST. */
+export const FROZEN = '2026-01-15T10:30:00Z';
+export const LOST = '9999100500'; // paid, but the client gets a 500
+export const REVERSED_LATER = '9999200004';
+
+/** Makes worlds, and shows them in the dashboard. */
+export function useWorldPage() {
+  const open = useBrowser();
+  async function newWorld(settings: SettingsInput = { clock: FROZEN }) {
+    const { url, client } = await sandboxFor(settings);
+    const payer = client();
+    const show = async (width = 1280) => {
+      const seen = await open(url, { apiKey: payer.apiKey, width });
+      await loaded(seen);
+      const form = seen.page.getByRole('complementary', { name: 'Pay' });
+      return { ...seen, seen, form, said: seen.page.getByLabel('What happened') };
+    };
+    return { url, client, payer, show };
+  }
+  const shownWorld = async (settings?: SettingsInput) => {
+    const made = await newWorld(settings);
+    return { ...made, ...(await made.show()) };
+  };
+  return { open, newWorld, shownWorld };
 }
 
 /** Waits until the page receives the events of the world. */
