@@ -16,6 +16,7 @@ import { addTestCommands } from './commands/test-commands.ts';
 import { rootText } from './commands/help-texts.ts';
 import { addActionCommands, RUNNING } from './commands/action-commands.ts';
 import { complain, EXIT_OK } from './output.ts';
+import { complainOf } from './running-sandbox/terminal-actor.ts';
 
 /** A word that is not a command but the file of a scenario to serve. */
 const SCENARIO_FILE = /\.(?:ya?ml|json)$/i;
@@ -101,7 +102,7 @@ export async function runCommand(args: readonly string[], environment: NodeJS.Pr
     await program.parseAsync(word === '-V' ? ['--version'] : args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
+    if (!(error instanceof CommanderError)) return complainOf(error);
     if (error.exitCode === 0) return EXIT_OK;
     const isCommand = program.commands.some((command) => namesOf(command).includes(word));
     const isOther = word === '' || word.startsWith('-') || SCENARIO_FILE.test(word);

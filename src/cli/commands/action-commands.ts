@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import { COMMON, sessionOf, type Action, type Actor } from '../../actions/sandbox-action.ts';
+import { COMMON, sessionOf, type Action } from '../../actions/sandbox-action.ts';
 import { ACTIONS, SUBJECTS } from '../../actions/actions.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
-import { complainOf, terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
+import { terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
 import { list, noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
 
 interface Argument {
@@ -108,26 +108,18 @@ function addAction(builder: CommandBuilder, action: Action): void {
   takeFlags(command, taken, action);
   if (name === 'resume') command.alias('unfreeze');
   const nameOf = (field: string): string => (words.includes(field) ? titleOf(field) : flagOf(field));
-  onRunning(builder, command, async (actor) => {
+  command.action(async () => {
+    const actor = terminalActor(command.opts<ActorFlags>(), builder.environment);
     const { text, hasFailed } = await action.perform(given(command, action), actor, nameOf);
     say(text);
-    return hasFailed ? EXIT_FAILED : EXIT_OK;
+    builder.ended(hasFailed ? EXIT_FAILED : EXIT_OK);
   });
 }
 
-/** Lets a command work on a running sandbox, whose errors are those of the command. */
-function onRunning(
-  { environment, ended }: CommandBuilder,
-  command: Command,
-  work: (actor: Actor) => Promise<number>,
-): void {
-  command.action(async () => {
-    try {
-      ended(await work(terminalActor(command.opts<ActorFlags>(), environment)));
-    } catch (error) {
-      ended(complainOf(error));
-    }
-  });
+interface TailFlags extends ActorFlags {
+  readonly key?: string;
+  readonly timeZone?: string;
+  readonly json?: true;
 }
 
 export const RUNNING = 'A running sandbox:';
@@ -141,9 +133,9 @@ export function addActionCommands(builder: CommandBuilder): void {
     'follow the requests, settlements and findings of a world until Ctrl-C',
   );
   takeFlags(tail, argumentsOf(COMMON.world), { words: [], scope: 'world' });
-  onRunning(builder, tail, async (actor) => {
-    const { key, timeZone, json } = tail.opts<{ key?: string; timeZone?: string; json?: true }>();
+  tail.action(async ({ key, timeZone, json, ...flags }: TailFlags) => {
     const { tailUntilSignal } = await import('../running-sandbox/tail.ts');
-    return tailUntilSignal(sessionOf(actor, { key, time_zone: timeZone }), json === true);
+    const session = sessionOf(terminalActor(flags, builder.environment), { key, time_zone: timeZone });
+    builder.ended(await tailUntilSignal(session, json === true));
   });
 }
