@@ -27,17 +27,11 @@ const notReady = (url: string): Promise<string | null> =>
   });
 
 /** `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. */
-export async function askHealth(
-  at: string | Pick<Settings, 'host' | 'port'>,
-  waitMs: number,
-): Promise<number> {
-  if (typeof at === 'object' && at.port === 0) {
-    return complain(
-      'port 0 is not a port to connect to: give the port with --port, or the address with --url',
-    );
-  }
-  const base = typeof at === 'string' ? at.replace(/\/$/, '') : addressOf(at);
-  if (typeof at === 'string') checkAddress('--url', base);
+export async function askHealth(address: string, waitMs: number): Promise<number> {
+  const base = address.replace(/\/$/, '');
+  checkAddress('--url', base);
+  if (new URL(base).port === '0')
+    return complain('port 0 is not a port to connect to: give that of the sandbox');
   const url = `${base}/_sandbox/health`;
   const untilMs = stopwatchMs() + waitMs;
   for (;;) {

@@ -116,11 +116,7 @@ testRows<[string, readonly string[], string]>([
     ['serve', 'fast'],
     "too many arguments for 'serve'. Expected 0 arguments but got 1. (see --help)",
   ],
-  [
-    'health with port 0',
-    ['health'],
-    'port 0 is not a port to connect to: give the port with --port, or the address with --url',
-  ],
+  ['health with port 0', ['health'], 'port 0 is not a port to connect to: give that of the sandbox'],
   [
     'health with a time without its unit',
     ['health', '--wait', 'long'],

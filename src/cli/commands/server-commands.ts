@@ -29,8 +29,8 @@ export function addServerCommands(builder: CommandBuilder): void {
         if (url !== undefined && unused !== undefined) {
           return builder.ended(complain(`--${unused} does nothing with --url`));
         }
-        const { askHealth } = await import('../health.ts');
-        builder.ended(await askHealth(url === undefined ? builder.settingsOf(flags) : url, waitMs));
+        const { addressOf, askHealth } = await import('../health.ts');
+        builder.ended(await askHealth(url ?? addressOf(builder.settingsOf(flags)), waitMs));
       },
     );
 }
