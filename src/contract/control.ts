@@ -19,8 +19,8 @@ const LONGEST_LIST = 1000;
 
 export const WorldName = z.string().regex(/^[ -~]{1,120}$/, 'must be 1 to 120 printable ASCII characters');
 
-/** A whole number in a query. It is text on the wire, and a number in the OpenAPI document and for its clients. */
-const queryNumber = (min: number, max: number) => {
+/** A whole number that may be given as text: in a query, and on the command line. For the OpenAPI document it is a number. */
+export const wholeNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.preprocess(
     (given: number | string) => (/^\d+$/.test(String(given)) ? Number(given) : given),
@@ -34,13 +34,13 @@ export const QueryFlag = z.preprocess(
   z.boolean({ error: 'must be true or false' }),
 );
 
-const Limit = queryNumber(1, LONGEST_LIST)
+const Limit = wholeNumber(1, LONGEST_LIST)
   .default(100)
   .describe(`The most items to return, up to ${LONGEST_LIST}`);
 
 const Order = z.enum(['newest', 'oldest']).default('newest').describe('The order of the list');
 
-const Cursor = queryNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('The `next` of the previous page');
+const Cursor = wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().describe('The `next` of the previous page');
 
 export const AdvanceRequest = z
   .strictObject({
@@ -126,7 +126,7 @@ export type EntriesQuery = z.input<typeof EntriesQuery>;
 export const MAX_HELD = 100;
 
 export const HeldQuery = z.strictObject({
-  count: queryNumber(1, MAX_HELD)
+  count: wholeNumber(1, MAX_HELD)
     .optional()
     .describe('Wait until this many requests are held; without it, the response comes at once'),
   within: durationLike('500ms, 10s', { examples: ['10s'] })
@@ -148,18 +148,18 @@ export const ReleaseRequest = z
 export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
 export const StateQuery = z.strictObject({
-  before: queryNumber(1, Number.MAX_SAFE_INTEGER)
+  before: wholeNumber(1, Number.MAX_SAFE_INTEGER)
     .optional()
     .describe('The id of a request: the snapshot is of the world as it was before it'),
 });
 
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),
-  status: queryNumber(100, 599).optional().describe('Only requests that got this HTTP status'),
+  status: wholeNumber(100, 599).optional().describe('Only requests that got this HTTP status'),
   client_ref_id: z.string().min(1).optional(),
   txn_id: z.string().min(1).optional(),
   since: z
-    .union([queryNumber(0, Number.MAX_SAFE_INTEGER), Instant.transform((atMs) => ({ atMs }))], {
+    .union([wholeNumber(0, Number.MAX_SAFE_INTEGER), Instant.transform((atMs) => ({ atMs }))], {
       error: 'must be the id of a request or an ISO 8601 time',
     })
     .optional()

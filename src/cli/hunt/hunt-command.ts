@@ -38,10 +38,6 @@ interface HuntFlags
 /** The flags with which `referee` repeats a run: the last two are settings of the sandbox that a scenario cannot hold. */
 const REPEATED = ['intent', 'settings', 'patience', 'magic', 'clock', 'env'] as const;
 
-/** A count as a number. Anything else stays text, and is refused later. */
-const numberOf = (text: string | undefined): unknown =>
-  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
-
 function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
   const { goal, runs, depth, time, workers } = flags;
   const options = conductOptions({ ...flags, off: [], report: [], failOn: 'error', require: [] });
@@ -53,9 +49,9 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
     patience: limits?.patience,
     seed,
     time,
-    runs: numberOf(runs),
-    depth: numberOf(depth),
-    workers: numberOf(workers) ?? usualWorkers(),
+    runs,
+    depth,
+    workers: workers ?? usualWorkers(),
     goals: goal.length === 0 ? undefined : goal.flatMap((names) => names.split(',')),
   };
   return huntSettings(given, (name) => (name === 'goals' ? '--goal' : `--${name}`));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wholeNumber } from '../../contract/control.ts';
 import { durationLike } from '../../contract/duration.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { UsageError } from '../../contract/usage-error.ts';
@@ -9,11 +10,6 @@ import { GOALS } from './goals.ts';
 export class HuntError extends UsageError {
   override readonly name = 'HuntError';
 }
-
-const wholeNumber = (min: number, max: number) => {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-};
 
 const Time = durationLike('10s, 5m', { examples: ['10s', '5m'] }).refine((ms) => ms > 0, {
   error: 'must be above 0s',
