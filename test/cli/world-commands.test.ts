@@ -291,7 +291,11 @@ testRows<[readonly string[], number, RegExp]>([
     /^The API key is not accepted: use a key that begins with .*; --key or SANDBOX_KEY names another key$/,
   ],
   [['worlds', '--admin-token', 'a b'], 2, /; --admin-token or SANDBOX_ADMIN_TOKEN names the token$/],
-  [['status', '--key', 'a b'], 2, /^--key must be a key of visible ASCII characters$/],
+  [
+    ['status', '--key', 'a b'],
+    2,
+    /^The Authorization header is malformed: .*; --key or SANDBOX_KEY names another/,
+  ],
   [['fund', 'much'], 2, /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
   [['fund', '0'], 2, /^amount must be greater than 0$/],
   [['advance', '2x'], 2, /^advance takes a duration such as 90s.*, not "2x"$/],

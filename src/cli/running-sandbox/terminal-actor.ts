@@ -2,7 +2,7 @@ import { errorLines, type Actor } from '../../actions/sandbox-action.ts';
 import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import { ExpectationError } from '../../client/expectation.ts';
 import { sandboxAt } from '../../client/sandbox.ts';
-import { readSettings, SettingsError } from '../../settings.ts';
+import { readSettings } from '../../settings.ts';
 import { checkAddress } from '../flag-checks.ts';
 import { addressOf } from '../health.ts';
 import { checkWritable, textOfFile, writeText } from '../named-files.ts';
@@ -15,13 +15,8 @@ export interface ActorFlags {
 
 const DEFAULT_KEY = 'sk_test_demo';
 
-function keyOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
-  const key = flag ?? (environment['SANDBOX_KEY'] || DEFAULT_KEY);
-  if (/^[\x21-\x7e]{1,256}$/.test(key)) return key;
-  throw new SettingsError(
-    `${flag === undefined ? 'SANDBOX_KEY' : '--key'} must be a key of visible ASCII characters`,
-  );
-}
+const keyOf = (flag: string | undefined, environment: NodeJS.ProcessEnv): string =>
+  flag ?? (environment['SANDBOX_KEY'] || DEFAULT_KEY);
 
 function urlOf(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
   const given = flag ?? environment['SANDBOX_URL'];
