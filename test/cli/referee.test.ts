@@ -368,7 +368,7 @@ test.skipIf(!hasCurl).each([
   [
     'with a key that is not accepted',
     '-H "Authorization: Bearer wrong"',
-    '401 UNAUTHORIZED: its key is not accepted',
+    '401 UNAUTHORIZED: The API key is missing or not accepted',
   ],
   ['for a foreign host', '-H "Host: payouts.example" -H "Authorization: Bearer $PAYOUT_KEY"', '403'],
 ])('a command that only sends requests %s learns why they were refused', async (_what, headers, why) => {

@@ -1,16 +1,14 @@
-/** Requests that reached a sandbox but none of its worlds, as its log has them: what came, and why it was refused. */
+import { REFUSALS, type RefusalCode } from '../../contract/errors.ts';
 
-const WHY: Readonly<Record<number, string>> = {
-  401: 'its key is not accepted',
-  403: 'the host that it names is not allowed',
-  404: 'there is no such path',
-  415: 'its content type is not JSON',
-};
+/** Requests that reached a sandbox but none of its worlds, as its log has them: what came, and why it was refused. */
 
 const MOST_KINDS = 3;
 
 /** The parts of a log line that say what was refused. Lines that are not about a request have no status. */
-type LogLine = Partial<Record<'method' | 'route' | 'path' | 'code', string>> & { readonly status?: number };
+interface LogLine extends Partial<Record<'method' | 'route' | 'path', string>> {
+  readonly status?: number;
+  readonly code?: RefusalCode;
+}
 
 /** A destination of log lines that keeps only how many requests of each kind were refused. */
 export class RefusedLog {
@@ -20,7 +18,8 @@ export class RefusedLog {
     if (line.includes('"world":')) return;
     const { method, route, path, status, code } = JSON.parse(line) as LogLine;
     if (status === undefined || status < 400) return;
-    const kind = `${method} ${route ?? path} got ${status} ${code ?? ''}: ${WHY[status] ?? 'see docs/errors.md'}`;
+    const why = code === undefined ? '' : ` ${code}: ${REFUSALS[code].message}`;
+    const kind = `${method} ${route ?? path} got ${status}${why}`;
     this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
   }
 
