@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
 import { instantMs } from './contract/instant.ts';
-import { SETTLEMENTS } from './contract/scenario-document.ts';
+import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
-import type { RateLimit } from './contract/snapshot-lines.ts';
 import { suggestion } from './contract/suggestion.ts';
 import { UsageError } from './contract/usage-error.ts';
 
@@ -31,15 +30,6 @@ const BYTES: Readonly<Record<string, number>> = { kib: 1024, mib: 1024 ** 2, gib
 const byteSize = (text: string): number | undefined => {
   const [, count, unit] = /^(\d{1,6}) ?(kib|mib|gib)$/.exec(text.toLowerCase()) ?? [];
   return unit === undefined ? undefined : Number(count) * BYTES[unit]!;
-};
-
-const rateLimit = (text: string): RateLimit | 'off' | undefined => {
-  if (text === 'off') return 'off';
-  const [, count, window] = /^(\d{1,9})\/(.+)$/.exec(text) ?? [];
-  const max = Number(count);
-  const windowMs = durationMs(window ?? '');
-  if (!(max > 0) || !windowMs || windowMs > durationMs('1d')!) return undefined;
-  return { max, windowMs };
 };
 
 const duration = (text: string): number | undefined => durationMs(text) || undefined;
@@ -114,9 +104,10 @@ const SettingsSchema = z.object({
   scenarios: nonEmpty('a folder').optional(),
   dialect: nonEmpty('the name of a dialect or the path of a file').optional(),
   magic: onOrOff.default('on'),
-  rateLimit: readWith(rateLimit, 'a count per time of at most a day, such as 100/1s, or off').prefault(
-    '100/1s',
-  ),
+  rateLimit: readWith(
+    (text) => RateLimit.safeParse(text).data,
+    'a count per time of at most a day, such as 100/1s, or off',
+  ).prefault('100/1s'),
   seed: readWith(
     (text) => (text.length <= MAX_SEED_LENGTH && text) || undefined,
     `a text of 1 to ${MAX_SEED_LENGTH} characters, or a number`,

@@ -81,7 +81,7 @@ const RateLimitWindow = Duration.refine((ms) => ms > 0 && ms <= 86_400_000, {
 
 const inMs = ({ max, per }: { readonly max: number; readonly per: number }) => ({ max, windowMs: per });
 
-const RateLimit = z
+export const RateLimit = z
   .union(
     [
       z.literal('off'),
