@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { reasonOf } from '../client/control-client.ts';
 import { callService, type ServiceCallInit, type ServiceResponse } from '../client/service-call.ts';
 import type { PayoutInput } from '../client/test-world.ts';
-import type { BalanceResponse, StatusResponse } from '../contract/service.ts';
+import { State } from '../contract/service.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, reference, text, wait } from './arguments.ts';
@@ -91,13 +91,16 @@ async function sent(
   }
 }
 
+/** A rule may respond anything. */
 interface ServiceBody {
-  readonly message?: string;
-  readonly code?: string;
-  readonly data?: Partial<StatusResponse['data'] & BalanceResponse['data']>;
+  readonly message?: unknown;
+  readonly code?: unknown;
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 const bodyOf = ({ body }: Outcome): ServiceBody => (typeof body === 'object' && body !== null ? body : {});
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const TELLING_HEADERS = [
   ['rule', 'x-sandbox-rule'],
@@ -110,16 +113,17 @@ function outcomeLines(outcome: Outcome, { paint }: Session): readonly string[] {
   const { status, headers, error, client_ref_id: id, txn_id: txnId } = outcome;
   if (error !== undefined) return [error];
   const { data, code, message } = bodyOf(outcome);
-  const state = data?.status;
-  const money = data?.amount ?? data?.balance;
+  const word = textOf(data?.['status'] ?? code ?? '');
+  const state = State.safeParse(word).data;
+  const money = data?.['amount'] ?? data?.['balance'];
   const facts = [
     String(status),
-    state === undefined ? paint(cellOf(code ?? '').text, 'red') : paint(state, stateColour(state)),
+    word === '' ? '' : paint(cellOf(word).text, state === undefined ? 'red' : stateColour(state)),
     id ?? '',
-    data === undefined ? (message ?? '') : '',
-    money === undefined ? '' : rupees(money),
+    data === undefined ? textOf(message ?? '') : '',
+    typeof money === 'number' ? rupees(money) : '',
     txnId ?? '',
-    typeof data?.utr === 'string' ? `UTR ${data.utr}` : '',
+    typeof data?.['utr'] === 'string' ? `UTR ${data['utr']}` : '',
   ];
   return [
     facts.filter((fact) => fact !== '').join('  '),

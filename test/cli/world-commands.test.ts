@@ -90,6 +90,18 @@ test('pay says which rule was applied, and fails unless the payout is accepted',
   );
 });
 
+test('pay shows what a rule responds, whatever types its fields have', async () => {
+  const { run, world } = await companion();
+  await world.rule({
+    name: 'odd',
+    effect: { respond: { status: 400, body: { code: 5, message: ['late'] } } },
+  });
+  expect((await run('pay')).stdout).toMatch(/^400 {2}5 {2}payout-1 {2}\["late"\]\n/);
+  const body = { data: { status: 'QUEUED', amount: '7' } };
+  await world.rule({ name: 'odd', effect: { respond: { status: 200, body } } });
+  expect((await run('pay')).stdout).toMatch(/^200 {2}QUEUED {2}payout-1\n/);
+});
+
 testRows([
   ['2h 30m', '18:30:00'],
   ['2 hours 30 mins', '18:30:00'],
