@@ -105,6 +105,10 @@ testRows([
   ],
   [['hunt', '--scenario', 'no-such', '--', 'true'], 'there is no scenario no-such'],
   [['hunt', '--host', '::1', '--', 'true'], "unknown option '--host'"],
+  [
+    ['hunt', '--exit-codes', 'paid=0=1', '--', 'true'],
+    '--exit-codes must be like paid=0,failed=1,in-doubt=75',
+  ],
   [['hunt', '--exit-codes', 'lost=3', '--', 'true'], '--exit-codes must be like paid=0,failed=1,in-doubt=75'],
   [
     ['hunt', '--known', 'package.json', '--', 'true'],

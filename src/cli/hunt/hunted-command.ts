@@ -17,12 +17,11 @@ const DEFAULT_EXIT_CODES: ExitCodes = new Map([
 /** `paid=0,failed=1,in-doubt=75`: what is not named keeps its default. */
 export function exitCodesOf(text: string | undefined): ExitCodes {
   if (text === undefined) return DEFAULT_EXIT_CODES;
-  const given = text.split(',').map((part) => part.split('='));
   const names = [...DEFAULT_EXIT_CODES.values()];
-  const codes = given.map(([name, code = '']) => {
+  const codes = text.split(',').map((part) => {
+    const [, name, code] = /^(.+)=(\d{1,3})$/.exec(part) ?? [];
     const reported = names.find((known) => known === name);
-    if (reported !== undefined && /^\d{1,3}$/.test(code) && Number(code) <= 255)
-      return [Number(code), reported] as const;
+    if (reported !== undefined && Number(code) <= 255) return [Number(code), reported] as const;
     throw new SettingsError(`--exit-codes must be like paid=0,failed=1,in-doubt=75, not ${text}`);
   });
   const twice = codes.find(([code], nth) => codes.findIndex(([other]) => other === code) < nth);
