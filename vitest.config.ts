@@ -3,17 +3,26 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
+import { hasRedisServer } from './test/support/store/redis-server.ts';
 
 /** Compile clients of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
 const LONG_STORIES = 'test/{http/openapi/typed-client,docs/typescript-recipe}.test.ts';
 /** End nodes of a cluster and move its slots, kill and pause processes, and build another version of the program: only with TESTS=long. */
 const LONG_STORE_TESTS = 'test/log/valkey/{failover,processes,rolling-upgrade}.test.ts';
+/** Those that need redis-server, where it is missing. */
+const STORE_TESTS = hasRedisServer
+  ? []
+  : ['test/log/valkey/!(notes|store-connection|unsent-refusals|world-list).test.ts'];
 const isLong = process.env['TESTS'] === 'long';
 
+const SETUP = {
+  setupFiles: ['test/support/store/store-passage.ts'],
+  globalSetup: ['test/support/build.ts', 'test/support/store/shared-store.ts'],
+};
 const ALL = {
   name: 'all',
   include: ['test/**/*.test.ts'],
-  exclude: ['test/trials/*.test.ts', ...(isLong ? [] : [LONG_STORIES, LONG_STORE_TESTS])],
+  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORIES, LONG_STORE_TESTS])],
 };
 /** The stories that speak to a sandbox over HTTP are told once more, with worlds in a store: only with TESTS=long. */
 const STORED = {
@@ -23,7 +32,7 @@ const STORED = {
   provide: { isStored: true },
 };
 /** In the short form there is only one, since a worker is ended when its next file is of another project. */
-const PROJECTS = isLong ? [STORED, ALL] : [ALL];
+const PROJECTS = isLong && hasRedisServer ? [STORED, ALL] : [ALL];
 
 /** These take longest, so they begin first: none of them is left alone at the end. */
 const SLOWEST =
@@ -50,8 +59,6 @@ export default defineConfig({
     maxWorkers: Math.max(3, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
     server: { deps: { external: [/\/dist\//] } }, // what the build wrote is run as it is
-    setupFiles: ['test/support/store/store-passage.ts'],
-    globalSetup: ['test/support/build.ts', 'test/support/store/shared-store.ts'],
-    projects: PROJECTS.map((test) => ({ extends: true, test })),
+    projects: PROJECTS.map((test) => ({ extends: true, test: { ...SETUP, ...test } })), // here, else it runs once more for all
   },
 });

@@ -13,4 +13,4 @@ declare module 'vitest' {
 }
 
 /** Whether worlds are in a store that several servers may share. */
-export const isStored = inject('isStored') === true && inject('storeUrl') !== '';
+export const isStored = inject('isStored') === true;

@@ -1,4 +1,4 @@
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
@@ -27,7 +27,7 @@ async function storeFor() {
   return { store, announced };
 }
 
-test.skipIf(inject('storeUrl') === '')('a command is announced only while a server listens', async () => {
+test('a command is announced only while a server listens', async () => {
   const { store, announced } = await storeFor();
   const { log: one } = await storedLogFor(store.url, 'one');
   const { log: other } = await storedLogFor(store.url, 'other');
@@ -47,38 +47,32 @@ test.skipIf(inject('storeUrl') === '')('a command is announced only while a serv
   expect(await announced()).toBe(1);
 });
 
-test.skipIf(inject('storeUrl') === '')(
-  'a server that the store no longer takes to listen gets what it missed, and is announced to again',
-  async () => {
-    const { store } = await storeFor();
-    const wallClock = new ManualClock(systemClock().nowMs());
-    const { log: one } = await storedLogFor(store.url, 'one');
-    const { log: other } = await storedLogFor(store.url, 'other', { wallClock });
-    const { events } = await readerAt(other);
-    const { head } = keysOf(WORLD);
-    await expect.poll(() => store.command('HEXISTS', head, 'heard')).toBe(1);
-    await store.command('HDEL', head, 'heard');
-    await credit(one);
-    await wallClock.pass(MINUTE_MS / 2);
-    await expect.poll(() => events).toEqual(['wallet']);
-    await credit(one);
-    await expect.poll(() => events).toEqual(['wallet', 'wallet']);
-  },
-);
+test('a server that the store no longer takes to listen gets what it missed, and is announced to again', async () => {
+  const { store } = await storeFor();
+  const wallClock = new ManualClock(systemClock().nowMs());
+  const { log: one } = await storedLogFor(store.url, 'one');
+  const { log: other } = await storedLogFor(store.url, 'other', { wallClock });
+  const { events } = await readerAt(other);
+  const { head } = keysOf(WORLD);
+  await expect.poll(() => store.command('HEXISTS', head, 'heard')).toBe(1);
+  await store.command('HDEL', head, 'heard');
+  await credit(one);
+  await wallClock.pass(MINUTE_MS / 2);
+  await expect.poll(() => events).toEqual(['wallet']);
+  await credit(one);
+  await expect.poll(() => events).toEqual(['wallet', 'wallet']);
+});
 
-test.skipIf(inject('storeUrl') === '')(
-  'a server that listens asks for news again and again, in case none is announced to it',
-  async () => {
-    const clock = systemClock();
-    const isDistant = (atMs: number) => atMs - clock.nowMs() > MINUTE_MS / 4;
-    const wallClock: WallClock = {
-      ...clock,
-      schedule: (atMs, callback) => clock.schedule(isDistant(atMs) ? 0 : atMs, callback), // does not wait for long
-    };
-    const { store } = await storeFor();
-    const { store: ofServer } = await storedLogFor(store.url, 'one', { wallClock });
-    let asked = 0;
-    onTestFinished(ofServer.wake(WORLD, () => void (asked += 1)));
-    await expect.poll(() => asked).toBeGreaterThan(3);
-  },
-);
+test('a server that listens asks for news again and again, in case none is announced to it', async () => {
+  const clock = systemClock();
+  const isDistant = (atMs: number) => atMs - clock.nowMs() > MINUTE_MS / 4;
+  const wallClock: WallClock = {
+    ...clock,
+    schedule: (atMs, callback) => clock.schedule(isDistant(atMs) ? 0 : atMs, callback), // does not wait for long
+  };
+  const { store } = await storeFor();
+  const { store: ofServer } = await storedLogFor(store.url, 'one', { wallClock });
+  let asked = 0;
+  onTestFinished(ofServer.wake(WORLD, () => void (asked += 1)));
+  await expect.poll(() => asked).toBeGreaterThan(3);
+});

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask, serveInProcess, startProgram } from '../../support/program.ts';
 import { newHistory, violations, type History } from './history.ts';
@@ -78,7 +78,7 @@ test('the check of what clients saw finds a lost payout, a second one and a stal
   ]);
 });
 
-describe.skipIf(inject('storeUrl') === '')('servers of one store', { timeout: TEST_MS }, () => {
+describe('servers of one store', { timeout: TEST_MS }, () => {
   test('log at the start which store they use, without its password', async () => {
     const store = await RedisServer.start('--requirepass', 'secret');
     onTestFinished(() => store.end());

@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { initiate, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
@@ -9,58 +9,52 @@ const WORLD = 'c'.repeat(32);
 const PAYOUTS = 3200;
 const AT_ONCE = 200;
 
-test.skipIf(inject('storeUrl') === '')(
-  'the state of a world in which nothing but payouts happened is stored, also when its server stops, so that another server need not make them all again',
-  async () => {
-    const url = await freshStore();
-    const client = new Redis(url);
-    onTestFinished(() => client.disconnect());
-    const source = sourceOf({ wallet: { opening_balance: 1000 } });
-    const options = { maxRecords: PAYOUTS, activeSource: () => source };
-    const { log } = await storedLogFor(url, 'one', options);
-    const world = await log.use(WORLD);
-    for (let from = 0; from < PAYOUTS; from += AT_ONCE) {
-      const payouts = Array.from({ length: AT_ONCE }, (_, nth) =>
-        initiate({ client_ref_id: `order-${from + nth}`, amount: 0.01 }),
-      );
-      await Promise.all(payouts.map(async (payout) => world.submit(payout)));
-    }
-    const payoutsOfStates = async (): Promise<number[]> => {
-      const bases = JSON.parse((await client.hget(keysOf(WORLD).head, 'bases'))!) as { payouts: number }[];
-      return bases.map(({ payouts }) => payouts);
-    };
-    await expect.poll(payoutsOfStates).toEqual([0, expect.toSatisfy((count) => count >= 2000)]);
-    const { log: other } = await storedLogFor(url, 'other', options);
-    const size = await (await other.use(WORLD)).read(({ payouts }) => payouts.length);
-    expect(size).toBe(PAYOUTS);
-    await log.close();
-    expect((await payoutsOfStates()).at(-1)).toBe(PAYOUTS);
-  },
-);
+test('the state of a world in which nothing but payouts happened is stored, also when its server stops, so that another server need not make them all again', async () => {
+  const url = await freshStore();
+  const client = new Redis(url);
+  onTestFinished(() => client.disconnect());
+  const source = sourceOf({ wallet: { opening_balance: 1000 } });
+  const options = { maxRecords: PAYOUTS, activeSource: () => source };
+  const { log } = await storedLogFor(url, 'one', options);
+  const world = await log.use(WORLD);
+  for (let from = 0; from < PAYOUTS; from += AT_ONCE) {
+    const payouts = Array.from({ length: AT_ONCE }, (_, nth) =>
+      initiate({ client_ref_id: `order-${from + nth}`, amount: 0.01 }),
+    );
+    await Promise.all(payouts.map(async (payout) => world.submit(payout)));
+  }
+  const payoutsOfStates = async (): Promise<number[]> => {
+    const bases = JSON.parse((await client.hget(keysOf(WORLD).head, 'bases'))!) as { payouts: number }[];
+    return bases.map(({ payouts }) => payouts);
+  };
+  await expect.poll(payoutsOfStates).toEqual([0, expect.toSatisfy((count) => count >= 2000)]);
+  const { log: other } = await storedLogFor(url, 'other', options);
+  const size = await (await other.use(WORLD)).read(({ payouts }) => payouts.length);
+  expect(size).toBe(PAYOUTS);
+  await log.close();
+  expect((await payoutsOfStates()).at(-1)).toBe(PAYOUTS);
+});
 
-test.skipIf(inject('storeUrl') === '')(
-  'a state is still there for the next server when the reply to storing it was lost, and it was stored again',
-  async () => {
-    const url = await freshStore();
-    const { log, store } = await storedLogFor(url, 'one');
-    const world = await log.use(WORLD);
-    const { connection } = store;
-    const script = connection.script.bind(connection);
-    const calls = vi.spyOn(connection, 'script').mockImplementation(async (name, ...args) => {
-      const reply = await script(name, ...args);
-      const isFirst = calls.mock.calls.filter(([called]) => called === 'compact').length === 1;
-      if (name === 'compact' && isFirst) throw new Error('the connection broke');
-      return reply;
-    });
-    await Promise.all(Array.from({ length: 1000 }, async () => world.submit({ kind: 'settle' })));
-    await world.flush();
-    expect(calls.mock.calls.filter(([name]) => name === 'compact')).toHaveLength(2);
-    const { log: other } = await storedLogFor(url, 'other');
-    expect(await (await other.use(WORLD)).read(({ wallet }) => wallet.balancePaise)).toBe(1000);
-  },
-);
+test('a state is still there for the next server when the reply to storing it was lost, and it was stored again', async () => {
+  const url = await freshStore();
+  const { log, store } = await storedLogFor(url, 'one');
+  const world = await log.use(WORLD);
+  const { connection } = store;
+  const script = connection.script.bind(connection);
+  const calls = vi.spyOn(connection, 'script').mockImplementation(async (name, ...args) => {
+    const reply = await script(name, ...args);
+    const isFirst = calls.mock.calls.filter(([called]) => called === 'compact').length === 1;
+    if (name === 'compact' && isFirst) throw new Error('the connection broke');
+    return reply;
+  });
+  await Promise.all(Array.from({ length: 1000 }, async () => world.submit({ kind: 'settle' })));
+  await world.flush();
+  expect(calls.mock.calls.filter(([name]) => name === 'compact')).toHaveLength(2);
+  const { log: other } = await storedLogFor(url, 'other');
+  expect(await (await other.use(WORLD)).read(({ wallet }) => wallet.balancePaise)).toBe(1000);
+});
 
-test.skipIf(inject('storeUrl') === '')('a state that could not be stored is stored next time', async () => {
+test('a state that could not be stored is stored next time', async () => {
   const url = await freshStore();
   const { log, store } = await storedLogFor(url, 'one');
   const client = new Redis(url);

@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keepingVerdict } from '../../../src/http/referee/evidence.ts';
 import type { Notes } from '../../../src/log/notes.ts';
 import { LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
@@ -50,7 +50,7 @@ function beforeReply({ connection }: ValkeyStore, name: string, act: () => Promi
   });
 }
 
-describe.skipIf(inject('storeUrl') === '')('a world that one server drops and another has just used', () => {
+describe('a world that one server drops and another has just used', () => {
   test('does not return to the list, where it would cost another world its place', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one', { maxWorlds: 2 });
@@ -237,30 +237,27 @@ describe.skipIf(inject('storeUrl') === '')('a world that one server drops and an
   });
 });
 
-describe.skipIf(inject('storeUrl') === '')(
-  'a world that is gone, at a server that has not used it since',
-  () => {
-    test('frees its room for other worlds at every server', async () => {
-      const { one, other } = await twoServers();
-      await one.drop(DROPPED);
-      for (const log of [one, other])
-        await expect.poll(() => credit(log, LIVE).then(() => 'taken', String)).toBe('taken');
-    });
+describe('a world that is gone, at a server that has not used it since', () => {
+  test('frees its room for other worlds at every server', async () => {
+    const { one, other } = await twoServers();
+    await one.drop(DROPPED);
+    for (const log of [one, other])
+      await expect.poll(() => credit(log, LIVE).then(() => 'taken', String)).toBe('taken');
+  });
 
-    test('ends its delayed responses and its readers of events, and frees its room, when the store has lost it', async () => {
-      const { store, one, other, world } = await twoServers();
-      const ended: string[] = [];
-      world.connections.delayed.hold(() => ended.push('answer'));
-      await world.watch(undefined, { take: () => undefined, end: () => void ended.push('reader') });
-      await store.flushdb();
-      await expect.poll(() => ended).toEqual(['answer', 'reader']);
-      await expect.poll(() => [one.recordsHeld, other.recordsHeld]).toEqual([0, 0]);
-    });
+  test('ends its delayed responses and its readers of events, and frees its room, when the store has lost it', async () => {
+    const { store, one, other, world } = await twoServers();
+    const ended: string[] = [];
+    world.connections.delayed.hold(() => ended.push('answer'));
+    await world.watch(undefined, { take: () => undefined, end: () => void ended.push('reader') });
+    await store.flushdb();
+    await expect.poll(() => ended).toEqual(['answer', 'reader']);
+    await expect.poll(() => [one.recordsHeld, other.recordsHeld]).toEqual([0, 0]);
+  });
 
-    test('is listed again if it still exists in the store', async () => {
-      const { store, other } = await twoServers();
-      await store.del(...LIST_KEYS);
-      await expect.poll(() => other.ids()).toEqual([DROPPED, LIVE]);
-    });
-  },
-);
+  test('is listed again if it still exists in the store', async () => {
+    const { store, other } = await twoServers();
+    await store.del(...LIST_KEYS);
+    await expect.poll(() => other.ids()).toEqual([DROPPED, LIVE]);
+  });
+});

@@ -1,4 +1,4 @@
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { allReplicated } from '../../support/store/store-cluster.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { storedLogFor } from '../../support/store/stored-log.ts';
@@ -6,43 +6,40 @@ import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const WORLD = 'c'.repeat(32);
 
-test.skipIf(inject('storeUrl') === '')(
-  'a failover that leaves connections open is followed: a store that became read-only is connected again',
-  async () => {
-    const [first, second] = [await RedisServer.start(), await RedisServer.start()];
-    for (const server of [first, second]) onTestFinished(() => server.end());
-    await second.command('REPLICAOF', '127.0.0.1', String(first.port));
-    const address = await TcpProxy.to(first.port);
-    onTestFinished(() => address.close());
-    const noted: string[] = [];
-    const { log } = await storedLogFor(`redis://127.0.0.1:${address.port}`, 'one', {
-      storeObserver: {
-        away: (reason) => void noted.push(reason),
-        back: () => void noted.push('back'),
-        warning: () => undefined,
-        lost: () => undefined,
-      },
-    });
-    const credit = async (): Promise<unknown> =>
-      (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 1 });
-    await credit();
-    const events: string[] = [];
-    await (
-      await log.use(WORLD)
-    ).watch(undefined, { take: ({ type }) => void events.push(type), end: () => undefined });
-    await allReplicated(first);
-    address.targetPort = second.port; // only new connections lead there
-    await second.command('REPLICAOF', 'NO', 'ONE');
-    await first.command('REPLICAOF', '127.0.0.1', String(second.port));
-    await expect
-      .poll(() =>
-        credit().then(
-          () => 'done',
-          () => 'refused',
-        ),
-      )
-      .toBe('done');
-    await expect.poll(() => noted).toEqual([expect.stringContaining('READONLY'), 'back']);
-    await expect.poll(() => events).toEqual(['wallet']);
-  },
-);
+test('a failover that leaves connections open is followed: a store that became read-only is connected again', async () => {
+  const [first, second] = [await RedisServer.start(), await RedisServer.start()];
+  for (const server of [first, second]) onTestFinished(() => server.end());
+  await second.command('REPLICAOF', '127.0.0.1', String(first.port));
+  const address = await TcpProxy.to(first.port);
+  onTestFinished(() => address.close());
+  const noted: string[] = [];
+  const { log } = await storedLogFor(`redis://127.0.0.1:${address.port}`, 'one', {
+    storeObserver: {
+      away: (reason) => void noted.push(reason),
+      back: () => void noted.push('back'),
+      warning: () => undefined,
+      lost: () => undefined,
+    },
+  });
+  const credit = async (): Promise<unknown> =>
+    (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 1 });
+  await credit();
+  const events: string[] = [];
+  await (
+    await log.use(WORLD)
+  ).watch(undefined, { take: ({ type }) => void events.push(type), end: () => undefined });
+  await allReplicated(first);
+  address.targetPort = second.port; // only new connections lead there
+  await second.command('REPLICAOF', 'NO', 'ONE');
+  await first.command('REPLICAOF', '127.0.0.1', String(second.port));
+  await expect
+    .poll(() =>
+      credit().then(
+        () => 'done',
+        () => 'refused',
+      ),
+    )
+    .toBe('done');
+  await expect.poll(() => noted).toEqual([expect.stringContaining('READONLY'), 'back']);
+  await expect.poll(() => events).toEqual(['wallet']);
+});

@@ -1,4 +1,4 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import type { RedisServer } from '../../support/store/redis-server.ts';
@@ -60,7 +60,7 @@ async function nodeOfWorld(nodes: readonly RedisServer[], { world }: Client): Pr
   return nodeOf(nodes, String(await nodes[0]!.command('CLUSTER', 'KEYSLOT', keysOf(id).head)));
 }
 
-describe.skipIf(inject('storeUrl') === '')('a cluster of stores', () => {
+describe('a cluster of stores', () => {
   test.each(isLong ? ['one node'] : [])('serves the worlds on the others while %s is away', async () => {
     const nodes = await clusterNodes('--cluster-require-full-coverage', 'no', '--appendonly', 'yes');
     const { clients, servers } = await serversFor(1, {

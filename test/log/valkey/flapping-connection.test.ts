@@ -1,4 +1,4 @@
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { startProgram } from '../../support/program.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -8,7 +8,7 @@ import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const CUTS = sized(2, 6);
 
-describe.skipIf(inject('storeUrl') === '')('a connection to the store that breaks again and again', () => {
+describe('a connection to the store that breaks again and again', () => {
   test('at any command does not end the process, which then goes on', async () => {
     const store = await RedisServer.start('--requirepass', 'secret');
     onTestFinished(() => store.end());

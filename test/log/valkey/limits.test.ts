@@ -1,11 +1,11 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 const statusesOf = (answers: readonly { status: number }[]): readonly number[] =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);
 
-describe.skipIf(inject('storeUrl') === '')('limits of servers that share a store', () => {
+describe('limits of servers that share a store', () => {
   test.each([
     ['rate limit of the servers', { rateLimit: '4/1h' }],
     ['rate limit of a scenario', { scenario: { rate_limit: '4/1h' } }],

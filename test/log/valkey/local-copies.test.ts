@@ -1,4 +1,4 @@
-import { describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { World } from '../../../src/log/world.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
@@ -11,7 +11,7 @@ const WORLD = 'c'.repeat(32);
 const credit = async (log: Worlds): Promise<void> =>
   void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 }));
 
-describe.skipIf(inject('storeUrl') === '')('a world that a server has just loaded', () => {
+describe('a world that a server has just loaded', () => {
   test('is there for a reader who arrives as the last one leaves', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');

@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ask } from '../../support/control.ts';
@@ -22,7 +22,7 @@ function loseReplies(count: number, runs: boolean): void {
   });
 }
 
-describe.skipIf(inject('storeUrl') === '')('a reply of the store that is lost', () => {
+describe('a reply of the store that is lost', () => {
   test.each([
     ['before', false],
     ['after', true],

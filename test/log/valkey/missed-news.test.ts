@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { unavailable } from '../../../src/log/dropped.ts';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
@@ -54,7 +54,7 @@ async function heard({ connection }: ValkeyStore, url: string): Promise<void> {
   client.disconnect();
 }
 
-describe.skipIf(inject('storeUrl') === '')('what happens while a server cannot use its store', () => {
+describe('what happens while a server cannot use its store', () => {
   test('reaches its readers of events, and ends its delayed responses, once it can', async () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
@@ -110,126 +110,111 @@ describe.skipIf(inject('storeUrl') === '')('what happens while a server cannot u
   });
 });
 
-test.skipIf(inject('storeUrl') === '')(
-  'a step that comes due while its part of the store is away is not reported as a bug of the sandbox',
-  async () => {
-    const failed: unknown[] = [];
-    const clock = new ManualClock(systemClock().nowMs());
-    const source = sourceOf({ settlement: { IMPS: [{ to: 'SUCCESS', after: '1s' }] } });
-    const { log, store } = await storedLogFor(await freshStore(), 'one', {
-      wallClock: clock,
-      activeSource: () => source,
-      observer: {
-        settled: () => undefined,
-        failed: (_worldId, error) => void failed.push(error),
-        dropped: () => undefined,
-        refusalsDropped: () => undefined,
-      },
-    });
-    await (await log.use(WORLD)).submit(initiate());
-    const refused = vi.spyOn(store.connection, 'reliably').mockRejectedValue(unavailable());
-    await clock.pass(2000);
-    expect(refused).toHaveBeenCalled();
-    expect(failed).toEqual([]);
-  },
-);
+test('a step that comes due while its part of the store is away is not reported as a bug of the sandbox', async () => {
+  const failed: unknown[] = [];
+  const clock = new ManualClock(systemClock().nowMs());
+  const source = sourceOf({ settlement: { IMPS: [{ to: 'SUCCESS', after: '1s' }] } });
+  const { log, store } = await storedLogFor(await freshStore(), 'one', {
+    wallClock: clock,
+    activeSource: () => source,
+    observer: {
+      settled: () => undefined,
+      failed: (_worldId, error) => void failed.push(error),
+      dropped: () => undefined,
+      refusalsDropped: () => undefined,
+    },
+  });
+  await (await log.use(WORLD)).submit(initiate());
+  const refused = vi.spyOn(store.connection, 'reliably').mockRejectedValue(unavailable());
+  await clock.pass(2000);
+  expect(refused).toHaveBeenCalled();
+  expect(failed).toEqual([]);
+});
 
-test.skipIf(inject('storeUrl') === '')(
-  'a reader of a world that is dropped as it begins to read gets a stream that ends',
-  async () => {
-    let store!: ValkeyStore;
-    const open = ValkeyStore.open.bind(ValkeyStore);
-    vi.spyOn(ValkeyStore, 'open').mockImplementationOnce(async (options) => (store = await open(options)));
-    const { url, worlds, sandbox } = await serverFor({ store: await freshStore() }, systemClock());
-    const headers = { authorization: `Bearer ${sandbox.world().apiKey}` };
-    await fetch(`${url}/client/fetchbalance`, { headers });
-    const [id] = (await worlds.ids()) as [string];
-    const wake = store.wake.bind(store);
-    vi.spyOn(store, 'wake').mockImplementationOnce((worldId, callback) => {
-      void store.drop(id, 'admin');
-      return wake(worldId, callback);
-    });
-    const response = await fetch(`${url}/_sandbox/events`, { headers });
-    expect([
-      response.status,
-      response.headers.get('content-type')?.split(';')[0],
-      await response.text(),
-    ]).toEqual([200, 'text/event-stream', expect.stringMatching(/^: the events of this world\n/)]);
-  },
-);
+test('a reader of a world that is dropped as it begins to read gets a stream that ends', async () => {
+  let store!: ValkeyStore;
+  const open = ValkeyStore.open.bind(ValkeyStore);
+  vi.spyOn(ValkeyStore, 'open').mockImplementationOnce(async (options) => (store = await open(options)));
+  const { url, worlds, sandbox } = await serverFor({ store: await freshStore() }, systemClock());
+  const headers = { authorization: `Bearer ${sandbox.world().apiKey}` };
+  await fetch(`${url}/client/fetchbalance`, { headers });
+  const [id] = (await worlds.ids()) as [string];
+  const wake = store.wake.bind(store);
+  vi.spyOn(store, 'wake').mockImplementationOnce((worldId, callback) => {
+    void store.drop(id, 'admin');
+    return wake(worldId, callback);
+  });
+  const response = await fetch(`${url}/_sandbox/events`, { headers });
+  expect([
+    response.status,
+    response.headers.get('content-type')?.split(';')[0],
+    await response.text(),
+  ]).toEqual([200, 'text/event-stream', expect.stringMatching(/^: the events of this world\n/)]);
+});
 
-test.skipIf(inject('storeUrl') === '')(
-  'a reader who resumes gets the events it has missed once, even while another reader is given new ones',
-  async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log, store } = await storedLogFor(url, 'other');
-    const first = await eventsAt(log);
-    for (let nth = 0; nth < 2; nth += 1) await credit(one);
-    await expect.poll(() => typesOf(first)).toEqual(['wallet', 'wallet']);
-    await credit(one); // at which this server has not looked yet
-    const history = store.history.bind(store);
-    vi.spyOn(store, 'history').mockImplementationOnce(async (...args) => {
-      const reply = await history(...args);
-      await credit(one);
-      await expect.poll(() => first).toHaveLength(4);
-      return reply;
-    });
-    const second = await eventsAt(log, first[0]!.id);
-    await expect.poll(() => second).toHaveLength(3);
-    expect(second).toEqual(first.slice(1));
-  },
-);
+test('a reader who resumes gets the events it has missed once, even while another reader is given new ones', async () => {
+  const url = await freshStore();
+  const { log: one } = await storedLogFor(url, 'one');
+  const { log, store } = await storedLogFor(url, 'other');
+  const first = await eventsAt(log);
+  for (let nth = 0; nth < 2; nth += 1) await credit(one);
+  await expect.poll(() => typesOf(first)).toEqual(['wallet', 'wallet']);
+  await credit(one); // at which this server has not looked yet
+  const history = store.history.bind(store);
+  vi.spyOn(store, 'history').mockImplementationOnce(async (...args) => {
+    const reply = await history(...args);
+    await credit(one);
+    await expect.poll(() => first).toHaveLength(4);
+    return reply;
+  });
+  const second = await eventsAt(log, first[0]!.id);
+  await expect.poll(() => second).toHaveLength(3);
+  expect(second).toEqual(first.slice(1));
+});
 
-test.skipIf(inject('storeUrl') === '')(
-  'a reader who resumes at another server from a reset or a restore, or across one, gets what follows once',
-  async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
-    const events = await eventsAt(one);
-    const world = await one.use(WORLD);
-    await credit(one);
-    const state = load(save(world.latest));
-    await credit(one);
-    await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
-    await credit(one);
-    await world.submit({ kind: 'reset', source: world.latest.scenario.source });
-    await credit(one);
-    await world.undo(true);
-    await credit(one);
-    const types = ['wallet', 'wallet', 'restore', 'wallet', 'reset', 'wallet', 'restore', 'wallet'];
-    expect(typesOf(events)).toEqual(types);
-    for (const [nth, { id }] of events.entries()) {
-      for (const log of [one, other]) expect(await eventsAt(log, id)).toEqual(events.slice(nth + 1));
-    }
-  },
-);
+test('a reader who resumes at another server from a reset or a restore, or across one, gets what follows once', async () => {
+  const url = await freshStore();
+  const { log: one } = await storedLogFor(url, 'one');
+  const { log: other } = await storedLogFor(url, 'other');
+  const events = await eventsAt(one);
+  const world = await one.use(WORLD);
+  await credit(one);
+  const state = load(save(world.latest));
+  await credit(one);
+  await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+  await credit(one);
+  await world.submit({ kind: 'reset', source: world.latest.scenario.source });
+  await credit(one);
+  await world.undo(true);
+  await credit(one);
+  const types = ['wallet', 'wallet', 'restore', 'wallet', 'reset', 'wallet', 'restore', 'wallet'];
+  expect(typesOf(events)).toEqual(types);
+  for (const [nth, { id }] of events.entries()) {
+    for (const log of [one, other]) expect(await eventsAt(log, id)).toEqual(events.slice(nth + 1));
+  }
+});
 
-test.skipIf(inject('storeUrl') === '')(
-  'a part of the log that is skipped is missed by a reader who was there, and not by one who joins meanwhile',
-  async () => {
-    const url = await freshStore();
-    const { log: one, store } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
-    const world = await one.use(WORLD);
-    const state = (await one.use('e'.repeat(32))).latest as WorldState;
-    const seen: [string[], string[]] = [[], []];
-    const join = (nth: 0 | 1) =>
-      world.watch(undefined, { take: ({ type }) => void seen[nth].push(type), end: () => undefined });
-    await join(0);
-    const redis = new Redis(url);
-    onTestFinished(() => redis.disconnect());
-    const bases = async () => JSON.parse((await redis.hget(keysOf(WORLD).head, 'bases'))!) as unknown[];
-    let joined: Promise<unknown> | undefined;
-    vi.spyOn(store, 'append').mockImplementationOnce(async () => {
-      await (await other.use(WORLD)).submit({ kind: 'restore', state, clock: 'from-snapshot' });
-      await expect.poll(async () => (await bases()).length).toBe(2);
-      joined = join(1);
-      return { kind: 'moved', isUnsure: false }; // as if the log had been trimmed
-    });
-    await world.submit({ kind: 'credit', amountPaise: 1 });
-    await joined;
-    expect(seen.map((types) => types.includes('missed'))).toEqual([true, false]);
-  },
-);
+test('a part of the log that is skipped is missed by a reader who was there, and not by one who joins meanwhile', async () => {
+  const url = await freshStore();
+  const { log: one, store } = await storedLogFor(url, 'one');
+  const { log: other } = await storedLogFor(url, 'other');
+  const world = await one.use(WORLD);
+  const state = (await one.use('e'.repeat(32))).latest as WorldState;
+  const seen: [string[], string[]] = [[], []];
+  const join = (nth: 0 | 1) =>
+    world.watch(undefined, { take: ({ type }) => void seen[nth].push(type), end: () => undefined });
+  await join(0);
+  const redis = new Redis(url);
+  onTestFinished(() => redis.disconnect());
+  const bases = async () => JSON.parse((await redis.hget(keysOf(WORLD).head, 'bases'))!) as unknown[];
+  let joined: Promise<unknown> | undefined;
+  vi.spyOn(store, 'append').mockImplementationOnce(async () => {
+    await (await other.use(WORLD)).submit({ kind: 'restore', state, clock: 'from-snapshot' });
+    await expect.poll(async () => (await bases()).length).toBe(2);
+    joined = join(1);
+    return { kind: 'moved', isUnsure: false }; // as if the log had been trimmed
+  });
+  await world.submit({ kind: 'credit', amountPaise: 1 });
+  await joined;
+  expect(seen.map((types) => types.includes('missed'))).toEqual([true, false]);
+});

@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { ask } from '../../support/control.ts';
@@ -41,7 +41,7 @@ async function readAt(log: Worlds, afterId?: string) {
   return read;
 }
 
-describe.skipIf(inject('storeUrl') === '')('a store that comes back with older data', () => {
+describe('a store that comes back with older data', () => {
   test('has what it had then at all servers, and says that something is lost', async () => {
     const url = await freshStore();
     const { log: one, lost } = await storedLogFor(url, 'one');

@@ -1,4 +1,4 @@
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { withoutPatience } from '../../support/store/response-time.ts';
@@ -38,7 +38,7 @@ async function loggingServer(store: string) {
   return { client, health, ofStore, lines, url };
 }
 
-describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => {
+describe('a store that cannot be used', () => {
   test.each<[string, (store: RedisServer) => Promise<unknown>, (store: RedisServer) => Promise<unknown>]>([
     ['is killed', (store) => store.kill(), (store) => store.start()],
     ['hangs', async (store) => store.signal('SIGSTOP'), async (store) => store.signal('SIGCONT')],
@@ -88,30 +88,25 @@ describe.skipIf(inject('storeUrl') === '')('a store that cannot be used', () => 
   });
 });
 
-test.skipIf(inject('storeUrl') === '')(
-  'how a request ended while the store was away is known once it is back',
-  async () => {
-    const { client } = await loggingServer((await storeFor()).url);
-    await client.world.rule({ name: 'late', match: { route: 'initiate' }, effect: { delay: '100ms' } });
-    const paying = client.pay();
-    await expect.poll(async () => (await client.world.requests()).length).toBe(1);
-    const away = vi
-      .spyOn(StoreConnection.prototype, 'script')
-      .mockImplementation(() => Promise.reject(new Error('no response')));
-    expect((await paying).status).toBe(200);
-    expect((await client.balance()).status).toBe(503);
-    away.mockRestore();
-    const journal = async () =>
-      (await client.world.requests()).map(({ route, outcome, answer }) => [route, outcome, answer?.status]);
-    await expect
-      .poll(async () => (await journal().catch(() => []))[0])
-      .toEqual(['initiate', 'answered', 200]);
-    expect((await client.balance()).status).toBe(200);
-    expect((await journal()).at(-1)).toEqual(['balance', 'answered', 200]);
-  },
-);
+test('how a request ended while the store was away is known once it is back', async () => {
+  const { client } = await loggingServer((await storeFor()).url);
+  await client.world.rule({ name: 'late', match: { route: 'initiate' }, effect: { delay: '100ms' } });
+  const paying = client.pay();
+  await expect.poll(async () => (await client.world.requests()).length).toBe(1);
+  const away = vi
+    .spyOn(StoreConnection.prototype, 'script')
+    .mockImplementation(() => Promise.reject(new Error('no response')));
+  expect((await paying).status).toBe(200);
+  expect((await client.balance()).status).toBe(503);
+  away.mockRestore();
+  const journal = async () =>
+    (await client.world.requests()).map(({ route, outcome, answer }) => [route, outcome, answer?.status]);
+  await expect.poll(async () => (await journal().catch(() => []))[0]).toEqual(['initiate', 'answered', 200]);
+  expect((await client.balance()).status).toBe(200);
+  expect((await journal()).at(-1)).toEqual(['balance', 'answered', 200]);
+});
 
-describe.skipIf(inject('storeUrl') === '')('a connection to the store', () => {
+describe('a connection to the store', () => {
   test('that breaks in the middle of a reply makes no payout twice, and loses none', async () => {
     const store = await storeFor();
     const proxy = await proxyTo(store);

@@ -1,4 +1,4 @@
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox, type World } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -40,7 +40,7 @@ async function payAtOnce(urls: readonly string[]): Promise<number> {
   return statuses.filter((status) => status === 200).length;
 }
 
-describe.skipIf(inject('storeUrl') === '')('processes that share a store', () => {
+describe('processes that share a store', () => {
   /** In `npm test`, shared-worlds.test.ts has it for servers of one process. */
   test.each([
     ['one node', async () => (await oneNode()).url],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { writeState } from '../../../src/log/valkey/stored/stored-state.ts';
 import { freeze } from '../../../src/world/copy.ts';
@@ -12,7 +12,7 @@ import { storedLogFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'c'.repeat(32);
 
-describe.skipIf(inject('storeUrl') === '')('a world in a store that is restored', () => {
+describe('a world in a store that is restored', () => {
   test('again and again keeps a few states, and none that its log no longer needs', async () => {
     const { store, clients } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];

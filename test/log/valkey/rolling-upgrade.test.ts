@@ -1,5 +1,5 @@
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
 import { connectSandbox } from '../../../src/index.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
@@ -10,7 +10,7 @@ import { isLong } from '../../support/size.ts';
 
 const ADMIN_TOKEN = 'the-token-of-the-admin';
 
-describe.skipIf(inject('storeUrl') === '')('a rolling upgrade', () => {
+describe('a rolling upgrade', () => {
   test.each(isLong ? ['version'] : [])(
     'leaves every world with a server: a newer %s raises its format, and the older one says so and leaves it alone',
     async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { heldBy } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
@@ -6,7 +6,7 @@ import { isLong } from '../../support/size.ts';
 
 const HOLD = { name: 'held', match: { route: 'initiate' as const }, effect: { hold: 'arrived' as const } };
 
-describe.skipIf(inject('storeUrl') === '')('requests that servers of one store hold', () => {
+describe('requests that servers of one store hold', () => {
   test('are listed and released through any of them, in the order of the releases', async () => {
     const { clients } = await serversFor(3);
     const [one, other, third] = clients() as [Client, Client, Client];

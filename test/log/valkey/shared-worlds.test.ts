@@ -1,4 +1,4 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ConductReport } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { payMany } from '../../support/many-payouts.ts';
@@ -20,7 +20,7 @@ const counted = (seen: readonly Seen[]) =>
 /** One of some clients for the nth request. */
 const nthOf = (clients: readonly Client[], nth: number): Client => clients[nth % clients.length]!;
 
-describe.skipIf(inject('storeUrl') === '')('servers that share a store', () => {
+describe('servers that share a store', () => {
   test.each(isLong ? [1, 2, 3] : [3])(
     'let no more through than the wallet covers: 200 payouts at once at %i servers, on a wallet for 70',
     async (count) => {

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'iovalkey';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ask, logLines, Program, serveInProcess, startProgram } from '../../support/program.ts';
 import { isLong } from '../../support/size.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -60,7 +60,7 @@ const CLOSED_IN_A_HANDSHAKE = `
   proxy.close();
 `;
 
-describe.skipIf(inject('storeUrl') === '')('a store', () => {
+describe('a store', () => {
   test.skipIf(!hasOpenssl)(`is used over TLS only if its certificate is trusted${skipped}`, async () => {
     const files = certificate();
     const [store, port] = await storeWithTls(files);

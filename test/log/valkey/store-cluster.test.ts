@@ -1,9 +1,9 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { clusterFor } from '../../support/store/store-cluster.ts';
 
-describe.skipIf(inject('storeUrl') === '')('a store of three nodes', () => {
+describe('a store of three nodes', () => {
   test('holds worlds as one node does: nothing is lost or paid twice, and all servers know it', async () => {
     const { clients, servers } = await serversFor(2, {
       store: await clusterFor(),
