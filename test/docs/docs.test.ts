@@ -52,24 +52,11 @@ test('docs/control-api.md lists exactly the refusals of the control API', () => 
   );
 });
 
-/** A sandbox on which somebody has followed the README. @returns its address */
-async function sandboxAfterReadme(): Promise<string> {
-  const { url } = await serveInProcess();
-  for (const { shell } of commandsOf(page('../README.md'), 'curl')) await paste(shell, url);
-  return url;
-}
-
-test.skipIf(!hasCurl)('the payout of docs/cli.md is accepted, also after those of the README', async () => {
-  const url = await sandboxAfterReadme();
-  const [, words] = /^payout-sandbox (pay .+)$/m.exec(page('cli.md'))!;
-  const paid = await runInProcess(words!.split(' '), { SANDBOX_URL: url });
-  expect(paid).toMatchObject({ code: 0, stdout: expect.stringContaining('PENDING') });
-});
-
 test.skipIf(!hasCurl)(
-  'the curl commands of docs/control-api.md work in their order, also after those of the README',
+  'the curl commands of docs/control-api.md and the payout of docs/cli.md work after those of the README',
   async () => {
-    const url = await sandboxAfterReadme();
+    const { url } = await serveInProcess();
+    for (const { shell } of commandsOf(page('../README.md'), 'curl')) await paste(shell, url);
     const answers = [];
     for (const { shell } of commandsOf(page('control-api.md'), 'curl'))
       answers.push(JSON.parse(await paste(shell, url)) as Record<string, unknown>);
@@ -81,6 +68,9 @@ test.skipIf(!hasCurl)(
       { passed: true, count: 1 },
       { balance: 998_499.5, clock: { frozen: true }, invariants: 'hold' }, // a fork
     ]);
+    const [, words] = /^payout-sandbox (pay .+)$/m.exec(page('cli.md'))!;
+    const paid = await runInProcess(words!.split(' '), { SANDBOX_URL: url });
+    expect(paid).toMatchObject({ code: 0, stdout: expect.stringContaining('PENDING') });
   },
 );
 

@@ -136,7 +136,6 @@ testRows([
   ],
   ['rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
   ['rate_limit: 3/2d', 'rate_limit.per must be from 1ms to 1d'],
-  ['rate_limit: 20', 'rate_limit must be off, a count per time such as 20/1s, or { max: 20, per: 1s }'],
   ['rate_limit: often', 'rate_limit must be off, a count per time such as 20/1s, or { max: 20, per: 1s }'],
   ['rate_limit: 100', 'rate_limit must be off, a count per time such as 100/1s, or { max: 100, per: 1s }'],
   [
@@ -219,10 +218,6 @@ testRows([
   [
     'rules: [{ name: a, effect: { respond: { status: 200, headers: { "a b": c } } } }]',
     'must be a header name',
-  ],
-  [
-    'rules: [{ name: a, effect: { respond: { status: 200, headers: { X-Sandbox-Rule: lie } } } }]',
-    'must not be a header of the connection or of the sandbox itself',
   ],
 ])('every mistake is refused, with its place and what is expected', (text, problem) => {
   expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);

@@ -11,11 +11,9 @@ const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as
 testRows<[body: unknown, message: RegExp, field: string]>([
   [{ amount: '5' }, /^amount must be a number$/, 'amount'],
   [{ amount: 0 }, /^amount must be greater than 0$/, 'amount'],
-  [{ amount: -5 }, /^amount must be greater than 0$/, 'amount'],
   [{ amount: 10.005 }, /at most 2 decimals/, 'amount'],
   [{ amount: 1e12 }, /at most 100000000000/, 'amount'],
   [{}, /^amount is required$/, 'amount'],
-  [{ amount: null }, /^amount must be a number$/, 'amount'],
   [{ amount: 5, note: 'x' }, /^note is not known here \(known: amount\)$/, 'note'],
   [5, /^body must be/, 'body'],
 ])('a credit or debit that is not valid is refused', async (body, message, field) => {

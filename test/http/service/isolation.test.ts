@@ -7,7 +7,7 @@ import { START } from '../../support/world/ways-in.ts';
 import { Random } from '../../support/world/random.ts';
 import { assertMatchesModel, newModel, nextMove, OPENING_PAISE } from '../../support/world/world-moves.ts';
 
-const WORLDS = sized(8, 200);
+const WORLDS = sized(4, 200);
 const MOVES = 40;
 const OPENING_BALANCE = String(OPENING_PAISE / 100);
 const REFERENCES = ['a', 'b', 'c'];

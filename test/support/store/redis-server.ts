@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'iovalkey';
 
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0;
 
 const ASKED_AGAIN_MS = 2000;
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Until a store is asked again, which costs it and its client a new connection. */
+export const soon = (): Promise<void> => pause(10);
 
 const FIRST_PORT = 10_000;
 const PORTS_EACH = 200;
@@ -80,7 +82,7 @@ export class RedisServer {
       const info = String(await node.command('CLUSTER', 'INFO'));
       return info.includes('cluster_state:ok') && info.includes(`cluster_slots_ok:${SLOTS}`); // which may be ok with fewer
     };
-    for (const node of nodes) while (!(await isReady(node))) await nextTurn();
+    for (const node of nodes) while (!(await isReady(node))) await soon();
   }
 
   /** Makes two nodes of a cluster know each other. What was asked once is forgotten by a node that stands still for a second. */
@@ -94,7 +96,7 @@ export class RedisServer {
         await this.command('CLUSTER', 'MEET', '127.0.0.1', String(other.port));
         askedMs = performance.now();
       }
-      await nextTurn();
+      await soon();
     }
   }
 
@@ -111,6 +113,8 @@ export class RedisServer {
       '127.0.0.1',
       '--save',
       '',
+      '--repl-diskless-sync-delay',
+      '0',
       ...(this.#flags.includes('--databases') ? [] : ['--databases', '10000']),
     ];
     const child = spawn('redis-server', [...flags, '--dir', this.#folder, ...this.#flags]);

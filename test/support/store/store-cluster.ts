@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { RedisServer } from './redis-server.ts';
+import { RedisServer, soon } from './redis-server.ts';
 
 const FLAGS = ['--cluster-enabled', 'yes', '--databases', '1'];
 /** Nodes take one for dead that stands still for a second. Otherwise they wait longer than a busy machine stands still. */
@@ -31,7 +31,7 @@ export async function replicaOf(master: RedisServer): Promise<RedisServer> {
   const replica = await node(...QUICK_TO_FAIL_OVER);
   await replica.meet(master);
   await replica.command('CLUSTER', 'REPLICATE', await idOf(master));
-  while (!String(await master.command('INFO', 'replication')).includes('state=online')) await nextTurn();
+  while (!String(await master.command('INFO', 'replication')).includes('state=online')) await soon();
   return replica;
 }
 
@@ -41,11 +41,9 @@ export async function allReplicated(master: RedisServer): Promise<void> {
     const info = String(await master.command('INFO', 'replication'));
     const received = /^slave0:.*state=online,offset=(\d+)/m.exec(info)?.[1];
     if (received !== undefined && received === /^master_repl_offset:(\d+)/m.exec(info)?.[1]) return;
-    await nextTurn();
+    await soon();
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Moves a slot with all its keys, as `redis-cli --cluster reshard` does, and waits until all nodes know. */
 export async function moveSlot(nodes: readonly RedisServer[], slot: string, to: RedisServer): Promise<void> {
@@ -61,7 +59,7 @@ export async function moveSlot(nodes: readonly RedisServer[], slot: string, to: 
   for (const server of [to, from]) await server.command('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
   for (const server of nodes) {
     const others = nodes.filter((one) => one !== server);
-    while ((await nodeOf([server, ...others], slot)) !== to) await nextTurn();
+    while ((await nodeOf([server, ...others], slot)) !== to) await soon();
   }
 }
 
