@@ -112,15 +112,12 @@ const shown = (witness: Witness, misses: readonly Condition[]): Shown => ({
 /** The requests that miss the fewest conditions, the newest first. */
 const closest = (witnesses: readonly Witness[], conditions: readonly Condition[]): Shown[] =>
   witnesses
-    .map((witness) =>
-      shown(
-        witness,
-        conditions.filter(({ holds }) => !holds(witness)),
-      ),
-    )
+    .map((witness) => ({ witness, misses: conditions.filter(({ holds }) => !holds(witness)) }))
     .filter(({ misses }) => misses.length > 0)
-    .toSorted((a, b) => a.misses.length - b.misses.length || b.id - a.id)
-    .slice(0, CLOSEST);
+    .toReversed()
+    .toSorted((a, b) => a.misses.length - b.misses.length)
+    .slice(0, CLOSEST)
+    .map(({ witness, misses }) => shown(witness, misses));
 
 /** Checks a journal against an expectation. @param report gets each condition that no request can meet: no response counts then */
 export function verify(
