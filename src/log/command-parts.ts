@@ -2,6 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Applied, ResultOf } from '../world/apply.ts';
 import { isReplacing, type Command } from '../world/commands.ts';
+import type { WorldState } from '../world/state.ts';
 import type { Logged, MaybePromise, NewCommand } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 
@@ -74,6 +75,16 @@ export function loggedAt(
   const at = { server, position, wallMs, maxRecords, records, keep, ends, scenarioCharactersFree };
   return { position, name, number, command, stamp: at, fingerprint: '' };
 }
+
+/** What two copies of a world at the same position must agree on. It is compared at every call that finds news. */
+export const fingerprintOf = ({
+  generation,
+  wallet,
+  payouts,
+  entries,
+  requests,
+}: Readonly<WorldState>): string =>
+  `${generation} ${wallet.balancePaise} ${payouts.length} ${entries.length} ${requests.count}`;
 
 type Order = (command: Command, onChanges: OnChanges | undefined, onFound?: OnFound) => MaybePromise<Applied>;
 

@@ -69,7 +69,6 @@ export function memoryStore(wallClock: WallClock, compiler: ScenarioCompiler) {
     notes: (_kind, limits) => memoryNotes(limits),
     close: () => logs.clear(),
     // there is no other server
-    fingerprint: () => '',
     differs: () => undefined,
     wake: () => () => undefined,
   } satisfies Store;

@@ -86,8 +86,6 @@ export interface Store {
     state: Readonly<WorldState>,
     commands: readonly NewCommand[],
   ): MaybePromise<Appended>;
-  /** The fingerprint of a state, where commands carry them; else empty. */
-  fingerprint(state: Readonly<WorldState>): string;
   /** Reports that two servers had different states before a command. */
   differs(worldId: string, position: number): void;
   /** After how many commands a state with so many payouts is worth keeping. */

@@ -5,7 +5,7 @@ import { isReplacing, isUse, type Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state.ts';
 import { dropped, unavailable } from './dropped.ts';
-import { OrderedCommand, type OnChanges, type OnFound } from './command-parts.ts';
+import { fingerprintOf, OrderedCommand, type OnChanges, type OnFound } from './command-parts.ts';
 import { Past, thawed } from './past.ts';
 import type { Appended, DropReason, Logged, MaybePromise, Opened, Place } from './store.ts';
 import type { UnsentRefusals } from './unsent-refusals.ts';
@@ -221,7 +221,7 @@ export class WorldLog {
   #differs({ fingerprint, position, stamp }: Logged): boolean {
     const { store } = this.#parts;
     if (fingerprint === '' || stamp.server === store.server || position < this.#comparedFrom) return false;
-    if (fingerprint === store.fingerprint(this.state)) return false;
+    if (fingerprint === fingerprintOf(this.state)) return false;
     this.#comparedFrom = position + COMPARED_AFTER;
     store.differs(this.#worldId, position);
     return true;

@@ -2,6 +2,7 @@ import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { isUse } from '../../world/commands.ts';
 import type { WorldState } from '../../world/state.ts';
+import { fingerprintOf } from '../command-parts.ts';
 import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
@@ -10,7 +11,6 @@ import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
 import {
   appendedAfter,
   commandText,
-  fingerprintOf,
   readEntry,
   type ReadEntry,
   type StreamEntry,
@@ -51,7 +51,6 @@ export class ValkeyStore implements Store {
   readonly server: string;
   readonly connection: StoreConnection;
   readonly directory: ReturnType<typeof valkeyDirectory>;
-  readonly fingerprint = fingerprintOf;
   readonly compactAfter = compactAfter;
   readonly #options: ValkeyStoreOptions;
   readonly #states: ReturnType<typeof storedStates>;

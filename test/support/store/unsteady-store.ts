@@ -1,5 +1,6 @@
 import { Refusal } from '../../../src/contract/errors.ts';
 import type { ScenarioSource } from '../../../src/contract/snapshot-lines.ts';
+import { fingerprintOf } from '../../../src/log/command-parts.ts';
 import { memoryNotes, type NoteLimits, type Notes } from '../../../src/log/notes.ts';
 import type {
   Appended,
@@ -14,12 +15,7 @@ import type {
   Store,
   Use,
 } from '../../../src/log/store.ts';
-import {
-  commandText,
-  fingerprintOf,
-  readEntry,
-  type StreamEntry,
-} from '../../../src/log/valkey/stored/stored-command.ts';
+import { commandText, readEntry, type StreamEntry } from '../../../src/log/valkey/stored/stored-command.ts';
 import { piecesOf, StatePieces } from '../../../src/log/valkey/stored/stored-state.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
 import type { ScenarioCompiler } from '../../../src/scenario/scenario.ts';
@@ -138,10 +134,6 @@ export class UnsteadyStore implements Store, Directory {
     const base = log?.bases.findLast((one) => one.position <= position);
     if (log?.epoch !== epoch || base === undefined) return null;
     return { base, commands: await this.#read(log, base.position) };
-  }
-
-  fingerprint(state: Readonly<WorldState>): string {
-    return fingerprintOf(state);
   }
 
   differs(worldId: string, position: number): void {

@@ -18,16 +18,6 @@ export interface ReadEntry extends Logged {
   readonly before: string;
 }
 
-/** What two copies of a world at the same position must agree on. It is compared at every call that finds news. */
-export const fingerprintOf = ({
-  generation,
-  wallet,
-  payouts,
-  entries,
-  requests,
-}: Readonly<WorldState>): string =>
-  `${generation} ${wallet.balancePaise} ${payouts.length} ${entries.length} ${requests.count}`;
-
 /** The text of a command in the log. @param restored the name of the state that it restores */
 export function commandText({ command, stamp }: NewCommand, restored: string): string {
   const { server: _server, ...stored } = stamp;
