@@ -13,7 +13,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
   const { newWorld } = useWorldPage();
 
   async function worldPage() {
-    const { payer, show: showWorld } = await newWorld();
+    const { client, payer, show: showWorld } = await newWorld();
     const show = async () => {
       const seen = await showWorld();
       const { keyboard } = seen.page;
@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
       };
       return { ...seen, keyboard, type };
     };
-    return { payer, show };
+    return { client, payer, show };
   }
 
   test('an action keeps the focus, also one from the palette: Enter three times advances by three days', async () => {
@@ -301,7 +301,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
   });
 
   test('a saved bad day is replayed as a world of its own, and stops at each error', async () => {
-    const { payer, show } = await worldPage();
+    const { client, payer, show } = await worldPage();
     await payer.pay({ client_ref_id: 'salary-1', beneficiary_account: LOST, amount: 5000 });
     await payer.pay({ client_ref_id: 'salary-1-again', beneficiary_account: LOST, amount: 5000 });
     await payer.world.referee({ intent: 'beneficiary_account' });
@@ -323,6 +323,8 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await replay.getByText('2 payouts at risk').waitFor();
     await replay.getByRole('alert').getByText('paid-twice').waitFor();
     await replay.getByRole('button', { name: /^Play/ }).waitFor(); // it has stopped
+    await client(`${payer.apiKey}-replay`).world.reset();
+    await replay.getByText('0 of 0').waitFor();
     expect(await payer.world.transactions()).toEqual([]); // the first world is as it was
   });
 

@@ -29,10 +29,11 @@ function useBeats(live: LiveWorld): readonly Beat[] {
 /** Plays what happened in this world, in its own time or faster, and stops at each error and warning of the referee. */
 export function Replay() {
   const live = useLive();
-  const [place, setPlace] = useState(0);
+  const [chosen, setPlace] = useState(0);
   const [isPlaying, setPlaying] = useState(false);
   const [speed, setSpeed] = useState<number>(100);
   const beats = useBeats(live);
+  const place = Math.min(chosen, beats.length); // there may be fewer now, as after a reset
   const last = beats[place - 1];
   const next = beats[place];
   const found = last?.findings ?? [];
