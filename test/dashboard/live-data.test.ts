@@ -3,6 +3,7 @@ import type { JournalEntry, TransactionResponse } from '../../src/contract/contr
 import type { EventsOptions, World, WorldEvent } from '../../src/index.ts';
 import type { Tabs } from '../../src/dashboard/store/browser-tabs.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
+import { News } from '../../src/dashboard/store/news.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { RequestList } from '../../src/dashboard/store/request-list.ts';
 import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
@@ -15,9 +16,6 @@ const ALONE: Tabs = {
   listen: () => undefined,
 };
 
-const feedOf = (world: World, opened: (isNew: boolean) => void): EventFeed =>
-  new EventFeed(world, { take: () => undefined, opened }, ALONE);
-
 /** The events of a connection that a test ends. */
 function connection() {
   let end = (): void => undefined;
@@ -29,44 +27,42 @@ function connection() {
   return { events: read(), end };
 }
 
-test('a lost connection that is replaced within a second is not shown, and one that is not is shown', async () => {
-  const first = connection();
-  const second = connection();
-  const open = [first.events, second.events];
+/** Follows a world whose connections are these, one after the other: what the feed reports, and after which event it continues. */
+function follow(...streams: AsyncGenerator<WorldEvent, void>[]) {
+  const after: (string | undefined)[] = [];
+  const opened: boolean[] = [];
+  const shown: string[] = [];
   const world = {
-    events: () => {
-      const events = open.shift();
-      return events === undefined ? Promise.reject(new Error('nobody answers')) : Promise.resolve(events);
+    events: async (options: EventsOptions) => {
+      after.push(options.after);
+      return streams.shift() ?? Promise.reject(new Error('nobody answers'));
     },
   } as unknown as World;
-  let opened = 0;
-  const feed = feedOf(world, () => void (opened += 1));
+  const feed = new EventFeed(
+    world,
+    { take: () => undefined, opened: (isNew) => void opened.push(isNew) },
+    ALONE,
+  );
   onTestFinished(() => feed.close());
-  const shown: string[] = [];
   feed.connection.subscribe(({ state }) => void shown.push(state));
   void feed.read();
-  await expect.poll(() => opened).toBe(1);
+  return { after, opened, shown };
+}
+
+test('a lost connection that is replaced within a second is not shown, and one that is not is shown', async () => {
+  const [first, second] = [connection(), connection()];
+  const { opened, shown } = follow(first.events, second.events);
+  await expect.poll(() => opened.length).toBe(1);
   first.end();
-  await expect.poll(() => opened).toBe(2);
+  await expect.poll(() => opened.length).toBe(2);
   expect(shown).toEqual(['connecting', 'live', 'live']);
   second.end();
-  await expect.poll(() => shown.slice(3, 4)).toEqual(['reconnecting']);
+  await expect.poll(() => shown.slice(3)).toEqual(['reconnecting', 'gone']);
 });
 
 test('a connection that replaces one without an event continues from where that one began', async () => {
   const open = [connection(), connection()];
-  const streams = open.map(({ events }) => Object.assign(events, { from: 'a.7' }));
-  const after: (string | undefined)[] = [];
-  const world = {
-    events: (options: EventsOptions) => {
-      after.push(options.after);
-      return Promise.resolve(streams.shift()!);
-    },
-  } as unknown as World;
-  const opened: boolean[] = [];
-  const feed = feedOf(world, (isNew) => void opened.push(isNew));
-  onTestFinished(() => feed.close());
-  void feed.read();
+  const { after, opened } = follow(...open.map(({ events }) => Object.assign(events, { from: 'a.7' })));
   await expect.poll(() => opened.length).toBe(1);
   open[0]!.end();
   await expect.poll(() => opened).toEqual([true, false]);
@@ -80,12 +76,7 @@ test('a server that does not say where its events begin may have missed any, so 
     yield event;
     yield* open[1]!.events;
   }
-  const streams = [open[0]!.events, withEvent(), open[2]!.events];
-  const world = { events: () => Promise.resolve(streams.shift()!) } as unknown as World;
-  const opened: boolean[] = [];
-  const feed = feedOf(world, (isNew) => void opened.push(isNew));
-  onTestFinished(() => feed.close());
-  void feed.read();
+  const { opened } = follow(open[0]!.events, withEvent(), open[2]!.events);
   for (const [nth, { end }] of open.entries()) {
     await expect.poll(() => opened.length).toBe(nth + 1);
     end();
@@ -162,4 +153,11 @@ test('a list of requests says when newer ones have taken the place of its oldest
   expect(list.isCut.value).toBe(false);
   list.take(requests(2, 3));
   expect([list.rows.value, list.isCut.value]).toEqual([requests(3, 2), true]);
+});
+
+test('a screen reader is told what is at risk after several payouts at once', () => {
+  const news = new News();
+  const risk = (count: number) => ({ id: '', type: 'at_risk', data: { count, amount: 500 } }) as const;
+  news.takeEvents([risk(1), risk(2)]);
+  expect(news.said.value).toBe('2 payouts at risk, ₹500.00');
 });

@@ -20,21 +20,21 @@ type EventType = WorldEvent['type'];
 /** The events after which the world may be another one. */
 export const REPLACING: ReadonlySet<EventType> = new Set(['reset', 'restore', 'missed']);
 
-/** What only a screen reader announces: the dashboard shows it elsewhere. */
-const spoken = (type: EventType, events: readonly WorldEvent[]): string | null => {
-  const one = events.length === 1 ? events[0]! : null;
-  switch (type) {
+/** What only a screen reader announces of events of one type: the dashboard shows it elsewhere. */
+const spoken = (events: readonly WorldEvent[]): string | null => {
+  const { length: count } = events;
+  const last = events.at(-1)!;
+  switch (last.type) {
     case 'settlement':
-      if (one?.type === 'settlement') return `${one.data.client_ref_id} is ${one.data.to}`;
-      return `${plural(events.length, 'payout step')} happened`;
+      if (count > 1) return `${plural(count, 'payout step')} happened`;
+      return `${last.data.client_ref_id} is ${last.data.to}`;
     case 'request':
       // reading out each request would be too much
-      return one?.type === 'request' && one.data.outcome === 'pending' ? 'A request is hanging' : null;
+      return count === 1 && last.data.outcome === 'pending' ? 'A request is hanging' : null;
     case 'at_risk':
-      if (one?.type !== 'at_risk') return null;
-      return `${plural(one.data.count, 'payout')} at risk, ${rupees(one.data.amount)}`;
+      return `${plural(last.data.count, 'payout')} at risk, ${rupees(last.data.amount)}`;
     case 'held':
-      return events.length === 1 ? 'A request is held' : `${plural(events.length, 'request')} are held`;
+      return count === 1 ? 'A request is held' : `${plural(count, 'request')} are held`;
     default:
       return null;
   }
@@ -97,8 +97,8 @@ export class News {
   }
 
   takeEvents(events: readonly WorldEvent[]): void {
-    for (const [type, ofType] of Map.groupBy(events, (event) => event.type)) {
-      const sentence = spoken(type, ofType);
+    for (const type of new Set(events.map((event) => event.type))) {
+      const sentence = spoken(events.filter((event) => event.type === type));
       if (sentence !== null) this.#waiting.push(sentence);
     }
     if (this.#waiting.length > 0) this.#saying.order();
