@@ -25,9 +25,9 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8000;
 /** A connection that breaks sooner than this counts as one that was not made. */
 const STEADY_MS = 1000;
-/** A lost connection is shown only after this time, first briefly, later in a sentence: when a replica stops, others take over. */
+/** A lost connection is shown only after a second, first briefly, two seconds later in a sentence: when a replica stops, others take over. */
 const QUIET_MS = 1000;
-const GONE_MS = 3000;
+const GONE_MS = 2000;
 const UNAUTHORIZED = 401;
 const STORE_AWAY = 'STORE_UNAVAILABLE';
 
@@ -52,7 +52,7 @@ export class EventFeed {
   #lastId: string | undefined;
   #isReading = false;
   #broken = new AbortController();
-  #patience: ReturnType<typeof setTimeout>[] = [];
+  #patience: ReturnType<typeof setTimeout> | undefined;
   #wake = (): void => undefined;
 
   /** @param tabs share one connection */
@@ -95,7 +95,7 @@ export class EventFeed {
 
   close(): void {
     this.#over.abort();
-    this.#stopWaiting();
+    clearTimeout(this.#patience);
     this.break();
     this.retry();
   }
@@ -155,29 +155,20 @@ export class EventFeed {
   }
 
   #say(connection: Connection): void {
-    this.#stopWaiting();
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
     this.connection.value = connection;
     if (this.#isReading) this.#tabs.say({ connection, lastId: this.#lastId });
   }
 
   /** Handles a lost connection, which is not shown at first unless the server says what is wrong. */
   #lose(message: string | null): void {
-    if (message !== null) return this.#say({ state: 'gone', message });
-    if (this.#over.signal.aborted || this.#patience.length > 0) return;
-    if (this.connection.value.state === 'gone') return this.#say({ state: 'gone', message: null });
-    this.#patience = [
-      setTimeout(() => this.#show({ state: 'reconnecting' }), QUIET_MS),
-      setTimeout(() => this.#show({ state: 'gone', message: null }), GONE_MS),
-    ];
-  }
-
-  #show(connection: Connection): void {
-    this.connection.value = connection;
-    this.#tabs.say({ connection, lastId: this.#lastId });
-  }
-
-  #stopWaiting(): void {
-    for (const timer of this.#patience.splice(0)) clearTimeout(timer);
+    if (message !== null || this.connection.value.state === 'gone')
+      return this.#say({ state: 'gone', message });
+    this.#patience ??= setTimeout(() => {
+      this.#say({ state: 'reconnecting' });
+      this.#patience = setTimeout(() => this.#say({ state: 'gone', message: null }), GONE_MS);
+    }, QUIET_MS);
   }
 
   #wait(ms: number, turn: AbortSignal): Promise<void> {

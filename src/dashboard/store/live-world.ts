@@ -233,7 +233,8 @@ export class LiveWorld {
     }
     this.payouts.takeNewest(fresh);
     await this.#stale.renew(); // only now, since it knows better
-    if (this.payouts.before.value > 0) this.#oldRisks.value = await this.#pages.atRisk(MOST_PAYOUTS);
+    if (this.payouts.before.value === 0) return;
+    this.#oldRisks.value = (await this.world.transactions({ at_risk: true })).toReversed();
   }
 
   async #askScenario(): Promise<void> {

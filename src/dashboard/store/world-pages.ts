@@ -40,18 +40,6 @@ export class WorldPages {
     return null;
   }
 
-  /** The newest payouts that were made although no response has told the client so. */
-  async atRisk(most: number): Promise<readonly TransactionResponse[]> {
-    const found: TransactionResponse[] = [];
-    for (let cursor: number | null | undefined; cursor !== null && found.length < most;) {
-      const query = { at_risk: true, limit: Math.min(PAGE, most), cursor };
-      const page: TransactionsResponse = await this.#control.get('/transactions', query);
-      found.push(...page.transactions);
-      cursor = page.next;
-    }
-    return found;
-  }
-
   /** The latest balances, oldest first. */
   async balances(most: number): Promise<readonly number[]> {
     const { entries } = await this.#control.get<EntriesResponse>('/wallet/entries', { limit: most });
