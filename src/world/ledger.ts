@@ -21,8 +21,8 @@ export function positionOf(
 ): number | undefined {
   if (txnId === undefined) return clientRefId === undefined ? undefined : index.byReference.get(clientRefId);
   const position = index.byTxnId.get(txnId);
-  const isNamedAlike = clientRefId === undefined || payouts[position ?? -1]?.clientRefId === clientRefId;
-  return isNamedAlike ? position : undefined;
+  if (position === undefined || clientRefId === undefined) return position;
+  return payouts[position]!.clientRefId === clientRefId ? position : undefined;
 }
 
 export function findPayout(state: WorldState, key: PayoutKey): Payout | undefined {
@@ -181,7 +181,7 @@ export function payoutsPage(world: WorldState, query: z.output<typeof Transactio
     (isAtRisk === undefined || (payout.told === null) === isAtRisk) &&
     (clientRefId === undefined || payout.clientRefId === clientRefId);
   if (clientRefId !== undefined) {
-    const latest = world.payouts[positionOf(world, { clientRefId }) ?? -1];
+    const latest = findPayout(world, { clientRefId });
     // a reference has more than one payout only in a dialect that pays twice
     if (latest === undefined || latest.nth === 1) {
       return { items: latest !== undefined && isWanted(latest) ? [latest] : [], next: null };

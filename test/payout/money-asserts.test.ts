@@ -14,7 +14,7 @@ import {
 import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/payout.ts';
 import type { Step } from '../../src/contract/snapshot-lines.ts';
 import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
-import { addPayout, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
+import { addPayout, brokenInvariants, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
 import { Core, timelines } from '../support/world/core.ts';
 import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/world/payouts.ts';
@@ -194,4 +194,11 @@ test('a step in the queue that its payout does not wait for is a fault, unless i
   const { txnId, createdAtMs } = world.payout('a');
   world.state.index.due.push({ dueMs: createdAtMs + 1, createdAtMs, txnId, position: 0 });
   expect(() => nextDueMsOf(world.state)).toThrow('only a forced step cancels what was planned');
+});
+
+test('a world whose payouts and their sums are not the same has lost one', () => {
+  const { state } = new Core();
+  expect(brokenInvariants(state)).toEqual([]);
+  state.index.tallies.PENDING.count += 1;
+  expect(brokenInvariants(state)).toEqual(['every payout is in one state']);
 });

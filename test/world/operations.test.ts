@@ -89,6 +89,12 @@ describe('a forced transition', () => {
     ]);
     expect(world.state.entries).toHaveLength(3);
   });
+
+  test('of a payout that there is not is refused', () => {
+    const refused = () => new Core().submit({ kind: 'transition', txnId: 'T1', to: 'SUCCESS' });
+    const message = 'This world has no transaction T1';
+    expect(refused).toThrow(expect.objectContaining({ code: 'TRANSACTION_NOT_FOUND', message }));
+  });
 });
 
 const rich = sourceOf({ wallet: { opening_balance: 7.77 }, settlement: 'instant' }, {}, 'rich');

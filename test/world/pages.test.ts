@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { entriesPage, payoutsPage, recordEntry } from '../../src/world/ledger.ts';
+import { entriesPage, findPayout, payoutsPage, recordEntry } from '../../src/world/ledger.ts';
 import { credit } from '../../src/payout/money.ts';
 import { Core, START_MS, timelines } from '../support/world/core.ts';
 
@@ -64,6 +64,16 @@ test('a list shows one state, or one reference with all its payouts', () => {
   expect(listed({ client_ref_id: 'c' })).toEqual(['', null]);
 });
 
+test('a list shows the payouts whose client was told of them, or the others', () => {
+  const lost = { match: { client_ref_id: 'a' }, effect: { commit: true, respond: { status: 500 } } };
+  const world = new Core({ rules: [{ name: 'lost', ...lost }] });
+  for (const reference of ['a', 'b']) world.pay(reference);
+  for (const [isAtRisk, reference] of [[true, 'a'] as const, [false, 'b'] as const]) {
+    const { items } = payoutsPage(world.state, { ...FIRST, at_risk: isAtRisk });
+    expect(items).toEqual([world.payout(reference)]);
+  }
+});
+
 test('a search through a long list stops after twenty thousand, and says where it goes on', () => {
   const world = new Core();
   const { state } = world;
@@ -89,4 +99,14 @@ test('a payout that is named is found without a search, unless its reference has
   world.pay('a');
   // a page of nothing would not be full: this is answered without one
   expect(payoutsPage(world.state, { ...FIRST, client_ref_id: 'a', limit: 0 }).items).toHaveLength(1);
+});
+
+test('a payout is named by either id, or by both if both are its own', () => {
+  const world = new Core();
+  for (const reference of ['a', 'b']) world.pay(reference);
+  const { txnId } = world.payout('b');
+  const found = [{ txnId }, { clientRefId: 'b' }, { txnId, clientRefId: 'b' }];
+  for (const key of found) expect(findPayout(world.state, key)).toBe(world.payout('b'));
+  const none = [{ txnId, clientRefId: 'a' }, { txnId: 'T', clientRefId: 'b' }, { clientRefId: 'c' }, {}];
+  for (const key of none) expect(findPayout(world.state, key)).toBeUndefined();
 });
