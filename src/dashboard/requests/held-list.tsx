@@ -1,14 +1,11 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { HeldRequest, ReleaseOrder } from '../../client/orders.ts';
 import { useAction, useLive } from '../store/current-world.ts';
-import { Together } from '../store/together.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
 import { istTime } from '../ui/formats.ts';
 import { Foreign, Refusal } from '../ui/marks.tsx';
 import css from './held.module.css';
-
-const READ_EVERY_MS = 300;
 
 /** What the client of a released request can see. */
 const RESPONSES = {
@@ -24,18 +21,12 @@ type Response = keyof typeof RESPONSES;
 /** The requests that rules hold, each with a button that releases it. Renders nothing while there are none. */
 export function HeldList() {
   const live = useLive();
-  const [held, setHeld] = useState<readonly HeldRequest[]>([]);
+  const held = live.held.value;
   const [chosen, setChosen] = useState<Response>('the response that its rule specifies');
   const { isBusy, refusal, run } = useAction();
-  const read = async (): Promise<void> => setHeld((await live.feed.answerTo(live.world.held())) ?? []);
-  const [reading] = useState(() => new Together(read, READ_EVERY_MS));
-  // a held request sends events when its wait begins and when it ends
-  useEffect(() => reading.order(), [live.requests.rows.value, live.feed.connection.value]);
-  useEffect(() => () => reading.close(), []);
   const release = (request: HeldRequest) => (): void =>
     run(async () => {
       await request.release(RESPONSES[chosen]);
-      reading.order();
       return `${request.route} ${request.client_ref_id ?? ''} is released.`;
     });
   if (held.length === 0) return null;

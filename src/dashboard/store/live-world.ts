@@ -9,6 +9,7 @@ import type {
   WorldResponse,
 } from '../../contract/control-responses.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
+import type { HeldRequest } from '../../client/orders.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import { clientFindings } from '../conduct/client-findings.ts';
 import { messageOf } from '../ui/formats.ts';
@@ -59,6 +60,8 @@ export class LiveWorld {
       : this.payouts.rows.value.filter(({ at_risk: isAtRisk }) => isAtRisk),
   );
   readonly requests = new RequestList(MOST_REQUESTS);
+  /** The requests that rules hold. */
+  readonly held = signal<readonly HeldRequest[]>([]);
   readonly findings = computed(() => clientFindings(this.report.value, this.requests.rows.value));
   /** The latest balances, oldest first. */
   readonly balances = signal<readonly number[]>([]);
@@ -175,7 +178,12 @@ export class LiveWorld {
   async #askEverything(): Promise<void> {
     // one that takes longer than a try is waited for by the next try: nothing else is shown before it
     while (this.#mustRead || this.#reading !== null) await (this.#reading ??= this.#readAnew());
-    await Promise.all([this.#sums().then((take) => take()), this.#askPayouts(), this.#askScenario()]);
+    await Promise.all([
+      this.#sums().then((take) => take()),
+      this.#askPayouts(),
+      this.#askScenario(),
+      this.world.held().then((held) => (this.held.value = held)),
+    ]);
     if (this.#stale.size > 0) this.#asking.order();
   }
 
