@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../../src/index.ts';
-import { clientOf, type Client } from '../../support/sandbox.ts';
+import { expect, test } from 'vitest';
+import { sandboxFor, type Client } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 import { START } from '../../support/world/ways-in.ts';
 import { Random } from '../../support/world/random.ts';
@@ -26,25 +25,23 @@ async function moveAlone(client: Client, nth: number): Promise<void> {
 }
 
 test(`${WORLDS} tests at once share one sandbox without affecting each other`, async () => {
-  const sandbox = await startSandbox({ clock: START, openingBalance: OPENING_BALANCE, rateLimit: 'off' });
-  onTestFinished(() => sandbox.close());
-  const clients = Array.from({ length: WORLDS }, () => clientOf(sandbox.world()));
+  const { client } = await sandboxFor({ clock: START, openingBalance: OPENING_BALANCE });
+  const clients = Array.from({ length: WORLDS }, () => client());
   await Promise.all(clients.map(moveAlone));
   const ids = await Promise.all(clients.map(async ({ world }) => (await world.summary()).id));
   expect(new Set(ids).size).toBe(WORLDS);
 });
 
 test('the same requests in five worlds at once give the same bytes, except for the ids', async () => {
-  const sandbox = await startSandbox({ clock: START, rateLimit: 'off' });
-  onTestFinished(() => sandbox.close());
-  const story = async (client: Client) => {
-    await client.pay({ amount: 10 });
-    await client.pay({ client_ref_id: 'other', amount: 0 });
-    await client.clock.advance('1h');
-    await client.world.fund(5);
-    return [await client.world.entries(), await client.world.transactions(), await client.world.clock.read()];
+  const { client } = await sandboxFor({ clock: START });
+  const story = async ({ pay, clock, world }: Client) => {
+    await pay({ amount: 10 });
+    await pay({ client_ref_id: 'other', amount: 0 });
+    await clock.advance('1h');
+    await world.fund(5);
+    return [await world.entries(), await world.transactions(), await clock.read()];
   };
-  const books = await Promise.all(Array.from({ length: 5 }, () => story(clientOf(sandbox.world()))));
+  const books = await Promise.all(Array.from({ length: 5 }, () => story(client())));
   const withoutIds = (book: unknown) =>
     JSON.stringify(book).replace(/"(txn_id|utr)":"\w+"/g, (_all, name: string) => `"${name}":"-"`);
   expect(new Set(books.map(withoutIds)).size).toBe(1);

@@ -4,14 +4,10 @@ import type { WallClock } from '../../../src/log/wall-clock.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 
-const WORLD = 'd'.repeat(32);
 const MINUTE_MS = 60_000;
-
-const credit = async (log: Worlds): Promise<void> =>
-  void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 }));
 
 async function readerAt(log: Worlds) {
   const events: string[] = [];

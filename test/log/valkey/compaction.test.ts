@@ -3,9 +3,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { initiate, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
-const WORLD = 'c'.repeat(32);
 const PAYOUTS = 3200;
 const AT_ONCE = 200;
 

@@ -12,13 +12,10 @@ import { initiate, readerOf, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { laterClock } from '../../support/world/later-clock.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { credit, storedLogFor } from '../../support/store/stored-log.ts';
 
 const DROPPED = 'd'.repeat(32);
 const LIVE = 'e'.repeat(32);
-
-const credit = async (log: Worlds, worldId: string): Promise<void> =>
-  void (await (await log.use(worldId)).submit({ kind: 'credit', amountPaise: 500 }));
 
 const balanceOf = async (log: Worlds, worldId: string): Promise<number> =>
   (await log.use(worldId)).read(({ wallet }) => wallet.balancePaise);

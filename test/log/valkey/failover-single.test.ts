@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { allReplicated } from '../../support/store/store-cluster.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
-
-const WORLD = 'c'.repeat(32);
 
 test('a failover that leaves connections open is followed: a store that became read-only is connected again', async () => {
   const [first, second] = [await RedisServer.start(), await RedisServer.start()];
@@ -17,13 +15,9 @@ test('a failover that leaves connections open is followed: a store that became r
     storeObserver: {
       away: (reason) => void noted.push(reason),
       back: () => void noted.push('back'),
-      warning: () => undefined,
-      lost: () => undefined,
     },
   });
-  const credit = async (): Promise<unknown> =>
-    (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 1 });
-  await credit();
+  await credit(log);
   const events: string[] = [];
   await (
     await log.use(WORLD)
@@ -34,7 +28,7 @@ test('a failover that leaves connections open is followed: a store that became r
   await first.command('REPLICAOF', '127.0.0.1', String(second.port));
   await expect
     .poll(() =>
-      credit().then(
+      credit(log).then(
         () => 'done',
         () => 'refused',
       ),

@@ -7,11 +7,9 @@ import { systemClock } from '../../../src/platform/system-clock.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 const ADMIN = 'the-token-of-the-admin';
-const WORLD = 'c'.repeat(32);
-
 const balanceOf = (log: Worlds): Promise<number | null> =>
   log.visit(WORLD, (world) => readUnlessDropped(world, ({ wallet }) => wallet.balancePaise));
 

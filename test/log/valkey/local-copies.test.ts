@@ -1,15 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { World } from '../../../src/log/world.ts';
-import type { Worlds } from '../../../src/log/worlds.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 import { balance } from '../../support/world/core.ts';
 import { laterClock } from '../../support/world/later-clock.ts';
-
-const WORLD = 'c'.repeat(32);
-
-const credit = async (log: Worlds): Promise<void> =>
-  void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise: 500 }));
 
 describe('a world that a server has just loaded', () => {
   test('is there for a reader who arrives as the last one leaves', async () => {

@@ -12,17 +12,9 @@ import { freshStore } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { serverFor } from '../../support/server.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
-const WORLD = 'c'.repeat(32);
-const mayBeAway = {
-  storeObserver: {
-    away: () => undefined,
-    back: () => undefined,
-    warning: () => undefined,
-    lost: () => undefined,
-  },
-};
+const mayBeAway = { storeObserver: { away: () => undefined } };
 
 const credit = async (log: Worlds): Promise<void> => {
   const world = await log.use(WORLD);
@@ -117,12 +109,7 @@ test('a step that comes due while its part of the store is away is not reported 
   const { log, store } = await storedLogFor(await freshStore(), 'one', {
     wallClock: clock,
     activeSource: () => source,
-    observer: {
-      settled: () => undefined,
-      failed: (_worldId, error) => void failed.push(error),
-      dropped: () => undefined,
-      refusalsDropped: () => undefined,
-    },
+    observer: { failed: (_worldId, error) => void failed.push(error) },
   });
   await (await log.use(WORLD)).submit(initiate());
   const refused = vi.spyOn(store.connection, 'reliably').mockRejectedValue(unavailable());

@@ -6,9 +6,7 @@ import { ask } from '../../support/control.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
-
-const WORLD = 'c'.repeat(32);
+import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 /** Remembers all that a store has. @returns a function that puts it back, as a restart with older data does */
 async function saved(url: string): Promise<() => Promise<unknown>> {
@@ -28,8 +26,6 @@ async function saved(url: string): Promise<() => Promise<unknown>> {
   };
 }
 
-const credit = async (log: Worlds, amountPaise: number): Promise<void> =>
-  void (await (await log.use(WORLD)).submit({ kind: 'credit', amountPaise }));
 const balanceAt = async (log: Worlds): Promise<number> =>
   (await log.use(WORLD)).read(({ wallet }) => wallet.balancePaise);
 
@@ -46,12 +42,12 @@ describe('a store that comes back with older data', () => {
     const url = await freshStore();
     const { log: one, lost } = await storedLogFor(url, 'one');
     const { log: other, lost: lostAtOther } = await storedLogFor(url, 'other');
-    await credit(one, 1);
+    await credit(one, WORLD, 1);
     const goBack = await saved(url);
-    for (const log of [one, other, one]) await credit(log, 10);
+    for (const log of [one, other, one]) await credit(log, WORLD, 10);
     expect(await balanceAt(other)).toBe(1031);
     await goBack();
-    for (const log of [one, other]) await credit(log, 100);
+    for (const log of [one, other]) await credit(log, WORLD, 100);
     expect([await balanceAt(one), await balanceAt(other)]).toEqual([1201, 1201]);
     expect([lost, lostAtOther]).toEqual([[WORLD], [WORLD]]);
   });
@@ -60,21 +56,21 @@ describe('a store that comes back with older data', () => {
     const url = await freshStore();
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other } = await storedLogFor(url, 'other');
-    await credit(one, 1);
+    await credit(one, WORLD, 1);
     const goBack = await saved(url);
     const before = await readAt(other);
-    await credit(one, 10);
+    await credit(one, WORLD, 10);
     await expect.poll(() => before.events.length).toBe(1);
     const { delayed } = (await other.use(WORLD)).connections;
     const isReleased = new Promise((resolve) => delayed.hold(resolve));
     await goBack();
-    await credit(one, 100); // as many commands as the store has lost
+    await credit(one, WORLD, 100); // as many commands as the store has lost
     await isReleased;
     await expect.poll(() => before.isEnded).toBe(true);
     const { events } = await readAt(other, before.events[0]!.id);
     expect(events.map(({ type }) => type)).toEqual(['missed', 'wallet', 'wallet']);
     const now = await readAt(other);
-    await credit(one, 1);
+    await credit(one, WORLD, 1);
     await expect.poll(() => now.events.map(({ type }) => type)).toEqual(['wallet']);
   });
 

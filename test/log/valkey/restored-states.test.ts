@@ -8,9 +8,7 @@ import type { WorldState } from '../../../src/world/state.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
-
-const WORLD = 'c'.repeat(32);
+import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 describe('a world in a store that is restored', () => {
   test('again and again keeps a few states, and none that its log no longer needs', async () => {
@@ -105,12 +103,7 @@ describe('a world in a store that is restored', () => {
 
   test('reports no bug when its server stops before it has written a snapshot', async () => {
     const failed: unknown[] = [];
-    const observer = {
-      settled: () => undefined,
-      failed: (_worldId: string, error: unknown) => void failed.push(error),
-      dropped: () => undefined,
-      refusalsDropped: () => undefined,
-    };
+    const observer = { failed: (_worldId: string, error: unknown) => void failed.push(error) };
     const { log, store } = await storedLogFor(await freshStore(), 'one', { observer });
     const world = await log.use(WORLD);
     const state = (await log.use('d'.repeat(32))).latest as WorldState;
