@@ -71,7 +71,7 @@ export async function hunt({
 }: HuntOptions): Promise<HuntResult> {
   const settings = huntSettings(given);
   const { settlement = 'instant', ...others } = options ?? {};
-  const sandbox = await startHere(
+  await using sandbox = await startHere(
     readOptions({
       port: 0,
       logLevel: 'silent',
@@ -82,28 +82,24 @@ export async function hunt({
       settlement,
     }),
   );
-  try {
-    const { runHunt } = await import('./trials/hunt/hunt.ts');
-    return await runHunt(settings, {
-      sandbox,
-      settlement,
-      known,
-      wallClock: systemClock(),
-      stop: new AbortController().signal,
-      client: async (world, signal) => {
-        try {
-          const reported = await run(world, signal);
-          if (reported !== 'failed' && reported !== 'in-doubt') return { kind: 'success' };
-          return { kind: 'failure', why: `it reports ${reported}`, isInDoubt: reported === 'in-doubt' };
-        } catch (error) {
-          return { kind: 'failure', why: error instanceof Error ? error.message : String(error) };
-        }
-      },
-      ...(onRun !== undefined && { onRun }),
-    });
-  } finally {
-    await sandbox.close();
-  }
+  const { runHunt } = await import('./trials/hunt/hunt.ts');
+  return await runHunt(settings, {
+    sandbox,
+    settlement,
+    known,
+    wallClock: systemClock(),
+    stop: new AbortController().signal,
+    client: async (world, signal) => {
+      try {
+        const reported = await run(world, signal);
+        if (reported !== 'failed' && reported !== 'in-doubt') return { kind: 'success' };
+        return { kind: 'failure', why: `it reports ${reported}`, isInDoubt: reported === 'in-doubt' };
+      } catch (error) {
+        return { kind: 'failure', why: error instanceof Error ? error.message : String(error) };
+      }
+    },
+    ...(onRun !== undefined && { onRun }),
+  });
 }
 
 export { HuntError } from './trials/hunt/options.ts';

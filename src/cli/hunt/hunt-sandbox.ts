@@ -24,7 +24,8 @@ export async function huntInOwnSandbox(
   parts: Omit<HuntParts, 'sandbox' | 'settlement' | 'wallClock' | 'openJoined'>,
 ): Promise<HuntResult> {
   const server = await startOwnServer(sandboxSettings);
-  const sandbox = sandboxAt(server, () => ''); // every run names its key
+  const noNewKeys = (): string => ''; // every run names its key
+  await using sandbox = sandboxAt(server, noNewKeys, () => server.close());
   const { settlement } = sandboxSettings;
   const said = new Set<string>();
   const openJoined: OpenJoinedRun = (scenario) =>
@@ -36,10 +37,6 @@ export async function huntInOwnSandbox(
       said,
       collect: (server) => joinedWorlds(server),
     });
-  try {
-    const wallClock = systemClock();
-    return await runHunt(settings, { ...parts, sandbox, settlement, wallClock, openJoined });
-  } finally {
-    await server.close();
-  }
+  const wallClock = systemClock();
+  return await runHunt(settings, { ...parts, sandbox, settlement, wallClock, openJoined });
 }

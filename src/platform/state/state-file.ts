@@ -63,12 +63,8 @@ async function withUnfinished(file: string, work: (unfinished: string) => Promis
 /** Makes the entries of a folder durable. Where a folder cannot be opened (Windows), the system does so by itself. */
 async function syncFolder(folder: string): Promise<void> {
   try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await using handle = await open(folder, 'r');
+    await handle.sync();
   } catch (error) {
     if (!['EISDIR', 'EPERM', 'EACCES'].includes(codeOf(error) ?? '')) throw error;
   }
