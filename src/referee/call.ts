@@ -55,7 +55,7 @@ function retryAfterMs({ answer }: JournalEntry, endedMs: number): number | null 
   const name = Object.keys(answer.headers).find((header) => header.toLowerCase() === 'retry-after');
   const text = String(name === undefined ? '' : answer.headers[name]);
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const untilMs = Date.parse(text);
+  const untilMs = Date.parse(/[A-Z]/.test(text) ? text : ''); // Node.js reads 1.5 as the fifth of January
   return Number.isNaN(untilMs) ? null : Math.max(untilMs - endedMs, 0);
 }
 

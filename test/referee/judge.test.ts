@@ -206,6 +206,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['retry-after-ignored', 'not_exercised', [busy(500), {}]],
   ['retry-after-ignored', 'passed', [busy(503), again('order-2')]],
   ['retry-after-ignored', 'not_exercised', [{ http: 429 }, {}]],
+  ['retry-after-ignored', 'not_exercised', [{ http: 429, headers: { 'Retry-After': '1.5' } }, {}]],
   ['no-backoff', 'found notice', [unknown, unknown, unknown, unknown]],
   ['no-backoff', 'passed', failing(0, 1, 3, 7)],
   ['no-backoff', 'passed', failing(0, 1000, 3000, 5000)],
