@@ -125,11 +125,6 @@ export class Worlds {
     }
   }
 
-  /** Ends a world. @returns whether there was one */
-  drop(worldId: string): Promise<boolean> {
-    return this.#drop(worldId, 'admin');
-  }
-
   draft(): Draft {
     return this.#known.draft();
   }
@@ -220,14 +215,14 @@ export class Worlds {
         store.directory === null
           ? evictions?.before(this.#known.get(worldId)!.world, reason) // at once
           : await this.visit(worldId, look);
-      if (await this.#drop(worldId, reason, idleMs)) await after?.();
+      if (await this.drop(worldId, reason, idleMs)) await after?.();
     } catch (error) {
       if (!(error instanceof Refusal)) observer.failed(worldId, error); // another server may drop it, or the store is unavailable
     }
   }
 
-  /** In memory, it is dropped when this returns. */
-  async #drop(worldId: string, reason: DropReason, idleMs?: number): Promise<boolean> {
+  /** Ends a world; at once in memory. @param idleMs only when it was not used for this long @returns whether there was one */
+  async drop(worldId: string, reason: DropReason = 'admin', idleMs?: number): Promise<boolean> {
     const { store, observer } = this.#options;
     const known = this.#known.get(worldId);
     const epoch = known?.world.epoch;
