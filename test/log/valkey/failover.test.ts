@@ -136,7 +136,7 @@ describe('a cluster of stores', () => {
       const { id } = await worlds[0]!.world.summary();
       const slot = String(await nodes[0]!.command('CLUSTER', 'KEYSLOT', keysOf(id).head));
       const master = await nodeOf(nodes, slot);
-      const replica = await replicaOf(master);
+      const replica = await replicaOf(master, nodes);
       const isMaster = async (): Promise<boolean> => (await nodeOf([replica, ...nodes], slot)) === replica;
 
       const asked = await payDuring(worlds, 'asked', async () => {

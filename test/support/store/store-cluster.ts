@@ -26,11 +26,14 @@ export const clusterFor = async (): Promise<string> => clusterUrl(await clusterN
 
 const idOf = async (server: RedisServer): Promise<string> => String(await server.command('CLUSTER', 'MYID'));
 
-/** A node that takes over from another when that is gone. */
-export async function replicaOf(master: RedisServer): Promise<RedisServer> {
+/** A node that takes over from another when that is gone. All nodes know it then: one that does not will not vote for it. */
+export async function replicaOf(master: RedisServer, nodes: readonly RedisServer[]): Promise<RedisServer> {
   const replica = await node(...QUICK_TO_FAIL_OVER);
+  const [masterId, id] = [await idOf(master), await idOf(replica)];
   await replica.meet(master);
-  await replica.command('CLUSTER', 'REPLICATE', await idOf(master));
+  await replica.command('CLUSTER', 'REPLICATE', masterId);
+  const known = async (by: RedisServer) => String(await by.command('CLUSTER', 'REPLICAS', masterId));
+  for (const one of nodes) while (!(await known(one)).includes(id)) await soon();
   while (!String(await master.command('INFO', 'replication')).includes('state=online')) await soon();
   return replica;
 }
