@@ -37,8 +37,7 @@ const REQUESTS: ListKind<JournalEntry, RequestFilter> = {
   more: ['from', 'to'],
   wanted: wantedRequests,
   listed: ({ requests }, id) => requests.get(Number(id)),
-  read: async ({ world }, id) =>
-    (await world.requests({ since: Number(id) - 1 })).find((one) => one.id === Number(id)),
+  read: (live, id) => live.request(Number(id)),
   unknown: 'The journal of this world has no request',
   layout: table.requests,
   keyOf: ({ id }) => String(id),

@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { WorldReport } from '../../contract/conduct.ts';
 import type {
   ClockResponse,
+  JournalEntry,
   ScenarioResponse,
   ScenariosResponse,
   TransactionResponse,
@@ -92,6 +93,7 @@ export class LiveWorld {
   #reading: Promise<void> | null = null;
   #mustRead = false;
   #isScenarioOld = true;
+  #areRisksOld = true;
   readonly #stale: StalePayouts;
 
   constructor(url: string, apiKey: string) {
@@ -119,6 +121,11 @@ export class LiveWorld {
     this.#judging.close();
     clearInterval(this.#looking);
     clearTimeout(this.#taking);
+  }
+
+  /** One request of the journal, also if the page does not have it; undefined if there is none. */
+  request(id: number): Promise<JournalEntry | undefined> {
+    return this.#pages.request(id);
   }
 
   /** Loads payouts that are older than those on the page, page by page. @param count how many the page then has, if there are so many */
@@ -152,6 +159,7 @@ export class LiveWorld {
     if (requests.length > 0) this.requests.take(requests);
     for (const request of requests) this.#stale.takeRequest(request);
     if (events.some(({ type }) => type === 'rule' || type === 'scenario')) this.#isScenarioOld = true;
+    if (changes.length > 0 || dataOf('at_risk').length > 0) this.#areRisksOld = true;
     const clock = dataOf('clock').at(-1);
     if (clock !== undefined) this.#takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
     this.news.takeEvents(events);
@@ -179,7 +187,10 @@ export class LiveWorld {
     // one that takes longer than a try is waited for by the next try: nothing else is shown before it
     while (this.#mustRead || this.#reading !== null) await (this.#reading ??= this.#readAnew());
     await Promise.all([
-      this.#sums().then((take) => take()),
+      this.#sums().then((take) => {
+        take();
+        return this.#askRisks();
+      }),
       this.#askPayouts(),
       this.#askScenario(),
       this.world.held().then((held) => (this.held.value = held)),
@@ -201,6 +212,7 @@ export class LiveWorld {
       this.requests.begin(journal.requests, journal.evicted);
       this.payouts.clear();
       this.#oldRisks.value = null;
+      this.#areRisksOld = true;
       this.payouts.takeNewest(payouts);
       this.#isScenarioOld = true;
       this.scenarios.value = scenarios;
@@ -241,8 +253,19 @@ export class LiveWorld {
     }
     this.payouts.takeNewest(fresh);
     await this.#stale.renew(); // only now, since it knows better
-    if (this.payouts.before.value === 0) return;
-    this.#oldRisks.value = (await this.world.transactions({ at_risk: true })).toReversed();
+  }
+
+  /** Reads the payouts at risk where the list may lack some of them, if any payout has changed. */
+  async #askRisks(): Promise<void> {
+    if (this.payouts.before.value === 0 || !this.#areRisksOld) return;
+    this.#areRisksOld = false; // before they are asked for: they may change once more meanwhile
+    try {
+      const { count } = this.summary.value!.at_risk;
+      this.#oldRisks.value = await this.#pages.atRisk(Math.min(count, MOST_PAYOUTS));
+    } catch (error) {
+      this.#areRisksOld = true;
+      throw error;
+    }
   }
 
   async #askScenario(): Promise<void> {

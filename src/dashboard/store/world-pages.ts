@@ -1,5 +1,6 @@
 import type {
   EntriesResponse,
+  JournalEntry,
   RequestsResponse,
   TransactionsResponse,
   TransactionResponse,
@@ -23,6 +24,13 @@ export class WorldPages {
     return this.#control.get('/requests', { limit });
   }
 
+  /** One request; undefined if the journal does not have it. */
+  async request(id: number): Promise<JournalEntry | undefined> {
+    const query = { since: id - 1, order: 'oldest', limit: 1 };
+    const { requests } = await this.#control.get<RequestsResponse>('/requests', query);
+    return requests.find((one) => one.id === id);
+  }
+
   /** @param before how many payouts are older than those loaded; a cursor is a position */
   payouts(before?: number, limit = PAGE): Promise<TransactionsResponse> {
     return this.#control.get('/transactions', {
@@ -38,6 +46,18 @@ export class WorldPages {
       if (page.next === null || page.transactions.some(isKnown)) return page;
     }
     return null;
+  }
+
+  /** The newest payouts at risk. @param count how many there are: no older payouts are searched for more */
+  async atRisk(count: number): Promise<readonly TransactionResponse[]> {
+    const found: TransactionResponse[] = [];
+    for (let cursor: number | null | undefined; cursor !== null && found.length < count;) {
+      const query = { at_risk: true, limit: PAGE, cursor };
+      const page: TransactionsResponse = await this.#control.get('/transactions', query);
+      found.push(...page.transactions);
+      cursor = page.next;
+    }
+    return found;
   }
 
   /** The latest balances, oldest first. */
