@@ -155,7 +155,7 @@ test('a list of requests says when newer ones have taken the place of its oldest
   expect([list.rows.value, list.isCut.value]).toEqual([requests(3, 2), true]);
 });
 
-test('a screen reader is told what is at risk after several payouts at once', () => {
+test('a screen reader announces the payouts at risk, also after several at once', () => {
   const news = new News();
   const risk = (count: number) => ({ id: '', type: 'at_risk', data: { count, amount: 500 } }) as const;
   news.takeEvents([risk(1), risk(2)]);

@@ -25,7 +25,7 @@ const GONE: readonly (readonly [words: RegExp, better: string])[] = [
   [/no step of a payout has a due time/, 'nothing scheduled'],
   [/there are \$\{names/, 'use one of'],
   [/this is not the admin token/, 'the admin token is missing or wrong'],
-  [/how manieth|keeps a true wallet|stands what stands/, 'English'],
+  [/how manieth|keeps a true wallet|stands what stands/, 'plain English'],
   [/how the house is laid out|what it was put through/, 'how the code is organised, how it was tested'],
 ];
 

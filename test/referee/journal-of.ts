@@ -5,6 +5,7 @@ import {
   type RefereeSettingsInput,
   type WorldReport,
 } from '../../src/contract/conduct.ts';
+import { payoutResponse } from '../support/payout-response.ts';
 import type {
   EntryResponse,
   JournalEntry,
@@ -89,35 +90,21 @@ export const payoutOf = (
   reference: string,
   steps: readonly (readonly [TransactionResponse['status'], number])[],
   change: Partial<TransactionResponse> = {},
-): TransactionResponse => ({
-  txn_id: `TXN-${reference}`,
-  client_ref_id: reference,
-  status: steps.at(-1)?.[0] ?? 'PENDING',
-  amount: 100,
-  transfer_mode: 'IMPS',
-  beneficiary_name: 'Asha Rao',
-  beneficiary_account: '000123456789',
-  beneficiary_ifsc: 'SBIN0000001',
-  utr: null,
-  created_at: iso(0),
-  completed_at: null,
-  nth: 1,
-  planned_by: 'a test',
-  reason: '',
-  hidden_by: null,
-  at_risk: false,
-  told: null,
-  legal: [],
-  timeline: steps.map(([to, atMs]) => ({
-    to,
-    at: iso(atMs),
-    polls: null,
-    utr: false,
-    done: true,
-    forced: false,
-  })),
-  ...change,
-});
+): TransactionResponse =>
+  payoutResponse(`TXN-${reference}`, {
+    client_ref_id: reference,
+    status: steps.at(-1)?.[0] ?? 'PENDING',
+    created_at: iso(0),
+    timeline: steps.map(([to, atMs]) => ({
+      to,
+      at: iso(atMs),
+      polls: null,
+      utr: false,
+      done: true,
+      forced: false,
+    })),
+    ...change,
+  });
 
 export const creditAt = (atMs: number): EntryResponse => ({
   kind: 'credit',

@@ -47,7 +47,10 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       'find out the dialect of a service, for serve --dialect\n\nOnly --level pay moves money: at most ₹6.',
     )
     .addOption(
-      new Option('--level <level>', '3 GETs, also 6 POSTs above the balance, or also payouts of at most ₹6')
+      new Option(
+        '--level <level>',
+        'read: 3 GETs; refused: also 6 POSTs above the balance; pay: also up to ₹6',
+      )
         .choices(['read', 'refused', 'pay'])
         .default('read'),
     )

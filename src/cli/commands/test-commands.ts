@@ -7,9 +7,10 @@ import type { SettingFlags } from '../own-server.ts';
 import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-builder.ts';
 
 const FLAGS = {
-  runner: new Option('--runner <name>', 'what runs the test [default vitest if package.json has it]').choices(
-    ['vitest', 'node'],
-  ),
+  runner: new Option(
+    '--runner <name>',
+    'what runs the test [default vitest if package.json has it, else node]',
+  ).choices(['vitest', 'node']),
   env: list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'),
   intent: new Option(
     '--intent <field>',
