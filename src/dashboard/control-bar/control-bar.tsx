@@ -36,13 +36,12 @@ function FailureSentence() {
   ];
   const [value, what] = options.find(([name]) => name === chosen) ?? options[0]!;
   const order = (): void => {
-    const taken = (live.scenario.value?.rules ?? []).map(({ name }) => name);
     const text = `${times === 'every' ? 'every' : `the ${times}`} ${route} ${what}`;
     const failure = failures.find(({ name }) => name === value);
     const rule =
       failure === undefined
         ? magic.find(({ name }) => MAGIC + name === value)!.forEveryPayout
-        : ruleOf(failure, route, times, taken);
+        : ruleOf(failure, route, times);
     const count = TIMES[times];
     orderRule(live, count === null ? rule : { ...rule, times: count }, text);
   };

@@ -34,18 +34,17 @@ export type Failure = (typeof FAILURES)[number];
 export const TIMES = { next: 1, 'next 3': 3, every: null } as const;
 export type Times = keyof typeof TIMES;
 
-/** A rule that orders a failure. @param taken the names of the rules that are there */
-export function ruleOf(
-  { name, effect }: Failure,
-  route: RouteName,
-  times: Times,
-  taken: readonly string[],
-): RuleRequest & { readonly name: string } {
-  const base = route === 'initiate' ? name : `${route}-${name}`;
-  let unused = base;
-  for (let nth = 2; taken.includes(unused); nth += 1) unused = `${base}-${nth}`;
+export type NamedRule = RuleRequest & { readonly name: string };
+
+/** A rule that orders a failure. */
+export function ruleOf({ name, effect }: Failure, route: RouteName, times: Times): NamedRule {
   const count = TIMES[times];
-  return { name: unused, match: { route }, effect, ...(count === null ? {} : { times: count }) };
+  return {
+    name: route === 'initiate' ? name : `${route}-${name}`,
+    match: { route },
+    effect,
+    ...(count !== null && { times: count }),
+  };
 }
 
 /** An ordered rule in words: `the next initiate gets a 500 after the payout`; its description or name for any other rule. */
@@ -90,7 +89,7 @@ export interface MagicBeneficiary {
   readonly kind: (typeof MAGIC_KINDS)[number];
   readonly description: string;
   /** Does the same for every payout, whatever its account. */
-  readonly forEveryPayout: RuleRequest & { readonly name: string };
+  readonly forEveryPayout: NamedRule;
 }
 
 const isPaid = ({ commit, respond, fault }: Effect): boolean =>

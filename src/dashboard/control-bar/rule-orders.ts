@@ -1,9 +1,11 @@
-import type { RuleRequest } from '../../contract/control.ts';
 import { perform, type Effects, type Said } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
+import type { NamedRule } from './failure-kinds.ts';
 
 /** What an action that changes rules does, besides what it says. */
 export const RULE_EFFECTS: Effects = { causes: ['scenario'], undo: true };
+
+let latest: Promise<void> = Promise.resolve(); // one change after another, since a new rule is named after those that are there
 
 /** Makes these calls one after another, with a message that says how it ended. */
 export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unknown>)[], text: string): void {
@@ -11,12 +13,19 @@ export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unkn
     for (const call of calls) await call();
     return { text, actions: calls.length };
   };
-  void perform(live, act, RULE_EFFECTS);
+  latest = latest.then(() => perform(live, act, RULE_EFFECTS));
 }
 
-/** Puts a rule before all others. */
-export const orderRule = (live: LiveWorld, rule: RuleRequest, text: string): void =>
-  changeRules(live, [() => live.world.rule(rule)], `Added: ${text}.`);
+/** Puts a rule before all others, with a number after its name if the world has a rule of that name. */
+export function orderRule(live: LiveWorld, rule: NamedRule, text: string): void {
+  const order = async (): Promise<unknown> => {
+    const taken = new Set((await live.world.rules('world')).map(({ name }) => name));
+    let { name } = rule;
+    for (let nth = 2; taken.has(name); nth += 1) name = `${rule.name}-${nth}`;
+    return live.world.rule({ ...rule, name });
+  };
+  changeRules(live, [order], `Added: ${text}.`);
+}
 
 export const removeRule = (live: LiveWorld, name: string): void =>
   changeRules(live, [() => live.world.removeRule(name)], `${name} is removed.`);

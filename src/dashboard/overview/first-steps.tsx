@@ -21,7 +21,7 @@ async function showBadDay({ world }: LiveWorld): Promise<string> {
       amount: 4000 + nth * 500,
     });
   for (const nth of [1, 2, 3]) await pay(nth);
-  await world.rule({ ...ruleOf(FAILURES[0]!, 'initiate', 'next 3', []), name: 'bad-day' });
+  await world.rule({ ...ruleOf(FAILURES[0]!, 'initiate', 'next 3'), name: 'bad-day' });
   for (const nth of [4, 5, 6]) await pay(nth);
   await world.pay({
     client_ref_id: 'salary-4-again',

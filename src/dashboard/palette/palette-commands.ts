@@ -86,7 +86,6 @@ function orderCommands(live: LiveWorld, words: string): readonly Command[] {
     .replace('commit', 'payout')
     .split(' ')
     .filter((word) => word !== '');
-  const taken = (live.scenario.value?.rules ?? []).map(({ name }) => name);
   return FAILURES.filter(
     ({ routes, text }) => routes.includes(route) && wanted.every((word) => text.includes(word)),
   ).map((failure) => {
@@ -95,7 +94,7 @@ function orderCommands(live: LiveWorld, words: string): readonly Command[] {
     const act = (): void =>
       orderRule(
         live,
-        ruleOf(failure, route, times, taken),
+        ruleOf(failure, route, times),
         title.replace(/^./, (first) => first.toLowerCase()),
       );
     return {

@@ -29,7 +29,7 @@ async function futureOf(
 ) {
   const world = new TestWorld(url, apiKey);
   await world.restore(snapshot);
-  if (failure !== null) await world.rule(ruleOf(failure, entry.route!, 'next', []));
+  if (failure !== null) await world.rule(ruleOf(failure, entry.route!, 'next'));
   const seen = await sendAgain(entry, url, apiKey, AbortSignal.timeout(PATIENCE_MS)).then(
     ({ status }) => String(status),
     () => 'no response',
