@@ -4,7 +4,7 @@ import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
 import { instantMs } from './contract/instant.ts';
 import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
-import { MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
+import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH, writtenInr } from './contract/service.ts';
 import { suggestion } from './contract/suggestion.ts';
 import { UsageError } from './contract/usage-error.ts';
 
@@ -21,8 +21,8 @@ const hostNames = (text: string): readonly string[] | undefined => {
 };
 
 const rupees = (text: string): number | undefined => {
-  const amount = /^\d{1,12}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
-  return amount <= MAX_AMOUNT_INR ? amount : undefined;
+  const amount = writtenInr(text);
+  return amount !== undefined && amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;
 };
 
 const BYTES: Readonly<Record<string, number>> = { kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
@@ -65,12 +65,18 @@ const wholeNumber = (min: number, max: number) =>
     return number >= min && number <= max ? number : undefined;
   }, `a whole number from ${min} to ${max}`);
 
-/** This count, or what fits into a part of this process's heap limit if that is less. */
-export const atMost = (count: number, partOfHeap: number, bytesEach = 1): number =>
-  Math.min(count, Math.floor((getHeapStatistics().heap_size_limit * partOfHeap) / bytesEach));
-
 const MIB = 1024 * 1024;
+const NOT_FOR_WORLDS = 80 * MIB; // of the heap limit: the program itself, and the young generation
+
+/** This count, or what fits into a part of this process's heap if that is less. */
+export function atMost(count: number, partOfHeap: number, bytesEach = 1): number {
+  const { heap_size_limit: limit } = getHeapStatistics();
+  const forWorlds = Math.max(limit - NOT_FOR_WORLDS, limit / 4);
+  return Math.min(count, Math.floor((forWorlds * partOfHeap) / bytesEach));
+}
+
 const WORST_TRANSACTION_BYTES = 2560; // with every text field at its longest, in two-byte characters, and a timeline of its own
+const WORLD_BYTES = 10 * 1024; // without its payouts and requests
 const WORST_CHARACTER_BYTES = 100; // of a scenario that consists of the shortest outcomes, compiled
 const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
 
@@ -119,11 +125,14 @@ const SettingsSchema = z.object({
   maxTransactions: wholeNumber(1, 1_000_000_000).default(() =>
     atMost(1_000_000, 0.6, WORST_TRANSACTION_BYTES),
   ),
-  maxWorlds: wholeNumber(1, 10_000_000).default(10_000),
+  maxWorlds: wholeNumber(1, 10_000_000).default(() => atMost(10_000, 0.2, WORLD_BYTES)),
   maxConnections: wholeNumber(1, 1_000_000).default(() => atMost(4000, 0.25, WORST_CONNECTION_BYTES)),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
   journalEntries: wholeNumber(0, 1_000_000).default(1000),
-  journalMemory: readWith(byteSize, 'a size such as 64MiB').default(() => atMost(64 * MIB, 0.25)),
+  journalMemory: readWith((text) => {
+    const bytes = byteSize(text);
+    return bytes === undefined ? undefined : atMost(bytes, 0.2); // texts may take two bytes a character
+  }, 'a size such as 64MiB').prefault('64MiB'),
   scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() =>
     atMost(8 * MIB, 0.2, WORST_CHARACTER_BYTES),
   ),
@@ -185,7 +194,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   journalEntries: ['<number>', 'the most requests in the journal of each world; 0 for no journal'],
   journalMemory: [
     '<size>',
-    'the approximate memory of the requests and earlier states of all worlds; beyond it, the worlds that were idle longest drop first their earlier states, then their requests',
+    'the approximate memory of the requests and earlier states of all worlds; at most a fifth of the heap of Node.js. Beyond it, the worlds that were idle longest drop first their earlier states, then their requests',
   ],
   scenarioMemory: [
     '<size>',
@@ -206,8 +215,8 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   scenarios: 'none',
   dialect: 'default',
   maxTransactions: '1000000, or fewer where the heap is small',
+  maxWorlds: '10000, or fewer where the heap is small',
   maxConnections: '4000, or fewer where the heap is small',
-  journalMemory: '64MiB, or less where the heap is small',
   scenarioMemory: '8MiB, or less where the heap is small',
   state: 'not saved',
   store: 'in memory',

@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import { durationLike } from '../contract/duration.ts';
+import { writtenInr } from '../contract/service.ts';
 import { UsageError } from '../contract/usage-error.ts';
 
 /** Arguments that several actions take: as text of the command line, or as JSON of an agent. */
 
-/** `1500.5`, `1,500.50`, `₹10,00,000.00` */
-const WRITTEN_AMOUNT = /^\+?₹? ?((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d{1,15})(?:\.\d+)?)$/;
-
 export const amount = (description: string) =>
   z
     .preprocess(
-      (given: number | string) => {
-        const [, digits] = WRITTEN_AMOUNT.exec(String(given).trim()) ?? [];
-        return digits === undefined ? given : Number(digits.replaceAll(',', ''));
-      },
+      (given: number | string) => writtenInr(String(given)) ?? given,
       z.number({
         error: ({ input }) =>
           input === undefined

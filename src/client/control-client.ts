@@ -48,12 +48,9 @@ export function queryText(query: Query): string {
 /** The folder of a frame of a stack, which is written `at file:///folder/file.ts:1:2` or `at name (/folder/file.ts:1:2)`. */
 const FOLDER = /[^ (]*[\\/](?=[^\\/]+$)/;
 
-/**
- * The stack without this library. Taken before a request is sent, it begins with the line of the test; the stack of a later error
- * would begin here.
- */
-function framesOutside(): string {
-  const frames = new Error('').stack!.split('\n').slice(1);
+/** The stack of an error without this library: it begins with the line of the test. */
+function framesOutside(error: Error): string {
+  const frames = error.stack!.split('\n').slice(1);
   const [own] = FOLDER.exec(frames[0] ?? '') ?? [];
   return frames.filter((frame) => own === undefined || !frame.includes(own)).join('\n');
 }
@@ -72,14 +69,14 @@ function foreignResponse({ status, headers, url }: Response): string {
   return `${url} returned ${status} (${type}), which is not a response of a sandbox: is there a proxy or another server?`;
 }
 
-async function refusalOf(response: Response, frames: string, base: string): Promise<SandboxError> {
+async function refusalOf(response: Response, call: Error, base: string): Promise<SandboxError> {
   const body = (await jsonOf(response)) as Partial<SandboxError> | null | undefined;
   const reason = typeof body?.message === 'string' ? body.message : foreignResponse(response);
   // behind a proxy, an address may have a path: only the user knows whether this one is right
   const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
   const message = body?.code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
   const refusal = new SandboxError(response.status, body?.code ?? 'UNKNOWN', message, body?.errors);
-  refusal.stack = `${refusal.name}: ${message}\n${frames}`;
+  refusal.stack = `${refusal.name}: ${message}\n${framesOutside(call)}`;
   return refusal;
 }
 
@@ -158,7 +155,7 @@ export class ControlClient {
       readonly signal?: AbortSignal;
     } = {},
   ): Promise<Response> {
-    const frames = framesOutside();
+    const call = new Error(''); // the stack of a later error would begin here; its text is made only for a refusal
     const headers = { ...this.#headers, ...init.headers };
     let response: Response;
     try {
@@ -167,7 +164,7 @@ export class ControlClient {
       if (init.signal?.aborted) throw error;
       throw new NoSandboxError(this.url, error);
     }
-    if (!response.ok) throw await refusalOf(response, frames, this.url);
+    if (!response.ok) throw await refusalOf(response, call, this.url);
     return response;
   }
 

@@ -136,9 +136,10 @@ export async function waitForPayout(
   } catch (error) {
     if (!signal.aborted || error instanceof ExpectationError) throw error;
   }
+  const when = signal.aborted ? `after ${timeoutMs} ms` : 'when the sandbox ended its events';
   const payout = await latest();
   if (payout?.status === state) return payout;
-  if (payout === undefined) throw fail(`after ${timeoutMs} ms, ${await unknownReference(world, reference)}`);
+  if (payout === undefined) throw fail(`${when}, ${await unknownReference(world, reference)}`);
   const hint = obstacle(payout, state, true) === null ? '. Freeze the clock, and waitFor moves it there' : '';
-  throw fail(`after ${timeoutMs} ms, ${reference} is ${payout.status}; ${timelineText(payout)}${hint}`);
+  throw fail(`${when}, ${reference} is ${payout.status}; ${timelineText(payout)}${hint}`);
 }

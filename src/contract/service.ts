@@ -31,6 +31,14 @@ export const MAX_AMOUNT_INR = 1e11;
 export const isWholePaise = (amount: number): boolean =>
   Number.isInteger(amount) || /^\d+\.\d{1,2}$/.test(String(amount));
 
+const WRITTEN_INR = /^\+?₹? ?((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d{1,15})(?:\.\d+)?)$/;
+
+/** INR as people write it, and as commands print it: `1500.5`, `1,500.50`, `₹10,00,000.00`; undefined for other text. */
+export function writtenInr(text: string): number | undefined {
+  const [, digits] = WRITTEN_INR.exec(text.trim()) ?? [];
+  return digits === undefined ? undefined : Number(digits.replaceAll(',', ''));
+}
+
 /** INR on the wire: a decimal number of rupees with at most two places. Internally it is whole paise. */
 export const inr = (number: z.ZodNumber) =>
   number

@@ -1,9 +1,11 @@
 import { Refusal } from '../contract/errors.ts';
+import { documentCharacters } from '../scenario/rule.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { apply, applyEnds } from '../world/apply.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import { freeze, thaw, type FrozenState } from '../world/copy.ts';
 import type { StateEvent } from '../world/events.ts';
+import { requestCharacters } from '../world/journal/exchange.ts';
 import { findRequest } from '../world/requests.ts';
 import type { Action, WorldState } from '../world/state.ts';
 import { placeOf, type Reading } from './connections/event-reader.ts';
@@ -17,6 +19,13 @@ const KEPT_AT_STOP = 1000;
 const COMMANDS_AT_ONCE = 50;
 const CHARACTERS_A_COMMAND = 1000;
 const CHARACTERS_A_PAYOUT = 500;
+
+/** What a command takes beside the request that it is, and beside a document that no other world shares. */
+function charactersOf(command: Command): number {
+  if ('request' in command) return requestCharacters(command.request);
+  const isOwn = command.kind === 'putRule' || (command.kind === 'choose' && command.isChosen);
+  return CHARACTERS_A_COMMAND + (isOwn ? documentCharacters(command) : 0);
+}
 
 type PastParts = Pick<LogParts, 'store' | 'compiler' | 'wallClock'>;
 
@@ -54,25 +63,26 @@ export class Past {
   readonly #parts: PastParts;
   /** The earliest position from which it can be made again. */
   #earliest: number;
-  /** The resets and restores since then, and how many payouts each has replaced. */
-  #replaced: { readonly position: number; readonly payouts: number }[] = [];
+  /** About how many characters all its commands had, and had had when each state was kept. */
+  #logged = 0;
+  #loggedAt: { readonly position: number; readonly characters: number }[];
 
   constructor(worldId: string, parts: PastParts, position: number) {
     this.#worldId = worldId;
     this.#parts = parts;
     this.latest = position;
     this.#earliest = position;
+    this.#loggedAt = [{ position, characters: 0 }];
   }
 
-  /** Counts the payouts of a state that a reset or a restore has replaced: they are kept with the state before it. */
-  replaced(position: number, payouts: number): void {
-    if (payouts > 0) this.#replaced.push({ position, payouts });
+  /** Counts a command. @param replaced the payouts of the state that it has replaced, which are kept with that */
+  logged(command: Command, replaced: number): void {
+    this.#logged += charactersOf(command) + replaced * CHARACTERS_A_PAYOUT;
   }
 
   /** About how many characters it takes: of commands, and of states before resets and restores. */
-  charactersUpTo(position: number): number {
-    const payouts = this.#replaced.reduce((sum, one) => sum + one.payouts, 0);
-    return (position - this.#earliest) * CHARACTERS_A_COMMAND + payouts * CHARACTERS_A_PAYOUT;
+  get characters(): number {
+    return this.#logged - this.#loggedAt[0]!.characters;
   }
 
   /** Keeps a state as one from which the log can be followed, and what somebody may want to go back to. */
@@ -98,9 +108,10 @@ export class Past {
     const frozen = freeze(state);
     const kept = (earliest: number): void => {
       this.#earliest = earliest;
-      this.#replaced = this.#replaced.filter(({ position }) => position > earliest);
+      this.#loggedAt = this.#loggedAt.filter(({ position }) => position >= earliest);
     };
     this.latest = place.position;
+    this.#loggedAt.push({ position: place.position, characters: this.#logged });
     const base = { ...place, state: () => frozen };
     const earliest = this.#parts.store.compact(this.#worldId, epoch, base, oldest);
     return earliest instanceof Promise ? earliest.then(kept) : kept(earliest);

@@ -262,7 +262,7 @@ export class WorldLog {
       this.#happened = position;
       this.#owner.happened(logged, outcome, item);
     }
-    if (outcome.kind === 'done' && isReplacing(command)) this.past.replaced(position, payouts);
+    this.past.logged(command, outcome.kind === 'done' && isReplacing(command) ? payouts : 0);
     const isRestored = outcome.kind === 'done' && command.kind === 'restore';
     const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
     if ((isRestored && isOwn) || since >= store.compactAfter(this.state.payouts.length)) {

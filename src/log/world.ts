@@ -197,7 +197,7 @@ export class World {
 
   /** About how many characters this server keeps of its past. */
   get pastCharacters(): number {
-    return this.isShared ? 0 : this.#log.past.charactersUpTo(this.#log.place.position); // a shared store keeps it
+    return this.isShared ? 0 : this.#log.past.characters; // a shared store keeps it
   }
 
   forgetPast(): void {

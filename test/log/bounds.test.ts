@@ -7,7 +7,10 @@ test('a world that had 6,000 requests keeps the newest thousand, and no more tha
   const a = world('a');
   for (let nth = 0; nth < 6000; nth += 1) {
     const client_ref_id = `p${nth % 100}`;
-    await a.submit(nth % 2 === 0 ? initiate({ client_ref_id, amount: 0.01 }) : status({ client_ref_id }));
+    const sent = { request: { url: '/', body: 'x'.repeat(199) } };
+    await a.submit(
+      nth % 2 === 0 ? initiate({ client_ref_id, amount: 0.01 }, sent) : status({ client_ref_id }, sent),
+    );
   }
   expect(a.latest.requests).toMatchObject({ count: 6000, evicted: 5000, list: { length: 1000 } });
   expect(await a.stateBefore(5001)).toMatchObject({ requests: { count: 5000 } });
@@ -15,7 +18,7 @@ test('a world that had 6,000 requests keeps the newest thousand, and no more tha
   const earliest = Array.from({ length: a.position }, (_, position) => position).find(
     (position) => store.history(a.id, a.epoch, position) !== null,
   );
-  expect(a.pastCharacters).toBe((a.position - earliest!) * 1000); // as SANDBOX_JOURNAL_MEMORY counts them
+  expect(a.pastCharacters).toBe((a.position - earliest!) * 1200); // as SANDBOX_JOURNAL_MEMORY counts them, with their bodies
 });
 
 test('a world that is restored again and again keeps few of its earlier states', async () => {
@@ -32,7 +35,7 @@ test('a world that is restored again and again keeps few of its earlier states',
 });
 
 const ROOM = 100_000;
-/** Sends some requests, of a thousand characters each with their past. */
+/** Sends some requests: each has 1,001 characters in the list of requests, and as many in the past of its world. */
 async function ask(world: World, requests: number): Promise<void> {
   for (let nth = 0; nth < requests; nth += 1) await world.submit(balance());
 }

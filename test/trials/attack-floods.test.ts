@@ -239,6 +239,35 @@ test('a hundred thousand different keys never make more worlds than the bound', 
   expect(peak).toBeLessThan(300);
 });
 
+test.each<[string, number, (nth: number) => { key: string; change: object }]>([
+  [
+    'bodies of 60 KB to eight worlds',
+    4000,
+    (nth) => ({ key: `sk_test_one_of_${nth % 8}`, change: { more: 'x'.repeat(60_000) } }),
+  ],
+  ['payouts of 8,000 worlds', 8000, (nth) => ({ key: `sk_test_one_of_${nth}`, change: {} })],
+  [
+    'more payouts than fit, with long texts of two bytes a character,',
+    30_000,
+    (nth) => ({ key: `sk_test_one_of_${nth % 80}`, change: { beneficiary_name: 'ख'.repeat(100) } }),
+  ],
+])('with the default settings, %s do not end a process with a small heap', async (_what, count, made) => {
+  const target = await startTarget({ ...QUIET, NODE_OPTIONS: '--max-old-space-size=96' });
+  const AT_ONCE = 100;
+  for (let sent = 0; sent < count; sent += AT_ONCE) {
+    const requests = times(AT_ONCE, (nth) => {
+      const { key, change } = made(sent + nth);
+      const last = nth === AT_ONCE - 1 ? { connection: 'close' } : {};
+      return payRequest(key, { client_ref_id: `p${sent + nth}`, amount: 1, ...change }, last);
+    });
+    const socket = target.open();
+    socket.write(Buffer.concat(requests));
+    const answers = (await allThatComes(socket, 'a flood')).toString('latin1');
+    expect(answers.split(/HTTP\/1\.1 (?:200|500) /)).toHaveLength(AT_ONCE + 1);
+  }
+  await target.stop();
+});
+
 test('clients that disconnect in the middle of a request or a response leave nothing behind', async () => {
   const target = await startTarget(QUIET);
   const asked = initiate({ client_ref_id: 'half', amount: 1 });

@@ -49,8 +49,11 @@ test('the journal of a world has a share of the journal memory, which few large 
   expect(await journalOf(small)).toEqual({ ids: range(1, 10), evicted: 0 });
 });
 
-test('the journal memory is smaller where the heap is small', async () => {
-  const { url } = await startProgram({ NODE_OPTIONS: '--max-old-space-size=64 --max-semi-space-size=1' });
+test('the journal memory is smaller where the heap is small, also if more was set', async () => {
+  const { url } = await startProgram({
+    NODE_OPTIONS: '--max-old-space-size=64 --max-semi-space-size=1',
+    SANDBOX_JOURNAL_MEMORY: '64MiB',
+  });
   const world = clientOf(connectSandbox({ url }).world());
   for (let nth = 1; nth <= 50; nth += 1) await sendLarge(world, 60); // 3 MiB, of a share of 4 MiB on a large heap
   expect((await journalOf(world)).evicted).toBeGreaterThan(0);
