@@ -81,9 +81,15 @@ export class HttpExchange {
     return this.request.routeOptions?.config?.name;
   }
 
+  /** The request has found its world, which its server keeps until `close`. */
+  found(world: World): void {
+    this.world = world;
+    if (this.outcome === undefined) world.enter();
+  }
+
   /** A request of the service has found its world. */
   enter(world: World): void {
-    this.world = world;
+    this.found(world);
     this.#arrivedTick = world.tick();
     // its client left in the middle of its body, while a store was asked for the world: nothing more happens to it
     if (this.outcome !== undefined && !this.request.raw.complete) this.#ended();
@@ -171,6 +177,7 @@ export class HttpExchange {
     // a client may have its response, and act on it, before a busy server notices that it was sent
     this.durationMs = (outcome === 'answered' ? this.#writtenMs : undefined) ?? this.#elapsedMs();
     if (this.world !== undefined && this.route !== undefined) this.#ended();
+    this.world?.leave();
   }
 
   #ended(): void {

@@ -262,7 +262,8 @@ export class WorldLog {
       this.#happened = position;
       this.#owner.happened(logged, outcome, item);
     }
-    this.past.logged(command, outcome.kind === 'done' && isReplacing(command) ? payouts : 0);
+    const isReplaced = outcome.kind === 'done' && isReplacing(command);
+    if (store.directory === null) this.past.logged(command, isReplaced ? payouts : 0); // a shared store keeps it elsewhere
     const isRestored = outcome.kind === 'done' && command.kind === 'restore';
     const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
     if ((isRestored && isOwn) || since >= store.compactAfter(this.state.payouts.length)) {

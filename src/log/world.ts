@@ -28,6 +28,7 @@ export class World {
   readonly #log: WorldLog;
   readonly #commands: CommandParts;
   #ticks = 0;
+  #requests = 0;
 
   constructor(id: string, parts: WorldParts<World>, opened: Opened, state: WorldState) {
     const { store, wallClock } = parts;
@@ -90,7 +91,16 @@ export class World {
 
   /** Whether this server can forget the world without losing anything that belongs to it. */
   get isIdle(): boolean {
-    return !this.#log.isBusy && this.connections.isEmpty;
+    return this.#requests === 0 && !this.#log.isBusy && this.connections.isEmpty;
+  }
+
+  /** A request has found the world, which it keeps until `leave`. */
+  enter(): void {
+    this.#requests += 1;
+  }
+
+  leave(): void {
+    this.#requests -= 1;
   }
 
   /** The next place in the order of what this server sees of the world. */

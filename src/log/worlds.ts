@@ -92,7 +92,9 @@ export class Worlds {
     if (this.#isClosed) throw new Error('the sandbox is closed');
     this.uses += 1;
     const known = this.#known.get(worldId) ?? this.#openNow(worldId);
-    if (known instanceof Promise) return known.then((one) => this.#used(one));
+    if (known instanceof Promise) {
+      return known.then((one) => (one.world.isClosed ? this.use(worldId) : this.#used(one))); // forgotten, or dropped, meanwhile
+    }
     return this.#used(known);
   }
 

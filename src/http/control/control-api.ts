@@ -70,7 +70,7 @@ export async function controlApi(
   await app.register(async (keyed) => {
     keyed.addHook('onRequest', async (request) => {
       const world = await worlds.use(worldIdOf(keyOf(request.headers.authorization)));
-      request.exchange.world = world;
+      request.exchange.found(world);
       const name = worldNameIn(request.headers);
       if (name !== undefined && name !== world.latest.name) await world.submit({ kind: 'name', name });
     });

@@ -70,8 +70,7 @@ const FORGOTTEN = [
   [(world: World) => world.latest.requests.characters, (world: World) => world.forgetRequests()],
 ] as const;
 const MOST_COPIES = 10_000;
-/** A request may be on its way to a world that this server knows. */
-const FORGOTTEN_AFTER_MS = 60_000;
+const LATELY_MS = 60_000;
 
 /** The worlds that a server knows, and how much they hold. In memory these are all worlds; else copies, as many as fit. */
 export class KnownWorlds {
@@ -136,7 +135,7 @@ export class KnownWorlds {
   }
 
   recent(): Iterable<Known> {
-    const earliestMs = this.#options.wallClock.nowMs() - FORGOTTEN_AFTER_MS;
+    const earliestMs = this.#options.wallClock.nowMs() - LATELY_MS;
     for (const known of this.#recent) if (known.world.usedAtMs < earliestMs) this.#recent.delete(known);
     return this.#recent;
   }
@@ -225,13 +224,12 @@ export class KnownWorlds {
     return { maxRecords, records, scenarioCharactersFree, keep: this.#keep };
   }
 
-  /** Forgets copies of worlds that were idle longest, until this server has no more than it may. */
+  /** Forgets copies of worlds that were idle longest, and whose use is in the list of all worlds, until this server has no more than it may. */
   makeRoom(): void {
-    const latestUseMs = this.#options.wallClock.nowMs() - FORGOTTEN_AFTER_MS;
     const { maxRecords } = this.#options;
-    for (const { world, visitors } of this.#byId.values()) {
+    for (const { world, visitors, notedAtMs } of this.#byId.values()) {
       const isTooMuch = this.size > MOST_COPIES || this.#held.records > maxRecords || this.#isFull;
-      if (!isTooMuch || world.usedAtMs > latestUseMs) return;
+      if (!isTooMuch || world.usedAtMs > notedAtMs) return;
       if (visitors === 0 && world.isIdle) this.forget(world, 'stop');
     }
   }

@@ -1,9 +1,16 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { World } from '../../../src/log/world.ts';
+import type { Worlds } from '../../../src/log/worlds.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 import { balance } from '../../support/world/core.ts';
-import { laterClock } from '../../support/world/later-clock.ts';
+
+const FEW = { maxCharacters: 32_000 }; // a request takes a thousand
+async function ask(log: Worlds, name: string): Promise<World> {
+  const world = await log.use(name.padStart(32, '0'));
+  await world.submit(balance());
+  return world;
+}
 
 describe('a world that a server has just loaded', () => {
   test('is there for a reader who arrives as the last one leaves', async () => {
@@ -35,24 +42,35 @@ describe('a world that a server has just loaded', () => {
   });
 
   test('is forgotten with others when they take too much, unless it is in use', async () => {
-    const { wallClock, later } = laterClock();
-    const limits = { maxWorlds: 100, maxCharacters: 32_000, wallClock }; // a request takes a thousand
-    const { log } = await storedLogFor(await freshStore(), 'one', limits);
-    const ask = async (name: string): Promise<World> => {
-      const world = await log.use(name.padStart(32, '0'));
-      await world.submit(balance());
-      return world;
-    };
-    const read = await ask('a');
+    const { log } = await storedLogFor(await freshStore(), 'one', { maxWorlds: 100, ...FEW });
+    const read = await ask(log, 'a');
     const end = vi.fn<() => void>();
     await read.watch(undefined, { take: () => undefined, end });
-    for (let nth = 0; nth < 60; nth += 1) await ask(`b${nth}`);
-    const { size: copies } = log.copies;
-    later(61_000); // until then, a request may be on its way to them
-    await ask('c');
-    expect(log.copies.size).toBeLessThan(copies - 5);
+    const asked = await ask(log, 'aa');
+    asked.enter(); // a request is on its way to it
+    for (let nth = 0; nth < 60; nth += 1) await ask(log, `b${nth}`);
+    await log.ids(); // the list of all worlds knows that they were used
+    await ask(log, 'c');
+    expect(log.copies.size).toBeLessThan(40);
+    expect(asked.isClosed).toBe(false);
     expect(end).not.toHaveBeenCalled();
     expect(read.isClosed).toBe(false);
+  });
+
+  test('is loaded again for whoever waits for it when it is forgotten meanwhile', async () => {
+    const { log, store } = await storedLogFor(await freshStore(), 'one', { maxWorlds: 100, ...FEW });
+    const add = store.directory.add.bind(store.directory);
+    let list = (): void => undefined;
+    const listed = new Promise<void>((resolve) => (list = resolve));
+    vi.spyOn(store.directory, 'add').mockImplementationOnce((...row) => listed.then(() => add(...row)));
+    const waiting = log.use(WORLD);
+    await expect.poll(() => log.copies.get(WORLD)).toBeDefined();
+    for (let nth = 0; nth < 60; nth += 1) await ask(log, `b${nth}`);
+    await log.ids(); // notes the uses
+    await ask(log, 'c');
+    expect(log.copies.get(WORLD)).toBeUndefined();
+    list();
+    expect(await (await waiting).read(({ id }) => id)).toBe(WORLD);
   });
 
   test('counts once towards the limit over all worlds', async () => {
