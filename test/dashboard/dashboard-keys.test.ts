@@ -73,10 +73,10 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await keyboard.press('Enter');
     const panel = page.getByRole('region', { name: 'lost' });
     await panel.getByText('no response has told the client').waitFor();
-    await page.getByRole('heading', { name: 'lost', level: 3 }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('heading', { name: 'lost', level: 2 }).and(page.locator(':focus')).waitFor();
     await panel.getByRole('button', { name: 'Copy as picture' }).click();
     await said.getByText(/^The story is (copied|saved) as a picture/).waitFor(); // saved where a browser allows no copy
-    await page.getByRole('heading', { name: 'lost', level: 3 }).focus();
+    await page.getByRole('heading', { name: 'lost', level: 2 }).focus();
     await keyboard.press('Escape');
     await page.locator('[role=row] button:focus', { hasText: 'lost' }).waitFor(); // the focus is back in the list
     await keyboard.press('f');

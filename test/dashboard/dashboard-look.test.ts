@@ -37,15 +37,17 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     return { payer, show: () => show(width) };
   }
 
-  /** The serious accessibility problems that axe finds (https://github.com/dequelabs/axe-core). */
+  /**
+   * The accessibility problems that axe finds (https://github.com/dequelabs/axe-core). It takes links to views, which are hashes, for
+   * links into the page.
+   */
   async function accessibilityProblems(page: Page): Promise<unknown[]> {
-    return page.evaluate(`axe.run().then(({ violations }) => violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    return page.evaluate(`axe.run({ rules: { 'skip-link': { enabled: false } } }).then(({ violations }) => violations
       .map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
   }
 
   test.each([1400, 360, 768].slice(0, sized(1, 3)))(
-    'has no serious accessibility problem in light and dark, %i px wide',
+    'has no accessibility problem in light and dark, %i px wide',
     async (width) => {
       const { payer, show } = await badDay(width);
       await payer.clock.advance('4d');

@@ -27,9 +27,9 @@ function Panel({ title, onClose, children }: PanelProps) {
   return (
     <div class="panel" role="region" aria-label={title}>
       <header>
-        <h3 tabIndex={-1} ref={heading}>
+        <h2 tabIndex={-1} ref={heading}>
           <Foreign text={title} />
-        </h3>
+        </h2>
         <Button kind="small" isLocal act={onClose}>
           Close
         </Button>

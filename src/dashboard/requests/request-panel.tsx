@@ -18,7 +18,7 @@ interface BlockProps {
 /** The request or the response: its body, and its headers folded away. */
 const Block = ({ title, headers, body }: BlockProps) => (
   <>
-    <h4>{title}</h4>
+    <h3>{title}</h3>
     {body === null || body === '' ? (
       <p class="note">No body</p>
     ) : (
@@ -115,7 +115,7 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
       <Block title="Request" headers={request.headers} body={request.body} />
       {answer === null ? (
         <>
-          <h4>Response</h4>
+          <h3>Response</h3>
           <p class="note">
             {entry.outcome === 'pending' ? 'None yet' : 'None: the connection was closed before a response'}
           </p>

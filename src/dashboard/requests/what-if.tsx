@@ -51,7 +51,7 @@ async function futureOf(
 
 const FutureCard = ({ future: { title, apiKey, seen, state, world } }: { readonly future: Future }) => (
   <div class={css.future}>
-    <h4>{title}</h4>
+    <h3>{title}</h3>
     <dl class="facts">
       <Fact name="Client sees">{seen}</Fact>
       <Fact name="Payout">{state}</Fact>
