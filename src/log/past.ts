@@ -20,7 +20,7 @@ const COMMANDS_AT_ONCE = 50;
 const CHARACTERS_A_COMMAND = 1000;
 const CHARACTERS_A_PAYOUT = 500;
 
-/** What a command takes beside the request that it is, and beside a document that no other world shares. */
+/** About how many characters a command has. A scenario of the server is not copied, so it does not count. */
 function charactersOf(command: Command): number {
   if ('request' in command) return requestCharacters(command.request);
   const isOwn = command.kind === 'putRule' || (command.kind === 'choose' && command.isChosen);

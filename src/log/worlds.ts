@@ -93,7 +93,8 @@ export class Worlds {
     this.uses += 1;
     const known = this.#known.get(worldId) ?? this.#openNow(worldId);
     if (known instanceof Promise) {
-      return known.then((one) => (one.world.isClosed ? this.use(worldId) : this.#used(one))); // forgotten, or dropped, meanwhile
+      const isGone = ({ world }: Known): boolean => world.isClosed && !this.#isClosed; // forgotten, or dropped, meanwhile
+      return known.then((one) => (isGone(one) ? this.use(worldId) : this.#used(one)));
     }
     return this.#used(known);
   }
