@@ -28,7 +28,7 @@ export class World {
   readonly #log: WorldLog;
   readonly #commands: CommandParts;
   #ticks = 0;
-  #requests = 0;
+  #users = 0;
 
   constructor(id: string, parts: WorldParts<World>, opened: Opened, state: WorldState) {
     const { store, wallClock } = parts;
@@ -91,16 +91,20 @@ export class World {
 
   /** Whether this server can forget the world without losing anything that belongs to it. */
   get isIdle(): boolean {
-    return this.#requests === 0 && !this.#log.isBusy && this.connections.isEmpty;
+    return !this.isInUse && !this.#log.isBusy && this.connections.isEmpty;
   }
 
-  /** A request has found the world, which it keeps until `leave`. */
+  /** A request, or a look at the world, has found it and keeps it until `leave`. */
   enter(): void {
-    this.#requests += 1;
+    this.#users += 1;
   }
 
   leave(): void {
-    this.#requests -= 1;
+    this.#users -= 1;
+  }
+
+  get isInUse(): boolean {
+    return this.#users > 0;
   }
 
   /** The next place in the order of what this server sees of the world. */

@@ -117,13 +117,13 @@ export class Worlds {
       const known = this.#known.get(worldId) ?? (await this.#open(worldId, null));
       if (known === null) return null;
       const { world } = known;
-      known.visitors += 1;
+      world.enter();
       try {
         const looked = await look(world);
         if (looked !== null || !world.isClosed) return looked;
       } finally {
-        known.visitors -= 1;
-        if (known.isVisitOnly && known.visitors === 0) this.#known.forget(world, 'stop');
+        world.leave();
+        if (known.isVisitOnly && !world.isInUse) this.#known.forget(world, 'stop');
       }
     }
   }

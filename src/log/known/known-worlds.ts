@@ -56,9 +56,7 @@ export interface Known {
   /** How many records the list of all worlds counts for it, and its last use there. */
   listed: number;
   notedAtMs: number;
-  /** How many callers look at it without using it. */
-  visitors: number;
-  /** Whether it was only loaded for them: it is forgotten after the last one. */
+  /** Whether it was only loaded for callers that look at it: it is forgotten after the last one. */
   isVisitOnly: boolean;
 }
 
@@ -141,7 +139,7 @@ export class KnownWorlds {
   }
 
   add(world: World, isVisitOnly: boolean): Known {
-    const known = { world, size: NOTHING, listed: 0, notedAtMs: 0, visitors: 0, isVisitOnly };
+    const known = { world, size: NOTHING, listed: 0, notedAtMs: 0, isVisitOnly };
     this.#byId.set(world.id, known);
     this.#latest = known;
     this.count(world);
@@ -227,10 +225,10 @@ export class KnownWorlds {
   /** Forgets copies of worlds that were idle longest, and whose use is in the list of all worlds, until this server has no more than it may. */
   makeRoom(): void {
     const { maxRecords } = this.#options;
-    for (const { world, visitors, notedAtMs } of this.#byId.values()) {
+    for (const { world, notedAtMs } of this.#byId.values()) {
       const isTooMuch = this.size > MOST_COPIES || this.#held.records > maxRecords || this.#isFull;
       if (!isTooMuch || world.usedAtMs > notedAtMs) return;
-      if (visitors === 0 && world.isIdle) this.forget(world, 'stop');
+      if (world.isIdle) this.forget(world, 'stop');
     }
   }
 
