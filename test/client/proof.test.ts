@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { waitForPayout } from '../../src/client/payout-wait.ts';
 import { connectSandbox, ExpectationError, type RuleRequest, type World } from '../../src/index.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
+import { serverFor } from '../support/server.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
@@ -256,6 +257,23 @@ test('waitFor on a running clock does not say that a frozen one would lead past 
   await world.pay({ client_ref_id: 'order-1' });
   const { message } = await errorOf(world.waitFor('order-1', 'SUCCESS', { timeoutMs: 20 }));
   expect(message).toMatch(/^after 20 ms, order-1 is PENDING; .*: SUCCESS at status read 2$/);
+});
+
+test('waitFor does not say that its time is over when its world is dropped before', async () => {
+  const { sandbox } = await serverFor();
+  const world = sandbox.world();
+  const { id } = await world.summary();
+  let message = '';
+  void errorOf(world.waitFor('order-1', 'SUCCESS', { timeoutMs: 60_000 })).then(
+    (error) => (message = error.message),
+  );
+  const dropped = async (): Promise<string> => {
+    await sandbox.dropWorld(id).catch(() => undefined); // until it is read: it may not be there yet
+    return message;
+  };
+  await expect
+    .poll(dropped)
+    .toMatch(/^when the sandbox ended its events, no payout has the reference order-1/);
 });
 
 test.each([
