@@ -1,12 +1,12 @@
 import { Refusal } from '../contract/errors.ts';
 import type { CommandOf } from '../world/commands.ts';
 import type { OrderedCommand } from './command-parts.ts';
+import { STORE_TIMES } from './store-times.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** How many refusals wait for a store that is unavailable, and their characters of JSON: the limits of one server. */
 const MOST_UNSENT = 1000;
 const MOST_CHARACTERS = 8 * 1024 * 1024;
-const AGAIN_AFTER_MS = 1000;
 
 /** Those whose commands wait. */
 interface Sender {
@@ -105,7 +105,7 @@ export class UnsentRefusals {
   }
 
   #resendLater(): void {
-    this.#wallClock.schedule(this.#wallClock.nowMs() + AGAIN_AFTER_MS, () => {
+    this.#wallClock.schedule(this.#wallClock.nowMs() + STORE_TIMES.resend, () => {
       for (const sender of this.#bySender.keys()) {
         this.#due.add(sender);
         sender.inBackground(() => sender.follow(false));

@@ -1,9 +1,8 @@
 import { readUnlessDropped } from '../dropped.ts';
+import { STORE_TIMES } from '../store-times.ts';
 import type { Directory } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { Known, KnownWorlds } from './known-worlds.ts';
-
-const EVERY_MS = 1000;
 
 /** How many worlds that were not used lately are looked up with each exchange, since another server may have dropped them. */
 const LOOKED_UP = 100;
@@ -63,7 +62,7 @@ export function directoryExchange(directory: Directory, known: KnownWorlds) {
     }
     if (isClosed) return;
     const again = (): void => void regularly(wallClock, idleMs, evict);
-    cancel = wallClock.schedule(wallClock.nowMs() + EVERY_MS, again);
+    cancel = wallClock.schedule(wallClock.nowMs() + STORE_TIMES.exchange, again);
   }
 
   const close = (): void => {

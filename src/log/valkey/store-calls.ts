@@ -1,9 +1,7 @@
 import type { Cluster, Redis } from 'iovalkey';
 import type { WallClock } from '../wall-clock.ts';
-import { ANSWER_WITHIN_MS } from './response-time.ts';
+import { STORE_TIMES } from '../store-times.ts';
 import { AGAIN_AFTER_MS, type Client } from './store-client.ts';
-
-const GIVE_UP_AFTER_MS = 1200; // a call with its repetitions; with the last one, less than 2 s
 
 /** Temporary refusals of the store: it starts, is full, is read-only, has no master, moves slots, or has another password. */
 const PASSING =
@@ -28,9 +26,9 @@ export function retriedCalls(wallClock: WallClock, retried: () => void) {
     const late = new Promise<never>((_resolve, reject) => {
       const check = async (): Promise<void> => {
         await wallClock.yieldToEventLoop();
-        reject(new Error(`no response within ${ANSWER_WITHIN_MS} ms`));
+        reject(new Error(`no response within ${STORE_TIMES.answerWithin} ms`));
       };
-      cancel = wallClock.schedule(wallClock.nowMs() + ANSWER_WITHIN_MS, () => void check());
+      cancel = wallClock.schedule(wallClock.nowMs() + STORE_TIMES.answerWithin, () => void check());
     });
     try {
       return await Promise.race([work, late]);
@@ -41,7 +39,7 @@ export function retriedCalls(wallClock: WallClock, retried: () => void) {
 
   /** Tries at least twice: a process that was busy for that long itself may not have read a reply that was there. */
   async function retry<T>(work: () => Promise<T>): Promise<T> {
-    const endMs = wallClock.nowMs() + GIVE_UP_AFTER_MS;
+    const endMs = wallClock.nowMs() + STORE_TIMES.giveUpAfter;
     for (let tried = 1; ; tried += 1) {
       try {
         return await once(work());

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
-import { ANSWER_WITHIN_MS } from './response-time.ts';
+import { STORE_TIMES } from '../store-times.ts';
 
 export type Client = Redis | Cluster;
 
@@ -8,8 +8,8 @@ const LONGEST_PAUSE_MS = 500; // between attempts to connect
 
 /** The client library sends nothing again: a call that is under way when a connection breaks fails, and the caller decides. */
 const COMMON: RedisOptions = {
-  connectTimeout: ANSWER_WITHIN_MS,
-  socketTimeout: 2 * ANSWER_WITHIN_MS, // a connection that has gone silent is replaced
+  connectTimeout: STORE_TIMES.answerWithin,
+  socketTimeout: 2 * STORE_TIMES.answerWithin, // a connection that has gone silent is replaced
   maxLoadingRetryTime: LONGEST_PAUSE_MS, // a store that reads its file may say that it takes much longer than it does
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
@@ -25,7 +25,7 @@ export function clientFor(text: string, options: RedisOptions = {}): Client {
     {
       redisOptions: { ...COMMON, ...options, username, password },
       clusterRetryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
-      slotsRefreshTimeout: ANSWER_WITHIN_MS,
+      slotsRefreshTimeout: STORE_TIMES.answerWithin,
     },
   );
 }

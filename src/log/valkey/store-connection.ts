@@ -1,6 +1,7 @@
 import { Cluster } from 'iovalkey';
 import type { Refusal } from '../../contract/errors.ts';
 import { unavailable } from '../dropped.ts';
+import { STORE_TIMES } from '../store-times.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { StoreObserver } from '../world-parts.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
@@ -16,8 +17,6 @@ export interface ConnectionOptions {
   readonly observer: StoreObserver;
 }
 
-const HEARTBEAT_MS = 1000;
-const HEARTBEAT_WHILE_AWAY_MS = 250;
 const HEARTBEAT_KEPT_MS = 10_000;
 const HEARTBEATS_OF_CLUSTER = 16; // enough keys for each of a few nodes to have one
 
@@ -181,7 +180,7 @@ export class StoreConnection {
       this.#reconnect();
     } else await this.#markReachable(failed[0]?.reason);
     if (this.#isClosed) return;
-    const pauseMs = this.isAway ? HEARTBEAT_WHILE_AWAY_MS : HEARTBEAT_MS;
+    const pauseMs = this.isAway ? STORE_TIMES.heartbeatWhileAway : STORE_TIMES.heartbeat;
     this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
   }
 
@@ -223,7 +222,7 @@ export class StoreConnection {
   #setKeyAway(key: string): void {
     const { wallClock } = this.#options;
     this.#awayKeys.add(key);
-    wallClock.schedule(wallClock.nowMs() + HEARTBEAT_WHILE_AWAY_MS, () => this.#awayKeys.delete(key));
+    wallClock.schedule(wallClock.nowMs() + STORE_TIMES.heartbeatWhileAway, () => this.#awayKeys.delete(key));
   }
 
   #setBack(): void {

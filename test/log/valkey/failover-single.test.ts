@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { allReplicated } from '../../support/store/store-cluster.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
+import { withoutPatience } from '../../support/store/store-times.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 test('a failover that leaves connections open is followed: a store that became read-only is connected again', async () => {
@@ -26,14 +27,8 @@ test('a failover that leaves connections open is followed: a store that became r
   address.targetPort = second.port; // only new connections lead there
   await second.command('REPLICAOF', 'NO', 'ONE');
   await first.command('REPLICAOF', '127.0.0.1', String(second.port));
-  await expect
-    .poll(() =>
-      credit(log).then(
-        () => 'done',
-        () => 'refused',
-      ),
-    )
-    .toBe('done');
+  await withoutPatience(() => expect(credit(log)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' }));
+  await expect.poll(() => credit(log).catch(() => 'refused')).not.toBe('refused');
   await expect.poll(() => noted).toEqual([expect.stringContaining('READONLY'), 'back']);
   await expect.poll(() => events).toEqual(['wallet']);
 });

@@ -4,6 +4,7 @@ import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
+import { withoutPatience } from '../../support/store/store-times.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 type Script = StoreConnection['script'];
@@ -50,7 +51,8 @@ describe('a reply of the store that is lost', () => {
     const [one, other] = clients() as [Client, Client];
     await one.balance();
     loseReplies(Infinity, true);
-    expect((await one.pay({ amount: 10 })).status).toBe(503);
+    const { status } = await withoutPatience(() => one.pay({ amount: 10 }));
+    expect(status).toBe(503);
     vi.restoreAllMocks();
     await expect.poll(async () => (await one.balance()).status).toBe(200);
     await expect

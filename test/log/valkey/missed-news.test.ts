@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { unavailable } from '../../../src/log/dropped.ts';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
+import type { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
@@ -12,6 +13,7 @@ import { freshStore } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { serverFor } from '../../support/server.ts';
+import { withoutPatience } from '../../support/store/store-times.ts';
 import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 const mayBeAway = { storeObserver: { away: () => undefined } };
@@ -27,6 +29,12 @@ const eventsAt = async (log: Worlds, afterId?: string) =>
   (await readerOf(await log.use(WORLD), afterId)).read;
 
 const typesOf = (events: readonly PublishedEvent[]) => events.map(({ type }) => type);
+
+/** Resolves once a server has found out that its store cannot be used. */
+const foundAway = (connection: StoreConnection): Promise<void> =>
+  withoutPatience(async () => {
+    await expect.poll(() => connection.isAway).toBe(true);
+  });
 
 /** Resolves once a server has heard all that was said before. */
 async function heard({ connection }: ValkeyStore, url: string): Promise<void> {
@@ -56,7 +64,7 @@ describe('what happens while a server cannot use its store', () => {
     let isReleased = false;
     (await other.use(WORLD)).connections.delayed.hold(() => (isReleased = true));
     const full = vi.spyOn(connection.client, 'set').mockRejectedValue(new Error('the store is full'));
-    await expect.poll(() => connection.isAway).toBe(true);
+    await foundAway(connection);
     await credit(one);
     await (
       await one.use(WORLD)
@@ -72,8 +80,8 @@ describe('what happens while a server cannot use its store', () => {
     const { log: one } = await storedLogFor(url, 'one');
     const { log: other, store } = await storedLogFor(url, 'other', mayBeAway);
     const events = await eventsAt(other);
-    const failing = store.connection.reliably(() => Promise.reject(new Error('no response')));
-    await expect(failing).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    const failing = () => store.connection.reliably(() => Promise.reject(new Error('no response')));
+    await expect(withoutPatience(failing)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await credit(one); // which the other server hears, and cannot read
     const soon = { timeout: 15_000 }; // before it asks again of itself
     await expect.poll(() => typesOf(events), soon).toEqual(['wallet']);
@@ -87,7 +95,7 @@ describe('what happens while a server cannot use its store', () => {
     const world = await other.use(WORLD);
     await store.kill();
     const released = new Promise((resolve) => world.connections.delayed.hold(resolve));
-    for (const { connection } of [ofOne, ofOther]) await expect.poll(() => connection.isAway).toBe(true);
+    for (const { connection } of [ofOne, ofOther]) await foundAway(connection);
     await store.start();
     for (const { connection } of [ofOne, ofOther]) await expect.poll(() => connection.isAway).toBe(false);
     const connections = async (): Promise<number> =>

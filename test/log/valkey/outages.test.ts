@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { withoutPatience } from '../../support/store/response-time.ts';
+import { withoutPatience } from '../../support/store/store-times.ts';
 import { ask } from '../../support/control.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -79,7 +79,7 @@ describe('a store that cannot be used', () => {
   test('does not keep the sandbox from starting, which serves its worlds once the store is back', async () => {
     const store = await storeFor();
     await store.kill();
-    const { client, health } = await loggingServer(store.url);
+    const { client, health } = await withoutPatience(() => loggingServer(store.url));
     expect(await health('health')).toEqual([200, 'store_unavailable']);
     expect((await client.balance()).status).toBe(503);
     await store.start();
@@ -96,8 +96,10 @@ test('how a request ended while the store was away is known once it is back', as
   const away = vi
     .spyOn(StoreConnection.prototype, 'script')
     .mockImplementation(() => Promise.reject(new Error('no response')));
-  expect((await paying).status).toBe(200);
-  expect((await client.balance()).status).toBe(503);
+  await withoutPatience(async () => {
+    expect((await paying).status).toBe(200);
+    expect((await client.balance()).status).toBe(503);
+  });
   away.mockRestore();
   const journal = async () =>
     (await client.world.requests()).map(({ route, outcome, answer }) => [route, outcome, answer?.status]);

@@ -5,6 +5,7 @@ import { Redis } from 'iovalkey';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ask, logLines, Program, serveInProcess, startProgram } from '../../support/program.ts';
 import { isLong } from '../../support/size.ts';
+import { withoutPatience } from '../../support/store/store-times.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -91,7 +92,8 @@ describe('a store', () => {
     await expect.poll(() => pay(url)).toBe(200);
     await store.command('ACL', 'SETUSER', 'sandbox', 'resetpass', '>new-secret');
     await store.command('CLIENT', 'KILL', 'USER', 'sandbox');
-    const statuses = await Promise.all(Array.from({ length: 5 }, () => pay(url)));
+    const five = () => Promise.all(Array.from({ length: 5 }, () => pay(url)));
+    const statuses = await withoutPatience(five);
     expect(new Set(statuses)).toEqual(new Set([503]));
     await store.command('ACL', 'SETUSER', 'sandbox', '>old-secret');
     await expect.poll(() => pay(url)).toBe(200);

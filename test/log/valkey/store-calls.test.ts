@@ -1,4 +1,4 @@
-import { Redis } from 'iovalkey';
+import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY_PREFIX, LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
@@ -7,23 +7,24 @@ import { RedisServer } from '../../support/store/redis-server.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 /** What a server asks its store now and then, whatever its clients do: its heartbeat, and the list of worlds. */
-const isRegular = (call: readonly string[]): boolean =>
-  call.some((text) => text.startsWith(`${KEY_PREFIX}heartbeat`) || text === LIST_KEYS[0]);
+const isRegular = (line: string): boolean =>
+  line.includes(`"${KEY_PREFIX}heartbeat`) || line.includes(`"${LIST_KEYS[0]}"`);
 
 /** The calls that a store gets while something is done, but for those of its scripts. */
 async function callsDuring(store: RedisServer, work: () => Promise<unknown>): Promise<readonly string[]> {
-  const client = new Redis(store.url);
-  const monitor = await client.monitor();
-  const calls: string[][] = [];
-  monitor.on('monitor', (_time, call: string[], source: string) => source !== 'lua' && calls.push(call));
+  let monitored = '';
+  const socket = connect(store.port, '127.0.0.1', () => socket.write('MONITOR\r\n'));
+  socket.setEncoding('utf8').on('data', (text: string) => (monitored += text));
+  await expect.poll(() => monitored).toMatch(/^\+OK/);
   await work();
-  await client.echo('that is all');
-  await expect.poll(() => calls.some(([, text]) => text === 'that is all')).toBe(true);
-  monitor.disconnect();
-  client.disconnect();
-  return calls
-    .filter((call) => !isRegular(call) && !/^(echo|info|select)$/i.test(call[0]!))
-    .map(([name]) => name!);
+  await store.command('ECHO', 'that is all');
+  await expect.poll(() => monitored).toContain('"that is all"');
+  socket.destroy();
+  return monitored
+    .split('\r\n')
+    .filter((line) => !line.includes(' lua] ') && !isRegular(line))
+    .map((line) => /\] "(\w+)"/.exec(line)?.[1] ?? '')
+    .filter((name) => !/^(echo|info|select|)$/i.test(name));
 }
 
 describe('an initiate, a status or a balance in a store', () => {

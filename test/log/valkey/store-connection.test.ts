@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { retriedCalls } from '../../../src/log/valkey/store-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
+import { withoutPatience } from '../../support/store/store-times.ts';
 import { laterClock } from '../../support/world/later-clock.ts';
 
 test('what waits for a call to a node that does not answer is not sent to it as well, and other worlds are not affected', async () => {
@@ -19,7 +20,7 @@ test('what waits for a call to a node that does not answer is not sent to it as 
 
   const unavailable = { code: 'STORE_UNAVAILABLE' };
   const refusals: unknown[] = [];
-  await store.reliably(unanswered, 'lost').catch(async (error: unknown) => {
+  await withoutPatience(() => store.reliably(unanswered, 'lost')).catch(async (error: unknown) => {
     refusals.push(error);
     await store.reliably(waiting, 'lost').catch((second: unknown) => refusals.push(second));
   });

@@ -7,6 +7,7 @@ import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
+import { withoutPatience } from '../../support/store/store-times.ts';
 import { serverFor } from '../../support/server.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import type { Command, CommandOf } from '../../../src/world/commands.ts';
@@ -69,8 +70,10 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
     const [world] = await server.worlds.ids();
     const away = loseStore(runs);
     const sentMs = watchResending();
-    await refuse(3);
-    expect((await client.pay({ client_ref_id: 'lost' })).status).toBe(503);
+    await withoutPatience(async () => {
+      await refuse(3);
+      expect((await client.pay({ client_ref_id: 'lost' })).status).toBe(503);
+    });
     const refusedUntilMs = Date.now();
     away.mockRestore();
     const known = async () =>
@@ -92,7 +95,7 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
     expect((await client.balance()).status).toBe(200);
     let away = loseStore(false);
     const sent = Math.ceil(MOST_CHARACTERS / LARGE) + 2;
-    await Promise.all(Array.from({ length: sent }, () => refuse(1, LARGE)));
+    await withoutPatience(() => Promise.all(Array.from({ length: sent }, () => refuse(1, LARGE))));
     away.mockRestore();
     await expect.poll(dropped).toMatchObject([{ level: 40, count: expect.any(Number) }]);
     const count = Number(dropped()[0]!['count']);
@@ -102,7 +105,7 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
     const metrics = await (await fetch(`${client.url}/_sandbox/metrics`)).text();
     expect(metrics).toContain(`payout_sandbox_store_refusals_dropped_total ${count}`);
     away = loseStore(false);
-    await refuse(1); // there is room again
+    await withoutPatience(() => refuse(1)); // there is room again
     away.mockRestore();
     await expect.poll(() => listed().catch(() => 0)).toBe(sent - count + 1);
     expect(dropped()).toHaveLength(1);

@@ -4,8 +4,8 @@
  */
 import { vi } from 'vitest';
 import type * as AppModule from '../../../src/app.ts';
-import type * as AnswerTime from '../../../src/log/valkey/response-time.ts';
-import { patient } from './response-time.ts';
+import type * as StoreTimes from '../../../src/log/store-times.ts';
+import { patient } from './store-times.ts';
 import { freshStore } from './fresh-store.ts';
 import { isStored } from '../size.ts';
 import { ManualClock } from '../world/manual-clock.ts';
@@ -21,6 +21,6 @@ vi.mock('../../../src/app.ts', async (importOriginal) => {
   return { ...original, buildApp };
 });
 
-vi.mock('../../../src/log/valkey/response-time.ts', async (importOriginal) =>
-  patient(await importOriginal<typeof AnswerTime>()),
+vi.mock('../../../src/log/store-times.ts', async (importOriginal) =>
+  patient(await importOriginal<typeof StoreTimes>()),
 );
