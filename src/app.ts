@@ -22,7 +22,7 @@ import { stopwatchMs } from './platform/system-clock.ts';
 import { keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
-import { atMost, type Settings } from './settings.ts';
+import { atMost, worldsThatFit, type Settings } from './settings.ts';
 
 const MIB = 1024 * 1024;
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts
@@ -128,6 +128,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     wallClock,
     observer,
     maxWorlds: settings.maxWorlds,
+    maxCopies: worldsThatFit(),
     idleMs: settings.worldIdle,
     maxRequests: settings.journalEntries,
     maxRecords: settings.maxTransactions,

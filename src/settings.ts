@@ -76,8 +76,10 @@ export function atMost(count: number, partOfHeap: number, bytesEach = 1): number
   return Math.min(count, Math.floor((forWorlds * partOfHeap) / bytesEach));
 }
 
-const WORST_TRANSACTION_BYTES = 2560; // with every text field at its longest, in two-byte characters, and a timeline of its own
-const WORLD_BYTES = 10 * 1024; // without its payouts and requests
+/** How many worlds fit, at 10 KiB each without its payouts and requests. */
+export const worldsThatFit = (): number => atMost(10_000, 0.2, 10 * 1024);
+
+const PAYOUT_BYTES = 2560; // with every text field at its longest, in two-byte characters, and a timeline of its own
 const WORST_CHARACTER_BYTES = 100; // of a scenario that consists of the shortest outcomes, compiled
 const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
 
@@ -123,10 +125,8 @@ const SettingsSchema = z.object({
     startingClock,
     'running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30',
   ).prefault('running'),
-  maxTransactions: wholeNumber(1, 1_000_000_000).default(() =>
-    atMost(1_000_000, 0.6, WORST_TRANSACTION_BYTES),
-  ),
-  maxWorlds: wholeNumber(1, 10_000_000).default(() => atMost(10_000, 0.2, WORLD_BYTES)),
+  maxTransactions: wholeNumber(1, 1_000_000_000).default(() => atMost(1_000_000, 0.6, PAYOUT_BYTES)),
+  maxWorlds: wholeNumber(1, 10_000_000).default(worldsThatFit),
   maxConnections: wholeNumber(1, 1_000_000).default(() => atMost(4000, 0.25, WORST_CONNECTION_BYTES)),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
   journalEntries: wholeNumber(0, 1_000_000).default(1000),

@@ -12,6 +12,8 @@ import type { WallClock } from '../wall-clock.ts';
 import type { Room } from '../world-parts.ts';
 
 export interface KnownWorldsOptions {
+  /** How many copies of worlds in a store this server keeps. */
+  readonly maxCopies: number;
   readonly store: Store;
   readonly wallClock: WallClock;
   /** How many requests one world remembers. */
@@ -67,7 +69,6 @@ const FORGOTTEN = [
   [(world: World) => world.pastCharacters, (world: World) => world.forgetPast()],
   [(world: World) => world.latest.requests.characters, (world: World) => world.forgetRequests()],
 ] as const;
-const MOST_COPIES = 10_000;
 const LATELY_MS = 60_000;
 
 /** The worlds that a server knows, and how much they hold. In memory these are all worlds; else copies, as many as fit. */
@@ -224,9 +225,9 @@ export class KnownWorlds {
 
   /** Forgets copies of worlds that were idle longest, and whose use is in the list of all worlds, until this server has no more than it may. */
   makeRoom(): void {
-    const { maxRecords } = this.#options;
+    const { maxCopies, maxRecords } = this.#options;
     for (const { world, notedAtMs } of this.#byId.values()) {
-      const isTooMuch = this.size > MOST_COPIES || this.#held.records > maxRecords || this.#isFull;
+      const isTooMuch = this.size > maxCopies || this.#held.records > maxRecords || this.#isFull;
       if (!isTooMuch || world.usedAtMs > notedAtMs) return;
       if (world.isIdle) this.forget(world, 'stop');
     }

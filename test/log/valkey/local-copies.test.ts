@@ -41,8 +41,11 @@ describe('a world that a server has just loaded', () => {
     expect([other.copies.size, other.recordsHeld]).toEqual([0, 1]);
   });
 
-  test('is forgotten with others when they take too much, unless it is in use', async () => {
-    const { log } = await storedLogFor(await freshStore(), 'one', { maxWorlds: 100, ...FEW });
+  test.each([
+    ['take too much', FEW],
+    ['are too many', { maxCopies: 30 }],
+  ])('is forgotten with others when they %s, unless it is in use', async (_what, limit) => {
+    const { log } = await storedLogFor(await freshStore(), 'one', { maxWorlds: 100, ...limit });
     const read = await ask(log, 'a');
     const end = vi.fn<() => void>();
     await read.watch(undefined, { take: () => undefined, end });

@@ -45,6 +45,7 @@ export async function storedLogFor(url: string, server: string, options: Options
     idleMs,
     maxRecords: 1000,
     maxScenarioCharacters: 1_000_000,
+    maxCopies: 10_000,
     maxCharacters: 1_000_000,
     ...options,
     observer: { ...WORLDS_OPTIONS.observer, ...options.observer },

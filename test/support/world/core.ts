@@ -248,6 +248,7 @@ export const WORLDS_OPTIONS = {
   maxRequests: 10,
   maxRecords: 1_000_000,
   maxScenarioCharacters: 64 * 1024 * 1024,
+  maxCopies: 10_000,
   maxCharacters: 10_000_000,
 };
 
