@@ -1,5 +1,6 @@
 import { perform, type Effects, type Said } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
+import { inTime } from '../store/world-pages.ts';
 import type { NamedRule } from './failure-kinds.ts';
 
 /** What an action that changes rules does, besides what it says. */
@@ -13,7 +14,7 @@ export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unkn
     for (const call of calls) await call();
     return { text, actions: calls.length };
   };
-  latest = latest.then(() => perform(live, act, RULE_EFFECTS));
+  latest = latest.then(() => perform(live, () => inTime(act()), RULE_EFFECTS)); // the others do not wait for one without an answer
 }
 
 /** Puts a rule before all others, with a number after its name if the world has a rule of that name. */
