@@ -195,7 +195,41 @@ test('an explanation of a reference that stays refused says so, although the bal
     payout: null,
     note: 'order-1 was refused with 402 before, and it stays refused (client_ref_id.after_402)',
   });
+  expect((await world.explain(initiate({ client_ref_id: 'order-2' }))).note).toBe(null);
   expect((await pay()).status).toBe(402);
+});
+
+testRows<[treats: object, amount: number, makes: boolean]>([
+  [{ same_body: 'second_payout' }, 100, true],
+  [{ same_body: 'second_payout' }, 200, false],
+  [{ changed_body: 'second_payout' }, 100, false],
+  [{ changed_body: 'second_payout' }, 200, true],
+])('an explanation of a known reference says whether it is paid again', async (treats, amount, makes) => {
+  const { world, pay } = await worldWith([], { dialect: { client_ref_id: treats } });
+  await pay({ amount: 100 });
+  const { payout } = await world.explain(initiate({ amount }));
+  await pay({ amount });
+  expect([payout !== null, (await world.transactions()).length]).toEqual([makes, makes ? 2 : 1]);
+});
+
+test('an explanation of a read has its rules, and nothing of a payout', async () => {
+  const { world, pay } = await worldWith(
+    [{ match: { route: 'status', attempt: 1 }, effect: hang }],
+    OUTCOMES,
+  );
+  await pay();
+  const read = { route: 'status', query: { client_ref_id: 'order-1' } } as const;
+  const expected = { rule: 'inline/rule-0', attempt: 1, payout: null, note: null, outcomes: [] };
+  expect(await world.explain(read)).toMatchObject(expected);
+  expect(await world.explain({ route: 'balance' })).toMatchObject({
+    rule: null,
+    payout: null,
+  });
+});
+
+test('an explanation names the status read at which a payout moves on', async () => {
+  const { world } = await worldWith([], { settlement: { IMPS: [{ to: 'SUCCESS', polls: 3 }] } });
+  expect((await world.explain(initiate())).payout?.timeline).toMatchObject([{ when: 'at status read 3' }]);
 });
 
 test('a request past the rate limit of its scenario takes no rule', async () => {

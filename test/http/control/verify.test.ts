@@ -185,6 +185,8 @@ test('a sequence in the wrong order says which request came too early', async ()
     'The closest after them:',
     '  #6 GET /client/fetchbalance 200: status is 200, expected 402',
   ]);
+  const both = { sequence: [{ route: 'status', status: 402 }] }; // of which no request has both
+  expect(await verify(world, both)).toMatchObject({ passed: false, count: 0 });
   expect(await verify(world, { sequence: [{ route: 'balance' }] })).toMatchObject({
     passed: true,
     message: 'The whole sequence of 1 request was seen',
@@ -215,6 +217,14 @@ test('a verification says how many requests the journal has dropped', async () =
   const sequence = await verify(world, { sequence: [{ client_ref_id: 'a' }, { client_ref_id: 'b' }] });
   expect(sequence).toMatchObject({ passed: false, evicted: 2 });
   expect(sequence.message).toMatch(notice);
+});
+
+test('a journal that is off does not say that no request came', async () => {
+  const world = await clientFor({ ...SETTINGS, journalEntries: 0 });
+  await world.pay();
+  const { message } = await verify(world, { match: {} });
+  expect(message).toMatch(/^0 requests match/);
+  expect(message).not.toMatch('No request came');
 });
 
 test('requests can be matched by the scenario that they chose in a header', async () => {
