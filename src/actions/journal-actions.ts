@@ -9,7 +9,7 @@ import { savedTraffic } from '../referee/saved-traffic.ts';
 import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { document, limit, text, usedText, wholeNumber } from './arguments.ts';
+import { document, flag, limit, text, usedText, wholeNumber } from './arguments.ts';
 import { counted, jsonText, rupees, table, type Cell } from './words.ts';
 
 /** `initiate`; for a request to no route of the service, its method and path. */
@@ -99,7 +99,7 @@ export const journalActions = [
     summary:
       'judge how the client of a world behaved: paid twice, gave up too early, retried too fast, and more',
     details:
-      'Without intent, a new reference for the same payout is recognised only if the rest of its body is the same. Other settings than before begin a new verdict, which leaves out what was before the last reset.',
+      'Without intent, a second reference of one payout is recognised only by an equal body. Other settings begin a new verdict, without what was before the last reset.',
     effect: 'changes',
     input: {
       intent: text(
@@ -109,8 +109,9 @@ export const journalActions = [
       expect: document(
         'the payouts that should end up paid: CSV or JSON with account, amount, times',
       ).optional(),
+      ended: flag('the client is done: count what it never asked for'),
     },
-    async run({ intent, expect }, { world, texts }) {
+    async run({ intent, expect, ended }, { world, texts }) {
       const settings = {
         ...(intent !== undefined && { intent: intentOf(intent) }),
         ...(expect !== undefined && {
@@ -118,7 +119,7 @@ export const journalActions = [
         }),
       };
       const isNew = Object.keys(settings).length > 0;
-      return world.referee(isNew ? (settings as RefereeSettingsInput) : undefined);
+      return world.referee(isNew ? (settings as RefereeSettingsInput) : undefined, { ended });
     },
     lines: (report, { paint }) =>
       terminalText(reportsOf([report]), paint)

@@ -216,9 +216,14 @@ export class World implements AsyncDisposable {
    *
    * @param settings of the referee for this world; they apply until others are set. Setting them begins a new verdict: findings from
    *   before the last reset are dropped
+   * @param options `ended` once the client sends no more, so that what it has not asked for counts
    */
-  referee(settings?: RefereeSettingsInput): Promise<WorldReport> {
-    return settings === undefined ? this.#control.get('/referee') : this.#control.put('/referee', settings);
+  async referee(
+    settings?: RefereeSettingsInput,
+    { ended = false }: { readonly ended?: boolean } = {},
+  ): Promise<WorldReport> {
+    const report = settings === undefined ? null : await this.#control.put<WorldReport>('/referee', settings);
+    return ended || report === null ? this.#control.get('/referee', { ended }) : report;
   }
 
   /**
@@ -233,8 +238,8 @@ export class World implements AsyncDisposable {
     const frames = callerFrames();
     if (!SEVERITIES.includes(failOn))
       throw new TypeError(`failOn must be one of ${SEVERITIES.join(', ')}, not ${failOn}`);
-    if (Object.keys(settings).length > 0) await this.referee(settings);
-    const report = await this.#control.get<WorldReport>('/referee', { ended: true });
+    const given = Object.keys(settings).length > 0 ? settings : undefined;
+    const report = await this.referee(given, { ended: true });
     const counting = SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1);
     if (counting.every((severity) => report.counts[severity] === 0)) return;
     const text = await (await this.#control.open('GET', '/referee?format=text&ended=true')).text();

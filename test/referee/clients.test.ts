@@ -21,7 +21,7 @@ async function findingsOf({ setUp, settings, run }: JudgedClient) {
   const world = sandbox.world();
   await setUp?.(world);
   await PayoutApi.run(world, run);
-  const { checks } = await world.referee({ limits: PATIENT, ...settings });
+  const { checks } = await world.referee({ limits: PATIENT, ...settings }, { ended: true });
   return checks.flatMap(({ id, findings }) =>
     findings.map(({ severity, lines }) => ({ id, severity, lines })),
   );

@@ -18,6 +18,12 @@ function verdictOf(id: CheckId, evidence: Evidence, settings: RefereeSettingsInp
   return [verdict, ...findings.map(({ severity }) => severity)].join(' ');
 }
 
+/** The evidence on a client that may go on. */
+const underWay = (...given: Parameters<typeof evidenceOf>): Evidence => ({
+  ...evidenceOf(...given),
+  clientEnded: false,
+});
+
 const FAILED = { state: 'FAILED' };
 const unknown: Line = { http: 500 };
 const status = (line: Line = {}): Line => ({ route: 'status', ...line });
@@ -201,10 +207,10 @@ const VERDICTS: readonly VerdictCase[] = [
   ['retry-after-ignored', 'passed', [busy(429), { atMs: 28_520 }]],
   ['retry-after-ignored', 'found warning', [busy(429), { atMs: 28_000 }]],
   // it was sent before the 429 came, or by a client that left before that
-  ['retry-after-ignored', 'passed', [{ ...busy(429), endedAfter: 2 }, {}]],
+  ['retry-after-ignored', 'not_exercised', [{ ...busy(429), endedAfter: 2 }, {}]],
   ['retry-after-ignored', 'not_exercised', [{ ...busy(429), change: { outcome: 'client_gone' } }, {}]],
   ['retry-after-ignored', 'not_exercised', [busy(500), {}]],
-  ['retry-after-ignored', 'passed', [busy(503), again('order-2')]],
+  ['retry-after-ignored', 'not_exercised', [busy(503), again('order-2')]],
   ['retry-after-ignored', 'not_exercised', [{ http: 429 }, {}]],
   ['retry-after-ignored', 'not_exercised', [{ http: 429, headers: { 'Retry-After': '1.5' } }, {}]],
   ['no-backoff', 'found notice', [unknown, unknown, unknown, unknown]],
@@ -255,7 +261,8 @@ const VERDICTS: readonly VerdictCase[] = [
   ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402, atMs: 59_000 }]],
   ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402 }, { route: 'balance', balance: 5 }]],
   ['unfunded-retry', 'passed', [{ http: 402, endedAfter: 2 }, { http: 402 }]],
-  ['unfunded-retry', 'passed', [{ http: 402 }, { route: 'balance', balance: 5 }, { http: 402 }]],
+  ['unfunded-retry', 'found warning', [{ http: 402 }, { route: 'balance', balance: 99 }, { http: 402 }]],
+  ['unfunded-retry', 'passed', [{ http: 402 }, { route: 'balance', balance: 100 }, { http: 402 }]],
   ['unfunded-retry', 'passed', [{ http: 402 }, again('order-2')]],
   [
     'unfunded-retry',
@@ -268,6 +275,8 @@ const VERDICTS: readonly VerdictCase[] = [
   ['unfunded-retry', 'not_exercised', [{}]],
   ['poll-storm', 'found warning', times(31, sees('PENDING'))],
   ['poll-storm', 'passed', times(30, sees('PENDING'))],
+  ['poll-storm', 'passed', Array.from({ length: 40 }, (_, nth) => status({ atMs: nth * 600_000 }))],
+  ['poll-storm', 'found warning', Array.from({ length: 40 }, (_, nth) => status({ atMs: nth * 599_000 }))],
   ['poll-storm', 'passed', [...times(30, sees('PENDING')), ...times(30, sees('SUCCESS'))]],
   ['poll-storm', 'found warning', [status(), status()], { limits: { reads: 1 } }],
   ['poll-storm', 'found warning', [{}, status({ atMs: 89_000 })], NPCI],
@@ -448,6 +457,7 @@ test('a payout last seen PENDING counts as forgotten only if its client pays oth
   const sent: Line = { state: 'PENDING' };
   const other = again('order-2', { state: 'PENDING', atMs: DAY });
   expect(verdictOf('pending-left', evidenceOf([sent, other], paid))).toBe('found notice');
+  expect(verdictOf('pending-left', underWay([sent, other], paid))).toBe('inconclusive');
   expect(verdictOf('pending-left', evidenceOf([sent], paid))).toBe('not_exercised');
   expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 2000 }], paid))).toBe('not_exercised');
   const stale = status({ ...sent, atMs: 3000 }); // its client was gone after that
@@ -466,6 +476,7 @@ test('a reversal counts as unseen only if its client saw the SUCCESS and pays ot
   const later = again('order-2', { atMs: 2 * DAY });
   const seen = status({ state: 'REVERSED', atMs: 2 * DAY });
   expect(verdictOf('reversal-unseen', evidenceOf([...saw, later], reversed))).toBe('found warning');
+  expect(verdictOf('reversal-unseen', underWay([...saw, later], reversed))).toBe('inconclusive');
   expect(verdictOf('reversal-unseen', evidenceOf(saw, reversed))).toBe('not_exercised');
   expect(verdictOf('reversal-unseen', evidenceOf([...saw, seen, later], reversed))).toBe('passed');
   expect(verdictOf('reversal-unseen', evidenceOf([saw[0]!, later], reversed))).toBe('not_exercised');

@@ -79,13 +79,7 @@ function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
 }
 
 /** The checks for something that a client never did: while it is running, it may still do it. */
-const FOR_THE_END: ReadonlySet<CheckId> = new Set([
-  'never-asked',
-  'not-found-believed',
-  'pending-left',
-  'reversal-unseen',
-  'expectation-missed',
-]);
+const FOR_THE_END: ReadonlySet<CheckId> = new Set(['never-asked', 'expectation-missed']);
 
 interface NamedFinding extends Finding {
   readonly check: CheckId;

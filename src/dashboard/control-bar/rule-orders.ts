@@ -14,7 +14,7 @@ export function changeRules(live: LiveWorld, calls: readonly (() => Promise<unkn
     for (const call of calls) await call();
     return { text, actions: calls.length };
   };
-  latest = latest.then(() => perform(live, () => inTime(act()), RULE_EFFECTS)); // the others do not wait for one without an answer
+  latest = latest.then(() => perform(live, () => inTime(act()), RULE_EFFECTS)); // the others do not wait for one without a response
 }
 
 /** Puts a rule before all others, with a number after its name if the world has a rule of that name. */

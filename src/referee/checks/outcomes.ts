@@ -13,6 +13,9 @@ const amountOf = (calls: readonly Call[]): number | null =>
 
 const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupees(paise)})`);
 
+const mayStillAsk = (references: readonly string[]): string =>
+  `the client may still ask for ${listed(references)}`;
+
 /** Whether the client has done nothing to learn the outcome since its last send without one. A refusal of a repetition says nothing about the send before it. */
 function isUnasked(calls: readonly Call[]): boolean {
   const answered = asAnswered(calls);
@@ -63,7 +66,7 @@ export const neverAsked: Check = {
       };
     });
     const unproven = because(
-      open.length > 0 && `the client may still ask for ${listed(open)}`,
+      open.length > 0 && mayStillAsk(open),
       unanswered.length > 0 && `the client asked for ${listed(unanswered)}, and never got an outcome`,
       denied.length > 0 && `the client was told that ${listed(denied)} was refused, but it was made`,
     );
@@ -75,6 +78,7 @@ export const notFoundBelieved: Check = {
   severity: 'warning',
   evaluate(facts) {
     const open: string[] = [];
+    const mayAsk: string[] = [];
     const evaluation = evaluateEach(facts.sends, ([reference, initiates]) => {
       const calls = facts.byReference.get(reference)!;
       const made = initiates.find(({ committed }) => committed === true);
@@ -86,8 +90,8 @@ export const notFoundBelieved: Check = {
         ({ route, seen }) => route === 'status' || seen.kind !== 'refused',
       )!;
       if (known.of !== 'not-found') return null;
-      if (last.seen.kind !== 'not-found') {
-        open.push(reference);
+      if (last.seen.kind !== 'not-found' || !facts.clientEnded) {
+        (last.seen.kind === 'not-found' ? mayAsk : open).push(reference);
         return null;
       }
       const amountPaise = amountOf(initiates);
@@ -101,6 +105,7 @@ export const notFoundBelieved: Check = {
       };
     });
     const unproven = because(
+      mayAsk.length > 0 && mayStillAsk(mayAsk),
       open.length > 0 &&
         `after "not found" the client asked for ${listed(open)} again, and never got an outcome`,
     );
@@ -128,8 +133,18 @@ const followed = (facts: Case) =>
     return { reference, payout, known: knownAtEnd(calls), later };
   });
 
-const unprovenWithout = ({ ledger }: Case): string | null =>
-  ledger === null ? 'without a ledger, the outcome of the payouts is unknown' : null;
+/** The result on payouts that the client does not know the end of: no mistake as long as it may still ask. */
+function onUnread(
+  { ledger, clientEnded }: Case,
+  isExercised: boolean,
+  unread: readonly (Mistake & { readonly knew: NonNullable<Mistake['knew']> })[],
+) {
+  const unproven = because(
+    ledger === null && 'without a ledger, the outcome of the payouts is unknown',
+    !clientEnded && unread.length > 0 && mayStillAsk(unread.map(({ knew: [reference] }) => reference)),
+  );
+  return { isExercised, findings: clientEnded ? unread : [], unproven };
+}
 
 export const pendingLeft: Check = {
   severity: 'notice',
@@ -140,13 +155,13 @@ export const pendingLeft: Check = {
     );
     const findings = settled
       .filter(({ known }) => known.of === 'PENDING')
-      .map(({ reference, payout, known }): Mistake => ({
+      .map(({ reference, payout, known }) => ({
         message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
         fix: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
         calls: [known.from!],
-        knew: [reference, known],
+        knew: [reference, known] as const,
       }));
-    return { isExercised: settled.length > 0, findings, unproven: unprovenWithout(facts) };
+    return onUnread(facts, settled.length > 0, findings);
   },
 };
 
@@ -158,17 +173,17 @@ export const reversalUnseen: Check = {
       ({ payout: { status }, known: { of }, later }) =>
         status === 'REVERSED' && (of === 'REVERSED' || (of === 'SUCCESS' && later() !== undefined)),
     );
-    const findings = reversed.flatMap(({ reference, known, later }): Mistake | [] => {
+    const findings = reversed.flatMap(({ reference, known, later }) => {
       if (known.of !== 'SUCCESS') return [];
       const amountPaise = amountOf(facts.sends.get(reference)!);
       return {
         message: `${reference} was reversed${worth(amountPaise)}, and the client still treats it as paid`,
         fix: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
         calls: [known.from!, later()!],
-        knew: [reference, known],
+        knew: [reference, known] as const,
         amountPaise,
       };
     });
-    return { isExercised: reversed.length > 0, findings, unproven: unprovenWithout(facts) };
+    return onUnread(facts, reversed.length > 0, findings);
   },
 };

@@ -96,9 +96,13 @@ function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
 export const unfundedRetry: Check = {
   severity: 'warning',
   evaluate(facts) {
-    const wasRead = (before: Call, after: Call): boolean =>
+    const coversIt = (before: Call, after: Call): boolean =>
       facts.calls.some(
-        ({ route, place }) => route === 'balance' && place > before.place && place < after.place,
+        ({ seen, place }) =>
+          seen.kind === 'balance' &&
+          seen.paise >= (after.amountPaise ?? 0) &&
+          place > before.place &&
+          place < after.place,
       );
     return evaluateEach(facts.tries.values(), (calls) => {
       const pair = calls.flatMap((refused, index) => {
@@ -106,13 +110,13 @@ export const unfundedRetry: Check = {
         if (refused.status !== 402 || again === undefined || overlaps(refused, again)) return [];
         const isExcused =
           pauseBetween(refused, again) >= WITHIN_MS ||
-          wasRead(refused, again) ||
+          coversIt(refused, again) ||
           wasFunded(facts, refused, again);
         return isExcused ? [] : [[refused, again] as const];
       })[0];
       if (pair === undefined) return calls.some(({ status }) => status === 402) ? null : undefined;
       return {
-        message: `${pair[1].reference} was sent again after a 402, with no money added and no read of the balance`,
+        message: `${pair[1].reference} was sent again after a 402, with no money added and no balance seen that covers it`,
         fix: 'after a 402 read the balance, and send again only when it covers the payout',
         calls: pair,
       };

@@ -39,9 +39,9 @@ export const retryAfterIgnored: Check = {
       let result: null | undefined;
       for (const [index, asked] of calls.entries()) {
         if (asked.retryAfterMs === null || asked.wasLeft) continue;
-        result = null;
         const again = calls.slice(index + 1).find((call) => !overlaps(asked, call));
-        if (again === undefined) continue;
+        if (again === undefined) continue; // whoever does not come back has not waited either
+        result = null;
         const pauseMs = pauseBetween(asked, again);
         if (pauseMs + ROUNDING_MS >= asked.retryAfterMs * TOLERANCE) continue;
         return {

@@ -205,9 +205,10 @@ testRows<[check: CheckId, payAndLeave: (client: Client) => Promise<unknown>]>([
   async (id, payAndLeave) => {
     const one = await clientFor({ clock: '2026-01-15T10:30:00Z' });
     await put(one, BY_REFERENCE);
-    const verdict = async () => (await one.world.referee()).checks.find((check) => check.id === id)!.verdict;
+    const verdict = async (ended = false) =>
+      (await one.world.referee(undefined, { ended })).checks.find((check) => check.id === id)!.verdict;
     await payAndLeave(one);
-    expect(await verdict()).toBe('found');
+    expect(await verdict(true)).toBe('found');
     await one.send('DELETE', '/_sandbox/requests');
     await one.status(ORDER_1);
     expect(await verdict()).toBe('inconclusive');

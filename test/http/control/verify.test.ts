@@ -185,7 +185,7 @@ test('a sequence in the wrong order says which request came too early', async ()
     'The closest after them:',
     '  #6 GET /client/fetchbalance 200: status is 200, expected 402',
   ]);
-  const both = { sequence: [{ route: 'status', status: 402 }] }; // of which no request has both
+  const both: VerifyRequest = { sequence: [{ route: 'status', status: 402 }] }; // of which no request has both
   expect(await verify(world, both)).toMatchObject({ passed: false, count: 0 });
   expect(await verify(world, { sequence: [{ route: 'balance' }] })).toMatchObject({
     passed: true,
