@@ -1,4 +1,4 @@
-import type { CheckId, CheckReport, Finding, WorldReport } from '../contract/conduct.ts';
+import type { CheckReport, Finding, WorldReport } from '../contract/conduct.ts';
 import { groupedBy, type Evidence } from './case.ts';
 import { mergedReport, reportOf, withFewFindings } from './judge.ts';
 import { isOut } from './payments.ts';
