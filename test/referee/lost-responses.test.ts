@@ -113,7 +113,18 @@ test('the same account paid the same amount after a lost response is a warning t
     verdict: 'inconclusive',
     reason: expect.stringMatching(/^000123456789 was paid ₹100.00 twice .*--intent/),
   });
-  expect(saidOf('paid-more-often', evidence(lost), ORDERS)).toBe('passed');
+  expect(saidOf('paid-more-often', evidence(lost), { intent: 'client_ref_id' })).toBe('passed');
+});
+
+test('an intent that matches nothing in a payout does not clear it', () => {
+  const payouts = ['order-1', 'other-2'].map((reference) => payoutOf(reference, []));
+  const paid = (first: Line): Evidence =>
+    evidenceOf([first, { reference: 'other-2', state: 'PENDING' }], { payouts });
+  expect(saidOf('paid-more-often', paid(lost), ORDERS)).toBe(
+    'found warning: 000123456789 was paid ₹100.00 twice (order-1 and other-2): the intent does not match all of them',
+  );
+  for (const check of ['paid-twice', 'paid-more-often'] as const)
+    expect(saidOf(check, paid({ state: 'PENDING' }), ORDERS)).toBe('inconclusive');
 });
 
 test('a double payment that is only guessed is a warning once the ledger shows both', () => {

@@ -28,19 +28,20 @@ const byReference = (facts: Case, paid: readonly Paid[]): readonly Mistake[] =>
     };
   });
 
+/** The declared payout that was paid; null when that is not known. */
+function intentOf(facts: Case, one: Paid): string | null {
+  const [call] = sendsOf(facts, [one]); // an earlier send may have been refused, and corrected
+  return call === undefined ? null : facts.intents.of(call);
+}
+
 /** One declared payout, several references. */
-function byIntent(facts: Case, firsts: readonly Paid[]): readonly Mistake[] {
-  const intentOf = (one: Paid): string | null => {
-    const [call] = sendsOf(facts, [one]); // an earlier send may have been refused, and corrected
-    return call === undefined ? null : facts.intents.of(call);
-  };
-  return repeated(firsts, intentOf).map(({ group, again }) => ({
+const byIntent = (facts: Case, firsts: readonly Paid[]): readonly Mistake[] =>
+  repeated(firsts, (one) => intentOf(facts, one)).map(({ group, again }) => ({
     message: `${listed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} paid, for one payout: ${tooMuch(again)}`,
     fix: 'keep one reference for each payout, and use it for every send of that payout',
     calls: sendsOf(facts, group),
     amountPaise: sumOf(again),
   }));
-}
 
 /** Whether one of these payouts was made when a client was tempted to pay again: an earlier one had gone wrong, and its SUCCESS was not seen since. */
 function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]): boolean {
@@ -53,15 +54,20 @@ function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]):
   });
 }
 
-/** One account and amount, several references: nobody has said whether that was meant. */
+/** One account and amount, several references: nobody has said whether that was meant, or an intent that does not match them all. */
 function byAccount(facts: Case, firsts: readonly Paid[]) {
   const findings: Mistake[] = [];
   let unproven: string | null = null;
+  const { isDeclared } = facts.intents;
+  const why = isDeclared
+    ? 'the intent does not match all of them'
+    : '--intent or --expect says whether that was meant';
   const keyOf = ({ account, amountPaise }: Paid): string => payoutKey(account, amountPaise);
   for (const { group, again } of repeated(firsts, keyOf)) {
+    if (isDeclared && group.every((one) => intentOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
     const references = listed(group.map(({ reference }) => reference));
-    const message = `${account} was paid ${rupees(amountPaise)} ${often(group.length)} (${references}): --intent or --expect says whether that was meant`;
+    const message = `${account} was paid ${rupees(amountPaise)} ${often(group.length)} (${references}): ${why}`;
     if (!isTempted(facts, group)) {
       unproven ??= message; // to pay one account twice is normal
       continue;
@@ -69,7 +75,7 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
     findings.push({
       severity: 'warning',
       message,
-      fix: 'if it was one payout, keep one reference for it; if not, declare an intent',
+      fix: 'if it was one payout, keep one reference for it; if not, declare an intent that tells them apart',
       calls: sendsOf(facts, group.slice(0, 10)),
       amountPaise: sumOf(again),
     });
@@ -88,20 +94,15 @@ function unknownSends({ ledger, sends }: Case): string | null {
   return `${reference} was sent ${often(length)}, and without a ledger nobody knows whether each send paid`;
 }
 
-const NOTHING = { findings: [], unproven: null };
-
 export const paidMoreOften: Check = {
   severity: 'error',
   evaluate(facts) {
     const { intents, expect } = facts;
     const paid = paidOut(facts);
     const firsts = [...new Map(paid.toReversed().map((one) => [one.reference, one])).values()].toReversed();
-    const others = intents.isDeclared
-      ? { ...NOTHING, findings: byIntent(facts, firsts) }
-      : expect === undefined
-        ? byAccount(facts, firsts)
-        : NOTHING; // the table says it better
-    const findings = [...byReference(facts, paid), ...others.findings];
-    return { isExercised: paid.length > 0, findings, unproven: others.unproven ?? unknownSends(facts) };
+    const declared = intents.isDeclared ? byIntent(facts, firsts) : [];
+    const others = expect === undefined ? byAccount(facts, firsts) : null; // a table says it better
+    const findings = [...byReference(facts, paid), ...declared, ...(others?.findings ?? [])];
+    return { isExercised: paid.length > 0, findings, unproven: others?.unproven ?? unknownSends(facts) };
   },
 };

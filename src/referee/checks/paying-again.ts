@@ -118,10 +118,12 @@ export const paidTwice: Check = {
     const { initiates, calls, intents, expect } = facts;
     const again = intents.isDeclared || expect === undefined ? paidAgain(facts) : []; // a table is better than a guess
     const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ tooMuch }) => tooMuch)))];
+    const unproven = expect === undefined ? unprovenBy(facts) : null;
+    const isUnread = intents.isDeclared && unproven !== null; // whatever happened, it may be one payout under two references
     return {
-      isExercised: findings.length > 0 || initiates.some(isTempting) || calls.some(isNotFound),
+      isExercised: findings.length > 0 || isUnread || initiates.some(isTempting) || calls.some(isNotFound),
       findings,
-      unproven: expect === undefined ? unprovenBy(facts) : null,
+      unproven,
     };
   },
 };
