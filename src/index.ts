@@ -92,7 +92,8 @@ export async function hunt({
     client: async (world, signal) => {
       try {
         const reported = await run(world, signal);
-        if (reported !== 'failed' && reported !== 'in-doubt') return { kind: 'success' };
+        if (reported !== 'failed' && reported !== 'in-doubt')
+          return { kind: 'success', isSaid: reported === 'paid' };
         return { kind: 'failure', why: `it reports ${reported}`, isInDoubt: reported === 'in-doubt' };
       } catch (error) {
         return { kind: 'failure', why: error instanceof Error ? error.message : String(error) };

@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../contract/control-responses.ts';
 import type { Evidence } from '../referee/case.ts';
+import { isObject } from '../world/journal/exchange.ts';
 
 /** Whether a run met what its dialect or scenario changes: whether its client saw a response that it never sees otherwise. */
 
@@ -23,6 +24,9 @@ function shapeOf(value: unknown, ids: readonly string[]): unknown {
   );
 }
 
+const dataOf = (body: unknown): Readonly<Record<string, unknown>> =>
+  isObject(body) && isObject(body['data']) ? body['data'] : {};
+
 /** What the client saw of one response, in a form that is the same in each run. */
 function responseKey(entry: JournalEntry): string {
   const { route, answer, outcome, fault, delay_ms, committed, replayed, client_ref_id, txn_id } = entry;
@@ -40,10 +44,39 @@ function responseKey(entry: JournalEntry): string {
   ]);
 }
 
+/** The responses of a world, in order. A balance before the first payout shows its number: it says whether the wallet is another one. */
+function* keyed({ requests }: Evidence): Generator<readonly [key: string, entry: JournalEntry]> {
+  let isFull = true;
+  for (const entry of requests.toSorted((a, b) => a.id - b.id)) {
+    const { route, answer, committed } = entry;
+    const opening = isFull && route === 'balance' ? dataOf(answer?.body)['balance'] : undefined;
+    yield [`${responseKey(entry)} ${String(opening)}`, entry];
+    if (committed === true) isFull = false;
+  }
+}
+
 /** The responses of some runs. */
 export const responsesIn = (worlds: readonly Evidence[]): ReadonlySet<string> =>
-  new Set(worlds.flatMap(({ requests }) => requests.map(responseKey)));
+  new Set(worlds.flatMap((evidence) => [...keyed(evidence)].map(([key]) => key)));
 
-/** How many requests had a response that is not among the known ones. */
+/** The payouts that fail or are reversed in the end: whoever saw them only before that has not met it. */
+const failingIn = ({ ledger }: Evidence): ReadonlySet<string> =>
+  new Set(
+    ledger?.payouts
+      .filter(({ timeline }) => timeline.some(({ to }) => to === 'FAILED' || to === 'REVERSED'))
+      .map(({ txn_id }) => txn_id),
+  );
+
+function isBeforeTheEnd({ txn_id, answer, rule }: JournalEntry, failing: ReadonlySet<string>): boolean {
+  const { status } = dataOf(answer?.body);
+  return (
+    txn_id !== null && failing.has(txn_id) && rule === null && (status === 'PENDING' || status === 'SUCCESS')
+  );
+}
+
+/** How many requests had a response that is not among the known ones, and shows more than a payout that has yet to fail. */
 export const newResponses = (worlds: readonly Evidence[], known: ReadonlySet<string>): number =>
-  worlds.flatMap(({ requests }) => requests).filter((entry) => !known.has(responseKey(entry))).length;
+  worlds.flatMap((evidence) => {
+    const failing = failingIn(evidence);
+    return [...keyed(evidence)].filter(([key, entry]) => !known.has(key) && !isBeforeTheEnd(entry, failing));
+  }).length;

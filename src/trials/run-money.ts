@@ -14,17 +14,24 @@ import {
 } from '../referee/payments.ts';
 import type { Run } from './run.ts';
 
-/** What a client knows of a payout that it need not make. */
-type NotPaid = readonly Knowledge['of'][];
+/** What a client may know of a payout. */
+type Known = readonly Knowledge['of'][];
 
 export interface ToBePaid {
   /** One line for each account and amount. */
   readonly expected: Table;
-  /**
-   * How many times an account may be paid, in any amounts, as a run without failures has shown; others are not counted. Null when a
-   * table lists everything that may be paid.
-   */
-  readonly mostTimes: ReadonlyMap<string, number> | null;
+  /** Null when a table lists everything that may be paid. */
+  readonly usual: Usual | null;
+}
+
+/** What runs without failures pay. */
+interface Usual {
+  /** How many times an account may be paid, in any amounts; others are not counted. */
+  readonly mostTimes: ReadonlyMap<string, number>;
+  /** How many payouts there may be in all; Infinity where two runs differ. */
+  readonly inAll: number;
+  /** The accounts that they pay, or try to pay. */
+  readonly accounts: ReadonlySet<string>;
 }
 
 const casesOf = (worlds: readonly Evidence[]): readonly Case[] =>
@@ -32,15 +39,25 @@ const casesOf = (worlds: readonly Evidence[]): readonly Case[] =>
 
 export const paidIn = ({ worlds }: Pick<Run, 'worlds'>): Table => paidTable(casesOf(worlds).flatMap(paidOut));
 
+const accountsIn = ({ worlds }: Run): ReadonlySet<string> =>
+  new Set(
+    casesOf(worlds).flatMap(({ initiates }) =>
+      initiates.map(({ body }) => String(body['beneficiary_account'])),
+    ),
+  );
+
+const countOf = (table: Table): number => table.reduce((sum, { times }) => sum + times, 0);
+
 /** How many times each account is paid, in any amounts. */
-export function timesByAccount(table: Table): ReadonlyMap<string, number> {
+function timesByAccount(table: Table): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { account, times } of table) counts.set(account, times + (counts.get(account) ?? 0));
   return counts;
 }
 
-/** What both of two runs paid. An account is counted if both paid it equally often, even in different amounts. */
-export function paidInBoth(one: Table, other: Table): ToBePaid {
+/** What both of two runs without failures paid. An account is counted if both paid it equally often, even in different amounts. */
+export function paidInBoth(first: Run, second: Run): ToBePaid & { readonly areAlike: boolean } {
+  const [one, other] = [paidIn(first), paidIn(second)];
   const missing = new Map(
     differencesBetween(other, one).map(({ account, amountPaise, paid }) => [
       payoutKey(account, amountPaise),
@@ -58,20 +75,33 @@ export function paidInBoth(one: Table, other: Table): ToBePaid {
   const mostTimes = [...counts].filter(
     ([account, times]) => accounts.has(account) && times === others.get(account),
   );
-  return { expected, mostTimes: new Map(mostTimes) };
+  const [tried, triedAgain] = [accountsIn(first), accountsIn(second)];
+  const areAlike = countOf(expected) === Math.max(countOf(one), countOf(other));
+  const isComparable =
+    areAlike && tried.size === triedAgain.size && [...tried].every((account) => triedAgain.has(account));
+  const usual = {
+    mostTimes: new Map(mostTimes),
+    inAll: isComparable ? countOf(one) : Infinity,
+    accounts: tried,
+  };
+  return { expected, usual, areAlike };
 }
 
-/** What was paid too many times, as sentences: an amount, or further payments to an account. */
-function tooMuchIn(paid: Table, differences: readonly Difference[], mostTimes: ToBePaid['mostTimes']) {
+/** What was paid too many times, as sentences: an amount, further payments to an account, or another account in addition. */
+function tooMuchIn(paid: Table, differences: readonly Difference[], usual: ToBePaid['usual']) {
   const tooOften = differences.filter((one) => one.expected > 0 && one.paid > one.expected);
   const named = new Set(tooOften.map(({ account }) => account));
+  const unlisted = differences.filter(({ expected }) => expected === 0);
+  // in place of one that failed, another account may be paid
+  const isMore = usual !== null && countOf(paid) > usual.inAll;
   const others =
-    mostTimes === null
-      ? differences.filter(({ expected }) => expected === 0).map(({ text }) => text)
-      : accountsAbove(mostTimes, paid)
-          .filter(({ account }) => !named.has(account))
-          .map(({ text }) => text);
-  return [...tooOften.map(({ text }) => text), ...others];
+    usual === null
+      ? unlisted
+      : [
+          ...accountsAbove(usual.mostTimes, paid).filter(({ account }) => !named.has(account)),
+          ...(isMore ? unlisted.filter(({ account }) => !usual.accounts.has(account)) : []),
+        ];
+  return [...tooOften, ...others].map(({ text }) => text);
 }
 
 /** Accounts that were paid more times than they may be, in any amounts. */
@@ -92,7 +122,7 @@ function accountsAbove(mostTimes: ReadonlyMap<string, number>, paid: Table) {
  * For how many missing payouts of an account and amount the client's knowledge at the end is one of these. The references that it
  * sent last decide, since a later one takes the place of one that failed.
  */
-function knownAs(cases: readonly Case[], difference: Difference, known: NotPaid): number {
+function knownAs(cases: readonly Case[], difference: Difference, known: Known): number {
   const { account, amountPaise, expected, paid } = difference;
   const unpaid = cases.flatMap(({ sends, byReference, payouts }) =>
     [...sends].flatMap(([reference, [sent]]) => {
@@ -106,20 +136,22 @@ function knownAs(cases: readonly Case[], difference: Difference, known: NotPaid)
   return last.filter(({ of }) => known.includes(of)).length;
 }
 
-/** In sentences. @param notPaid what the client knows of a payout that is not missing: it knows that it was not paid */
-export function moneyDifferences(
-  { worlds }: Pick<Run, 'worlds'>,
-  { expected, mostTimes }: ToBePaid,
-  notPaid: NotPaid,
-) {
+/**
+ * In sentences.
+ *
+ * @param notPaid what the client knows of a payout that is not missing: it knows that it was not paid. A client that says that it
+ *   paid everything has no such excuse
+ */
+export function moneyDifferences({ worlds, ending }: Run, { expected, usual }: ToBePaid, notPaid: Known) {
+  const excuses = ending.kind === 'success' && ending.isSaid ? [] : notPaid;
   const cases = casesOf(worlds);
   const paid = paidTable(cases.flatMap(paidOut));
   const differences = differencesBetween(paid, expected);
   const missing = differences.filter((one) => one.paid < one.expected);
   return {
-    tooMuch: tooMuchIn(paid, differences, mostTimes),
+    tooMuch: tooMuchIn(paid, differences, usual),
     tooLittle: missing
-      .filter((one) => knownAs(cases, one, notPaid) < one.expected - one.paid)
+      .filter((one) => knownAs(cases, one, excuses) < one.expected - one.paid)
       .map(({ text }) => text),
   };
 }
@@ -127,29 +159,38 @@ export function moneyDifferences(
 /** What a client says of its payouts when it ends. */
 export type Reported = 'paid' | 'failed' | 'in-doubt';
 
+const EXPLAINS_A_FAILURE: ReadonlySet<Knowledge['of']> = new Set(['refused', 'FAILED', 'REVERSED']);
+
 /**
  * The payouts that were made although their client reports a failure and never learned of them; null for none. A client that
  * says that it is in doubt is right.
+ *
+ * @param isExact whether a failure means that nothing was paid, so that a payout last seen PENDING is misreported too. It is not if
+ *   another payout failed
  */
-export function misreportedIn({ ending, worlds }: Run): string | null {
+export function misreportedIn({ ending, worlds }: Run, isExact: boolean): string | null {
   if (ending.kind !== 'failure' || ending.isInDoubt) return null;
-  const unknown = casesOf(worlds).flatMap((facts) =>
-    paidOut(facts).filter(({ reference }) => {
-      const { of } = knownAtEnd(facts.byReference.get(reference) ?? []);
-      return of !== 'PENDING' && of !== 'SUCCESS';
-    }),
-  );
+  const payouts = casesOf(worlds).flatMap((facts) => {
+    const known = (reference: string) => knownAtEnd(facts.byReference.get(reference) ?? []).of;
+    const failures = [...facts.sends.keys()].filter((reference) => EXPLAINS_A_FAILURE.has(known(reference)));
+    const out = paidOut(facts).map((one) => ({ ...one, of: known(one.reference) }));
+    return { out, hasFailed: failures.length > 0 };
+  });
+  const isKnown: Known =
+    isExact && !payouts.some(({ hasFailed }) => hasFailed) ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
+  const unknown = payouts.flatMap(({ out }) => out).filter(({ of }) => !isKnown.includes(of));
   const [first] = unknown;
   if (first === undefined) return null;
   const others = unknown.length === 1 ? '' : `, and ${unknown.length - 1} more`;
-  return `${first.reference} was paid (${rupees(first.amountPaise)})${others}, but the client reports a failure`;
+  const became = first.of === 'PENDING' ? 'was last seen PENDING' : 'was paid';
+  return `${first.reference} ${became} (${rupees(first.amountPaise)})${others}, but the client reports a failure`;
 }
 
 const MOST_DIFFERENCES = 5;
 
 /** Why a table of what is to be paid cannot be used to judge; null when a run without failures pays what it says. */
-export function tableFault(run: Run, table: Table, name: string, notPaid: NotPaid): string | null {
-  const { tooMuch, tooLittle } = moneyDifferences(run, { expected: table, mostTimes: null }, notPaid);
+export function tableFault(run: Run, table: Table, name: string, notPaid: Known): string | null {
+  const { tooMuch, tooLittle } = moneyDifferences(run, { expected: table, usual: null }, notPaid);
   const differences = [...tooMuch, ...tooLittle];
   if (differences.length === 0) return null;
   const left = differences.length - MOST_DIFFERENCES;

@@ -4,9 +4,16 @@ import type { WallClock } from '../log/wall-clock.ts';
 import type { Evidence } from '../referee/case.ts';
 
 export type Ending =
-  | { readonly kind: 'success' }
-  /** The client says that it failed, or that it does not know. `output` is the end of what it wrote. */
-  | { readonly kind: 'failure'; readonly why: string; readonly output?: string; readonly isInDoubt?: boolean }
+  /** `isSaid`: the client said in words, or in an exit code with a declared meaning, that it paid everything. */
+  | { readonly kind: 'success'; readonly isSaid?: boolean }
+  /** The client says that it failed, or that it does not know; `isSaid` as above. `output` is the end of what it wrote. */
+  | {
+      readonly kind: 'failure';
+      readonly why: string;
+      readonly output?: string;
+      readonly isInDoubt?: boolean;
+      readonly isSaid?: boolean;
+    }
   /** It was still running after this time, and was ended. */
   | { readonly kind: 'stuck'; readonly afterMs: number };
 

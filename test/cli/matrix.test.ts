@@ -188,7 +188,7 @@ test.skipIf(!hasCurl)(
     expect(asks.stderr).toMatch(/"now":"2026-01-15T05:00:/);
     expect(await runInProcess(['matrix', ...flags, '--', ...PAYING_COMMAND])).toMatchObject({
       code: 1,
-      stderr: 'payout-sandbox: not exercised: fails-late: the client saw nothing of it\n',
+      stderr: 'payout-sandbox: not exercised: fails-late: no response showed what it changes\n',
     });
   },
 );

@@ -74,9 +74,10 @@ export const huntedCommand =
     await Promise.race([closed, late]); // a daemon with a session of its own outlives its group
     for (const output of outputs) output.destroy();
     const reported = code === null ? 'failed' : (exitCodes.get(code) ?? 'failed');
-    if (reported === 'paid') return { kind: 'success' };
+    const isSaid = exitCodes !== DEFAULT_EXIT_CODES;
+    if (reported === 'paid') return { kind: 'success', isSaid };
     const why = code === null ? `ended by ${killedBy}` : `exit code ${code}`;
-    return { kind: 'failure', why, output: plainText(tail), isInDoubt: reported === 'in-doubt' };
+    return { kind: 'failure', why, output: plainText(tail), isInDoubt: reported === 'in-doubt', isSaid };
   };
 
 export interface ClientFlags {

@@ -174,7 +174,7 @@ export async function matrixCommand(
       const areWritten = writeReports(reports, (write) => write(cells), environment);
       const missed = cells.filter(({ verdict }) => verdict === 'not exercised').map(({ name }) => name);
       if (flags.requireExercised && missed.length > 0) {
-        complain(`not exercised: ${missed.join(', ')}: the client saw nothing of it`);
+        complain(`not exercised: ${missed.join(', ')}: no response showed what it changes`);
         return EXIT_FAILED;
       }
       if (cells.some(hasFailed)) return EXIT_FAILED;

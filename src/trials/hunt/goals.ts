@@ -22,7 +22,7 @@ export interface Hit {
   readonly message: string;
 }
 
-export interface RunRules extends Pick<ToBePaid, 'mostTimes'> {
+export interface RunRules extends Pick<ToBePaid, 'usual'> {
   readonly goals: readonly Goal[];
   /** For the referee; `expect` says what is to be paid. */
   readonly settings: RefereeSettings & { readonly expect: readonly ExpectedPayout[] };
@@ -51,7 +51,7 @@ function stuckIn(facts: Case, { ending }: HuntRun, { patienceMs }: RunRules): st
 
 /** The goals that a run reached, the most severe first. */
 export function hitsIn(run: HuntRun, rules: RunRules): readonly Hit[] {
-  const { goals, settings, mostTimes } = rules;
+  const { goals, settings, usual } = rules;
   const [evidence] = run.worlds;
   const facts = caseOf(evidence, settings);
   const { checks } = judge('run', evidence, settings);
@@ -59,14 +59,14 @@ export function hitsIn(run: HuntRun, rules: RunRules): readonly Hit[] {
     const errors = checks.filter(({ id }) => isMeant(id)).flatMap(({ findings }) => findings);
     return errors.find(({ severity }) => severity === 'error')?.message ?? null;
   };
-  const { tooMuch, tooLittle } = moneyDifferences(run, { expected: settings.expect, mostTimes }, NOT_PAID);
+  const { tooMuch, tooLittle } = moneyDifferences(run, { expected: settings.expect, usual }, NOT_PAID);
   /** The check compares amounts, so it misses an account that was paid again in another amount. */
   const otherAmounts = settings.off?.['paid-twice'] === undefined ? (tooMuch[0] ?? null) : null;
   const [missing] = run.ending.kind === 'success' ? tooLittle : [];
   const messages: Readonly<Record<Goal, () => string | null>> = {
     'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)) ?? otherAmounts,
     lost: () => (missing === undefined ? null : `the client ends with success, but ${missing}`),
-    misreported: () => misreportedIn(run),
+    misreported: () => misreportedIn(run, true),
     stuck: () => stuckIn(facts, run, rules),
     conduct: () => firstError((id) => !NOT_CONDUCT.has(id)),
   };

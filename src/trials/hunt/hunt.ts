@@ -17,7 +17,7 @@ import { search, type Reproduction, type Observation, type Round } from './searc
 import { findingOf, type HuntFinding } from './story.ts';
 import { toPaise } from '../../payout/money.ts';
 import { often, rupees, summed } from '../../referee/payments.ts';
-import { paidIn, tableFault, timesByAccount } from '../run-money.ts';
+import { paidInBoth, tableFault } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
 import { baseScenario, runInWorld, type RunParts } from './world-runs.ts';
@@ -78,7 +78,8 @@ function checkBaseline(run: HuntRun): void {
 
 /** What every run is judged by. Without a table of expected payouts, the baseline says what is to be paid. */
 function rulesOf({ goals, intent, off, expect: table, patience }: HuntSettings, baseline: HuntRun): RunRules {
-  const expect = [...(table === undefined ? paidIn(baseline) : summed(table))];
+  const paid = paidInBoth(baseline, baseline);
+  const expect = [...(table === undefined ? paid.expected : summed(table))];
   return {
     goals,
     patienceMs: patience,
@@ -88,7 +89,7 @@ function rulesOf({ goals, intent, off, expect: table, patience }: HuntSettings, 
       expect,
       limits: { ...USUAL_LIMITS, patience },
     },
-    mostTimes: table === undefined ? timesByAccount(expect) : null,
+    usual: table === undefined ? paid.usual : null,
   };
 }
 

@@ -88,7 +88,9 @@ export function verdictOn(
   const { tooMuch, tooLittle } = moneyDifferences(run, toBePaid, NOT_PAID);
   const lost = ending.kind === 'success' && !isDialect ? tooLittle : [];
   const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
-  const misreported = isDialect ? null : misreportedIn(run);
+  const misreported = isDialect
+    ? null
+    : misreportedIn(run, ending.kind === 'failure' && ending.isSaid === true);
   const failing = conduct.worlds.flatMap(foundChecks).filter((check) => isFailure(check, failOn));
   const findings = isDialect ? [] : failing.flatMap(findingLines);
   if (faults.length > 0) return { verdict: 'money', why: [...faults, ...findings] };

@@ -1,6 +1,6 @@
 import type { ExpectedPayout } from '../../contract/conduct.ts';
 import { UsageError } from '../../contract/usage-error.ts';
-import { summed, type Table } from '../../referee/payments.ts';
+import { summed } from '../../referee/payments.ts';
 import type { FailOn } from '../../referee/reports/summary.ts';
 import { newResponses, responsesIn } from '../exercised.ts';
 import { NOT_PAID, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
@@ -53,8 +53,7 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
   const table = expect && { name: expect.name, expected: summed(expect.payouts) };
   const fault = table && tableFault(first, table.expected, table.name, NOT_PAID);
   if (fault !== null) throw new UsageError(fault);
-  const paid = paidIn(first);
-  if (paid.length === 0) {
+  if (paidIn(first).length === 0) {
     throw new UsageError(
       'without any failure, the command makes no payout, so nothing could be paid twice or lost: give it something to pay',
     );
@@ -62,14 +61,16 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
   const base = { durationMs: first.durationMs, requests: requestsIn(first) };
   if (table !== null) {
     const { expected } = table;
-    return { ...base, expected, mostTimes: null, responses: responsesIn(first.worlds), isFlaky: false };
+    return { ...base, expected, usual: null, responses: responsesIn(first.worlds), isFlaky: false };
   }
   const second = await runOnce();
-  const again = paidIn(second);
-  const both = paidInBoth(paid, again);
-  const count = (lines: Table): number => lines.reduce((sum, { times }) => sum + times, 0);
-  const responses = responsesIn([...first.worlds, ...second.worlds]);
-  return { ...base, ...both, responses, isFlaky: count(both.expected) < Math.max(count(paid), count(again)) };
+  const { areAlike, ...both } = paidInBoth(first, second);
+  return {
+    ...base,
+    ...both,
+    responses: responsesIn([...first.worlds, ...second.worlds]),
+    isFlaky: !areAlike,
+  };
 }
 
 /**
@@ -81,7 +82,7 @@ export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<r
   const baseline = await baselineOf(parts);
   if (stop.aborted) return [];
   onBaseline(baseline);
-  const { expected, mostTimes, responses } = baseline;
+  const { expected, usual, responses } = baseline;
   const limitMs = parts.limitMs ?? baseline.durationMs * TIMES_AS_LONG + LONGER_BY_MS;
   const waiting = [...rows.entries()];
   const cells = new Map<number, Cell>();
@@ -92,7 +93,7 @@ export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<r
       const done = await run(row, limitMs);
       if (stop.aborted) return;
       const met = newResponses(done.worlds, responses);
-      const verdict = verdictOn(row, done, met, { expected, mostTimes }, failOn);
+      const verdict = verdictOn(row, done, met, { expected, usual }, failOn);
       const { kind, name, choices } = row;
       const { durationMs } = done;
       cells.set(index, { kind, name, choices, ...verdict, durationMs, met, again: again(row) });

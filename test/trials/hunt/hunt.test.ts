@@ -334,6 +334,18 @@ test('a client that reports a failure for a payout that was made has misreported
   expect((await huntWith('failed', { known: larger })).known).toEqual([]); // says nothing about fewer failures
 });
 
+test('a client that reports a failure for what it last saw PENDING has misreported it', async () => {
+  const run = async (api: PayoutApi): Promise<void> => {
+    await api.initiate(order(1));
+    const { state } = await api.status({ client_ref_id: 'order-1' });
+    if (state === 'PENDING') throw new Error('not paid');
+  };
+  const { findings } = await huntFor(run, { goals: ['misreported'], depth: 1 });
+  expect(findings).toMatchObject([
+    { message: 'order-1 was last seen PENDING (₹101.00), but the client reports a failure' },
+  ]);
+});
+
 test('a hunt says which account the client pays several times even without any failure', async () => {
   const run: HuntOptions['run'] = (world) =>
     PayoutApi.run(world, async (api) => {

@@ -363,6 +363,20 @@ test('a row of which the client saw nothing is not exercised, and says how often
   expect(matrixJunit(cells)).toContain('skipped="2"');
 });
 
+test('a payout that is reversed in the end is met by who sees that, and another wallet by who reads its balance', async () => {
+  const [reversed, poor] = [scenario('success-then-reversed'), scenario('insufficient-balance')];
+  const pays: Client = async (api) => {
+    await api.initiate(order(1, { amount: 1 }));
+    for (let reads = 0; reads < 3; reads += 1) await api.status({ client_ref_id: 'order-1' });
+  };
+  const looks: Client = async (api) => {
+    await api.balance();
+    await api.initiate(order(1, { amount: 1 }));
+  };
+  const met = async (row: WorldRow, client: Client) => (await matrixOf([row], client)).cells[0]!.met;
+  expect([await met(reversed, pays), await met(poor, pays), await met(poor, looks)]).toEqual([0, 0, 1]);
+});
+
 test('a delay is met once, however long it is each time', () => {
   const delayed = (delay_ms: number | null) => [evidenceOf([{ change: { delay_ms } }])];
   const known = responsesIn(delayed(5));
@@ -388,6 +402,52 @@ test('a client that was paid and reports a failure has a result of its own, unle
   expect((await matrixOf(rows.slice(0, 1), asks)).cells).toMatchObject([{ verdict: 'survives' }]);
 });
 
+test('exit codes that were given a meaning are held against the client', async () => {
+  const says = (ending: Ending): Client => {
+    return async (api) => {
+      await api.initiate(order(1));
+      const { state } = await api.status({ client_ref_id: 'order-1' });
+      return state === 'SUCCESS' ? SUCCESS : ending;
+    };
+  };
+  const rows = [
+    scenario('pending-for-days'),
+    scenario('failed', { settlement: { IMPS: [{ to: 'FAILED', after: '0s' }] } }),
+  ];
+  const verdicts = async (ending: Ending) =>
+    (await matrixOf(rows, says(ending))).cells.map(({ verdict, why }) => [verdict, why[0]]);
+  const failsToo = 'its tests fail, but the money is right';
+  expect(await verdicts(FAILED)).toEqual([
+    ['survives', failsToo],
+    ['survives', failsToo],
+  ]);
+  expect(await verdicts({ kind: 'failure', why: 'exit code 1', isSaid: true })).toEqual([
+    ['misreported', 'order-1 was last seen PENDING (₹101.00), but the client reports a failure'],
+    ['survives', failsToo],
+  ]);
+  expect(await verdicts({ kind: 'success', isSaid: true })).toEqual([
+    ['survives', undefined],
+    ['money', expect.stringMatching(/^the command ends with success, but 000123451001: not paid/)],
+  ]);
+});
+
+test('an account that is paid in addition is too much, and one that takes the place of another is not', async () => {
+  const other = order(2, { client_ref_id: 'order-1-upi', transfer_mode: 'UPI' });
+  const pays: Client = async (api) => {
+    await api.initiate(order(1));
+    const { state } = await api.status({ client_ref_id: 'order-1' });
+    if (state !== 'SUCCESS') await api.initiate(other);
+  };
+  const rows = [
+    scenario('pending-for-days'),
+    scenario('failed', { settlement: { IMPS: [{ to: 'FAILED', after: '0s' }] } }),
+  ];
+  expect((await matrixOf(rows, pays)).cells).toMatchObject([
+    { verdict: 'money', why: ['000123451002: paid ₹102.00, not expected'] },
+    { verdict: 'survives' },
+  ]);
+});
+
 test('a dialect in which a command that succeeds pays less is not wrong money: its tests know what to expect', async () => {
   const client: Client = async (api) => {
     if (!(await isTerse(api))) await api.initiate(order(1));
@@ -406,9 +466,12 @@ test('of several payouts that a client misreports, the first is named and the ot
   const lines = references.map((reference) => ({ reference, http: 500, change: { committed: true } }));
   const payouts = references.map((reference) => payoutOf(reference, []));
   expect(
-    misreportedIn({
-      ending: { kind: 'failure', why: '' },
-      worlds: [evidenceOf(lines, { payouts })],
-    } as never),
+    misreportedIn(
+      {
+        ending: { kind: 'failure', why: '' },
+        worlds: [evidenceOf(lines, { payouts })],
+      } as never,
+      false,
+    ),
   ).toBe('order-1 was paid (₹100.00), and 2 more, but the client reports a failure');
 });
