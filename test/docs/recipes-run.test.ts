@@ -125,7 +125,7 @@ test('github-actions.md: the script of the second job starts a sandbox and waits
     PORT: new URL(url).port,
   });
   expect(await step.ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/ is ready\nstopped\n$/) });
-  expect(readFileSync(log, 'utf8')).toContain('"settlement":"instant"');
+  expect(readFileSync(log, 'utf8')).toContain('payout sandbox ready');
 });
 
 test.skipIf(!hasCurl)(

@@ -53,7 +53,8 @@ export const huntedCommand =
     let tail = '';
     for (const output of outputs) {
       output.setEncoding('utf8').on('data', (text: string) => {
-        tail = (tail + text).slice(-TAIL_CHARACTERS);
+        tail += text;
+        if (tail.length > TAIL_CHARACTERS) tail = tail.slice(-TAIL_CHARACTERS).replace(/^[^\n]*\n/, ''); // whole lines
       });
     }
     const killAll = (): void => {

@@ -36,6 +36,8 @@ export interface Baseline extends ToBePaid {
   readonly isFlaky: boolean;
 }
 
+const SETTLES_AT_ONCE =
+  '; in a matrix, payouts settle with the next request: --settlement demo lets them settle later, as serve does';
 const BASELINE_LIMIT_MS = 600_000;
 /** Retries and timeouts take longer than a run without failures. */
 const TIMES_AS_LONG = 5;
@@ -46,7 +48,8 @@ async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R
   const runOnce = async (): Promise<CommandRun> => {
     const done = await run(null, limitMs ?? BASELINE_LIMIT_MS);
     const fault = baselineFault(done, noRequestText(''));
-    if (fault !== null) throw new UsageError(fault);
+    if (fault !== null)
+      throw new UsageError(done.ending.kind === 'failure' ? `${fault}${SETTLES_AT_ONCE}` : fault);
     return done;
   };
   const first = await runOnce();
