@@ -4,6 +4,10 @@ export const STORE_TIMES = {
   answerWithin: 800,
   /** For a call with its repetitions; with the last one, less than 2 s. */
   giveUpAfter: 1200,
+  /** Until other servers learn how a request ended, unless another command tells them sooner. */
+  end: 1000,
+  /** A settlement is announced by the server of the latest command; the others step in after this. */
+  othersWait: 250,
   heartbeat: 1000,
   heartbeatWhileAway: 250,
   /** Between two exchanges of what this server and the list of all worlds know. */

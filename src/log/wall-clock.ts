@@ -51,3 +51,16 @@ export const clockOf = (
   nextTurn: (callback) => wallClock.nextTurn(callback),
   yieldToEventLoop: () => wallClock.yieldToEventLoop(),
 });
+
+/** Makes a function that lets something happen after some time, once for all of its calls until then. */
+export function onceLater(wallClock: WallClock, afterMs: number, act: () => void): () => void {
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    wallClock.schedule(wallClock.nowMs() + afterMs, () => {
+      isWaiting = false;
+      act();
+    });
+  };
+}

@@ -9,12 +9,12 @@ import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
 import { idAfter, type EventReader } from './connections/event-reader.ts';
 import type { DropReason, Logged, MaybePromise, Opened } from './store.ts';
-import { clockOf, SettlementTimer } from './wall-clock.ts';
+import { STORE_TIMES } from './store-times.ts';
+import { clockOf, onceLater, SettlementTimer } from './wall-clock.ts';
 import { WorldLog } from './world-log.ts';
 import type { Reopened, WorldParts } from './world-parts.ts';
 
 const ENDS_KEPT = 100;
-const OTHERS_WAIT_MS = 250; // a settlement is announced by the server of the latest command; the others step in after this
 
 /** One world on this server: its log, and what belongs to the connections of this server. */
 export class World {
@@ -27,6 +27,7 @@ export class World {
   readonly #timer: SettlementTimer;
   readonly #log: WorldLog;
   readonly #commands: CommandParts;
+  readonly #tellEnds: () => void;
   #ticks = 0;
   #users = 0;
 
@@ -36,9 +37,11 @@ export class World {
     this.#parts = parts;
     const owner = {
       roomFor: (command: Command) => parts.roomFor(this, command),
-      happened: (logged: Logged, outcome: Applied, item: OrderedCommand | null) =>
-        this.#happened(logged, outcome, item),
-      followed: () => this.#followed(),
+      happened: this.#happened.bind(this),
+      followed: () => {
+        this.#setTimer();
+        parts.changed(this);
+      },
       reopened: (how: Reopened) => this.#reopened(how),
       ended: (reason: DropReason) => parts.ended(this, reason),
     };
@@ -46,13 +49,16 @@ export class World {
     this.#commands = new CommandParts(wallClock, (command, onChanges, onFound) =>
       this.#order(command, onChanges, onFound),
     );
+    this.#tellEnds = onceLater(wallClock, STORE_TIMES.end, () => {
+      if (!this.isClosed && this.#log.ends.length > 0) this.#settle();
+    });
     this.usedAtMs = wallClock.nowMs();
     this.connections = new WorldConnections(
       (woken) => store.wake(id, woken),
       () => this.#settleDue(),
       (error) => parts.observer.failed(id, error),
     );
-    const storeClock = clockOf(store, wallClock, () => (this.#log.isOwn ? 0 : OTHERS_WAIT_MS));
+    const storeClock = clockOf(store, wallClock, () => (this.#log.isOwn ? 0 : STORE_TIMES.othersWait));
     this.#timer = new SettlementTimer(storeClock, () => this.#settleDue());
     this.#setTimer();
   }
@@ -137,10 +143,11 @@ export class World {
     });
   }
 
-  /** Records how a request ended. @param isPlanned for an end that is known already, which goes with the next command */
+  /** Records how a request ended. @param isPlanned for an end that is known already, but for its time: it goes with the next command */
   end(ended: Ended, isPlanned: boolean): void {
     this.#log.ends.push(ended);
     if (!isPlanned || this.#log.ends.length >= ENDS_KEPT) this.#settle();
+    else if (this.isShared) this.#tellEnds();
   }
 
   /**
@@ -250,11 +257,6 @@ export class World {
     const source = command.kind === 'follow' ? null : successorOf(this.#log.state);
     if (source !== null) this.#log.inBackground(() => this.submit({ kind: 'follow', source }));
     return this.#log.order(command, onChanges, onFound);
-  }
-
-  #followed(): void {
-    this.#setTimer();
-    this.#parts.changed(this);
   }
 
   #reopened({ isNew, isSame, isSkipped, isReplaced }: Reopened): MaybePromise<void> {

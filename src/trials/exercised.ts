@@ -1,6 +1,5 @@
 import type { JournalEntry } from '../contract/control-responses.ts';
 import type { Evidence } from '../referee/case.ts';
-import { isObject } from '../world/journal/exchange.ts';
 
 /** Whether a run met what its dialect or scenario changes: whether its client saw a response that it never sees otherwise. */
 
@@ -24,8 +23,9 @@ function shapeOf(value: unknown, ids: readonly string[]): unknown {
   );
 }
 
-const dataOf = (body: unknown): Readonly<Record<string, unknown>> =>
-  isObject(body) && isObject(body['data']) ? body['data'] : {};
+type Fields = Readonly<Record<string, unknown>>;
+
+const dataOf = (body: unknown): Fields => ((body as Fields | null)?.['data'] as Fields | null) ?? {};
 
 /** What the client saw of one response, in a form that is the same in each run. */
 function responseKey(entry: JournalEntry): string {

@@ -170,20 +170,24 @@ const EXPLAINS_A_FAILURE: ReadonlySet<Knowledge['of']> = new Set(['refused', 'FA
  */
 export function misreportedIn({ ending, worlds }: Run, isExact: boolean): string | null {
   if (ending.kind !== 'failure' || ending.isInDoubt) return null;
-  const payouts = casesOf(worlds).flatMap((facts) => {
-    const known = (reference: string) => knownAtEnd(facts.byReference.get(reference) ?? []).of;
-    const failures = [...facts.sends.keys()].filter((reference) => EXPLAINS_A_FAILURE.has(known(reference)));
-    const out = paidOut(facts).map((one) => ({ ...one, of: known(one.reference) }));
-    return { out, hasFailed: failures.length > 0 };
-  });
-  const isKnown: Known =
-    isExact && !payouts.some(({ hasFailed }) => hasFailed) ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
-  const unknown = payouts.flatMap(({ out }) => out).filter(({ of }) => !isKnown.includes(of));
+  const cases = casesOf(worlds);
+  const knownOf = ({ byReference }: Case, reference: string) =>
+    knownAtEnd(byReference.get(reference) ?? []).of;
+  const hasFailed = cases.some((facts) =>
+    [...facts.sends.keys()].some((reference) => EXPLAINS_A_FAILURE.has(knownOf(facts, reference))),
+  );
+  const isKnown: Known = isExact && !hasFailed ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
+  const unknown = cases.flatMap((facts) =>
+    paidOut(facts)
+      .map((one) => [one, knownOf(facts, one.reference)] as const)
+      .filter(([, of]) => !isKnown.includes(of)),
+  );
   const [first] = unknown;
   if (first === undefined) return null;
   const others = unknown.length === 1 ? '' : `, and ${unknown.length - 1} more`;
-  const became = first.of === 'PENDING' ? 'was last seen PENDING' : 'was paid';
-  return `${first.reference} ${became} (${rupees(first.amountPaise)})${others}, but the client reports a failure`;
+  const [{ reference, amountPaise }, of] = first;
+  const became = of === 'PENDING' ? 'was last seen PENDING' : 'was paid';
+  return `${reference} ${became} (${rupees(amountPaise)})${others}, but the client reports a failure`;
 }
 
 const MOST_DIFFERENCES = 5;

@@ -8,7 +8,7 @@ import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { initiate, load, readerOf, save, sourceOf } from '../../support/world/core.ts';
+import { balance, initiate, load, readerOf, save, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
@@ -108,6 +108,21 @@ describe('what happens while a server cannot use its store', () => {
     await (await one.use(WORLD)).submit({ kind: 'reset', source });
     await released;
   });
+});
+
+test('how a request ended is soon known at other servers, although nobody asks the one that responded', async () => {
+  const clock = new ManualClock(systemClock().nowMs());
+  const url = await freshStore();
+  const { log: one } = await storedLogFor(url, 'one', { wallClock: clock });
+  const { log: other } = await storedLogFor(url, 'other');
+  const world = await one.use(WORLD);
+  await world.submit(balance());
+  world.end({ request: 1, outcome: 'answered', durationMs: 5, tick: world.tick(), isSent: true }, true);
+  const durations = async () =>
+    (await other.use(WORLD)).read(({ requests }) => requests.list.map(({ durationMs }) => durationMs));
+  expect(await durations()).not.toEqual([5]);
+  await clock.pass(15_000);
+  await expect.poll(durations).toEqual([5]);
 });
 
 test('a step that comes due while its part of the store is away is not reported as a bug of the sandbox', async () => {
