@@ -104,11 +104,17 @@ async function isAgreed(url: string, { account, ifsc }: Beneficiary): Promise<bo
 function show({ learned, payouts, requests, stopped }: ProbeResult): void {
   const { all } = learned;
   const known = all.filter(([, { value }]) => value !== null).length;
-  const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
+  const total = (made: boolean): number =>
+    payouts.reduce((sum, { amount, isMade }) => (isMade === made ? sum + amount : sum), 0);
+  const unclear = total(false);
   note('');
   if (stopped !== null) note(`stopped: ${stopped}`);
-  note(`${known} of ${all.length} rows learned with ${counted(requests, 'request')}; ₹${moved} moved`);
-  for (const { reference, txnId, amount } of payouts) note(`  ₹${amount} ${reference} ${txnId}`);
+  const rows = `${known} of ${all.length} rows learned with ${counted(requests, 'request')}`;
+  note(`${rows}; ₹${total(true)} moved${unclear === 0 ? '' : `, and ₹${unclear} more may have moved`}`);
+  for (const { reference, txnId, amount, isMade, shown } of payouts) {
+    const became = isMade ? (txnId ?? '?') : ` unknown: ${shown}: look at the status of this reference`;
+    note(`  ₹${amount} ${reference} ${became}`);
+  }
 }
 
 function orderOf(url: string, flags: ProbeFlags) {

@@ -63,6 +63,48 @@ test('probe prints the dialect when it can no longer write the file', async () =
   });
 });
 
+const PAY = ['pay', '--account', '000123456789', '--ifsc', 'SBIN0000001', '--yes'];
+const MADE = { status: 'success', data: { txn_id: 'T1', status: 'PENDING' } };
+const UNKNOWN_600000 = '₹0 moved, and ₹600000 more may have moved';
+
+// level pay begins after six POSTs of level refused; the status 0 is a reset
+testRows<[level: string[], post: number, status: number, body: object | string, says: string[]]>([
+  [['refused'], 1, 500, '', [UNKNOWN_600000, '₹600000 first  unknown: 500 without a body']],
+  [['refused'], 1, 0, '', [UNKNOWN_600000, '₹600000 first  unknown: no response (…)']],
+  [['refused'], 2, 504, '', [UNKNOWN_600000, '₹600000 format  unknown: 504 without a body']],
+  [['refused'], 2, 302, '', [UNKNOWN_600000, '₹600000 format  unknown: 302 without a body']],
+  [['refused'], 2, 202, MADE, ['₹600000 moved', '₹600000 format T1']],
+  [['refused'], 1, 201, 'made', ['₹600000 moved', '₹600000 first ?']],
+  [['refused'], 2, 429, '', ['₹0 moved']],
+  [PAY, 7, 200, '<html>', ['₹1 moved', '₹1 payout ?']],
+  [PAY, 7, 500, '', ['₹0 moved, and ₹1 more may have moved', '₹1 payout  unknown: 500 without a body']],
+  [
+    PAY,
+    9,
+    504,
+    '',
+    ['₹1 moved, and ₹2 more may have moved', '₹1 payout P1', '₹2 payout  unknown: 504 without a body'],
+  ],
+])('probe stops at what it did not expect, and says what moved and what may have', async (...row) => {
+  const [level, nth, status, body, says] = row;
+  let posts = 0;
+  const sent: typeof WAYS.sent = (post, reply) => ((posts = post) === nth ? [status, body] : reply);
+  const service = await otherService({ ...WAYS, sent });
+  const args = ['probe', service.url, '--key-env', 'KEY', '--level', ...level];
+  const { code, stderr } = await runInProcess(args, { KEY: service.key });
+  const [, end] = /\nstopped: .*\n.* requests; ([^]*)/.exec(stderr) ?? [];
+  const [moved, ...lines] = end?.trimEnd().split('\n') ?? [];
+  expect({ code, posts }).toEqual({ code: 1, posts: nth });
+  const shown = lines.map((line) =>
+    line
+      .replace(/probe-\w+-/, '')
+      .replace(/\(.*\)/, '(…)')
+      .trim(),
+  );
+  const told = says.map((line) => line.replace(/ {2}unknown.*/, '$&: look at the status of this reference'));
+  expect([moved, ...shown]).toEqual(told);
+});
+
 testRows([
   [
     ['http://x', '--level', 'all'],

@@ -44,7 +44,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
   builder
     .command(
       'probe <url>',
-      'find out the dialect of a service, for serve --dialect\n\nOnly --level pay moves money: at most ₹6.',
+      'find out the dialect of a service, for serve --dialect\n\nOnly --level pay is meant to move money: at most ₹6.',
     )
     .addOption(
       new Option(

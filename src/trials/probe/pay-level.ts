@@ -2,6 +2,7 @@ import { isNotFound } from './response-shape.ts';
 import {
   dataOf,
   initiateRequest,
+  isAccepted,
   ProbeStopped,
   statusRequest,
   textIn,
@@ -33,41 +34,36 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   const pay = async (fields: PayoutFields, why: string): Promise<Paid> => {
     const moved = payouts.reduce((sum, { amount }) => sum + amount, 0);
     if (moved + fields.amount > MOST_INR) return null;
+    const before = payouts.length;
     const { response, evidence } = await ask(initiateRequest(beneficiary, fields, why));
-    if (response.status >= 500) {
-      throw new ProbeStopped(
-        `it is unknown whether this paid: ${evidence}. Look at the status of ${fields.reference}`,
-      );
-    }
     const txnId = textIn(dataOf(response), 'txn_id');
-    const isNew = response.status === 200 && !payouts.some((payout) => payout.txnId === txnId);
-    if (isNew) payouts.push({ reference: fields.reference, txnId: txnId ?? '?', amount: fields.amount });
-    return { response, txnId, isNew, evidence };
+    return { response, txnId, isNew: payouts.length > before, evidence };
   };
-  /** Learns a row by the status of a response. @param accepted what a 200 shows; null when that is not known */
+  /** Learns a row by the status of a response. @param accepted what a txn_id shows; null when that is not known */
   const learnStatus = (
     row: string,
     paid: Paid,
     accepted: (paid: NonNullable<Paid>) => string | null,
+    alike = ALIKE,
   ): void => {
     if (paid === null) return learned.unknown(row, UNSENT);
-    const { response, evidence } = paid;
-    const value = response.status === 200 ? accepted(paid) : response.status;
-    if (value === null) learned.unknown(row, `${ALIKE}: ${evidence}`);
-    else learned.learn(row, value, evidence);
+    const { response, evidence, txnId } = paid;
+    if (!isAccepted(response)) return learned.learn(row, response.status, evidence);
+    const value = txnId === null ? null : accepted(paid);
+    if (value !== null) learned.learn(row, value, evidence);
+    else learned.unknown(row, `${txnId === null ? 'accepted without a txn_id' : alike}: ${evidence}`);
   };
-  /** Learns a row from a response with 200 or 400. */
+  /** Learns a row from a response with 2xx or 400. */
   const learnRefusal = (row: string, paid: Paid, accepted: string | null): void => {
     if (paid?.response.status === 400) learned.learn(row, 'refuse', paid.evidence);
-    else if (paid !== null && paid.response.status !== 200) learned.unknown(row, paid.evidence);
+    else if (paid !== null && !isAccepted(paid.response)) learned.unknown(row, paid.evidence);
     else learnStatus(row, paid, ({ response }) => accepted ?? (warningOf(response) === '' ? null : 'warn'));
   };
 
   const own = { reference: reference('payout'), amount: AMOUNT_INR, mode: 'IMPS' } as const;
   const first = await pay(own, 'a payout');
-  if (first === null || first.txnId === null)
-    throw new ProbeStopped(`no payout was made: ${first?.evidence}`);
-  const { txnId } = first;
+  const { txnId = null } = first ?? {};
+  if (txnId === null) throw new ProbeStopped(`a payout must get a 2xx with data.txn_id: ${first?.evidence}`);
 
   const readStatus = async (why: string) => {
     const { response, evidence } = await ask(statusRequest({ client_ref_id: own.reference }, why));
@@ -95,23 +91,19 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
       learned.learn('status.utr_of_failed', data['utr'] === null ? 'null' : 'set', evidence);
   }
 
-  learnStatus('client_ref_id.same_body', await pay(own, 'the same reference with the same body'), (again) => {
-    if (again.txnId === null) return null;
-    if (again.isNew) return 'second_payout';
-    const shown = textIn(dataOf(again.response), 'status');
-    if (shown === 'PENDING') return state === 'PENDING' ? null : 'first_answer';
-    return shown === null ? null : 'replay';
-  });
-  if (state === 'PENDING') {
-    learned.unknown(
-      'client_ref_id.same_body',
-      'no second payout; replay and first_answer look the same while it is PENDING',
-    );
-  }
-  const changed = await pay({ ...own, amount: OTHER_AMOUNT_INR }, 'the same reference with another amount');
-  learnStatus('client_ref_id.changed_body', changed, (other) =>
-    other.txnId === null ? null : other.isNew ? 'second_payout' : 'replay',
+  learnStatus(
+    'client_ref_id.same_body',
+    await pay(own, 'the same reference with the same body'),
+    (again) => {
+      if (again.isNew) return 'second_payout';
+      const shown = textIn(dataOf(again.response), 'status');
+      if (shown === 'PENDING') return state === 'PENDING' ? null : 'first_answer';
+      return shown === null ? null : 'replay';
+    },
+    'no second payout; replay and first_answer look the same until it is settled',
   );
+  const changed = await pay({ ...own, amount: OTHER_AMOUNT_INR }, 'the same reference with another amount');
+  learnStatus('client_ref_id.changed_body', changed, ({ isNew }) => (isNew ? 'second_payout' : 'replay'));
 
   const retried = await pay({ ...own, reference: refusedReference }, 'a reference that was refused with 402');
   if (retried?.response.status === 402)
@@ -142,13 +134,15 @@ export async function payLevel(run: ProbeRun, balance: number, refusedReference:
   if (!known('requests.upi_beneficiary')) await learnUpi(run, pay, own);
 }
 
+const isFound = ({ response }: Asked): boolean => textIn(dataOf(response), 'status') !== null;
+
 /** Which parameter of status counts, found by combining it with one that was never used. */
 async function learnBoth({ ask, learned, reference }: ProbeRun, own: string, txnId: string): Promise<void> {
   const row = 'status.both';
   const readBoth = (clientRefId: string, id: string, why: string): Promise<Asked> =>
     ask(statusRequest({ client_ref_id: clientRefId, txn_id: id }, why));
   const agreeing = await readBoth(own, txnId, 'both parameters, of one payout');
-  if (agreeing.response.status !== 200) {
+  if (!isFound(agreeing)) {
     if (agreeing.response.status === 400) learned.learn(row, 400, agreeing.evidence);
     else learned.unknown(row, agreeing.evidence);
     return;
@@ -157,9 +151,9 @@ async function learnBoth({ ask, learned, reference }: ProbeRun, own: string, txn
   const byReference = await readBoth(own, unused, 'both parameters, an unknown txn_id');
   const byTxnId = await readBoth(unused, txnId, 'both parameters, an unknown client_ref_id');
   const [one, other] = [byReference.response, byTxnId.response];
-  if (one.status === 200 && isNotFound(other, learned))
+  if (isFound(byReference) && isNotFound(other, learned))
     learned.learn(row, 'client_ref_id', byReference.evidence);
-  else if (other.status === 200 && isNotFound(one, learned)) learned.learn(row, 'txn_id', byTxnId.evidence);
+  else if (isFound(byTxnId) && isNotFound(one, learned)) learned.learn(row, 'txn_id', byTxnId.evidence);
   else if (isNotFound(one, learned) && isNotFound(other, learned))
     learned.learn(row, 'same', byReference.evidence);
   else learned.unknown(row, `${byReference.evidence}; ${byTxnId.evidence}`);
@@ -178,8 +172,8 @@ async function learnUpi(
     'is a UPI ID refused',
   );
   if (upiId === null) return learned.unknown(row, UNSENT);
-  if (upiId.response.status === 200) {
-    if (learned.valueOf('requests.formats') === 'refuse')
+  if (isAccepted(upiId.response)) {
+    if (upiId.txnId !== null && learned.valueOf('requests.formats') === 'refuse')
       learned.learn(row, 'account_or_upi_id', upiId.evidence);
     else learned.unknown(row, `accepted, but a service may accept any unusual format: ${upiId.evidence}`);
     return;
@@ -188,7 +182,7 @@ async function learnUpi(
     { ...byUpi, reference: reference('paid-upi-account') },
     'UPI to an account number',
   );
-  if (upiId.response.status === 400 && account?.response.status === 200)
+  if (upiId.response.status === 400 && (account?.txnId ?? null) !== null)
     learned.learn(row, 'account', upiId.evidence);
   else learned.unknown(row, account === null ? UNSENT : `${upiId.evidence}; ${account.evidence}`);
 }

@@ -32,15 +32,25 @@ export type Send = (request: ProbeRequest) => Promise<ProbeResponse>;
 /** The beneficiary of the requests. At level `pay`, this account gets the money. */
 export type Beneficiary = Readonly<Record<'name' | 'account' | 'ifsc' | 'upi', string>>;
 
+/** What a POST that was not refused has moved, or may have moved. */
 export interface ProbePayout {
   readonly reference: string;
-  readonly txnId: string;
   readonly amount: number;
+  /** Whether it was accepted; false when that is unknown. */
+  readonly isMade: boolean;
+  /** Null when no response has it. */
+  readonly txnId: string | null;
+  /** The response, or why there was none, in a few words. */
+  readonly shown: string;
 }
 
 /** What the levels of a probe share. */
 export interface ProbeRun {
-  /** Sends a request, and learns what every response shows. @throws ProbeStopped without a response, and at a rate limit */
+  /**
+   * Sends a request, learns what every response shows, and adds to `payouts` what a POST moved or may have moved.
+   *
+   * @throws ProbeStopped without a response, at a rate limit, and when it is unknown whether a POST paid
+   */
   readonly ask: (request: ProbeRequest) => Promise<Asked>;
   readonly learned: LearnedDialect;
   /** A reference of this probe that no other uses. */
@@ -61,10 +71,14 @@ const isFields = (value: unknown): value is Fields =>
 
 export const fieldsOf = ({ json }: ProbeResponse): Fields => (isFields(json) ? json : {});
 
+// What became of a POST: a 4xx refuses it, any 2xx accepts it, and after everything else it is unknown whether it paid.
+export const isRefused = ({ status }: ProbeResponse): boolean => status >= 400 && status < 500;
+export const isAccepted = ({ status }: ProbeResponse): boolean => status >= 200 && status < 300;
+
 /** The field `data` of a success; empty when there is none. */
 export function dataOf(response: ProbeResponse): Fields {
   const { data } = fieldsOf(response);
-  return response.status === 200 && isFields(data) ? data : {};
+  return isAccepted(response) && isFields(data) ? data : {};
 }
 
 export const textIn = (fields: Fields, name: string): string | null => {
@@ -72,14 +86,12 @@ export const textIn = (fields: Fields, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-export const isRefused = ({ status }: ProbeResponse): boolean => status >= 400 && status < 500;
-
 const SHOWN = 90;
 
 /** A response in a few words, as evidence. Amounts of a success are left out, since the evidence is kept in a file. */
 export function responseText(response: ProbeResponse): string {
   const { status, text } = response;
-  if (status === 200) {
+  if (isAccepted(response)) {
     const data = dataOf(response);
     return [status, textIn(data, 'txn_id'), textIn(data, 'status')].filter((part) => part !== null).join(' ');
   }

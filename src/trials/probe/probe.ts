@@ -3,9 +3,13 @@ import { learnShape } from './response-shape.ts';
 import { LearnedDialect } from './learned-dialect.ts';
 import { payLevel } from './pay-level.ts';
 import {
+  dataOf,
+  isAccepted,
+  isRefused,
   responseText,
   ProbeStopped,
   requestText,
+  textIn,
   type Asked,
   type Beneficiary,
   type ProbeResponse,
@@ -42,19 +46,31 @@ export async function probe({ level, send, runId, asked, ...given }: ProbeOption
   const learned = new LearnedDialect();
   const payouts: ProbePayout[] = [];
   let requests = 0;
+  /** Adds what a POST moved or may have moved. */
+  const addPayout = (request: ProbeRequest, response: ProbeResponse | null, shown: string): void => {
+    if (request.body === undefined || (response !== null && isRefused(response))) return;
+    const { client_ref_id: reference, amount } = request.body;
+    const isMade = response !== null && isAccepted(response);
+    const txnId = isMade ? textIn(dataOf(response), 'txn_id') : null;
+    if (txnId !== null && payouts.some((payout) => payout.txnId === txnId)) return; // a replay
+    payouts.push({ reference: String(reference), amount: Number(amount), isMade, txnId, shown });
+    if (!isMade) throw new ProbeStopped(`it is unknown whether it paid: ${requestText(request)}: ${shown}`);
+  };
   const ask = async (request: ProbeRequest): Promise<Asked> => {
     requests += 1;
     let response: ProbeResponse;
     try {
       response = await send(request);
     } catch (error) {
-      const doubt = request.method === 'POST' ? ', and it is unknown whether it paid' : '';
       const why = reasonOf(error);
-      throw new ProbeStopped(`no response to ${requestText(request)} (${why})${doubt}`, { cause: error });
+      addPayout(request, null, `no response (${why})`);
+      throw new ProbeStopped(`no response to ${requestText(request)} (${why})`, { cause: error });
     }
     asked(request, response);
-    const evidence = `${requestText(request)}: ${responseText(response)}`;
+    const shown = responseText(response);
+    const evidence = `${requestText(request)}: ${shown}`;
     learnShape(response, learned, evidence);
+    addPayout(request, response, shown);
     if (response.status === 429) throw new ProbeStopped(`a rate limit was reached: ${evidence}`);
     return { response, evidence };
   };

@@ -1,4 +1,11 @@
-import { responseText, dataOf, ProbeStopped, statusRequest, type ProbeRun } from './probe-exchange.ts';
+import {
+  responseText,
+  dataOf,
+  isAccepted,
+  ProbeStopped,
+  statusRequest,
+  type ProbeRun,
+} from './probe-exchange.ts';
 
 /**
  * Level `read`: three GETs. The key is used first, so that a wrong key is not followed by the request without one: services block
@@ -26,7 +33,7 @@ export async function readLevel({ ask, learned, reference }: ProbeRun): Promise<
   const unused = { client_ref_id: reference('unused') };
   const unknown = await ask(statusRequest(unused, 'what does an unknown reference get'));
   const { status } = unknown.response;
-  if (status === 200 || status >= 500) learned.unknown('status.unknown', unknown.evidence);
+  if (isAccepted(unknown.response) || status >= 500) learned.unknown('status.unknown', unknown.evidence);
   else learned.learn('status.unknown', status, unknown.evidence);
 
   const withoutKey = { ...statusRequest(unused, 'does status need a key'), isKeyless: true };

@@ -1,6 +1,7 @@
 import { sendsSandboxHeaders } from './response-shape.ts';
 import {
   initiateRequest,
+  isAccepted,
   ProbeStopped,
   type Asked,
   type PayoutFields,
@@ -18,9 +19,9 @@ export const UNKNOWN_FIELD = { probe_field: 'probe' };
 export const warningOf = ({ headers }: ProbeResponse): string => headers['x-sandbox-warning'] ?? '';
 
 /**
- * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is otherwise valid, and must get a 402: a
- * service that ignores the balance gets no second one. After that, a 400 shows what a service refuses. A 402 shows that it
- * accepts something only if it is known to check the request before the balance, as a sandbox does.
+ * Level `refused`: six POSTs above the balance, so that no rupee moves. The first is otherwise valid, and must get a 402. None may
+ * be accepted: a service that ignores the balance gets no further one. After the first, a 400 shows what a service refuses. A
+ * 402 shows that it accepts something only if it is known to check the request before the balance, as a sandbox does.
  *
  * @returns the reference that was refused with 402
  */
@@ -29,7 +30,7 @@ export async function refusedLevel(run: ProbeRun, balance: number): Promise<stri
   const amount = Math.max(ABOVE_LIMITS_INR, Math.ceil(balance) + ABOVE_BALANCE_INR);
   const post = async (change: Omit<PayoutFields, 'amount'>, why: string): Promise<Asked> => {
     const asked = await ask(initiateRequest(beneficiary, { ...change, amount }, why));
-    if (asked.response.status !== 200) return asked;
+    if (!isAccepted(asked.response)) return asked;
     throw new ProbeStopped(
       `a payout above the balance was accepted, so this service is not safe to probe: ${asked.evidence}`,
     );

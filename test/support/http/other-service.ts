@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
+type Reply = readonly [status: number, body: object | string];
+
 /** How another service with the API of the sandbox behaves. It shares no code with the sandbox. */
 export interface Ways {
   /** The body of an error. */
@@ -22,6 +24,8 @@ export interface Ways {
   readonly looksAtBalanceFirst: boolean;
   /** What it does with a payout above the balance. */
   readonly aboveBalance: 402 | 200 | 500;
+  /** What the client gets in place of the reply to a POST, counted from 1. The status 0 resets the connection. */
+  readonly sent: (post: number, reply: Reply) => Reply;
 }
 
 /** One that refuses what is wrong before it looks at the balance. */
@@ -40,6 +44,7 @@ export const WAYS: Ways = {
   takesUpiIds: true,
   looksAtBalanceFirst: false,
   aboveBalance: 402,
+  sent: (_post, reply) => reply,
 };
 
 interface Made {
@@ -72,9 +77,9 @@ export async function otherService(ways: Ways) {
   const payouts: Made[] = [];
   const refused = new Set<unknown>();
   const heard: { readonly method: string; readonly withKey: boolean }[] = [];
+  const posts = (): number => heard.filter(({ method }) => method === 'POST').length;
   const balance = (): number => payouts.reduce((left, { body }) => left - Number(body['amount']), OPENING);
   const stateOf = ({ reads }: Made): string => (reads >= READS_TO_SETTLE ? 'SUCCESS' : 'PENDING');
-  type Reply = readonly [status: number, body: object | string];
   const fail = (status: number, message: string): Reply => [status, ways.errorBody(status, message)];
   const initiated = (made: Made, state: string): Reply => [
     200,
@@ -178,7 +183,8 @@ export async function otherService(ways: Ways) {
               ] as const)
             : pathname === '/payout/status'
               ? status(searchParams)
-              : initiate(await bodyOf(request));
+              : ways.sent(posts(), initiate(await bodyOf(request)));
+      if (code === 0) return void request.socket.destroy();
       response.writeHead(code, { 'content-type': 'application/json' });
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
     })();

@@ -173,6 +173,26 @@ test.each<[what: string, change: Partial<Ways>, level: Level, expected: Record<s
   expect(service.heard.filter(({ withKey }) => !withKey)).toHaveLength(1);
 });
 
+test('a 201 or a 202 to a payout teaches what a 200 does, and nothing without a payout in its body', async () => {
+  const rowsWith = async (status: number, isQueued: (post: number) => boolean = () => false) => {
+    const sent: Ways['sent'] = (post, [code, json]) =>
+      code === 200 ? [status, isQueued(post) ? 'queued' : json] : [code, json];
+    const service = await otherService({ ...WAYS, refusesUnknownFields: false, changed: 'replay', sent });
+    const result = await probed(service.url, service.key, 'pay');
+    return [result.stopped, learned(result)] as const;
+  };
+  const [stopped, rows] = await rowsWith(200);
+  expect(stopped).toBeNull();
+  expect(rows).toMatchObject({ 'client_ref_id.after_402': 'forget', 'client_ref_id.changed_body': 'replay' });
+  expect(await rowsWith(201)).toEqual([null, rows]);
+  expect(await rowsWith(202)).toEqual([null, rows]);
+  const ofPayouts = /^client_ref_id|^requests.(unknown_fields|upi)/;
+  const [, afterFirst] = await rowsWith(202, (post) => post > 7);
+  expect(Object.keys(afterFirst).filter((row) => ofPayouts.test(row))).toEqual([]);
+  const [, atUpiId] = await rowsWith(202, (post) => post === 13);
+  expect(Object.keys(rows).filter((row) => !(row in atUpiId))).toEqual(['requests.upi_beneficiary']);
+});
+
 test('a row that no response shows is unknown, with what it needs or what was seen instead', async () => {
   const errorBody = () => JSON.stringify({ error: 'no' });
   const service = await otherService({ ...WAYS, errorBody, same: 422, looksAtBalanceFirst: true });
@@ -192,6 +212,7 @@ test('a row that no response shows is unknown, with what it needs or what was se
 
 test.each([
   [200, '200'],
+  [202, '202'],
   [500, '500 {"status":"failed","message":"unknown","http":500}'],
 ])('a %i for an unknown reference teaches nothing, and is shown', async (unknownStatus, shown) => {
   const service = await otherService({ ...WAYS, unknownStatus });
@@ -219,7 +240,7 @@ test.each([200, 500] as const)(
   async (aboveBalance) => {
     const service = await otherService({ ...WAYS, aboveBalance });
     const { stopped } = await probed(service.url, service.key, 'pay');
-    expect(stopped).toContain(aboveBalance === 200 ? 'not safe to probe' : 'must get a 402');
+    expect(stopped).toContain(aboveBalance === 200 ? 'not safe to probe' : 'unknown whether it paid');
     expect(service.heard.filter(({ method }) => method === 'POST')).toHaveLength(1);
   },
 );
