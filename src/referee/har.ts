@@ -23,6 +23,7 @@ const HarEntry = z.object({
     method: z.string(),
     url: z.string().refine((url) => URL.canParse(url), 'must be an absolute URL'),
     headers: Headers,
+    bodySize: z.number().catch(-1), // -1 where it is not known
     postData: z.object({ text: z.string().default('') }).optional(),
   }),
   response: z.object({
@@ -42,7 +43,12 @@ type HarEntry = z.infer<typeof HarEntry>;
 
 /** What every entry must have; those of other services are not read any further. */
 const AnyRequest = z.looseObject({ method: z.string(), url: z.string() });
-const Har = z.object({ log: z.object({ entries: z.array(z.looseObject({ request: AnyRequest })) }) });
+const Har = z.object({
+  log: z.object({
+    creator: z.object({ name: z.string() }).optional().catch(undefined),
+    entries: z.array(z.looseObject({ request: AnyRequest })),
+  }),
+});
 
 const ROUTES = [
   ['/payout/initiate', 'POST', 'initiate'],
@@ -67,6 +73,13 @@ function contentOf({ text, encoding, size, _file: file }: HarEntry['response']['
 
 const headersOf = (headers: HarEntry['request']['headers']): Record<string, string> =>
   Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]));
+
+/** Whether this is a send with a body that was not recorded, or may have been. */
+function lacksBody({ request }: HarEntry): boolean {
+  if (routeOf(request) !== 'initiate' || request.postData?.text) return false;
+  const sizes = [request.bodySize, Number(headersOf(request.headers)['content-length'] ?? -1)];
+  return sizes.some((size) => size > 0) || !sizes.includes(0);
+}
 
 type Texts = Readonly<Record<string, unknown>>;
 
@@ -167,8 +180,17 @@ function checkedEntry(entry: unknown, index: number): HarEntry {
 export function harEntries(document: unknown): readonly JournalEntry[] | null {
   const har = Har.safeParse(document);
   if (!har.success) return null;
-  const entries = har.data.log.entries
-    .flatMap((entry, index) => (routeOf(entry.request) === null ? [] : checkedEntry(entry, index)))
+  const { creator, entries: all } = har.data.log;
+  const calls = all.flatMap((entry, index) =>
+    routeOf(entry.request) === null ? [] : checkedEntry(entry, index),
+  );
+  // without their fields, two sends of one payout would not be seen; a sandbox has recorded every body that it read
+  if (creator?.name !== 'payout-sandbox' && calls.some(lacksBody)) {
+    throw new UsageError(
+      'it lacks the bodies of requests to /payout/initiate (postData): record it with request bodies, as Chromium and Playwright do',
+    );
+  }
+  const entries = calls
     .toSorted((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
     .map((entry, index) => entryOf(entry, index + 1));
   return withFoundPayouts(withReplays(entries));

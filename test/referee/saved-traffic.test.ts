@@ -277,6 +277,31 @@ test('a journal and a HAR with a byte order mark are read', () => {
     expect(savedTraffic(`\ufeff${JSON.stringify(document)}`).requests).toHaveLength(1);
 });
 
+/** A HAR of one send whose body was not recorded, of which this is known. */
+const sentWithout = (request: object, creator = 'a proxy'): string => {
+  const { request: whole, ...rest } = harEntry(0, 'POST', '/payout/initiate', null, PENDING);
+  const entries = [{ ...rest, request: { ...whole, ...request } }];
+  return JSON.stringify({ log: { creator: { name: creator }, entries } });
+};
+const withLength = (value: string) => ({ headers: [{ name: 'Content-Length', value }] });
+
+testRows<object>([
+  {},
+  { postData: { mimeType: 'application/json' } },
+  { bodySize: -1 },
+  { bodySize: 161, postData: { text: '' } },
+  withLength('161'),
+  { bodySize: 0, ...withLength('161') }, // as Chromium writes it when it has lost the body
+])('a HAR that lacks the body of a send is refused', (request) => {
+  expect(() => savedTraffic(sentWithout(request))).toThrow('record it with request bodies');
+});
+
+test('a HAR with a send that had no body is judged, and one of a sandbox that did not read it', () => {
+  const unread = sentWithout({ bodySize: 0, ...withLength('161') }, 'payout-sandbox'); // it was refused before that
+  for (const text of [sentWithout({ bodySize: 0 }), sentWithout(withLength('0')), unread])
+    expect(savedTraffic(text).requests).toHaveLength(1);
+});
+
 test.each([
   ['text', 'nothing', 'it is not JSON'],
   ['other JSON', '{"worlds":[]}', 'it is neither a journal'],
