@@ -3,6 +3,7 @@ import type { JournalEntry } from '../contract/control-responses.ts';
 import { UsageError } from '../contract/usage-error.ts';
 import { readBody, seenIn } from '../world/journal/exchange.ts';
 import { groupedBy } from './case.ts';
+import { counted } from './reports/summary.ts';
 
 /** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only the parts that the referee needs. */
 
@@ -55,6 +56,9 @@ const ROUTES = [
   ['/payout/status', 'GET', 'status'],
   ['/client/fetchbalance', 'GET', 'balance'],
 ] as const;
+
+/** As in a sentence: a, b or c. */
+const PATHS = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ROUTES.map(([path]) => path));
 
 const routeOf = ({ method, url }: z.infer<typeof AnyRequest>): JournalEntry['route'] => {
   const [path] = url.split(/[?#]/, 1) as [string];
@@ -184,6 +188,8 @@ export function harEntries(document: unknown): readonly JournalEntry[] | null {
   const calls = all.flatMap((entry, index) =>
     routeOf(entry.request) === null ? [] : checkedEntry(entry, index),
   );
+  if (calls.length === 0 && all.length > 0)
+    throw new UsageError(`it has ${counted(all.length, 'request')}, and none is to ${PATHS}`);
   // without their fields, two sends of one payout would not be seen; a sandbox has recorded every body that it read
   if (creator?.name !== 'payout-sandbox' && calls.some(lacksBody)) {
     throw new UsageError(

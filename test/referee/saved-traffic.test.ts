@@ -277,6 +277,10 @@ test('a journal and a HAR with a byte order mark are read', () => {
     expect(savedTraffic(`\ufeff${JSON.stringify(document)}`).requests).toHaveLength(1);
 });
 
+/** A HAR of requests to these addresses. */
+const foreignHar = (...urls: readonly string[]): string =>
+  JSON.stringify({ log: { entries: urls.map((url) => harEntry(0, 'GET', url, null, {})) } });
+
 /** A HAR of one send whose body was not recorded, of which this is known. */
 const sentWithout = (request: object, creator = 'a proxy'): string => {
   const { request: whole, ...rest } = harEntry(0, 'POST', '/payout/initiate', null, PENDING);
@@ -311,6 +315,12 @@ test.each([
     'it is nested too deep',
   ],
   ['a journal of something else', '[{"id":"x"}]', 'requests.0.id is not valid in a journal'],
+  [
+    'a HAR of another service',
+    foreignHar('/assets/page.css'),
+    'it has 1 request, and none is to /payout/initiate, /payout/status or /client/fetchbalance',
+  ],
+  ['a HAR of several', foreignHar('/v2/transfers', '/v2/transfers/7'), 'it has 2 requests, and none is to '],
   ['a HAR without bodies', harWith({ size: 99 }), 'record it with their content'],
   // as Playwright records it to replay it
   [
