@@ -27,9 +27,17 @@ export function suggestion(
 /** How many names are offered for a word that is close to none. */
 const OFFERED = 3;
 
-/** The same, or `; the nearest are a, b, c` when no known word is close. */
+/** Whether a word is the beginning of a name, or one or more of the words in it. */
+const isPart = (word: string, name: string): boolean =>
+  name.startsWith(word) || `-${name}-`.includes(`-${word}-`);
+
+/** The same, or `; the nearest are a, b, c` when no known word is close: first the names that the word is a part of. */
 export function nearestNames(word: string, known: readonly string[]): string {
   const start = word.slice(0, LONGEST_WORD);
-  const nearby = known.toSorted((a, b) => distance(start, a) - distance(start, b)).slice(0, OFFERED);
+  const nearby = known
+    .toSorted(
+      (a, b) => Number(isPart(word, b)) - Number(isPart(word, a)) || distance(start, a) - distance(start, b),
+    )
+    .slice(0, OFFERED);
   return suggestion(word, known) || `; the nearest are ${nearby.join(', ')}`;
 }

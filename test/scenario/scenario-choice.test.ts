@@ -42,6 +42,9 @@ test('a header with an unknown scenario is refused, with the nearest names', asy
     ['__proto__']: '; the nearest are ',
     '../mine': '; the nearest are mine, ',
     minne: ' (did you mean mine?)',
+    timeout: '; the nearest are timeout-after-commit, timeout-before-commit, ',
+    commit: '; the nearest are reset-after-commit, ',
+    rate: '; the nearest are rate-limited, ',
   };
   for (const [name, hint] of Object.entries(hints)) {
     const refused = await world.send('GET', '/client/fetchbalance', {
