@@ -216,18 +216,27 @@ test('a table that does not fit into one request is refused by its name', async 
   });
 });
 
-test('examine judges a saved journal, in which a payout that may have been made twice is a warning', async () => {
+test('examine judges a saved journal, and fails for a warning: a payout that may have been made twice', async () => {
   const file = fileWith(
     'journal.json',
     JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }),
   );
-  const intent = ['--intent', 'beneficiary_account'];
-  const { code, stdout } = await runInProcess(['examine', ...intent, file]);
+  const flags = ['examine', '--intent', 'beneficiary_account', file];
+  const folderPath = temporaryFolder();
+  const at = (name: string) => join(folderPath, name);
+  const reports = ['junit', 'markdown', 'json'].flatMap((name) => ['--report', `${name}=${at(name)}`]);
+  const { code, stdout } = await runInProcess([...flags, ...reports]);
   expect([code, stdout.split('\n')[1]]).toEqual([
-    0,
+    1,
     '  warning  paid-twice   order-1-b could be a second payment of order-1: ₹100.00',
   ]);
-  expect((await runInProcess(['examine', ...intent, '--fail-on', 'warning', file])).code).toBe(1);
+  expect(readFileSync(at('junit'), 'utf8')).toContain('failures="1"');
+  expect(readFileSync(at('markdown'), 'utf8')).toContain('## Payout referee: failed');
+  expect(JSON.parse(readFileSync(at('json'), 'utf8'))).toMatchObject({ passed: false });
+  expect(await runInProcess([...flags, '--fail-on', 'error', '--json'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"passed": true'),
+  });
 });
 
 test.skipIf(!hasCurl)(
@@ -293,7 +302,7 @@ test('examine refuses a file without a request, which proves nothing', async () 
 test.skipIf(!existsSync('/dev/full'))(
   'a report on a full disk does not keep others from theirs',
   async () => {
-    const file = fileWith('journal.json', JSON.stringify({ requests: journalOf([{}]) }));
+    const file = fileWith('journal.json', JSON.stringify({ requests: journalOf([{ state: 'PENDING' }]) }));
     const other = join(temporaryFolder(), 'report.json');
     const reports = ['--report', 'junit=/dev/full', '--report', `json=${other}`];
     expect(await runInProcess(['examine', file, ...reports])).toMatchObject({

@@ -161,16 +161,18 @@ export function conductOptions(flags: ConductFlags) {
  *   report that could not be written
  */
 export function publish(
-  reports: ConductReports,
+  found: ConductReports,
   { failOn, required, reports: files, isJson }: ReturnType<typeof conductOptions>,
   environment: NodeJS.ProcessEnv,
 ): number {
+  const isFailed = hasFailed(found, failOn);
+  const reports = { ...found, passed: found.passed && !isFailed };
   if (isJson) sayJson(reports);
   else say(terminalText(reports, paintFor(environment)).trimEnd());
   const areWritten = writeReports(files, (write) => write(reports, failOn), environment);
   const untested = required.flatMap((id) => whyUntested(reports, id) ?? []);
   for (const why of untested) complain(why);
-  if (hasFailed(reports, failOn) || untested.length > 0) return EXIT_FAILED;
+  if (isFailed || untested.length > 0) return EXIT_FAILED;
   return areWritten ? EXIT_OK : EXIT_USAGE;
 }
 
