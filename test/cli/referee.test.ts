@@ -60,7 +60,10 @@ test('with --json, standard output has nothing but the reports', async () => {
     '-c',
     'echo the command',
   ]);
-  expect({ code, reports: JSON.parse(stdout) }).toEqual({ code: 2, reports: { passed: false, worlds: [] } });
+  expect({ code, reports: JSON.parse(stdout) }).toMatchObject({
+    code: 2,
+    reports: { passed: false, worlds: [] },
+  });
   expect(stderr).toMatch(/^the command\npayout-sandbox: no request with a valid key/);
 });
 
@@ -137,6 +140,60 @@ test.skipIf(!hasCurl)('referee writes reports in every format', async () => {
     worlds: [{ passed: false }],
   });
   expect(stdout).toContain(readFileSync(at('text'), 'utf8'));
+});
+
+/** Runs a command, with a report in each format. */
+async function reportsOn(flags: readonly string[], ...command: readonly string[]) {
+  const folderPath = temporaryFolder();
+  const files = ['junit', 'markdown', 'json', 'text'].map((format) => [format, join(folderPath, format)]);
+  const reports = [...files.map((pair) => pair.join('=')), 'github'].flatMap((report) => [
+    '--report',
+    report,
+  ]);
+  const ended = await runInProcess(['referee', ...flags, ...reports, ...PAYING_TARGET, '--', ...command]);
+  const written = Object.fromEntries(files.map(([format, file]) => [format, readFileSync(file!, 'utf8')]));
+  return { ...ended, ...(written as Record<'junit' | 'markdown' | 'json' | 'text', string>) };
+}
+
+const READS = 'curl -s -o /dev/null "$PAYOUT_URL/client/fetchbalance" -H "Authorization: Bearer $PAYOUT_KEY"';
+
+/** How a script ends, and what the reports say then. */
+const ENDS: readonly [
+  flags: readonly string[],
+  script: string,
+  code: number,
+  title: string,
+  reason: string,
+][] = [
+  [[], 'exit 75', 75, 'the command failed', 'the command ended with exit code 75'],
+  [[], 'true', 2, 'no requests', 'no request with a valid key reached the sandbox'],
+];
+const ENDS_WITH_CURL: typeof ENDS = [
+  [[], `${READS}; exit 75`, 75, 'the command failed', 'the command ended with exit code 75'],
+  [LOST, `(${PAYING_COMMAND[2]}); exit 75`, 75, 'failed', 'the command ended with exit code 75'],
+  [['--require', 'poll-storm'], READS, 1, 'failed', 'poll-storm is required, and was not exercised'],
+];
+
+testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
+  'what makes referee fail is also in its reports',
+  async (flags, script, code, title, reason) => {
+    const ended = await reportsOn(flags, 'sh', '-c', script);
+    expect(ended.code).toBe(code);
+    for (const output of [ended.stderr, ended.text, ended.markdown]) expect(output).toContain(reason);
+    expect(ended.stdout).toContain(`::error title=payout referee::${reason}`);
+    expect(ended.markdown).toContain(`## Payout referee: ${title}\n\n`);
+    expect(ended.junit).toContain('<testsuite name="command" tests="1" failures="1"');
+    expect(ended.junit).toContain(`message="${reason}`);
+    expect(JSON.parse(ended.json)).toMatchObject({ passed: false, failure: { title } });
+  },
+);
+
+test('the reports on a command that cannot be run say so', async () => {
+  const { code, stdout, junit, markdown } = await reportsOn([], '/no/such/program');
+  const reason = '/no/such/program cannot be run';
+  expect([code, stdout]).toEqual([2, `::error title=payout referee::${reason} (no such program)\n`]);
+  expect(junit).toContain(`message="${reason}`);
+  expect(markdown).toContain(`## Payout referee: the command failed\n\n${reason}`);
 });
 
 test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async () => {

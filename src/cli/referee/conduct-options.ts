@@ -14,7 +14,7 @@ import { CheckedSettings } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
 import { junitChecksXml, junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
-import { hasFailed, type FailOn } from '../../referee/reports/summary.ts';
+import { hasFailed, type FailOn, type Failure, type RunReports } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
@@ -36,13 +36,13 @@ export interface ConductFlags {
   readonly json?: true;
 }
 
-type Writer = (reports: ConductReports, failOn: FailOn) => string;
+type Writer = (reports: RunReports, failOn: FailOn) => string;
 
 const WRITERS: Readonly<Record<string, Writer>> = {
   junit: junitXml,
   markdown: markdownText,
   json: (reports) => `${JSON.stringify(reports, null, 2)}\n`,
-  text: (reports) => terminalText(reports),
+  text: (reports) => [...(reports.failure?.reasons ?? []), terminalText(reports)].join('\n'),
   github: githubAnnotations,
 };
 
@@ -157,6 +157,7 @@ export function conductOptions(flags: ConductFlags) {
 }
 
 /**
+ * @param ended why the command failed, or cannot be judged; null if neither
  * @returns the exit code: 1 for findings that count, and for a required check that has not judged the client; otherwise 2 for a
  *   report that could not be written
  */
@@ -164,15 +165,22 @@ export function publish(
   found: ConductReports,
   { failOn, required, reports: files, isJson }: ReturnType<typeof conductOptions>,
   environment: NodeJS.ProcessEnv,
+  ended: Failure | null = null,
 ): number {
-  const isFailed = hasFailed(found, failOn);
-  const reports = { ...found, passed: found.passed && !isFailed };
+  const untested = required.flatMap((id) => whyUntested(found, id) ?? []);
+  const reasons = [...untested, ...(ended?.reasons ?? [])];
+  const hasFindings = hasFailed(found, failOn);
+  const title = (hasFindings ? undefined : ended?.title) ?? 'failed';
+  const reports: RunReports = {
+    ...found,
+    passed: found.passed && !hasFindings && reasons.length === 0,
+    ...(reasons.length > 0 && { failure: { title, reasons } }),
+  };
   if (isJson) sayJson(reports);
   else say(terminalText(reports, paintFor(environment)).trimEnd());
   const areWritten = writeReports(files, (write) => write(reports, failOn), environment);
-  const untested = required.flatMap((id) => whyUntested(reports, id) ?? []);
-  for (const why of untested) complain(why);
-  if (isFailed || untested.length > 0) return EXIT_FAILED;
+  complain(...reasons);
+  if (hasFindings || untested.length > 0) return EXIT_FAILED;
   return areWritten ? EXIT_OK : EXIT_USAGE;
 }
 

@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
-import { reportsOf } from '../../referee/reports/summary.ts';
+import { reportsOf, type Failure } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import { noRequestText } from '../../trials/run.ts';
 import { MAX_BODY_BYTES } from '../../http/limits/json-body.ts';
@@ -12,9 +12,9 @@ import { SettingsError, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import type { ClientFlags } from '../hunt/hunted-command.ts';
-import { conductOptions, publish, tableName, type ConductFlags } from './conduct-options.ts';
+import { conductOptions, publish, tableName, writeReports, type ConductFlags } from './conduct-options.ts';
 import { showRequestCount } from './request-count.ts';
-import { complain, EXIT_OK, EXIT_STOPPED } from '../output.ts';
+import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
 import { openJoinPoint, type JoinPoint } from '../join-point.ts';
 import {
@@ -129,23 +129,37 @@ const configure = ({ url, key, adminToken }: Target, settings: object): Promise<
     settings,
   );
 
-/** Reports how the command ended, and what cannot be judged. @param verdict the exit code of the reports */
-function exitCodeOf(
+/** Why the command failed, or cannot be judged; null if neither. */
+function failureOf(
   { exitCode, isStopped }: CommandEnd,
   hasRun: boolean,
   hasReports: boolean,
-  verdict: number,
   { refused, adminToken }: Judged,
-): number {
-  if (isStopped) {
-    complain('stopped');
-    return exitCode || (hasReports ? verdict : EXIT_STOPPED);
-  }
-  if (exitCode !== 0) complain(`the command ended with exit code ${exitCode}`);
-  if (hasReports) return exitCode || verdict;
+): Failure | null {
+  if (exitCode === 0 && hasReports) return null;
+  if (isStopped) return { title: 'the command was stopped', reasons: ['stopped'] };
   const ofKey = adminToken === null ? ' with this key' : '';
-  const misuse = complain(hasRun ? noRequestText(refused.text) : `no request reached the sandbox${ofKey}`);
-  return exitCode || misuse;
+  const noRequest = hasRun ? noRequestText(refused.text) : `no request reached the sandbox${ofKey}`;
+  return {
+    title: exitCode === 0 ? 'no requests' : 'the command failed',
+    reasons: [
+      ...(exitCode === 0 ? [] : [`the command ended with exit code ${exitCode}`]),
+      ...(hasReports ? [] : [noRequest]),
+    ],
+  };
+}
+
+/** Reports that the command cannot be run, or that its sandbox fails. @throws any other error */
+function unjudged(
+  error: unknown,
+  { reports, failOn }: ReturnType<typeof conductOptions>,
+  environment: NodeJS.ProcessEnv,
+): number {
+  const isCommand = error instanceof SettingsError;
+  if (!isCommand && !(error instanceof SandboxError) && !(error instanceof NoSandboxError)) throw error;
+  const failure = { title: isCommand ? 'the command failed' : 'failed', reasons: [error.message] };
+  writeReports(reports, (write) => write({ ...reportsOf([]), failure }, failOn), environment);
+  return complain(error.message);
 }
 
 /** `payout-sandbox referee -- COMMAND`. @returns the exit code of a command that failed; otherwise 1 for bad conduct, 2 for no request */
@@ -192,11 +206,14 @@ export async function judgeCommand(
     const joined = await join.end();
     const own = await reportsOn(judged, hasCommand);
     const reports = reportsOf([own, ...joined].flatMap(({ worlds }) => worlds));
-    const verdict = publish(reports, options, environment);
-    return exitCodeOf(ending, hasCommand, reports.worlds.length > 0, verdict, judged);
+    const hasReports = reports.worlds.length > 0;
+    const failure = failureOf(ending, hasCommand, hasReports, judged);
+    const verdict = publish(reports, options, environment, failure);
+    if (ending.isStopped && failure === null) complain('stopped');
+    if (hasReports) return ending.exitCode || verdict;
+    return ending.exitCode || (ending.isStopped ? EXIT_STOPPED : EXIT_USAGE);
   } catch (error) {
-    if (!(error instanceof SandboxError) && !(error instanceof NoSandboxError)) throw error;
-    return complain(error.message);
+    return unjudged(error, options, environment);
   } finally {
     await join.end();
     await judged.close();

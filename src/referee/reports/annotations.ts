@@ -1,11 +1,5 @@
-import {
-  bySeverity,
-  type CheckId,
-  type ConductReports,
-  type Finding,
-  type Severity,
-} from '../../contract/conduct.ts';
-import { counted } from './summary.ts';
+import { bySeverity, type CheckId, type Finding, type Severity } from '../../contract/conduct.ts';
+import { counted, type RunReports } from './summary.ts';
 
 /** GitHub keeps this many annotations of each step. */
 const MOST = 10;
@@ -24,8 +18,8 @@ interface Group {
   count: number;
 }
 
-/** The report as workflow commands of GitHub: one annotation for each check that found something, the most severe first. */
-export function githubAnnotations({ worlds }: ConductReports): string {
+/** The report as workflow commands of GitHub: why the run failed, then one annotation for each check that found something, the most severe first. */
+export function githubAnnotations({ worlds, failure }: RunReports): string {
   const groups = new Map<CheckId, Group>();
   for (const { name, checks } of worlds) {
     for (const { id, severity, findings, more } of checks) {
@@ -37,17 +31,16 @@ export function githubAnnotations({ worlds }: ConductReports): string {
       groups.set(id, isMoreSevere ? { id, severity, world: name, first, count } : { ...known, count });
     }
   }
-  return [...groups.values()]
-    .toSorted(bySeverity)
-    .slice(0, MOST)
-    .map(({ id, severity, world, first, count }) => {
-      const text = [
-        `world ${world}: ${first.message}`,
-        ...first.lines,
-        `fix: ${first.fix}`,
-        ...(count > 1 ? [`${counted(count, 'finding')} in all`] : []),
-      ].join('\n');
-      return annotation(severity, `payout referee (${id})`, text);
-    })
-    .join('');
+  const whyFailed =
+    failure === undefined ? [] : [annotation('error', 'payout referee', failure.reasons.join('\n'))];
+  const found = [...groups.values()].toSorted(bySeverity).map(({ id, severity, world, first, count }) => {
+    const text = [
+      `world ${world}: ${first.message}`,
+      ...first.lines,
+      `fix: ${first.fix}`,
+      ...(count > 1 ? [`${counted(count, 'finding')} in all`] : []),
+    ].join('\n');
+    return annotation(severity, `payout referee (${id})`, text);
+  });
+  return [...whyFailed, ...found].slice(0, MOST).join('');
 }

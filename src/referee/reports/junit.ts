@@ -1,5 +1,5 @@
-import type { CheckReport, ConductReports, WorldReport } from '../../contract/conduct.ts';
-import { detailLines, foundChecks, isFailure, type FailOn } from './summary.ts';
+import type { CheckReport, WorldReport } from '../../contract/conduct.ts';
+import { detailLines, foundChecks, isFailure, type FailOn, type RunReports } from './summary.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -120,18 +120,29 @@ function worldCase(world: WorldReport, failOn: FailOn): JunitCase {
   return { ...about, output: text === '' ? undefined : text };
 }
 
+/** A suite with one case, where a run failed for more than its findings. */
+function commandSuites({ failure }: RunReports): readonly JunitSuite[] {
+  if (failure === undefined) return [];
+  const { title: name, reasons } = failure;
+  const failed = { type: 'error', message: reasons[0]!, text: reasons.join('\n') };
+  return [{ name: 'command', cases: [{ classname: NAME, name, failure: failed }] }];
+}
+
 /** The report as JUnit XML: a world is a case, with its checks as properties. */
-export const junitXml = ({ worlds }: ConductReports, failOn: FailOn = 'error'): string =>
-  junitDocument(NAME, [{ name: NAME, cases: worlds.map((world) => worldCase(world, failOn)) }]);
+export const junitXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
+  junitDocument(NAME, [
+    ...commandSuites(reports),
+    { name: NAME, cases: reports.worlds.map((world) => worldCase(world, failOn)) },
+  ]);
 
 /** The report as JUnit XML with more detail: a world is a suite, a check is a case, and one that was not exercised is skipped. */
-export const junitChecksXml = ({ worlds }: ConductReports, failOn: FailOn = 'error'): string =>
-  junitDocument(
-    NAME,
-    worlds.map(({ name, duration_ms: ms, counts, checks }) => ({
+export const junitChecksXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
+  junitDocument(NAME, [
+    ...commandSuites(reports),
+    ...reports.worlds.map(({ name, duration_ms: ms, counts, checks }) => ({
       name,
       ms,
       properties: Object.entries(counts),
       cases: checks.map((check) => checkCase(name, check, failOn)),
     })),
-  );
+  ]);

@@ -1,5 +1,14 @@
-import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
-import { counted, countTexts, detailLines, foundChecks, foundWorlds, shortened, tallyOf } from './summary.ts';
+import type { CheckReport, Finding, WorldReport } from '../../contract/conduct.ts';
+import {
+  counted,
+  countTexts,
+  detailLines,
+  foundChecks,
+  foundWorlds,
+  shortened,
+  tallyOf,
+  type RunReports,
+} from './summary.ts';
 
 /** A step summary of GitHub may have 1 MiB. */
 const MOST_BYTES = 1_000_000;
@@ -57,12 +66,13 @@ const tallyTable = (worlds: readonly WorldReport[]): readonly string[] => [
 ];
 
 /** The report as Markdown of less than 1 MiB: worlds with findings in full while there is room, then their number. */
-export function markdownText({ passed, worlds }: ConductReports): string {
+export function markdownText({ passed, worlds, failure }: RunReports): string {
   const found = foundWorlds(worlds);
   const shown = worlds.length === 1 ? worlds : found;
   let text = [
-    `## Payout referee: ${passed ? 'passed' : 'failed'}`,
+    `## Payout referee: ${failure?.title ?? (passed ? 'passed' : 'failed')}`,
     '',
+    ...(failure?.reasons ?? []).flatMap((reason) => [literal(reason), '']),
     `${counted(worlds.length, 'world')}, ${worlds.length - found.length} without findings.`,
     ...(found.length > 1 ? tallyTable(worlds) : []),
     '\n',

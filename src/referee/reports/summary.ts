@@ -33,6 +33,17 @@ export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
   worlds: [...worlds],
 });
 
+/** The reports of a run, and why it failed if it did for more than its findings. */
+export interface RunReports extends ConductReports {
+  readonly failure?: Failure;
+}
+
+export interface Failure {
+  /** In two or three words. */
+  readonly title: string;
+  readonly reasons: readonly string[];
+}
+
 /** The checks that have findings: the most severe first, then in the order of the checks. */
 export const foundChecks = ({ checks }: WorldReport): readonly CheckReport[] =>
   checks.filter(({ findings }) => findings.length > 0).toSorted(bySeverity);
