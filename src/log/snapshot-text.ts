@@ -14,7 +14,7 @@ import {
 } from '../contract/snapshot-lines.ts';
 import { documentCharacters } from '../scenario/rule.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { recordsOf, refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
+import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
@@ -250,12 +250,16 @@ function addLine(
     if (value === undefined) throw damagedAt(nth, 'it is not JSON');
     if (reading.reader === null) {
       const head = shaped(WorldHead, value, nth);
-      draft.grow(0, documentCharacters(head.scenario.source.document));
+      const { isChosen, source } = head.scenario;
+      if (isChosen || !draft.isOwn) draft.grow(0, documentCharacters(source.document));
       reading.reader = new SnapshotReader(head, compiler);
     } else {
+      const { reader } = reading;
+      const counted = draft.isOwn ? 'transactions' : 'records';
       const item = itemOf(value, nth);
-      reading.reader.add(item);
-      draft.grow(recordsOf(item), 'rule' in item ? documentCharacters(item.rule) : 0);
+      const before = reader[counted];
+      reader.add(item);
+      draft.grow(reader[counted] - before, 'rule' in item ? documentCharacters(item.rule) : 0);
     }
   });
 }

@@ -128,8 +128,8 @@ export class Worlds {
     }
   }
 
-  draft(): Draft {
-    return this.#known.draft();
+  draft(isOwn?: boolean): Draft {
+    return this.#known.draft(isOwn);
   }
 
   /** Ends all delayed responses and all readers, in every world. */

@@ -22,15 +22,7 @@ import {
   sentResponse,
   type Exchange,
 } from './journal/exchange.ts';
-import {
-  COUNTS_A_RECORD,
-  hasLongTimeline,
-  indexPayout,
-  nowMs,
-  openWorld,
-  useScenario,
-  type WorldState,
-} from './state.ts';
+import { extrasHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
@@ -108,14 +100,6 @@ function* storedRequests(exchanges: readonly Exchange[]): Generator<StoredReques
   }
 }
 
-/** How much an item counts against SANDBOX_MAX_TRANSACTIONS. A payout counts with the entry that debits it, which comes first. */
-export function recordsOf(item: WorldItem): number {
-  if ('entry' in item) return item.entry.kind === 'opening' || item.entry.kind === 'refund' ? 0 : 1;
-  if ('use' in item || 'attempts' in item || 'window' in item) return 1 / COUNTS_A_RECORD;
-  if ('payout' in item) return hasLongTimeline(item.payout) ? 1 : 0;
-  return 'refused' in item ? 1 : 0;
-}
-
 export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
 
 /** @param otherwise the contradiction, for the message. @throws Refusal STATE_REFUSED unless it holds */
@@ -137,6 +121,8 @@ export class SnapshotReader {
   readonly #compiler: ScenarioCompiler;
   /** Payouts with the same timeline share it. */
   readonly #timelines = new Map<string, readonly Step[]>();
+  /** The opening and the refunds, which take no room of their own. */
+  #freeEntries = 0;
 
   /** @throws Refusal STATE_REFUSED when its scenario cannot be used here */
   constructor(head: WorldHead, compiler: ScenarioCompiler) {
@@ -147,6 +133,17 @@ export class SnapshotReader {
     Object.assign(this.#state, { ...others, requests: { ...noRequests(count), evicted }, entries: [] });
     this.#state.attempts.references = references;
     demand(nowMs(this.#state) >= 0, 'its clock is before 1970');
+  }
+
+  /** What has been read, as `transactionsHeld` will count it. A payout counts with the entry that debits it, which comes first. */
+  get transactions(): number {
+    const { refused, entries, payouts } = this.#state;
+    return refused.size + Math.max(entries.length - this.#freeEntries, payouts.length);
+  }
+
+  /** As `recordsHeld` will count it. */
+  get records(): number {
+    return this.transactions + extrasHeld(this.#state);
   }
 
   /** @throws Refusal STATE_REFUSED for an item that contradicts earlier ones */
@@ -209,6 +206,7 @@ export class SnapshotReader {
       'the entries do not explain the balance',
     );
     entries.push(entry);
+    if (entry.kind === 'opening' || entry.kind === 'refund') this.#freeEntries += 1;
   }
 
   #addPayout(item: Payout): void {

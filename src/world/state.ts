@@ -173,26 +173,31 @@ export const isUntouched = ({ entries, refused }: WorldState): boolean =>
   entries.length === 1 && refused.size === 0;
 
 /** How many counts of rules or references take as much memory as one payout. */
-export const COUNTS_A_RECORD = 8;
+const COUNTS_A_RECORD = 8;
 
 /** A payout with more steps than this takes as much memory as two, if the steps are its own. */
 const LONG_TIMELINE = 8;
 
 export const hasLongTimeline = ({ timeline }: Payout): boolean => timeline.length > LONG_TIMELINE;
 
-/**
- * What counts against SANDBOX_MAX_TRANSACTIONS: payouts (twice with a long timeline), remembered refusals, credits and
- * debits, and many counts of rules, limits and references without a payout.
- */
-export const recordsHeld = (state: WorldState): number => {
-  const { payouts, refused, entries, uses, windows, attempts, index } = state;
+/** What a full sandbox makes no more of: payouts, each with the entry that debits it, remembered refusals, credits and debits. */
+export const transactionsHeld = ({ refused, entries, index }: WorldState): number => {
   const { FAILED, REVERSED } = index.tallies;
-  const entriesOfPayouts = payouts.length + FAILED.count + REVERSED.count;
-  const references = Math.max(0, attemptsHeld(attempts) - payouts.length);
-  const counts = Math.floor((uses.size + windows.size + references) / COUNTS_A_RECORD);
-  const others = refused.size + entries.length - 1 - entriesOfPayouts + counts;
-  return payouts.length + index.longTimelines + others;
+  const openingAndRefunds = 1 + FAILED.count + REVERSED.count;
+  return refused.size + entries.length - openingAndRefunds;
 };
+
+/**
+ * What takes room in addition, even where none is left: long timelines, and many counts of rules, limits and references without
+ * a payout.
+ */
+export const extrasHeld = ({ payouts, uses, windows, attempts, index }: WorldState): number => {
+  const references = Math.max(0, attemptsHeld(attempts) - payouts.length);
+  return index.longTimelines + Math.floor((uses.size + windows.size + references) / COUNTS_A_RECORD);
+};
+
+/** What counts against SANDBOX_MAX_TRANSACTIONS. */
+export const recordsHeld = (state: WorldState): number => transactionsHeld(state) + extrasHeld(state);
 
 /** The characters of its overrides, and of its scenario, if it chose one; otherwise it shares the server's. */
 export const scenarioCharactersHeld = ({ scenario, index }: WorldState): number =>

@@ -131,6 +131,50 @@ test('a state file with more transactions than the limit is refused whole', asyn
   expect(readFileSync(state)).toEqual(before);
 });
 
+const untilFull = async ({ pay }: Client): Promise<void> => {
+  for (let nth = 0; (await pay({ client_ref_id: `p${nth}`, amount: 1 })).status === 200; nth += 1);
+};
+
+/** What a full sandbox still counts, by what it is. */
+const FILLED: Record<string, (client: Client) => Promise<unknown>> = {
+  'payouts with their attempts': untilFull,
+  'a last payout of many steps': async (client) => {
+    for (let nth = 0; nth < 7; nth += 1) await client.pay({ client_ref_id: `first${nth}` });
+    const reads = Array.from({ length: 8 }, (_, nth) => ({ utr: 'now' as const, polls: nth + 1 }));
+    await client.world.use({ settlement: { IMPS: [...reads, { to: 'SUCCESS', polls: 9 }] } });
+    await untilFull(client);
+  },
+  'rules of one world that matched once two worlds were full': async (client) => {
+    const other = clientOf(connectSandbox({ url: client.url }).world('sk_test_other'));
+    await client.pay({ client_ref_id: 'first' });
+    await untilFull(other);
+    for (let nth = 0; nth < 24; nth += 1) await client.world.rule({ skip: 1, effect: { delay: '1ms' } });
+    await client.balance();
+    await client.world.clock.advance('1h');
+    await client.world.undo();
+    await other.balance(); // so that its world is the later one in the file
+  },
+};
+
+test.each(Object.entries(FILLED))('a full sandbox starts again from its state: %s', async (_what, fill) => {
+  const settings = { state: join(temporaryFolder(), 'sandbox.state'), clock: START, maxTransactions: 8 };
+  const before = await during(settings, async (client) => {
+    await fill(client);
+    return stateOf(client.world);
+  });
+  await during(settings, async ({ world, pay }) => {
+    expect(await stateOf(world)).toEqual(before);
+    expect(await pay({ client_ref_id: 'more' })).toMatchObject({ body: { code: 'SANDBOX_FULL' } });
+  });
+});
+
+test('the scenario of the sandbox takes no room for chosen ones, also while the state is read', async () => {
+  const scenario = { description: 'longer than 1 KiB'.repeat(100) };
+  const settings = { state: join(temporaryFolder(), 'sandbox.state'), scenario, scenarioMemory: '1KiB' };
+  await during(settings, ({ pay }) => pay({ client_ref_id: 'kept' }));
+  expect(await during(settings, ({ world }) => world.transactions())).toHaveLength(1);
+});
+
 test('SIGTERM writes the state, and the next start restores it; both are logged', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
   const first = await startProgram({ SANDBOX_STATE: state });

@@ -4,6 +4,7 @@ import {
   noRoomForScenario,
   recordsHeld,
   scenarioCharactersHeld,
+  transactionsHeld,
   type WorldState,
 } from '../../world/state.ts';
 import type { World } from '../world.ts';
@@ -29,22 +30,27 @@ export interface KnownWorldsOptions {
 /** What a world holds, as the limits over all worlds count it. */
 interface WorldSize {
   records: number;
+  /** The part of them that a full sandbox refuses. */
+  transactions: number;
   scenarioCharacters: number;
   /** The characters of the requests that it remembers, and of the commands from which its past can be made again. */
   characters: number;
 }
 
-const NOTHING: WorldSize = { records: 0, scenarioCharacters: 0, characters: 0 };
+const NOTHING: WorldSize = { records: 0, transactions: 0, scenarioCharacters: 0, characters: 0 };
 
 /** @param pastCharacters of what is kept of its past */
 const sizeOf = (state: Readonly<WorldState>, pastCharacters = 0): WorldSize => ({
   records: recordsHeld(state),
+  transactions: transactionsHeld(state),
   scenarioCharacters: scenarioCharactersHeld(state),
   characters: state.requests.characters + pastCharacters,
 });
 
 /** Room for a state that is being read. */
 export interface Draft {
+  /** Whether the sandbox wrote it: only transactions need room then, as when they were made, and a scenario only if it was chosen. */
+  readonly isOwn: boolean;
   /** Reserves more room. @throws Refusal SANDBOX_FULL when there is none */
   grow(records: number, scenarioCharacters: number): void;
   /** Releases all of it. */
@@ -82,7 +88,7 @@ export class KnownWorlds {
   readonly #options: KnownWorldsOptions;
   readonly #keep: Room['keep'];
   readonly #held = { ...NOTHING };
-  /** What states hold that are still being read. Some of their items count as a fraction of a record. */
+  /** What states hold that are still being read. */
   readonly #drafted = { ...NOTHING };
   /** How many records the list of all worlds counts for them. */
   #listed = 0;
@@ -190,7 +196,7 @@ export class KnownWorlds {
   }
 
   /** Starts to count a state that is being read. */
-  draft(): Draft {
+  draft(isOwn = false): Draft {
     const drafted = this.#drafted;
     const own = { ...NOTHING };
     const take = (records: number, scenarioCharacters: number): void => {
@@ -200,9 +206,10 @@ export class KnownWorlds {
       }
     };
     return {
+      isOwn,
       grow: (records, scenarioCharacters) => {
-        const more = Math.floor(drafted.records + records) - Math.floor(drafted.records);
-        this.#demandRoom(more, this.#recordsFree, scenarioCharacters, this.#scenarioCharactersFree);
+        const room = this.#free(isOwn ? 'transactions' : 'records');
+        this.#demandRoom(records, room, scenarioCharacters, this.#scenarioCharactersFree);
         take(records, scenarioCharacters);
       },
       end: () => take(-own.records, -own.scenarioCharacters),
@@ -214,11 +221,12 @@ export class KnownWorlds {
     const { maxRecords } = this.#options;
     const scenarioCharactersFree = this.#scenarioCharactersFree;
     const size = this.#byId.get(world.id)?.size ?? NOTHING;
-    const records = size.records + this.#recordsFree - this.#recordsElsewhere;
+    const records = size.records + this.#free('records') - this.#recordsElsewhere;
     if (command.kind === 'restore') {
       const needed = sizeOf(command.state);
       const scenarioRoom = size.scenarioCharacters + scenarioCharactersFree;
-      this.#demandRoom(needed.records, records, needed.scenarioCharacters, scenarioRoom);
+      const room = size.transactions + this.#free('transactions') - this.#recordsElsewhere;
+      this.#demandRoom(needed.transactions, room, needed.scenarioCharacters, scenarioRoom);
     }
     return { maxRecords, records, scenarioCharactersFree, keep: this.#keep };
   }
@@ -248,8 +256,8 @@ export class KnownWorlds {
     return this.#held.characters > this.#options.maxCharacters;
   }
 
-  get #recordsFree(): number {
-    return this.#options.maxRecords - this.#held.records - Math.floor(this.#drafted.records);
+  #free(part: 'records' | 'transactions'): number {
+    return this.#options.maxRecords - this.#held[part] - this.#drafted.records;
   }
 
   get #scenarioCharactersFree(): number {
@@ -264,9 +272,9 @@ export class KnownWorlds {
 
   #setSize(known: Known, size: WorldSize): void {
     const held = this.#held;
-    held.records += size.records - known.size.records;
-    held.scenarioCharacters += size.scenarioCharacters - known.size.scenarioCharacters;
-    held.characters += size.characters - known.size.characters;
+    for (const part of ['records', 'transactions', 'scenarioCharacters', 'characters'] as const) {
+      held[part] += size[part] - known.size[part];
+    }
     known.size = size;
   }
 
