@@ -9,7 +9,8 @@ import { thawed } from './past.ts';
 import { directoryExchange } from './known/directory-exchange.ts';
 import type { Evictions } from './known/evictions.ts';
 import { pageOf } from './known/rows.ts';
-import { KnownWorlds, type Draft, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
+import type { Draft } from './known/drafts.ts';
+import { KnownWorlds, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
 import type { DropReason, MaybePromise, Opened } from './store.ts';
 import { UnsentRefusals } from './unsent-refusals.ts';
 import type { WorldObserver, WorldParts } from './world-parts.ts';
@@ -128,8 +129,8 @@ export class Worlds {
     }
   }
 
-  draft(isOwn?: boolean): Draft {
-    return this.#known.draft(isOwn);
+  draft(...options: Parameters<KnownWorlds['draft']>): Draft {
+    return this.#known.draft(...options);
   }
 
   /** Ends all delayed responses and all readers, in every world. */

@@ -186,6 +186,23 @@ describe('records are counted over all worlds', () => {
   });
 });
 
+test('a state that is being read needs no room for what it replaces, which stays taken; one state at a time', async () => {
+  const { log, world } = logFor({ maxRecords: 4 });
+  const a = world('a');
+  for (const client_ref_id of ['1', '2', '3']) await a.submit(initiate({ client_ref_id }));
+  const [first, second] = [log.draft({ replaced: a }), log.draft({ replaced: a })];
+  first.grow(3, 0);
+  second.grow(1, 0);
+  expect(() => first.grow(1, 0)).toThrow(expect.objectContaining({ code: 'SANDBOX_FULL' }));
+  second.end();
+  first.grow(1, 0);
+  expect(await decided(world('b'), initiate())).toMatchObject({ answer: { refusal: FULL } });
+  first.end();
+  const third = log.draft({ replaced: a });
+  third.grow(4, 0);
+  third.end();
+});
+
 describe('scenarios and rules are counted over all worlds', () => {
   const FULL = { code: 'SANDBOX_FULL', message: expect.stringContaining('SANDBOX_SCENARIO_MEMORY') };
   const BODY = Array.from({ length: 100 }, () => ({}));

@@ -5,6 +5,7 @@ import { WorldResponse } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
+import type { World } from '../../log/world.ts';
 import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
@@ -68,8 +69,8 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
   );
 
   /** Reads a state without changing the world. @throws Refusal for anything but one whole world */
-  async function readState(body: Readable): Promise<WorldState> {
-    const draft = worlds.draft();
+  async function readState(body: Readable, replaced: World): Promise<WorldState> {
+    const draft = worlds.draft({ replaced });
     try {
       const pieces = piecesOf(body, maxStateBytes);
       const options = { compiler: scenarios, wallClock, maxLine: MAX_LINE, draft };
@@ -108,7 +109,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       },
       async ({ body, exchange: { world } }) => {
         if (body === undefined || body === null) throw noSnapshot();
-        const state = await readState(body as Readable);
+        const state = await readState(body as Readable, world);
         const [source, active] = [state.scenario.source, scenarios.activeSource()];
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };

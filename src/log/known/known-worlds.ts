@@ -11,6 +11,7 @@ import type { World } from '../world.ts';
 import type { DropReason, Store, WorldsPage } from '../store.ts';
 import type { WallClock } from '../wall-clock.ts';
 import type { Room } from '../world-parts.ts';
+import { Drafts, type Draft } from './drafts.ts';
 
 export interface KnownWorldsOptions {
   /** How many copies of worlds in a store this server keeps. */
@@ -47,16 +48,6 @@ const sizeOf = (state: Readonly<WorldState>, pastCharacters = 0): WorldSize => (
   characters: state.requests.characters + pastCharacters,
 });
 
-/** Room for a state that is being read. */
-export interface Draft {
-  /** Whether the sandbox wrote it: only transactions need room then, as when they were made, and a scenario only if it was chosen. */
-  readonly isOwn: boolean;
-  /** Reserves more room. @throws Refusal SANDBOX_FULL when there is none */
-  grow(records: number, scenarioCharacters: number): void;
-  /** Releases all of it. */
-  end(): void;
-}
-
 /** A world that a server knows. */
 export interface Known {
   readonly world: World;
@@ -88,8 +79,7 @@ export class KnownWorlds {
   readonly #options: KnownWorldsOptions;
   readonly #keep: Room['keep'];
   readonly #held = { ...NOTHING };
-  /** What states hold that are still being read. */
-  readonly #drafted = { ...NOTHING };
+  readonly #drafts = new Drafts();
   /** How many records the list of all worlds counts for them. */
   #listed = 0;
   #isForgetting = false;
@@ -195,32 +185,23 @@ export class KnownWorlds {
     return this.#held.records + this.#recordsElsewhere;
   }
 
-  /** Starts to count a state that is being read. */
-  draft(isOwn = false): Draft {
-    const drafted = this.#drafted;
-    const own = { ...NOTHING };
-    const take = (records: number, scenarioCharacters: number): void => {
-      for (const sum of [own, drafted]) {
-        sum.records += records;
-        sum.scenarioCharacters += scenarioCharacters;
-      }
-    };
-    return {
+  /** Starts to count a state that is being read. @param replaced the world that it will replace */
+  draft({ isOwn = false, replaced }: { isOwn?: boolean; replaced?: World } = {}): Draft {
+    return this.#drafts.begin({
       isOwn,
-      grow: (records, scenarioCharacters) => {
+      replaced: replaced === undefined ? 0 : this.#sizeOf(replaced).records,
+      demandRoom: (records, scenarioCharacters) => {
         const room = this.#free(isOwn ? 'transactions' : 'records');
         this.#demandRoom(records, room, scenarioCharacters, this.#scenarioCharactersFree);
-        take(records, scenarioCharacters);
       },
-      end: () => take(-own.records, -own.scenarioCharacters),
-    };
+    });
   }
 
   /** How much a world may hold. @throws Refusal SANDBOX_FULL without enough room for a restore */
   roomFor(world: World, command: Command): Room {
     const { maxRecords } = this.#options;
     const scenarioCharactersFree = this.#scenarioCharactersFree;
-    const size = this.#byId.get(world.id)?.size ?? NOTHING;
+    const size = this.#sizeOf(world);
     const records = size.records + this.#free('records') - this.#recordsElsewhere;
     if (command.kind === 'restore') {
       const needed = sizeOf(command.state);
@@ -257,17 +238,21 @@ export class KnownWorlds {
   }
 
   #free(part: 'records' | 'transactions'): number {
-    return this.#options.maxRecords - this.#held[part] - this.#drafted.records;
+    return this.#options.maxRecords - this.#held[part] - this.#drafts.records;
   }
 
   get #scenarioCharactersFree(): number {
-    const taken = this.#held.scenarioCharacters + this.#drafted.scenarioCharacters;
+    const taken = this.#held.scenarioCharacters + this.#drafts.scenarioCharacters;
     return this.#options.maxScenarioCharacters - taken;
   }
 
   #demandRoom(records: number, room: number, scenarioCharacters: number, scenarioRoom: number): void {
-    if (records > room) throw full(this.#options.maxRecords);
+    if (records > Math.max(0, room)) throw full(this.#options.maxRecords);
     if (scenarioCharacters > scenarioRoom) throw noRoomForScenario();
+  }
+
+  #sizeOf({ id }: World): WorldSize {
+    return this.#byId.get(id)?.size ?? NOTHING;
   }
 
   #setSize(known: Known, size: WorldSize): void {

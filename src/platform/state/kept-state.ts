@@ -58,7 +58,7 @@ export function keptState({ file: path, everyMs, worlds, compiler, wallClock, lo
     if (atMs === null) return null;
     const restored = { worlds: 0, payouts: 0, ageMs: Math.max(0, Math.round(wallClock.nowMs() - atMs)) };
     const damage: { readonly world: string | undefined; readonly reason: string }[] = [];
-    const draft = worlds.draft(true);
+    const draft = worlds.draft({ isOwn: true });
     try {
       for await (const read of readStateFile(file, { compiler, wallClock, draft })) {
         draft.end(); // from here on the world itself is counted
