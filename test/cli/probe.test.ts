@@ -89,7 +89,7 @@ testRows<[level: string[], post: number, status: number, body: object | string, 
   const [level, nth, status, body, says] = row;
   let posts = 0;
   const sent: typeof WAYS.sent = (post, reply) => ((posts = post) === nth ? [status, body] : reply);
-  const service = await otherService({ ...WAYS, sent });
+  const service = await otherService({ ...WAYS, sent, readsToSettle: 1 }); // a probe pauses before it reads again
   const args = ['probe', service.url, '--key-env', 'KEY', '--level', ...level];
   const { code, stderr } = await runInProcess(args, { KEY: service.key });
   const [, end] = /\nstopped: .*\n.* requests; ([^]*)/.exec(stderr) ?? [];

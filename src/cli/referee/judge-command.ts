@@ -150,7 +150,7 @@ function failureOf(
 }
 
 /** Reports that the command cannot be run, or that its sandbox fails. @throws any other error */
-function unjudged(
+function withoutVerdict(
   error: unknown,
   { reports, failOn }: ReturnType<typeof conductOptions>,
   environment: NodeJS.ProcessEnv,
@@ -213,7 +213,7 @@ export async function judgeCommand(
     if (hasReports) return ending.exitCode || verdict;
     return ending.exitCode || (ending.isStopped ? EXIT_STOPPED : EXIT_USAGE);
   } catch (error) {
-    return unjudged(error, options, environment);
+    return withoutVerdict(error, options, environment);
   } finally {
     await join.end();
     await judged.close();

@@ -24,6 +24,8 @@ export interface Ways {
   readonly looksAtBalanceFirst: boolean;
   /** What it does with a payout above the balance. */
   readonly aboveBalance: 402 | 200 | 500;
+  /** After how many reads a payout is SUCCESS. */
+  readonly readsToSettle: number;
   /** What the client gets in place of the reply to a POST, counted from 1. The status 0 resets the connection. */
   readonly sent: (post: number, reply: Reply) => Reply;
 }
@@ -44,6 +46,7 @@ export const WAYS: Ways = {
   takesUpiIds: true,
   looksAtBalanceFirst: false,
   aboveBalance: 402,
+  readsToSettle: 5,
   sent: (_post, reply) => reply,
 };
 
@@ -64,7 +67,6 @@ const FIELDS = new Set([
 ]);
 const KEY = 'live-key';
 const OPENING = 1000;
-const READS_TO_SETTLE = 5;
 
 async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
   let text = '';
@@ -79,7 +81,7 @@ export async function otherService(ways: Ways) {
   const heard: { readonly method: string; readonly withKey: boolean }[] = [];
   const posts = (): number => heard.filter(({ method }) => method === 'POST').length;
   const balance = (): number => payouts.reduce((left, { body }) => left - Number(body['amount']), OPENING);
-  const stateOf = ({ reads }: Made): string => (reads >= READS_TO_SETTLE ? 'SUCCESS' : 'PENDING');
+  const stateOf = ({ reads }: Made): string => (reads >= ways.readsToSettle ? 'SUCCESS' : 'PENDING');
   const fail = (status: number, message: string): Reply => [status, ways.errorBody(status, message)];
   const initiated = (made: Made, state: string): Reply => [
     200,
