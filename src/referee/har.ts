@@ -57,8 +57,9 @@ const ROUTES = [
   ['/client/fetchbalance', 'GET', 'balance'],
 ] as const;
 
-/** As in a sentence: a, b or c. */
-const PATHS = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(ROUTES.map(([path]) => path));
+const PATHS = ROUTES.map(([path]) => path)
+  .join(', ')
+  .replace(/, ([^,]+)$/, ' or $1');
 
 const routeOf = ({ method, url }: z.infer<typeof AnyRequest>): JournalEntry['route'] => {
   const [path] = url.split(/[?#]/, 1) as [string];
