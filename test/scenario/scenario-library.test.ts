@@ -251,6 +251,12 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     expect(text).toContain('<h1>502 Bad Gateway</h1>');
     await expectRetryMakes(stage);
   },
+  'gateway-timeout-after-commit': async (stage) => {
+    const { status, headers, text } = await stage.world.pay();
+    expect([status, headers.get('content-type')]).toEqual([504, 'text/html']);
+    expect(text).toContain('<h1>504 Gateway Time-out</h1>');
+    await expectRetryFinds(stage);
+  },
   'not-found-then-found': async ({ world, spent }) => {
     expect((await world.pay()).status).toBe(200);
     expect(await spent()).toBe(1500.5);
