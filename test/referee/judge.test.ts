@@ -132,6 +132,12 @@ const VERDICTS: readonly VerdictCase[] = [
   ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], ORDERS],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('other-2')], ORDERS],
   ['same-payout-at-once', 'not_exercised', [{}, again(B)], ORDERS],
+  [
+    'same-payout-at-once',
+    'passed',
+    [{ endedAfter: 2 }, again('order-2')],
+    { expect: [{ account: '000123456789', amount: 100, times: 2 }] },
+  ],
   ['same-payout-at-once', 'found notice', [{ endedAfter: 2 }, again('order-2')]],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('order-2', { body: { amount: 5 } })]],
   ['same-reference-at-once', 'found warning', [{ endedAfter: 2 }, { change: { committed: false } }]],
