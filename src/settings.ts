@@ -36,9 +36,9 @@ const duration = (text: string): number | undefined => durationMs(text) || undef
 
 const everySoOften = (text: string): number | 'off' | undefined => (text === 'off' ? 'off' : duration(text));
 
-/** `redis://`, `rediss://`, or `redis+cluster://` with one or more hosts. */
+/** `redis://` or `rediss://` with a database or without one, or `redis+cluster://` with one or more hosts. */
 const storeAddress = (text: string): string | undefined => {
-  if (/^rediss?:/.test(text)) return URL.canParse(text) && new URL(text).host !== '' ? text : undefined;
+  if (/^rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?.*)?$/.test(text)) return URL.canParse(text) ? text : undefined;
   return /^redis\+cluster:\/\/(?:[^@/\s]*@)?[^@/,\s]+(?:,[^@/,\s]+)*\/?$/.test(text) ? text : undefined;
 };
 
@@ -141,7 +141,7 @@ const SettingsSchema = z.object({
   stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off'),
   store: readWith(
     storeAddress,
-    'an address that begins with redis://, rediss:// or redis+cluster://',
+    'an address that begins with redis://, rediss:// or redis+cluster://, with no path but the number of a database',
   ).optional(),
   metrics: onOrOff.default('off'),
   adminToken: readWith(

@@ -188,14 +188,20 @@ test('a state file and a store exclude each other', () => {
   expect(() => readOptions({ state: 'worlds', store })).toThrow(/^state and store cannot be used together/);
 });
 
-testRows(['localhost', 'http://localhost', 'redis://', 'redis+cluster://', 'redis+cluster://a b'])(
-  'a wrong address of a store is refused without repeating it, since it may hold a password',
-  (store) => {
-    expect(() => readSettings({ store }, {})).toThrow(
-      /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/$/,
-    );
-  },
-);
+testRows([
+  'localhost',
+  'http://localhost',
+  'redis://',
+  'redis://localhost/abc',
+  'redis://localhost/-1',
+  'rediss://localhost/1/2',
+  'redis+cluster://',
+  'redis+cluster://a b',
+])('a wrong address of a store is refused without repeating it, since it may hold a password', (store) => {
+  expect(() => readSettings({ store }, {})).toThrow(
+    /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/, with no path but the number of a database$/,
+  );
+});
 
 test('the library accepts numbers', () => {
   const settings = readOptions({ port: 0, openingBalance: 1000.5, seed: 7, maxWorlds: 2 });

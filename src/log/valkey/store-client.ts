@@ -18,7 +18,7 @@ const COMMON: RedisOptions = {
 
 /** @param text `redis://`, `rediss://` or `redis+cluster://` */
 export function clientFor(text: string, options: RedisOptions = {}): Client {
-  if (!text.startsWith('redis+cluster:')) return new Redis(text, { ...COMMON, ...options });
+  if (!text.startsWith('redis+cluster:')) return oneServer(text, options);
   const { username, password, hosts } = clusterAddress(text);
   return new Cluster(
     hosts.map(({ hostname: host, port }) => ({ host, port: Number(port || 6379) })),
@@ -28,6 +28,24 @@ export function clientFor(text: string, options: RedisOptions = {}): Client {
       slotsRefreshTimeout: STORE_TIMES.answerWithin,
     },
   );
+}
+
+/** Ends each connection on which the database of the address cannot be used: the client library would use database 0 instead. */
+function oneServer(text: string, options: RedisOptions): Redis {
+  let isRefused = false;
+  const client = new Redis(text, {
+    ...COMMON,
+    ...options,
+    // such a connection became ready, so the client library counts its attempts from 1 again
+    retryStrategy: (times) => (isRefused ? LONGEST_PAUSE_MS : COMMON.retryStrategy!(times)),
+  });
+  client.on('connect', () => (isRefused = false));
+  client.on('error', (error: Error & { readonly command?: { readonly name: string } }) => {
+    if (error.command?.name !== 'select') return;
+    isRefused = true;
+    client.disconnect(true);
+  });
+  return client;
 }
 
 /**

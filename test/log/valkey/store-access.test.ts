@@ -101,6 +101,17 @@ describe('a store', () => {
     expect(log()).not.toContain('secret');
   });
 
+  test('without the database of its address gets no request in another one: 503, and the log says why', async () => {
+    const store = await storeFor('--databases', '3');
+    const address = `${store.url}/3`;
+    const { url, log } = await serveInProcess({ SANDBOX_STORE: address });
+    expect(await pay(url)).toBe(503);
+    expect(log()).toContain('DB index is out of range');
+    expect(await store.command('DBSIZE')).toBe(0);
+    expect(await pay((await serveInProcess({ SANDBOX_STORE: `${store.url}/2` })).url)).toBe(200);
+    expect(await reasonFor(address.replace('//', '//nobody:x@'))).toMatch(/password/);
+  });
+
   test('can be used as the user of docs/cluster.md, who can neither empty nor change it otherwise', async () => {
     const store = await storeFor();
     const documented = /`ACL SETUSER sandbox on >PASSWORD ([^`]+)`/.exec(
