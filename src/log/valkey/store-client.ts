@@ -24,6 +24,7 @@ export function clientFor(text: string, options: RedisOptions = {}): Client {
     hosts.map(({ hostname: host, port }) => ({ host, port: Number(port || 6379) })),
     {
       redisOptions: { ...COMMON, ...options, username, password },
+      enableOfflineQueue: false, // a call would wait there for as long as the cluster is away: the start of a server, too
       clusterRetryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
       slotsRefreshTimeout: STORE_TIMES.answerWithin,
     },

@@ -18,10 +18,14 @@ export interface ConnectionOptions {
 }
 
 const HEARTBEAT_KEPT_MS = 10_000;
+const NO_CLUSTER = 'no node of the cluster responds, or its cluster_state is not ok';
 const HEARTBEATS_OF_CLUSTER = 16; // enough keys for each of a few nodes to have one
 
 /** Called with news. @param by the server that published them; empty for no server, or when some may have been missed */
 type Follower = (by: string) => void;
+
+/** The error of a cluster also has that of one of its nodes: what it replied, or that the connection is closed. */
+type ClientError = Error & { readonly lastNodeError?: Error };
 
 type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknown>>;
 
@@ -55,7 +59,10 @@ export class StoreConnection {
     this.client = clientFor(options.url);
     this.#subscriber = subscriberFor(options.url);
     this.#subscriber.on('error', () => undefined); // the other connection reports it
-    this.client.on('error', (error: Error) => (this.#connectionError = error.message));
+    this.client.on('error', (error: ClientError) => {
+      const { name, message } = error.lastNodeError ?? error;
+      this.#connectionError = this.client.isCluster && name !== 'ReplyError' ? NO_CLUSTER : message;
+    });
     this.#retried = retriedCalls(options.wallClock, () => options.observer.retried?.());
     this.joined = joinedCalls(this.client, options.wallClock);
     for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
@@ -215,8 +222,10 @@ export class StoreConnection {
     if (this.isAway || this.#isClosed) return;
     this.#awaySinceMs = this.#options.wallClock.nowMs();
     const { message } = error as Error;
-    const isUnconnected = message.startsWith('Reached the max retries'); // a message without the reason
-    this.#options.observer.away((isUnconnected && this.#connectionError) || message);
+    const isUnready = message.startsWith("Cluster isn't ready");
+    const isUnconnected = isUnready || message.startsWith('Reached the max retries'); // messages without the reason
+    const reason = this.#connectionError ?? (isUnready ? NO_CLUSTER : null);
+    this.#options.observer.away((isUnconnected && reason) || message);
   }
 
   #setKeyAway(key: string): void {
@@ -229,6 +238,7 @@ export class StoreConnection {
     if (this.#awaySinceMs === null || this.#isClosed) return;
     const awayMs = this.#options.wallClock.nowMs() - this.#awaySinceMs;
     this.#awaySinceMs = null;
+    this.#connectionError = null;
     this.#options.observer.back(awayMs);
     this.#followAgain();
   }

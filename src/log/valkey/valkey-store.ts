@@ -70,9 +70,8 @@ export class ValkeyStore implements Store {
   /** Connects to the store, which may also become reachable later. */
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
     const store = new ValkeyStore(options);
-    await store.connection.start();
-    await store.#compareSettings();
-    await store.#reportOlderWorlds();
+    // together, since each may wait two seconds for a node that hangs
+    await Promise.all([store.connection.start(), store.#compareSettings(), store.#reportOlderWorlds()]);
     return store;
   }
 
@@ -226,7 +225,8 @@ export class ValkeyStore implements Store {
     const text = JSON.stringify(this.#options.source);
     const { connection } = this;
     try {
-      const before = await connection.client.set(`${KEY_PREFIX}scenario`, text, 'GET');
+      const write = () => connection.client.set(`${KEY_PREFIX}scenario`, text, 'GET');
+      const before = await connection.reliably(write);
       if (before === null || before === text) return;
       connection.warn(
         'another server had another scenario or other settings: each world uses those of the server that opened or reset it',
@@ -239,15 +239,15 @@ export class ValkeyStore implements Store {
   /** Warns of worlds that an earlier version has written: they would seem to be gone. */
   async #reportOlderWorlds(): Promise<void> {
     const { connection } = this;
-    if (connection.isAway) return;
-    for (const list of OLDER_LISTS) {
-      const worlds = await connection.client.zcard(list).catch(() => 0); // the store is unavailable
-      if (worlds === 0) continue;
+    const report = async (list: string): Promise<void> => {
+      const worlds = await connection.reliably(() => connection.client.zcard(list)).catch(() => 0); // the store is unavailable
+      if (worlds === 0) return;
       const keys = list.replace(/[^:]*worlds.*/, '*');
       connection.warn(
         `it has ${worlds} worlds of an earlier version (keys ${keys}), which this version cannot read: keep using that version, or delete these keys`,
       );
-    }
+    };
+    await Promise.all(OLDER_LISTS.map(report));
   }
 
   /** Reads commands of the log. @returns null when a state that they restore is gone */

@@ -6,6 +6,7 @@ import { ask } from '../../support/control.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
+import { clusterNodes, clusterUrl, unjoinedNodes } from '../../support/store/store-cluster.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { serverFor } from '../../support/server.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
@@ -23,6 +24,13 @@ async function proxyTo({ port }: { readonly port: number }): Promise<TcpProxy> {
   const proxy = await TcpProxy.to(port);
   onTestFinished(() => proxy.close());
   return proxy;
+}
+
+/** A store that cannot be used yet, with a part of the reason in the log, and what makes it usable; null when nothing does. */
+interface StoreAtStart {
+  readonly url: string;
+  readonly reason: string;
+  readonly mend: (() => Promise<unknown>) | null;
 }
 
 /** A server, and what it logs. */
@@ -76,16 +84,54 @@ describe('a store that cannot be used', () => {
     },
   );
 
-  test('does not keep the sandbox from starting, which serves its worlds once the store is back', async () => {
-    const store = await storeFor();
-    await store.kill();
-    const { client, health } = await withoutPatience(() => loggingServer(store.url));
-    expect(await health('health')).toEqual([200, 'store_unavailable']);
-    expect((await client.balance()).status).toBe(503);
-    await store.start();
-    await expect.poll(() => health('health')).toEqual([200, 'ready']);
-    expect((await client.balance()).status).toBe(200);
-  });
+  test.each<[string, () => Promise<StoreAtStart>]>([
+    [
+      'store is away',
+      async () => {
+        const store = await storeFor();
+        await store.kill();
+        return { url: store.url, reason: 'ECONNREFUSED', mend: () => store.start() };
+      },
+    ],
+    [
+      'cluster is away',
+      async () => {
+        const nodes = await clusterNodes();
+        for (const node of nodes) await node.kill();
+        const mend = () => Promise.all(nodes.map((node) => node.start()));
+        return { url: clusterUrl(nodes), reason: 'no node', mend };
+      },
+    ],
+    [
+      'cluster is not made yet',
+      async () => {
+        const nodes = await unjoinedNodes();
+        return {
+          url: clusterUrl(nodes),
+          reason: 'cluster_state',
+          mend: () => RedisServer.makeCluster(nodes),
+        };
+      },
+    ],
+    [
+      'address of a cluster is that of a single store',
+      async () => ({ url: clusterUrl([await storeFor()]), reason: 'cluster support disabled', mend: null }),
+    ],
+  ])(
+    'lets the sandbox start, when the %s, and its worlds are served once it is there',
+    async (_what, start) => {
+      const { url, reason, mend } = await start();
+      const { client, health, ofStore } = await withoutPatience(() => loggingServer(url));
+      expect(await health('health')).toEqual([200, 'store_unavailable']);
+      expect(await health('live')).toEqual([200, 'alive']);
+      expect((await client.balance()).status).toBe(503);
+      expect(ofStore().map(({ reason: logged }) => logged)).toEqual([expect.stringContaining(reason)]);
+      if (mend === null) return;
+      await mend();
+      await expect.poll(() => health('health')).toEqual([200, 'ready']);
+      expect((await client.balance()).status).toBe(200);
+    },
+  );
 });
 
 test('how a request ended while the store was away is known once it is back', async () => {

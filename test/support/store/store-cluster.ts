@@ -11,9 +11,16 @@ async function node(...flags: string[]): Promise<RedisServer> {
   return server;
 }
 
+/** Three nodes that are not a cluster yet. @param flags more than usual */
+export const unjoinedNodes = async (...flags: string[]): Promise<readonly RedisServer[]> => [
+  await node(...flags),
+  await node(...flags),
+  await node(...flags),
+];
+
 /** Three nodes, between which worlds are spread. @param flags more than usual */
 export async function clusterNodes(...flags: string[]): Promise<readonly RedisServer[]> {
-  const nodes = [await node(...flags), await node(...flags), await node(...flags)];
+  const nodes = await unjoinedNodes(...flags);
   await RedisServer.makeCluster(nodes);
   return nodes;
 }
