@@ -14,6 +14,8 @@ export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): stri
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
+const NO_STORE = 'its store is unavailable';
+
 /** Why a sandbox is not ready; null when it is. */
 const notReady = (url: string): Promise<string | null> =>
   new Promise((resolve) => {
@@ -21,12 +23,20 @@ const notReady = (url: string): Promise<string | null> =>
       resolve(name === 'AbortError' ? 'no response' : (code ?? message));
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp;
     get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
-      const { statusCode } = response.resume().once('error', failed);
-      response.once('end', () => resolve(statusCode === 200 ? null : `it returns ${statusCode}`));
+      const { statusCode } = response;
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => (body += text));
+      response.once('error', failed).once('end', () => {
+        if (statusCode !== 200) return resolve(`it returns ${statusCode}`);
+        resolve(body.includes('"store_unavailable"') ? NO_STORE : null);
+      });
     }).once('error', failed);
   });
 
-/** `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. */
+/**
+ * `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. Without a wait, a store that is unavailable is
+ * reported, but is no failure: the command is the health check of containers, and a restart would not bring the store back.
+ */
 export async function askHealth(address: string, waitMs: number): Promise<number> {
   const base = address.replace(/\/$/, '');
   checkAddress('--url', base);
@@ -38,6 +48,10 @@ export async function askHealth(address: string, waitMs: number): Promise<number
     const wrong = await notReady(url);
     if (wrong === null) {
       say(`${base} is ready`);
+      return EXIT_OK;
+    }
+    if (wrong === NO_STORE && waitMs === 0) {
+      say(`${base} responds, but ${NO_STORE}`);
       return EXIT_OK;
     }
     if (stopwatchMs() + AGAIN_MS > untilMs) {

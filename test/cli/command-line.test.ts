@@ -261,13 +261,20 @@ test('flags of the program override the environment, before and after serve; por
   expect(await balance.json()).toMatchObject({ data: { balance: 70.5 } });
 });
 
-/** A server that answers /_sandbox/health with these statuses, the last one again and again, and everything else with 404. @returns its port */
-async function standIn(...statuses: readonly number[]): Promise<string> {
+const NO_STORE = 'store_unavailable';
+
+/**
+ * A server that answers /_sandbox/health with these statuses, the last one again and again, and everything else with 404.
+ *
+ * @returns its port
+ */
+async function standIn(...statuses: readonly (number | typeof NO_STORE)[]): Promise<string> {
   let asked = 0;
   const server = createHttpServer(({ url }, response) => {
-    const status = statuses[Math.min(asked++, statuses.length - 1)]!;
-    if (status === 0) response.destroy();
-    else response.writeHead(url === '/_sandbox/health' ? status : 404).end('{}');
+    const given = statuses[Math.min(asked++, statuses.length - 1)]!;
+    const [code, status] = given === NO_STORE ? [200, NO_STORE] : [given, 'ready'];
+    if (code === 0) response.destroy();
+    else response.writeHead(url === '/_sandbox/health' ? code : 404).end(JSON.stringify({ status }));
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -295,13 +302,27 @@ testRows<[string, (port: string) => readonly string[], (port: string) => Record<
 );
 
 test('health --wait asks until the sandbox is ready, at most for the given time', async () => {
-  const url = `http://127.0.0.1:${await standIn(0, 503, 200)}`; // starting, with a store that is away, ready
+  const url = `http://127.0.0.1:${await standIn(0, 503, NO_STORE, 200)}`; // starting, stopping, with a store that is away, ready
   expect(await runInProcess(['health', '--url', url, ...PATIENTLY])).toMatchObject({
     code: 0,
     stdout: `${url} is ready\n`,
   });
   const nowhere = ['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'];
   expect((await runInProcess(nowhere)).code).toBe(1);
+});
+
+test('health says that the store is unavailable, which is a failure only with --wait', async () => {
+  const url = `http://127.0.0.1:${await standIn(NO_STORE)}`;
+  const ended = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runInProcess(['health', '--url', url, ...args]);
+    return [code, stdout, stderr];
+  };
+  expect(await ended()).toEqual([0, `${url} responds, but its store is unavailable\n`, '']);
+  expect(await ended('--wait', '1ms')).toEqual([
+    1,
+    '',
+    expect.stringContaining(`${url} is not ready: its store is unavailable\n`),
+  ]);
 });
 
 testRows<[string, (port: string) => string, RegExp]>([

@@ -18,7 +18,10 @@ export function addServerCommands(builder: CommandBuilder): void {
   builder
     .command('health', 'check whether a sandbox is ready: exit code 0 or 1', ['host', 'port'])
     .option('--url <url>', 'its address [default: HOST and PORT on this machine]')
-    .option('--wait <time>', 'wait up to this long for it to be ready, such as 30s [default: check once]')
+    .option(
+      '--wait <time>',
+      'wait up to this long for it and its store to be ready, such as 30s [default: check once]',
+    )
     .action(
       async ({ url, wait = '0s', ...flags }: Flags & { readonly url?: string; readonly wait?: string }) => {
         const waitMs = durationMs(wait);
