@@ -131,11 +131,11 @@ testRows([
   ],
   [
     "match: { date: '26-01-2026' }, effect: { fault: hang }",
-    'match.date can never match: it is a date such as 2026-01-26',
+    'match.date can never match "26-01-2026": it is a date such as 2026-01-26',
   ],
   [
-    'match: { date: [2026-02-30, 2026-1-5] }, effect: { fault: hang }',
-    'match.date can never match: it is a date such as 2026-01-26',
+    'match: { date: [2026-01-26, 2026-02-30] }, effect: { fault: hang }',
+    'match.date can never match "2026-02-30": it is a date such as 2026-01-26',
   ],
   ['probability: 0, effect: { fault: hang }', 'probability is 0, so the rule never applies'],
   [

@@ -103,7 +103,7 @@ function requestIn(file: string): ExplainRequest {
 /** `payout-sandbox validate FILE --explain REQUEST.json`, in a new world of the scenario. */
 export function explain(file: string, requestFile: string, settings: Settings, say: Say): number {
   const request = requestIn(requestFile);
-  const scenario = readScenario(file, scenarioSettings(withoutMagic(settings)));
+  const scenario = readScenario(file, scenarioSettings(settings));
   const compiler = { scenario: () => scenario, rules: rulesOf };
   const world = openWorld('explained', scenario.source, systemClock().nowMs(), compiler);
   const explanation = explainRequest(world, request, compiler);

@@ -104,8 +104,10 @@ const isDate = (text: string): boolean => {
 };
 
 function warnOfDates({ date }: Match, warn: Report): void {
-  const dates = typeof date === 'string' || Array.isArray(date) ? [date].flat() : null;
-  if (dates?.some(isDate) === false) warn(['date'], 'can never match: it is a date such as 2026-01-26');
+  const dates = typeof date === 'string' || Array.isArray(date) ? [date].flat() : [];
+  for (const text of dates)
+    if (!isDate(text))
+      warn(['date'], `can never match ${JSON.stringify(text)}: it is a date such as 2026-01-26`);
 }
 
 /** Warns of conditions on headers that hold a key, which rules do not see. */

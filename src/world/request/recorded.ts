@@ -15,7 +15,7 @@ export function decided(result: RequestResult) {
     balancePaise: balances?.afterPaise,
     code: replacesBody(respond) ? codeOf(respond) : refusal?.code,
     limit: refusal?.details.limit,
-    rule: effect?.rule ?? refusal?.details.rule,
+    rule: (replacesBody(respond) ? undefined : refusal?.details.rule) ?? effect?.rule, // as the header has it
     delayMs: effect?.delayMs || undefined, // without a delay it is 0
     fault: effect?.fault?.kind,
   };

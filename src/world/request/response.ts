@@ -56,7 +56,7 @@ export type Answer =
   | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
   | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }
   | { readonly kind: 'refused'; readonly refusal: RefusalData }
-  /** Nothing was done, and a rule's own answer replaces the normal one. */
+  /** Nothing was done, and a rule's own answer replaces the normal one. There is no payout that its texts could name. */
   | { readonly kind: 'none' };
 
 export const JSON_TYPE = 'application/json; charset=utf-8';

@@ -142,12 +142,11 @@ function answerOf(
   try {
     if (command.kind === 'initiate') {
       if (effect === null || effect.commit) return [initiate(state, command, plan, context), true];
-      if (isReplaced) return [{ kind: 'none' }, false];
-      // what the response would have been; nothing is stored
-      return [{ kind: 'payout', payout: newPayout(state, command.body, plan, 1), replayed: false }, false];
+      if (isReplaced) return [found(state, command.body), false];
+      return [unstored(state, command, plan), false];
     }
     if (effect !== null && (isReplaced || !showsResponse(effect.fault?.kind)))
-      return [{ kind: 'none' }, false];
+      return [found(state, command.kind === 'status' ? command.query : {}), false];
     if (command.kind === 'status') return [status(state, command.query, plan, context), true];
     const { wallet, entries } = state;
     const lastUpdatedMs = entries.at(-1)!.atMs;
@@ -158,6 +157,23 @@ function answerOf(
     const isAsked = command.kind !== 'status' || error.code !== 'INVALID_REQUEST';
     return [{ kind: 'refused', refusal: error.data }, isAsked];
   }
+}
+
+/** The payout that a request is about, which texts of its rule can name; nothing is done. */
+function found(state: WorldState, { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery): Answer {
+  const payout = findPayout(state, { clientRefId, txnId });
+  return payout === undefined ? { kind: 'none' } : { kind: 'payout', payout, replayed: false };
+}
+
+/** What the response would have been: the payout that the reference has, or one that is not stored. */
+function unstored(state: WorldState, { body }: CommandOf<'initiate'>, plan: Plan): Answer {
+  const earlier = findPayout(state, { clientRefId: body.client_ref_id });
+  const { same_body, changed_body } = plan.scenario.dialect.client_ref_id;
+  const choice = earlier?.fingerprint === fingerprint(body) ? same_body : changed_body;
+  if (earlier === undefined || choice === 'second_payout')
+    return { kind: 'payout', payout: newPayout(state, body, plan, (earlier?.nth ?? 0) + 1), replayed: false };
+  const payout = choice === 'first_answer' ? asOf(earlier, -Infinity) : earlier;
+  return { kind: 'payout', payout, replayed: true };
 }
 
 /** Makes a payout. @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL */

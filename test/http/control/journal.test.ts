@@ -22,6 +22,15 @@ async function entryOf(world: Client): Promise<JournalEntry> {
   return entries[0]!;
 }
 
+test('the journal names the rule that the header names, where two had a part in the response', async () => {
+  const world = await clientFor(SETTINGS);
+  await world.world.rule({ name: 'slow', match: { route: 'status' }, effect: { delay: '1ms' } });
+  await world.pay({ beneficiary_account: '9999200010' }); // is not found at first
+  const { status, headers } = await world.status({ client_ref_id: PAYOUT.client_ref_id });
+  const [{ rule }] = (await journalOf(world, '?route=status')) as [JournalEntry];
+  expect([status, rule]).toEqual([404, headers.get('x-sandbox-rule')]);
+});
+
 test('a journal entry has the request, the response, the times, the reason and the balance before and after', async () => {
   const world = await clientFor(SETTINGS);
   await world.clock.advance('2h');
