@@ -29,12 +29,19 @@ export class ExpectationError extends Error {
  */
 export const callerFrames = (): string => new Error('').stack!.split('\n').slice(3).join('\n');
 
+/** A reference that a client should have had, and that is undefined, names no payout. @throws TypeError */
+export function checkReference(reference: unknown): void {
+  if (typeof reference !== 'string') throw new TypeError(`a reference is a text, not ${String(reference)}`);
+}
+
 /** An expectation of the requests to a world. Each method resolves if it holds, and otherwise throws an ExpectationError. */
 export class Expectation {
   readonly #world: Verified;
   readonly #match: ExpectedRequest;
 
   constructor(world: Verified, match: ExpectedRequest) {
+    for (const [field, value] of Object.entries(match))
+      if (value === undefined) throw new TypeError(`${field} is undefined, which would match every request`);
     this.#world = world;
     this.#match = match;
   }

@@ -1,6 +1,6 @@
 import type { TransactionResponse } from '../contract/control-responses.ts';
 import type { WorldEvent } from './event-stream.ts';
-import { ExpectationError } from './expectation.ts';
+import { checkReference, ExpectationError } from './expectation.ts';
 import type { World } from './controlled-world.ts';
 
 /** How long `waitFor` waits on a running clock: less than the 5 s that vitest and jest give a test. */
@@ -101,6 +101,7 @@ export async function waitForPayout(
   { timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,
   fail: (reason: string) => ExpectationError,
 ): Promise<TransactionResponse> {
+  checkReference(reference);
   if (!STATES.includes(state)) throw fail(`${state} is not a state: use one of ${STATES.join(', ')}`);
   const latest = async (): Promise<TransactionResponse | undefined> =>
     (await world.transactions({ client_ref_id: reference })).at(-1);

@@ -1,6 +1,12 @@
 import type { JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
 import type { InitiateRequest } from '../contract/service.ts';
-import { callerFrames, Expectation, ExpectationError, type ExpectedRequest } from './expectation.ts';
+import {
+  callerFrames,
+  checkReference,
+  Expectation,
+  ExpectationError,
+  type ExpectedRequest,
+} from './expectation.ts';
 import { httpArchive, type HttpArchive } from './http-archive.ts';
 import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
 import { repeatingRule, type NamedRule } from './repeating-rule.ts';
@@ -67,6 +73,7 @@ export class TestWorld extends World {
    */
   async payout(reference: string): Promise<TransactionResponse> {
     const frames = callerFrames();
+    checkReference(reference);
     const payout = (await this.transactions({ client_ref_id: reference })).at(-1);
     if (payout !== undefined) return payout;
     throw new ExpectationError(await unknownReference(this, reference), frames);
@@ -78,6 +85,7 @@ export class TestWorld extends World {
    * @param id its txn_id, or its reference
    */
   override async transition(id: string, to: 'SUCCESS' | 'FAILED' | 'REVERSED'): Promise<TransactionResponse> {
+    checkReference(id);
     const [payout] = (await this.transactions({ client_ref_id: id })).slice(-1);
     return super.transition(payout?.txn_id ?? id, to);
   }
@@ -91,6 +99,7 @@ export class TestWorld extends World {
     const frames = callerFrames();
     if (!OUTCOMES.includes(outcome))
       throw new TypeError(`reported takes one of ${OUTCOMES.join(', ')}, not ${outcome}`);
+    checkReference(reference);
     const payouts = await this.transactions({ client_ref_id: reference });
     const made = payouts.find(({ status }) => status === 'PENDING' || status === 'SUCCESS');
     if (outcome === 'failed' && made !== undefined) {

@@ -143,11 +143,13 @@ function knownAs(cases: readonly Case[], difference: Difference, known: Known): 
  *   paid everything has no such excuse
  */
 export function moneyDifferences({ worlds, ending }: Run, { expected, usual }: ToBePaid, notPaid: Known) {
-  const excuses = ending.kind === 'success' && ending.isSaid ? [] : notPaid;
   const cases = casesOf(worlds);
   const paid = paidTable(cases.flatMap(paidOut));
   const differences = differencesBetween(paid, expected);
   const missing = differences.filter((one) => one.paid < one.expected);
+  // where as many were paid, another account took the place of one that failed
+  const isShort = countOf(paid) < countOf(expected);
+  const excuses = ending.kind === 'success' && ending.isSaid && isShort ? [] : notPaid;
   return {
     tooMuch: tooMuchIn(paid, differences, usual),
     tooLittle: missing

@@ -347,3 +347,18 @@ test('waitFor sees a state that was reached before it read the events', async ()
   );
   expect(await wait).toMatchObject({ status: 'SUCCESS' });
 });
+
+test('a reference that is undefined names no payout and no request', async () => {
+  const { world } = await clientFor();
+  await world.pay({ client_ref_id: 'order-1' });
+  const nothing = undefined as unknown as string;
+  const uses = [
+    () => world.payout(nothing),
+    () => world.waitFor(nothing, 'PENDING'),
+    () => world.reported(nothing, 'paid'),
+    () => world.transition(nothing, 'REVERSED'),
+    async () => world.expect({ client_ref_id: nothing }).exactly(1),
+  ];
+  for (const use of uses) await expect(use()).rejects.toThrow(TypeError);
+  expect((await world.payout('order-1')).status).toBe('PENDING');
+});

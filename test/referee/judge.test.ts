@@ -132,6 +132,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], ORDERS],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('other-2')], ORDERS],
   ['same-payout-at-once', 'not_exercised', [{}, again(B)], ORDERS],
+  ['paid-twice', 'not_exercised', [missing], ORDERS],
   [
     'same-payout-at-once',
     'passed',
@@ -486,6 +487,12 @@ test('a reversal counts as unseen only if its client saw the SUCCESS and pays ot
   expect(verdictOf('reversal-unseen', evidenceOf(saw, reversed))).toBe('not_exercised');
   expect(verdictOf('reversal-unseen', evidenceOf([...saw, seen, later], reversed))).toBe('passed');
   expect(verdictOf('reversal-unseen', evidenceOf([saw[0]!, later], reversed))).toBe('not_exercised');
+});
+
+test('a payout of the table that was not made is missed once the client sends no more', () => {
+  const expected = { expect: [{ account: '000123456789', amount: 100 }] };
+  expect(verdictOf('expectation-missed', evidenceOf([]), expected)).toBe('found error');
+  expect(verdictOf('expectation-missed', underWay([]), expected)).toBe('inconclusive');
 });
 
 test('the expected payouts are compared with what the ledger shows as paid', () => {

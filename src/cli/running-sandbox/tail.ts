@@ -78,9 +78,6 @@ function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
   }
 }
 
-/** The checks for something that a client never did: while it is running, it may still do it. */
-const FOR_THE_END: ReadonlySet<CheckId> = new Set(['never-asked', 'expectation-missed']);
-
 interface NamedFinding extends Finding {
   readonly check: CheckId;
 }
@@ -93,7 +90,7 @@ function newFindings({ world }: Session, publish: (found: NamedFinding) => void,
   const next = async (): Promise<readonly NamedFinding[]> => {
     const { checks } = await world.referee();
     const all = checks
-      .filter(({ id }) => !FOR_THE_END.has(id))
+      .filter(({ id }) => id !== 'never-asked') // it may still ask
       .flatMap(({ id: check, findings }) => findings.map((found) => ({ check, ...found })));
     return all.filter(({ check, references, requests }) => {
       const key = JSON.stringify([check, references, requests[0]]); // its message changes with each retry

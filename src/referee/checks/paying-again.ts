@@ -121,7 +121,11 @@ export const paidTwice: Check = {
     const unproven = expect === undefined ? unprovenBy(facts) : null;
     const isUnread = intents.isDeclared && unproven !== null; // whatever happened, it may be one payout under two references
     return {
-      isExercised: findings.length > 0 || isUnread || initiates.some(isTempting) || calls.some(isNotFound),
+      isExercised:
+        findings.length > 0 ||
+        isUnread ||
+        initiates.some(isTempting) ||
+        (initiates.length > 0 && calls.some(isNotFound)),
       findings,
       unproven,
     };
