@@ -143,7 +143,7 @@ function answerOf(
     if (command.kind === 'initiate') {
       if (effect === null || effect.commit) return [initiate(state, command, plan, context), true];
       if (isReplaced) return [found(state, command.body), false];
-      return [unstored(state, command, plan), false];
+      return [notStored(state, command, plan), false];
     }
     if (effect !== null && (isReplaced || !showsResponse(effect.fault?.kind)))
       return [found(state, command.kind === 'status' ? command.query : {}), false];
@@ -166,7 +166,7 @@ function found(state: WorldState, { client_ref_id: clientRefId, txn_id: txnId }:
 }
 
 /** What the response would have been: the payout that the reference has, or one that is not stored. */
-function unstored(state: WorldState, { body }: CommandOf<'initiate'>, plan: Plan): Answer {
+function notStored(state: WorldState, { body }: CommandOf<'initiate'>, plan: Plan): Answer {
   const earlier = findPayout(state, { clientRefId: body.client_ref_id });
   const { same_body, changed_body } = plan.scenario.dialect.client_ref_id;
   const choice = earlier?.fingerprint === fingerprint(body) ? same_body : changed_body;
