@@ -125,6 +125,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
 
   const sizes = [
     { width: 640, height: 430 },
+    { width: 900, height: 700 },
     { width: 2560, height: 1300 },
   ];
   test.each(isLong ? sizes : [])(

@@ -31,6 +31,8 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await page.unroute('**/_sandbox/referee*');
     await finding.getByRole('button', { name: '#1' }).first().click();
     await page.getByRole('region', { name: 'Request 1' }).waitFor();
+    await payer.world.reset();
+    await (await view('Conduct')).getByText('no findings').waitFor();
   });
 
   test('lists the requests that a rule holds, and releases them', async () => {

@@ -161,3 +161,16 @@ test('a screen reader announces the payouts at risk, also after several at once'
   news.takeEvents([risk(1), risk(2)]);
   expect(news.said.value).toBe('2 payouts at risk, ₹500.00');
 });
+
+test('a sandbox that started again with its worlds is not said to be another client that loaded a snapshot', () => {
+  const restore = { type: 'restore', data: { now: '2026-01-15T10:30:00.000Z' } } as WorldEvent;
+  const said = (...events: readonly WorldEvent[]) => {
+    const news = new News();
+    news.takeEvents(events);
+    return news.toasts.value.map(({ text }) => text);
+  };
+  expect(said(restore)).toEqual(['Another client loaded a snapshot.']);
+  expect(said({ type: 'missed', data: { missed: null } } as WorldEvent, restore)).toEqual([
+    expect.stringMatching(/^The world was read again/),
+  ]);
+});

@@ -46,6 +46,9 @@ test('a duration is sent to the sandbox as a duration, a time as a time', () => 
 testRows([
   ['', /such as/],
   ['soon', /such as/],
+  ['next month', /such as/],
+  ['monthly', /such as/],
+  ['friendly 9:00', /such as/],
   ['5', /such as/],
   ['02:00 tomorrow please', /such as/],
   ['tomorrow 1 Dec', /such as/],

@@ -63,7 +63,7 @@ function timeOfDay(found: RegExpExecArray): number {
 
 /** `2:00`, `14:30:05`, `2 pm`: a number alone is not a time. */
 const TIME = /(?:^|\s)(\d{1,2})(?=:|\s*[ap]m)(?::(\d\d)(?::(\d\d))?)?\s*(am|pm)?(?=\s|,|$)/;
-const DAY_NAME = /\b(today|tomorrow|(sun|mon|tue|wed|thu|fri|sat)[a-z]*)\b/;
+const DAY_NAME = /\b(today|tomorrow|(sun|mon|tue|wed|thu|fri|sat)(?:day|s|sday|nesday|r|rs|rsday|urday)?)\b/;
 const NOON = /\b(noon|midnight)\b/;
 const ISO_DATE = /\b(\d{4})-(\d\d)-(\d\d)\b/;
 const DATE = /\b(\d{1,2})\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:\s+(\d{4}))?\b/;

@@ -152,7 +152,8 @@ export class LiveWorld {
       events
         .filter((event) => event.type === type)
         .map(({ data }) => data as Extract<WorldEvent, { type: T }>['data']);
-    if (events.some(({ type }) => REPLACING.has(type))) this.#mustRead = true;
+    const isReplaced = events.some(({ type }) => REPLACING.has(type));
+    if (isReplaced) this.#mustRead = true;
     const changes = dataOf('settlement');
     for (const { txn_id: id } of changes) this.#stale.add(id);
     const requests = dataOf('request');
@@ -164,7 +165,7 @@ export class LiveWorld {
     if (clock !== undefined) this.#takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
     this.news.takeEvents(events);
     this.#asking.order();
-    if (requests.length > 0 || changes.length > 0 || this.#mustRead) this.#judging.order(); // an unseen reversal is a finding too
+    if (requests.length > 0 || changes.length > 0 || isReplaced) this.#judging.order(); // an unseen reversal is a finding too
   }
 
   async #judge(): Promise<void> {

@@ -102,8 +102,9 @@ export class News {
       if (sentence !== null) this.#waiting.push(sentence);
     }
     if (this.#waiting.length > 0) this.#saying.order();
+    const isRestarted = events.some(({ type }) => type === 'missed'); // then nobody has loaded what the sandbox restored
     for (const event of events) {
-      const text = doneElsewhere(event);
+      const text = isRestarted && event.type === 'restore' ? null : doneElsewhere(event);
       if (text === null || this.#own.get(event.type)) continue;
       this.show({ text });
       if (REPLACING.has(event.type)) this.replaced.value += 1;
