@@ -18,7 +18,7 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(?:d|days?)$/, DAY_MS],
   [/^(?:w|weeks?)$/, 7 * DAY_MS],
 ];
-const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 const FORMS = 'Write a time such as “02:00 tomorrow”, “1 Dec 9:30 UTC”, “2h 30m” or “next step”.';
@@ -63,7 +63,7 @@ function timeOfDay(found: RegExpExecArray): number {
 
 /** `2:00`, `14:30:05`, `2 pm`: a number alone is not a time. */
 const TIME = /(?:^|\s)(\d{1,2})(?=:|\s*[ap]m)(?::(\d\d)(?::(\d\d))?)?\s*(am|pm)?(?=\s|,|$)/;
-const DAY_NAME = /\b(today|tomorrow|(sun|mon|tue|wed|thu|fri|sat)(?:day|s|sday|nesday|r|rs|rsday|urday)?)\b/;
+const DAY_NAME = /\b(today|tomorrow|(?:sun|mon|tue|wed|thu|fri|sat)[a-z]*)\b/;
 const NOON = /\b(noon|midnight)\b/;
 const ISO_DATE = /\b(\d{4})-(\d\d)-(\d\d)\b/;
 const DATE = /\b(\d{1,2})\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*(?:\s+(\d{4}))?\b/;
@@ -123,8 +123,11 @@ function namedDay(
     return inYear(isPast(inYear(thisYear)) ? thisYear + 1 : thisYear);
   }
   if (!name) return null;
-  if (name[2] === undefined) return name[1] === 'tomorrow' ? today + DAY_MS : today;
-  const ahead = (WEEKDAYS.indexOf(name[2]) - new Date(today).getUTCDay() + 7) % 7;
+  if (name[1] === 'today') return today;
+  if (name[1] === 'tomorrow') return today + DAY_MS;
+  const weekday = WEEKDAYS.findIndex((day) => day.startsWith(name[1]!)); // not in “monthly”
+  if (weekday === -1) return Number.NaN;
+  const ahead = (weekday - new Date(today).getUTCDay() + 7) % 7;
   const day = today + ahead * DAY_MS;
   return isPast(day) ? day + 7 * DAY_MS : day;
 }
