@@ -107,7 +107,7 @@ export { HuntError } from './trials/hunt/options.ts';
 export type { HuntResult, Progress as HuntProgress } from './trials/hunt/hunt.ts';
 export type { HuntFinding } from './trials/hunt/story.ts';
 export type { FieldError as SandboxFieldError } from './contract/errors.ts';
-export { SandboxError } from './client/control-client.ts';
+export { NoSandboxError, SandboxError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent, WorldEvents } from './client/event-stream.ts';
 export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } from './client/sandbox.ts';

@@ -131,6 +131,7 @@ test('the library exports exactly these names, with import and with require', as
   const names = [
     'ExpectationError',
     'HuntError',
+    'NoSandboxError',
     'SandboxError',
     'SettingsError',
     'connectSandbox',
