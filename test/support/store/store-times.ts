@@ -22,7 +22,6 @@ export const patient = ({ STORE_TIMES: inUse }: typeof StoreTimes): typeof Store
     end: 15_000, // so that no call of it is among those that a test counts
     heartbeat: 100,
     heartbeatWhileAway: 25,
-    exchange: 100,
     resend: 100,
   },
 });
