@@ -110,11 +110,11 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           compiler: scenarios,
           observer: {
             ...storeObserver,
-            lost(worldId) {
-              storeObserver.lost(worldId);
+            async lost(worldId) {
+              await storeObserver.lost(worldId);
               const known = worlds.copies.get(worldId);
-              if (known === undefined) return;
-              drops.lost(known.world).catch((error: unknown) => observer.failed(worldId, error));
+              await (known &&
+                drops.lost(known.world).catch((error: unknown) => observer.failed(worldId, error)));
             },
           },
           idleMs: settings.worldIdle,

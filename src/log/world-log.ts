@@ -162,10 +162,6 @@ export class WorldLog {
     let appended = await first;
     let isUnsure = false; // whether the commands may be in the log already
     for (let reloads = 0; ;) {
-      if (appended.kind === 'gone' && (!isUsed || this.closed !== null)) {
-        this.#take(appended, items);
-        throw dropped(this.closed!);
-      }
       const before = this.place.position;
       if (appended.kind === 'more' || appended.kind === 'moved') isUnsure ||= appended.isUnsure;
       const isFollowed = 'commands' in appended && (await this.#takeInTurns(appended.commands, items));
@@ -174,13 +170,22 @@ export class WorldLog {
         isUnsure ||= appended.kind === 'done';
         reloads += 1;
         if (reloads > MOST_RELOADS) throw unavailable();
-        await this.#reload(appended.kind === 'gone' ? this.#parts.activeSource() : null);
+        await this.#readAnew(appended, items, isUsed);
         const isSkipped = this.past.latest > before;
         if (isSkipped) this.#parts.unsent.drop(this, isUnsure ? items : []);
         if (isUnsure && isSkipped && items.length > 0) throw unavailable(); // they may be in the part that was skipped
       }
       appended = await this.#append(items.filter(({ isSettled }) => !isSettled));
     }
+  }
+
+  /** Reads the world again, which others have moved or dropped, or the store has lost. @throws Refusal when it is gone */
+  async #readAnew(appended: Appended, items: readonly OrderedCommand[], isUsed: boolean): Promise<void> {
+    if (appended.kind !== 'gone') return void (await this.#reload(null));
+    const mayBeThere = this.closed === null && (isUsed || appended.reason === 'lost'); // of a lost one, older data may be left
+    if (mayBeThere && (await this.#reload(isUsed ? this.#parts.activeSource() : null))) return;
+    this.#take(appended, items);
+    throw dropped(this.closed!);
   }
 
   #fail(item: OrderedCommand, error: unknown): void {
@@ -272,10 +277,10 @@ export class WorldLog {
     item?.settle(outcome);
   }
 
-  /** Opens the world again. @param source the scenario of a new one; null to make none */
-  async #reload(source: ScenarioSource | null): Promise<void> {
+  /** Opens the world again. @param source the scenario of a new one; null to make none @returns whether there is one */
+  async #reload(source: ScenarioSource | null): Promise<boolean> {
     const opened = await this.#parts.store.open(this.#worldId, source);
-    if (opened === null) return; // the next call finds that it is gone
+    if (opened === null) return false; // the next call finds that it is gone
     const isSame = opened.epoch === this.epoch;
     const { position } = opened.base;
     const isSkipped = isSame && position > this.place.position;
@@ -288,5 +293,6 @@ export class WorldLog {
     this.past.latest = position;
     this.#happened = isSame ? Math.max(this.#happened, position) : Infinity;
     await this.#owner.reopened({ isNew: opened.isNew, isSame, isSkipped, isReplaced });
+    return true;
   }
 }

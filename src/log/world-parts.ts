@@ -56,8 +56,8 @@ export interface StoreObserver {
   readonly back: (awayMs: number) => void;
   /** Something that an operator should know about the store. */
   readonly warning: (what: string) => void;
-  /** It has come back without a world that nobody dropped, or with older data of it. */
-  readonly lost: (worldId: string) => void;
+  /** It has come back without a world that nobody dropped, or with older data of it. The world is read anew once this is done. */
+  readonly lost: (worldId: string) => MaybePromise<void>;
   /** Called before a call is repeated. */
   readonly retried?: () => void;
   /** Called with the name of each call. @returns a function that ends its time */

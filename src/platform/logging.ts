@@ -76,7 +76,7 @@ export const observeStore = (log: Logger, metrics?: Metrics['store']): StoreObse
   back: (awayMs: number): void => log.info({ away_ms: awayMs }, 'the store is back'),
   warning: (what: string): void => log.warn(`the store: ${what}`),
   lost: (worldId: string): void => {
-    metrics?.lost(worldId);
+    void metrics?.lost(worldId);
     log.warn(
       { world: worldId.slice(0, 8) },
       'world lost: the store came back without it, or with older data',

@@ -126,7 +126,7 @@ export class ValkeyStore implements Store {
       return connection.joined(() => connection.script<AppendReply>('append', ...args));
     }, keys.head);
     const isUnsure = tried > 1 && commands.length > 0;
-    if (reply[0] === 'gone' && reply[1] === '') this.#options.observer.lost(worldId);
+    if (reply[0] === 'gone' && reply[1] === '') await this.#options.observer.lost(worldId);
     if (reply[0] === 'gone') return { kind: 'gone', reason: reply[1] || 'lost' };
     if (reply[0] === 'newer') throw connection.newerFormat(keys.head, reply[1]);
     if (reply[0] === 'behind') return { kind: 'moved', isUnsure };

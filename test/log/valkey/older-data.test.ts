@@ -74,8 +74,11 @@ describe('a store that comes back with older data', () => {
     await expect.poll(() => now.events.map(({ type }) => type)).toEqual(['wallet']);
   });
 
-  test('is said in each response of such a world, and in its verdict, until it is reset', async () => {
-    const { clients, store } = await serversFor(2);
+  test.each([
+    ['is said in each response of such a world, and in its verdict, until it is reset', 'a request'],
+    ['is said there, too, where a look at the list of worlds has found it', 'a look'],
+  ])('%s', async (_what, finds) => {
+    const { clients, servers, store } = await serversFor(2);
     const [one, other] = clients() as [Client, Client];
     await one.world.reset(); // as in a test that begins with one
     await one.pay();
@@ -83,6 +86,7 @@ describe('a store that comes back with older data', () => {
     await one.pay({ client_ref_id: 'lost' });
     await other.balance();
     await goBack();
+    if (finds === 'a look') for (const server of servers) await server.worlds();
     for (const client of [one, other]) {
       const { body, headers } = await client.balance();
       expect(body.data.balance).toBe(998_499.5);
