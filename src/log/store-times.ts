@@ -4,7 +4,7 @@ export const STORE_TIMES = {
   answerWithin: 800,
   /** For a call with its repetitions; with the last one, less than 2 s. */
   giveUpAfter: 1200,
-  /** Until other servers learn how a request ended, unless another command tells them sooner. */
+  /** A request has ended, and no other command has said so to the other servers: after this, a command of its own does. */
   end: 1000,
   /** A settlement is announced by the server of the latest command; the others step in after this. */
   othersWait: 250,

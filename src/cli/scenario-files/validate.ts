@@ -19,9 +19,7 @@ import { textOfFile } from '../named-files.ts';
 type Say = (line: string) => void;
 
 /** Without the magic beneficiaries, so that only a file's own rules and outcomes count. */
-const withoutMagic = (settings: Settings): Settings => ({ ...settings, magic: 'off' });
-
-const checkingSettings = () => scenarioSettings(withoutMagic(readSettings({}, {})));
+const checkingSettings = () => scenarioSettings({ ...readSettings({}, {}), magic: 'off' });
 
 type Checked = ReturnType<typeof checkScenario>;
 

@@ -75,7 +75,7 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
     findings.push({
       severity: 'warning',
       message,
-      fix: 'if it was one payout, keep one reference for it; if not, declare an intent that tells them apart',
+      fix: 'if it was one payout, keep one reference for it; if it was two, declare an intent that differs between them',
       calls: sendsOf(facts, group.slice(0, 10)),
       amountPaise: sumOf(again),
     });

@@ -149,10 +149,10 @@ export const samePayoutAtOnce: Check = {
     const pairs = [...pairsAtOnce(initiates)].filter(
       ([earlier, later]) => earlier.reference !== later.reference,
     );
-    const isGuessed = !intents.isDeclared && expect === undefined; // a table is better than a guess
-    const ofOne = pairs.filter(
-      ([earlier, later]) => (intents.isDeclared || isGuessed) && intents.of(earlier) === intents.of(later),
-    );
+    const isJudged = intents.isDeclared || expect === undefined; // a table is better than a guess
+    const ofOne = isJudged
+      ? pairs.filter(([earlier, later]) => intents.of(earlier) === intents.of(later))
+      : [];
     const findings = [...groupedBy(ofOne, ([, later]) => intents.of(later)).values()].map(
       (group): Mistake => {
         const [[first]] = group as [readonly [Call, Call]];
@@ -171,7 +171,7 @@ export const samePayoutAtOnce: Check = {
         };
       },
     );
-    const unproven = intents.isDeclared || isGuessed ? unprovenBy(facts) : null;
+    const unproven = isJudged ? unprovenBy(facts) : null;
     return { isExercised: pairs.length > 0, findings, unproven };
   },
 };
