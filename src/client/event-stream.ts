@@ -21,6 +21,8 @@ interface EventData {
   readonly held: HeldRequestResponse;
   /** A request that no longer waits. */
   readonly released: { readonly id: number; readonly how: 'released' | 'expired' | 'left' };
+  /** Requests that are no longer in the journal: it was cleared, or the sandbox needed their memory. */
+  readonly journal: { readonly removed: number; readonly as: 'cleared' | 'evicted' };
   readonly reset: { readonly now: string };
   /** A snapshot replaced the world, or an undo did: then with the action that was taken back. */
   readonly restore: { readonly now: string; readonly undone?: string };

@@ -18,6 +18,7 @@ export type StateEvent =
   | { readonly type: 'rule'; readonly rule: string; readonly matched: number; readonly taken: number }
   | { readonly type: 'held'; readonly request: HeldRequest }
   | { readonly type: 'released'; readonly request: HeldRequest; readonly released: Released }
+  | { readonly type: 'journal'; readonly removed: number; readonly as: 'cleared' | 'evicted' }
   | { readonly type: 'reset'; readonly nowMs: number }
   | { readonly type: 'restore'; readonly nowMs: number; readonly undone?: string };
 
@@ -42,6 +43,8 @@ export function eventData(event: StateEvent): object {
       return heldRequestResponse(event.request);
     case 'released':
       return { id: event.request.id, how: event.released.how };
+    case 'journal':
+      return { removed: event.removed, as: event.as };
     case 'reset':
       return { now: iso(event.nowMs) };
     case 'restore':

@@ -199,7 +199,7 @@ export function endRequest(state: WorldState, ended: Ended, { stamp, events }: C
 }
 
 /** Empties the list; one that is cleared keeps the requests under way, whose ends say what their clients know. @returns how many are gone */
-export const forgetRequests: Handler<'forget', number> = (state, { as }) => {
+export const forgetRequests: Handler<'forget', number> = (state, { as }, { events }) => {
   const { list, count, evicted } = state.requests;
   const kept = as === 'evicted' ? [] : list.filter(({ outcome }) => outcome === 'pending');
   const gone = list.length - kept.length;
@@ -209,6 +209,7 @@ export const forgetRequests: Handler<'forget', number> = (state, { as }) => {
     characters: kept.reduce((sum, one) => sum + charactersOf(one), 0),
     evicted: as === 'evicted' ? evicted + gone : 0,
   };
+  if (gone > 0) events.push({ type: 'journal', removed: gone, as });
   return gone;
 };
 

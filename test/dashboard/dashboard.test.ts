@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await overview.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  test('shows a scenario, a rule and a reset that somebody else orders, and says that somebody else did', async () => {
+  test('shows a scenario, a rule, a cleared journal and a reset that somebody else orders, and says that somebody else did', async () => {
     const { page, payer, view } = await shownWorld();
     const scenario = await view('Scenario');
     const said = page.getByLabel('What happened');
@@ -152,6 +152,12 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await rules.filter({ hasText: 'used 1×' }).waitFor(); // by an event
     await payer.world.rule({ name: 'elsewhere', match: { route: 'status' }, effect: { delay: '1s' } });
     await scenario.getByText('world/elsewhere').waitFor();
+    const requests = await view('Requests');
+    await requests.getByText('server-error/').first().waitFor();
+    await payer.world.clearRequests();
+    await requests.getByText('server-error/').waitFor({ state: 'detached' });
+    await said.getByText('Another client cleared the journal').waitFor();
+    await view('Scenario');
     await payer.world.reset();
     await scenario.getByText('world/elsewhere').waitFor({ state: 'detached' });
     await said.getByText('The world was reset by another client').waitFor();

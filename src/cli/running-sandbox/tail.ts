@@ -62,6 +62,10 @@ function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
     }
     case 'released':
       return line(null, 'released', `request held as ${event.data.id}: ${event.data.how}`);
+    case 'journal': {
+      const { removed, as } = event.data;
+      return line(null, 'journal', `requests ${as}: ${removed}`);
+    }
     case 'reset':
       return line(event.data.now, 'reset', 'the world begins again');
     case 'restore': {

@@ -17,8 +17,8 @@ export interface Toast {
 
 type EventType = WorldEvent['type'];
 
-/** The events after which the world may be another one. */
-export const REPLACING: ReadonlySet<EventType> = new Set(['reset', 'restore', 'missed']);
+/** The events after which the world, or its journal, may be another one. */
+export const REPLACING: ReadonlySet<EventType> = new Set(['journal', 'reset', 'restore', 'missed']);
 
 /** What only a screen reader announces of events of one type: the dashboard shows it elsewhere. */
 const spoken = (events: readonly WorldEvent[]): string | null => {
@@ -43,6 +43,10 @@ const spoken = (events: readonly WorldEvent[]): string | null => {
 /** What another client did to the world, in words. */
 const doneElsewhere = (event: WorldEvent): string | null => {
   switch (event.type) {
+    case 'journal':
+      return event.data.as === 'cleared'
+        ? 'Another client cleared the journal.'
+        : 'The sandbox needed memory and removed the requests of this world.';
     case 'reset':
       return 'The world was reset by another client.';
     case 'restore':

@@ -13,7 +13,9 @@ const EventsText: z.ZodType = z.string().meta({
     '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
     '`at_risk` `{count, amount}`, when the payouts that the client was not told of change;',
     '`scenario` `{scenario, rule}`, when the scenario or the overrides change; `rule` `{rule, matched, taken}`, when a',
-    'rule was applied to a request; `held` a HeldRequest and `released` `{id, how}`, when a request begins to wait and when its wait ends; `reset` `{now}`; `restore` `{now, undone}`, where `undone` is the action that an undo has taken back, and absent for a snapshot; `missed` `{missed}`, how many events were dropped',
+    'rule was applied to a request; `held` a HeldRequest and `released` `{id, how}`, when a request begins to wait and when its wait ends;',
+    '`journal` `{removed, as}`, when it was `cleared`, or its requests were `evicted` because the sandbox needed their memory;',
+    '`reset` `{now}`; `restore` `{now, undone}`, where `undone` is the action that an undo has taken back, and absent for a snapshot; `missed` `{missed}`, how many events were dropped',
     'before this one, or null. A line that begins with `:` is a comment that keeps the connection open.',
   ].join(' '),
 });

@@ -104,6 +104,8 @@ test('every change in a world is sent as an event, in order', async () => {
     'settlement',
     expect.objectContaining({ from: 'SUCCESS', to: 'REVERSED' }),
   ]);
+  await world.clearRequests();
+  expect(await nextEvent()).toEqual(['journal', { removed: 1, as: 'cleared' }]);
   await world.reset();
   expect(await nextEvent()).toEqual(['reset', { now: START }]);
   await world.restore(snapshot);

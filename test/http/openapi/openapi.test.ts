@@ -93,6 +93,7 @@ test('the OpenAPI document describes every type of event', async () => {
     rule: '`{rule, matched, taken}`',
     held: 'a HeldRequest',
     released: '`{id, how}`',
+    journal: '`{removed, as}`',
     reset: '`{now}`',
     restore: '`{now, undone}`',
     missed: '`{missed}`',
