@@ -104,3 +104,10 @@ test('rows are sorted by the numbers in their references', () => {
   expect(sorted(rows, columns, 'reference')).toEqual(['order-9', 'order-9-b', 'order-10', 'refund-2']);
   expect(sorted(rows, columns, '-reference')).toEqual(['refund-2', 'order-10', 'order-9-b', 'order-9']);
 });
+
+test('rows of one moment are sorted in the order in which they were made', () => {
+  const columns = [{ key: 'created', name: 'Created', value: () => '2026-01-15T10:30:00.000Z' }];
+  const newestFirst = ['third', 'second', 'first'];
+  expect(sorted(newestFirst, columns, 'created')).toEqual(['first', 'second', 'third']);
+  expect(sorted(newestFirst, columns, '-created')).toEqual(newestFirst);
+});

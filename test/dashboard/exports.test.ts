@@ -46,6 +46,6 @@ testRows([
   [{ payouts: 1200, requests: 3, rulesOnTop: 1 }, '1,200 payouts, 3 requests and 1 override'],
   [{ isScenarioChosen: true }, 'its own scenario'],
   [{ balance: 1 }, 'the changes of the balance'],
-])('a question says what a world would lose', (change, text) => {
+])('a question says what of a world would be replaced', (change, text) => {
   expect(lossOf(change)).toBe(text);
 });

@@ -43,15 +43,16 @@ export interface Sortable<T> {
 const sortKey = (value: string | number): string | number =>
   typeof value === 'number' ? value : value.replaceAll(/\d+/g, (digits) => digits.padStart(16, '0'));
 
-/** Sorted rows. Equal ones stay newest first. */
+/** Sorted rows, given the newest first. Descending is ascending from the end, so that equal times are sorted, too. */
 export function sorted<T>(rows: readonly T[], columns: readonly Sortable<T>[], sort: string): readonly T[] {
   const column = columns.find(({ key }) => key === sort.replace(/^-/, ''));
   if (column === undefined) return rows;
-  const order = sort.startsWith('-') ? -1 : 1;
-  return rows
+  const ascending = rows
     .map((row) => ({ row, key: sortKey(column.value(row)) }))
-    .toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -order : order))
+    .toReversed()
+    .toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1))
     .map(({ row }) => row);
+  return sort.startsWith('-') ? ascending.reverse() : ascending;
 }
 
 /** What a click on a column leads to: ascending, descending, newest first. */

@@ -8,7 +8,7 @@ interface Contents {
   readonly scenario: Pick<ScenarioResponse, 'chosen' | 'rules'>;
 }
 
-/** What such a world would lose, in words; null if nothing. */
+/** What of such a world would be replaced, in words; null if nothing. */
 export function lossText({ summary, scenario }: Contents, requests: number): string | null {
   const payouts = Object.values(summary.transactions).reduce((sum, count) => sum + count, 0);
   const rulesOnTop = scenario.rules.filter(({ from }) => from === 'world').length;

@@ -39,7 +39,7 @@ export function useReplacement() {
   const question = asked !== null && (
     <div class="notice" role="alert">
       <p>
-        {asked.name} would lose {asked.loss}.
+        {asked.name} has {asked.loss}, which this replaces.
       </p>
       <div class="buttons">
         <Button isBusy={action.isBusy} act={() => action.run(() => carryOut(asked), asked.effects)}>
