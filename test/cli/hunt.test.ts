@@ -26,7 +26,7 @@ test.skipIf(!hasCurl)(
       /^paid-twice: 000123456789: paid ₹250.00 twice, expected once\nWhat fails:\n {2}1\. initiate/,
     );
     expect(stdout).toMatch(
-      /found paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of 8 single failures\n$/,
+      /found paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of 9 single failures\n$/,
     );
     const [scenario, expected] = [join(found, 'paid-twice.yaml'), join(found, 'expected.json')];
     expect(stdout).toContain(`payout-sandbox referee --scenario ${scenario} --expect ${expected}`);

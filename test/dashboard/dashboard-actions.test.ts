@@ -122,7 +122,10 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
 
     await view('World');
     await button('Reset').click();
-    await world.getByRole('alert').getByText('This world has 1 payout and 1 request, which this replaces.').waitFor();
+    await world
+      .getByRole('alert')
+      .getByText('This world has 1 payout and 1 request, which this replaces.')
+      .waitFor();
     await button('Cancel').click();
     expect(await payer.world.transactions()).toHaveLength(1);
     await button('Reset').click();
@@ -193,7 +196,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await world.getByRole('button', { name: 'Fork' }).click();
     await world.getByLabel('Key of the fork').fill(other.apiKey);
     answer();
-    await world.getByText(`The world of ${one.apiKey} has 1 payout and 1 request, which this replaces.`).waitFor();
+    await world
+      .getByText(`The world of ${one.apiKey} has 1 payout and 1 request, which this replaces.`)
+      .waitFor();
     await world.getByRole('button', { name: 'Replace it' }).click();
     await world.getByRole('button', { name: `Show ${one.apiKey}` }).waitFor();
     expect(await one.world.transactions()).toEqual(await payer.world.transactions());

@@ -46,6 +46,14 @@ const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> =
       words: 'gets a 500, although the payout was made',
       does: { commit: true, respond: { status: 500 } },
     },
+    // of a gateway: some clients take it for "not made", unlike a 500
+    'error-504': {
+      words: 'gets a 504, although the payout was made',
+      does: {
+        commit: true,
+        respond: { status: 504, headers: { 'content-type': 'text/html' }, body: '504 Gateway Time-out' },
+      },
+    },
     reset: {
       words: 'loses its connection, although the payout was made',
       does: { commit: true, fault: 'connection-reset' },
