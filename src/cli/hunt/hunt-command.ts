@@ -1,7 +1,7 @@
 import { huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
 import type { Settings } from '../../settings.ts';
 import {
-  conductOptions,
+  conductSettings,
   reportOf,
   tableName,
   writeReports,
@@ -40,8 +40,7 @@ const REPEATED = ['intent', 'settings', 'patience', 'magic', 'clock', 'env'] as 
 
 function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
   const { goal, runs, depth, time, workers } = flags;
-  const options = conductOptions({ ...flags, off: [], report: [], failOn: 'error', require: [] });
-  const { intent, expect, off, limits } = options.settings;
+  const { intent, expect, off, limits } = conductSettings(flags);
   const given = {
     intent,
     expect,

@@ -12,7 +12,7 @@ import {
 } from '../../trials/matrix/matrix-reports.ts';
 import { SettingsError } from '../../settings.ts';
 import {
-  conductOptions,
+  conductSettings,
   reportOf,
   tableName,
   writeReports,
@@ -136,8 +136,7 @@ export async function matrixCommand(
 ): Promise<number> {
   const client = clientOf('matrix', command, flags, environment);
   const reports = flags.report.map((text) => reportOf(text, MATRIX_WRITERS));
-  const { settings: conduct, failOn } = conductOptions({ ...flags, report: [], require: [] });
-  const { expect, ...others } = conduct;
+  const { expect, ...others } = conductSettings(flags);
   const workers = workersOf(flags.workers);
   const limitMs = limitOf(flags.limit);
   const usual = { settlement: 'instant', ...LONG_JOURNAL };
@@ -154,7 +153,7 @@ export async function matrixCommand(
       const cells = await runMatrix({
         rows,
         workers,
-        failOn,
+        failOn: flags.failOn,
         limitMs,
         expect:
           expect === undefined

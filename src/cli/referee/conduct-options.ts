@@ -130,8 +130,11 @@ function projectSettings(named: string | undefined): RefereeSettingsInput {
   throw problemsIn(file, problems);
 }
 
-export function conductOptions(flags: ConductFlags) {
-  const { intent, expect, settings: file, patience, off, failOn, junitChecks, json = false } = flags;
+type SettingsFlags = Partial<Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience' | 'off'>>;
+
+/** The settings of the referee, from flags and the file of the project. */
+export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
+  const { intent, expect, settings: file, patience, off = [] } = flags;
   const base = projectSettings(file);
   const given = {
     ...base,
@@ -145,8 +148,13 @@ export function conductOptions(flags: ConductFlags) {
     const { path, message } = checked.error.issues[0]!;
     throw new SettingsError(`--${String(path.at(-1))} ${message}`); // the file of the project was checked before
   }
+  return given as RefereeSettingsInput;
+}
+
+export function conductOptions(flags: ConductFlags) {
+  const { failOn, junitChecks, json = false } = flags;
   return {
-    settings: given as RefereeSettingsInput,
+    settings: conductSettings(flags),
     failOn,
     required: flags.require.flatMap((names) => names.split(',')).map((name) => checkOf('--require', name)),
     reports: flags.report.map((text) =>
