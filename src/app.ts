@@ -22,9 +22,9 @@ import { stopwatchMs } from './platform/system-clock.ts';
 import { keepVerdict } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
-import { atMost, worldsThatFit, type Settings } from './settings.ts';
+import { atMost, MIB, worldsThatFit } from './heap-share.ts';
+import type { Settings } from './settings.ts';
 
-const MIB = 1024 * 1024;
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts
 const MAX_UNREAD_BYTES = atMost(128 * MIB, 1 / 8);
 const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest

@@ -1,4 +1,3 @@
-import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
@@ -7,6 +6,7 @@ import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH, writtenInr } from './contract/service.ts';
 import { suggestion } from './contract/suggestion.ts';
 import { UsageError } from './contract/usage-error.ts';
+import { atMost, MIB, worldsThatFit } from './heap-share.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 
@@ -25,7 +25,7 @@ const rupees = (text: string): number | undefined => {
   return amount !== undefined && amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;
 };
 
-const BYTES: Readonly<Record<string, number>> = { kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 };
+const BYTES: Readonly<Record<string, number>> = { kib: 1024, mib: MIB, gib: 1024 * MIB };
 
 const byteSize = (text: string): number | undefined => {
   const [, count, unit] = /^(\d{1,6}) ?(kib|mib|gib)$/.exec(text.toLowerCase()) ?? [];
@@ -64,20 +64,6 @@ const wholeNumber = (min: number, max: number) =>
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   }, `a whole number from ${min} to ${max}`);
-
-const MIB = 1024 * 1024;
-/** Of the heap limit: the program, and the largest young generation, which V8 13 of Node.js 24 has made larger. */
-const NOT_FOR_WORLDS = (32 + (Number.parseInt(process.versions.v8, 10) < 13 ? 48 : 192)) * MIB;
-
-/** This count, or what fits into a part of this process's heap if that is less. */
-export function atMost(count: number, partOfHeap: number, bytesEach = 1): number {
-  const { heap_size_limit: limit } = getHeapStatistics();
-  const forWorlds = Math.max(limit - NOT_FOR_WORLDS, limit / 4);
-  return Math.min(count, Math.floor((forWorlds * partOfHeap) / bytesEach));
-}
-
-/** How many worlds fit, at 10 KiB each without its payouts and requests. */
-export const worldsThatFit = (): number => atMost(10_000, 0.2, 10 * 1024);
 
 const PAYOUT_BYTES = 2560; // with every text field at its longest, in two-byte characters, and a timeline of its own
 const WORST_CHARACTER_BYTES = 100; // of a scenario that consists of the shortest outcomes, compiled
