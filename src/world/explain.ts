@@ -9,8 +9,7 @@ import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso } from '../contract/instant.ts';
 import { copyOfCounts } from './copy.ts';
-import { findPayout } from './ledger.ts';
-import { fingerprint, newPayout } from './request/new-payout.ts';
+import { newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
 import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import type { WorldState } from './state.ts';
 
@@ -47,20 +46,17 @@ const stepOf = ({ to, utr, afterMs, polls }: Payout['timeline'][number]) => ({
 
 /** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
 function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scenario): string | null {
-  const earlier = findPayout(state, { clientRefId: body.client_ref_id });
-  const { same_body, changed_body, after_402 } = dialect.client_ref_id;
-  const choice = earlier?.fingerprint === fingerprint(body) ? same_body : changed_body;
-  if (earlier !== undefined && choice !== 'second_payout')
-    return `${body.client_ref_id} was paid before (${earlier.txnId}, planned by ${earlier.plannedBy}): nothing is decided again`;
+  const repetition = repetitionOf(state, body, dialect);
+  if (repetition !== null) {
+    const { txnId, plannedBy } = repetition.earlier;
+    return `${body.client_ref_id} was paid before (${txnId}, planned by ${plannedBy}): nothing is decided again`;
+  }
   const { wallet, refused } = state;
-  if (after_402 === 'remember' && refused.has(body.client_ref_id))
+  if (dialect.client_ref_id.after_402 === 'remember' && refused.has(body.client_ref_id))
     return `${body.client_ref_id} was refused with 402 before, and it stays refused (client_ref_id.after_402)`;
   if (covers(wallet, toPaise(body.amount))) return null;
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }
-
-const nextNth = (state: WorldState, { client_ref_id: clientRefId }: InitiateRequest): number =>
-  (findPayout(state, { clientRefId })?.nth ?? 0) + 1;
 
 /** The payout that a request would make, or what prevents it. */
 function made(
@@ -73,7 +69,7 @@ function made(
   if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
   const note = whyNoPayout(state, command.body, scenario);
   if (note !== null) return { payout: null, note };
-  const { plannedBy, timeline } = newPayout(state, command.body, plan, nextNth(state, command.body));
+  const { plannedBy, timeline } = newPayout(state, command.body, plan);
   return { payout: { planned_by: plannedBy, timeline: timeline.map(stepOf) }, note: null };
 }
 

@@ -1,3 +1,4 @@
+import type { Dialect } from '../../contract/dialect.ts';
 import type { NotFound } from '../../contract/scenario-document.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import type { Hidden, Payout } from '../../contract/snapshot-lines.ts';
@@ -5,24 +6,19 @@ import { fingerprintOf, payoutDraw, payoutIds } from '../../payout/identity.ts';
 import { toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
 import { candidates } from '../../scenario/rule.ts';
+import { findPayout } from '../ledger.ts';
 import type { Plan } from './request-plan.ts';
 import { nowMs, type WorldState } from '../state.ts';
 
 /**
  * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. Its future is that of the
  * first outcome that matches, unless its rule says otherwise; draws depend on the seed and the reference alone.
- *
- * @param nth which payout of its reference it is, from 1
  */
-export function newPayout(
-  state: WorldState,
-  body: InitiateRequest,
-  { scenario, rule, facts }: Plan,
-  nth: number,
-): Payout {
+export function newPayout(state: WorldState, body: InitiateRequest, { scenario, rule, facts }: Plan): Payout {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
   const { name, seed, settlement, dialect, outcomes } = scenario;
   const createdAtMs = nowMs(state);
+  const nth = nextNth(state, body);
   const draw = payoutDraw(seed, clientRefId, nth);
   const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
   const settled = () => plannedSteps(settlement, transferMode, createdAtMs, draw);
@@ -55,6 +51,19 @@ export function newPayout(
   };
 }
 
+/** Which payout of its reference the next one is, from 1. */
+export const nextNth = (state: WorldState, { client_ref_id: clientRefId }: InitiateRequest): number =>
+  (findPayout(state, { clientRefId })?.nth ?? 0) + 1;
+
+/** The payout that an initiate repeats, and what the dialect makes of that; null for an initiate that makes a payout of its own. */
+export function repetitionOf(state: WorldState, body: InitiateRequest, { client_ref_id: rows }: Dialect) {
+  const earlier = findPayout(state, { clientRefId: body.client_ref_id });
+  if (earlier === undefined) return null;
+  const isSame = earlier.fingerprint === fingerprint(body);
+  const choice = isSame ? rows.same_body : rows.changed_body;
+  return choice === 'second_payout' ? null : { earlier, isSame, choice };
+}
+
 /** The ids of a payout. A snapshot that was changed by hand may have given its txn_id to another reference. */
 function freeIds({ identity, payouts, index }: WorldState, seed: string, clientRefId: string, nth: number) {
   const isOfAnother = (txnId: string): boolean => {
@@ -68,7 +77,7 @@ function freeIds({ identity, payouts, index }: WorldState, seed: string, clientR
 }
 
 /** Distinguishes request bodies. */
-export const fingerprint = (body: InitiateRequest): string =>
+const fingerprint = (body: InitiateRequest): string =>
   fingerprintOf([
     body.beneficiary_name,
     body.beneficiary_account,

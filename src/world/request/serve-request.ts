@@ -7,7 +7,7 @@ import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts
 import type { CommandOf, Context, Handler } from '../commands.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from '../ledger.ts';
 import { countRequest, recordRelease, recordRequest } from '../requests.ts';
-import { fingerprint, newPayout } from './new-payout.ts';
+import { newPayout, repetitionOf } from './new-payout.ts';
 import { endWait, findHeld, holdRequest, noRoomToHold } from './held-requests.ts';
 import {
   pastRateLimit,
@@ -167,14 +167,16 @@ function found(state: WorldState, { client_ref_id: clientRefId, txn_id: txnId }:
 
 /** What the response would have been: the payout that the reference has, or one that is not stored. */
 function notStored(state: WorldState, { body }: CommandOf<'initiate'>, plan: Plan): Answer {
-  const earlier = findPayout(state, { clientRefId: body.client_ref_id });
-  const { same_body, changed_body } = plan.scenario.dialect.client_ref_id;
-  const choice = earlier?.fingerprint === fingerprint(body) ? same_body : changed_body;
-  if (earlier === undefined || choice === 'second_payout')
-    return { kind: 'payout', payout: newPayout(state, body, plan, (earlier?.nth ?? 0) + 1), replayed: false };
-  const payout = choice === 'first_answer' ? asOf(earlier, -Infinity) : earlier;
-  return { kind: 'payout', payout, replayed: true };
+  const repetition = repetitionOf(state, body, plan.scenario.dialect);
+  if (repetition !== null) return replay(repetition);
+  return { kind: 'payout', payout: newPayout(state, body, plan), replayed: false };
 }
+
+const replay = ({ earlier, choice }: NonNullable<ReturnType<typeof repetitionOf>>): Answer => ({
+  kind: 'payout',
+  payout: choice === 'first_answer' ? asOf(earlier, -Infinity) : earlier,
+  replayed: true,
+});
 
 /** Makes a payout. @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL */
 function initiate(
@@ -183,28 +185,26 @@ function initiate(
   plan: Plan,
   { recordsFree, stamp: { maxRecords } }: Context,
 ): Answer {
-  const rows = plan.scenario.dialect.client_ref_id;
+  const { dialect } = plan.scenario;
   const { client_ref_id: clientRefId } = body;
-  const earlier = findPayout(state, { clientRefId });
-  if (earlier !== undefined) {
-    const isSame = earlier.fingerprint === fingerprint(body);
-    const choice = isSame ? rows.same_body : rows.changed_body;
+  const repetition = repetitionOf(state, body, dialect);
+  if (repetition !== null) {
+    const { earlier, isSame, choice } = repetition;
     if (choice === 400 || choice === 409) throw repeated(choice, earlier, isSame);
-    if (choice === 'replay') return { kind: 'payout', payout: earlier, replayed: true };
-    if (choice === 'first_answer')
-      return { kind: 'payout', payout: asOf(earlier, -Infinity), replayed: true };
+    return replay(repetition);
   }
   const { wallet, refused } = state;
-  const isRemembered = rows.after_402 === 'remember' && refused.has(clientRefId);
+  const remembers = dialect.client_ref_id.after_402 === 'remember';
+  const isRemembered = remembers && refused.has(clientRefId);
   if (isRemembered || !covers(wallet, toPaise(body.amount))) {
-    if (rows.after_402 === 'remember' && recordsFree > 0) refused.add(clientRefId);
+    if (remembers && recordsFree > 0) refused.add(clientRefId);
     const message = isRemembered
       ? 'The wallet balance could not cover the payout when this client_ref_id was first used, and it stays refused'
       : `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
     throw new Refusal('INSUFFICIENT_BALANCE', { message });
   }
   if (recordsFree <= 0) throw full(maxRecords);
-  const payout = newPayout(state, body, plan, (earlier?.nth ?? 0) + 1);
+  const payout = newPayout(state, body, plan);
   addPayout(state, payout);
   return { kind: 'payout', payout, replayed: false };
 }
