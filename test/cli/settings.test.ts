@@ -107,7 +107,11 @@ const GOOD = Object.fromEntries([
   ]),
   ...Object.entries(OTHERS),
 ] as [SettingName, readonly Good[]][]) as Record<SettingName, readonly Good[]>;
-const NAMES = SETTINGS.map(({ name }) => name);
+const NAMES = Object.keys(GOOD) as SettingName[];
+
+test('every setting is tested in this file', () => {
+  expect(NAMES.toSorted()).toEqual(SETTINGS.map(({ name }) => name).toSorted());
+});
 
 testRows(NAMES.flatMap((name) => GOOD[name].map(([text, value]) => ({ name, text, value }))))(
   'every setting is accepted from its flag and from its variable',
