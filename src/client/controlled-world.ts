@@ -41,7 +41,7 @@ export type WorldSnapshot = string;
 export type UndoOptions = NonNullable<UndoRequest>;
 
 /** The most severe first. */
-const SEVERITIES = ['error', 'warning', 'notice'] as const satisfies readonly Severity[];
+export const SEVERITIES = ['error', 'warning', 'notice'] as const satisfies readonly Severity[];
 
 /**
  * The world of one API key. Give the key to the client under test; the test controls and inspects the world here.

@@ -15,7 +15,7 @@ export interface WaitOptions {
 const LISTED = 3;
 
 type Status = TransactionResponse['status'];
-const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly Status[];
+export const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly Status[];
 
 type Step = TransactionResponse['timeline'][number];
 

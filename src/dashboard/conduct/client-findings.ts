@@ -1,3 +1,4 @@
+import { SEVERITIES } from '../../client/controlled-world.ts';
 import type { Finding, WorldReport } from '../../contract/conduct.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
@@ -19,8 +20,6 @@ interface Findings {
   /** How many are only about requests of this page, and left out. */
   readonly ofPage: number;
 }
-
-const SEVERITIES = ['error', 'warning', 'notice'] as const;
 
 /** What the client does wrong: the findings of a report without those that are only about requests of this page. */
 export function clientFindings(report: WorldReport | null, rows: readonly JournalEntry[]): Findings {

@@ -1,5 +1,5 @@
+import { STATES } from '../../client/payout-wait.ts';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import type { State } from '../../contract/service.ts';
 import { PayoutCurl } from '../control-bar/payout-curl.tsx';
 import { MODES } from '../control-bar/sending.ts';
 import { address, openPayout, useFilter } from '../shell/navigation.ts';
@@ -15,8 +15,6 @@ import { column } from '../lists/virtual-table.tsx';
 import table from '../lists/table.module.css';
 import { isNoLimit, NO_FILTER, wantedPayouts, type PayoutFilter } from './payout-filter.ts';
 import { PayoutPanel } from './payout-panel.tsx';
-
-const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const satisfies readonly State[];
 
 const PAYOUTS: ListKind<TransactionResponse, PayoutFilter> = {
   title: 'Payouts',
