@@ -52,7 +52,7 @@ export function sorted<T>(rows: readonly T[], columns: readonly Sortable<T>[], s
     .toReversed()
     .toSorted((a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1))
     .map(({ row }) => row);
-  return sort.startsWith('-') ? ascending.reverse() : ascending;
+  return sort.startsWith('-') ? ascending.toReversed() : ascending;
 }
 
 /** What a click on a column leads to: ascending, descending, newest first. */
