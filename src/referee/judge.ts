@@ -155,7 +155,7 @@ type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
 /** @param found how many findings of each severity the checks have, also those that are left out */
 export function reportOf(
-  name: string,
+  { name, id }: Pick<WorldReport, 'name' | 'id'>,
   checks: readonly CheckReport[],
   found: SeverityCounts,
   duration_ms: number,
@@ -163,6 +163,7 @@ export function reportOf(
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
   return {
     name: withoutControls(name),
+    id,
     passed: found.error === 0,
     duration_ms,
     counts: {
@@ -179,9 +180,9 @@ export function reportOf(
 /**
  * Judges how the client of one world behaved. Deterministic: the same evidence gives the same bytes.
  *
- * @param name what the report calls the world, unless the settings or the evidence name it
+ * @param id what the report calls the world, unless the settings or the evidence name it
  */
-export function judge(name: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
+export function judge(id: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
   const facts = caseOf(evidence, settings);
   const whyMissing = missingBecause(evidence);
   const whyForgotten = forgottenBecause(evidence, settings);
@@ -191,7 +192,7 @@ export function judge(name: string, evidence: Evidence, settings: RefereeSetting
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   return reportOf(
-    settings.name ?? evidence.name ?? name,
+    { name: settings.name ?? evidence.name ?? id, id: withoutControls(id) },
     checks.map((check) => shortened(check, MOST_FINDINGS)),
     found,
     durationMs(facts),
@@ -233,5 +234,5 @@ export function mergedReport(earlier: WorldReport, later: WorldReport): WorldRep
   });
   const sum = (severity: Severity): number => earlier.counts[severity] + later.counts[severity];
   const found = { error: sum('error'), warning: sum('warning'), notice: sum('notice') };
-  return reportOf(later.name, checks, found, earlier.duration_ms + later.duration_ms);
+  return reportOf(later, checks, found, earlier.duration_ms + later.duration_ms);
 }

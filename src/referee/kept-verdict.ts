@@ -45,7 +45,7 @@ function without(
     for (const finding of check.findings) if (isGone(check, finding)) counts[finding.severity] -= 1;
     return findings.length + check.more > 0 ? { ...check, findings } : { ...check, findings, ...left };
   });
-  return reportOf(report.name, checks, counts, report.duration_ms);
+  return reportOf(report, checks, counts, report.duration_ms);
 }
 
 export const idsOf = (requests: Requests): ReadonlySet<string> =>

@@ -94,7 +94,13 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     'paid-twice',
     '',
   ],
-  ['0 when what it found is off', [...LOST, ...OFF], 0, 'off  paid-twice: another job does that', ''],
+  [
+    '0 when what it found is off',
+    [...LOST, ...OFF],
+    0,
+    'off  paid-twice, paid-more-often: another job does that',
+    '',
+  ],
   [
     '1 when a required check was not exercised',
     ['--require', 'amount-not-paise,poll-storm'],

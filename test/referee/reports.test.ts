@@ -83,22 +83,111 @@ test('of many worlds with findings, the most severe come first, and each check i
   );
   const text = terminalText(reportsOf(worlds));
   expect(text).toMatch(/^world the gravest one {3}1 error/);
-  expect(text).toContain('  error    paid-twice    in 1 world\n  warning  never-asked   in 59 worlds\n');
+  expect(text).toContain('  paid-twice    error in 1 world\n  never-asked   warning in 59 worlds\n');
   expect(text).toMatch(/\n {2}not exercised in any world: .*poll-storm/);
   const markdown = markdownText(reportsOf(worlds));
-  expect(markdown).toContain('| ❌ paid-twice | 1 |\n| ⚠️ never-asked | 59 |\n');
+  expect(markdown).toContain(
+    '| ❌ paid-twice | error in 1 world |\n| ⚠️ never-asked | warning in 59 worlds |\n',
+  );
+  expect(markdown).toMatch(/\nNot exercised in any world: .*poll-storm.*\.\n/);
   expect(markdown.indexOf('### the gravest one')).toBeLessThan(markdown.indexOf('### guessed-0'));
 });
 
-test('a check that found something in several worlds has the severity of the worst', () => {
-  const worlds = [worldOf('guessed', {}), worldOf('declared')];
-  const tallies = [worlds, worlds.toReversed()].map((both) =>
-    /(\w+) +paid-twice +in (\d)/.exec(terminalText(reportsOf(both)))?.slice(1),
+test('a check that found something in several worlds is counted by severity, the worst first', () => {
+  const guessed = ['b', 'c', 'd'].map((name) => worldOf(name, {}));
+  for (const worlds of [
+    [worldOf('a'), ...guessed],
+    [...guessed, worldOf('a')],
+  ]) {
+    const reports = reportsOf(worlds);
+    expect(terminalText(reports)).toContain('  paid-twice   error in 1 world, warning in 3\n');
+    expect(markdownText(reports)).toContain('| ❌ paid-twice | error in 1 world, warning in 3 |\n');
+    const annotations = githubAnnotations(reports);
+    expect(annotations).toMatch(
+      /^::error .*::world a: .*%0A4 findings in all: error in 1 world, warning in 3\n/,
+    );
+  }
+});
+
+/** A client that the evidence says too little about: without a pattern that matches its reference, and without its requests. */
+const unclear = (name: string, reference = 'order-7'): WorldReport =>
+  judge(name, evidenceOf([{ reference, state: 'SUCCESS' }]), { intent: { client_ref_id: '^invoice-(.*)' } });
+const notJudged = (name: string): WorldReport => judge(name, { ...evidenceOf([]), evicted: 2 });
+
+const DROPPED = '2 older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES';
+
+test('what is inconclusive in several worlds is said once for each check and reason, with the number of worlds', () => {
+  const reports = reportsOf([unclear('a'), unclear('b'), notJudged('c'), worldOf('d')]);
+  const counts = '4 worlds, 2 without findings, 1 not judged, 3 with inconclusive checks';
+  const matches = 'the intent matches nothing in 1 reference, such as order-7';
+  const text = terminalText(reports);
+  expect(text).toContain(`\n${counts}\n`);
+  expect(text).toContain(`\n  inconclusive  paid-twice in 2 worlds: ${matches}`);
+  expect(text).toContain(`, balance-race, expectation-missed in 1 world: ${DROPPED}\n`);
+  const markdown = markdownText(reports);
+  expect(markdown).toContain(`\n${counts}.\n`);
+  expect(markdown).toContain(`\n- inconclusive **paid-twice in 2 worlds**: ${matches}`);
+  const notice = githubAnnotations(reports).trimEnd().split('\n').at(-1);
+  expect(notice).toContain(`::notice title=payout referee (inconclusive)::${counts}%0A`);
+  expect(notice).toContain(`%0Apaid-twice in 2 worlds: ${matches}`);
+  expect(
+    junitXml(reports).match(new RegExp(`<system-out>inconclusive paid-twice: ${matches}`, 'g')),
+  ).toHaveLength(2);
+});
+
+test('worlds that could not be judged are not said to be without findings', () => {
+  for (const worlds of [[notJudged('a')], [notJudged('a'), notJudged('b')]]) {
+    const markdown = markdownText(reportsOf(worlds));
+    expect(markdown).toMatch(
+      /^## Payout referee: not judged\n\n\d worlds?, \d not judged, \d with inconclusive/,
+    );
+    expect(
+      junitXml(reportsOf(worlds)).match(new RegExp(`<skipped message="not judged: ${DROPPED}" />`, 'g')),
+    ).toHaveLength(worlds.length);
+  }
+  expect(terminalText(reportsOf([notJudged('a'), notJudged('b')]))).toMatch(
+    /^2 worlds, 2 not judged, 2 with/,
   );
-  expect(tallies).toEqual([
-    ['error', '2'],
-    ['error', '2'],
-  ]);
+});
+
+test('of many reasons of one check, the most frequent ones are said', () => {
+  const worlds = Array.from({ length: 1000 }, (_, index) =>
+    unclear(`${index}`, `order-${Math.max(index, 500)}`),
+  );
+  const text = terminalText(reportsOf(worlds));
+  expect(text).toMatch(/\n {2}inconclusive {2}paid-twice in 501 worlds: .*order-500/);
+  expect(text).toContain('\n  inconclusive  paid-twice in 497 worlds: 497 other reasons\n');
+  expect(text.split('\n').length).toBeLessThan(20);
+});
+
+/** The names in the reports on these worlds, in each format. */
+function shownNames(worlds: readonly WorldReport[]) {
+  const reports = reportsOf(worlds);
+  const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
+  return {
+    text: all(terminalText(reports), /^world (.*?) {3}/gm),
+    markdown: all(markdownText(reports), /^### (.*)$/gm).map((name) => name!.replaceAll('\\', '')),
+    junit: all(junitXml(reports), /<testcase [^>]* name="([^"]*)"/g),
+    checks: all(junitChecksXml(reports), /<testsuite name="([^"]*)"/g),
+    github: all(githubAnnotations(reports), /::world (.*?): /g),
+  };
+}
+
+test('worlds with one name are told apart by their ids, and those of one id in two sandboxes by a number', () => {
+  const named = (id: string, name: string): WorldReport => ({ ...worldOf(id), name });
+  const same = [named('1a2b', 'lost'), named('3c4d', 'lost'), named('5e6f', 'other')];
+  const names = ['lost (1a2b)', 'lost (3c4d)', 'other'];
+  const github = [names[0]];
+  expect(shownNames(same)).toEqual({ text: names, markdown: names, junit: names, checks: names, github });
+  const twice = [named('1a2b', '1a2b'), named('1a2b', '1a2b'), ...same.slice(0, 1), ...same.slice(0, 1)];
+  expect(shownNames(twice).junit).toEqual(['1a2b #1', '1a2b #2', 'lost (1a2b) #1', 'lost (1a2b) #2']);
+});
+
+test('in JUnit, the case of a command that failed has one name', () => {
+  for (const title of ['failed', 'the command failed']) {
+    const xml = junitXml({ ...reportsOf([]), failure: { title, reasons: ['it failed'] } });
+    expect(xml).toContain('<testcase classname="payout referee" name="command">');
+  }
 });
 
 test('in JUnit a world is a case, with its time and its checks, and the worst finding is its message', () => {
@@ -170,7 +259,7 @@ test('GitHub gets one annotation for each check, the most severe first', () => {
   expect(first).toMatch(
     /^::error title=payout referee \(paid-twice\)::world a: order-7-try1 is a second payment of order-7: ₹100.00 too much%0A#1 POST/,
   );
-  expect(first).toMatch(/2 findings in all$/);
+  expect(first).toMatch(/2 findings in all: error in 2 worlds$/);
   expect(others).toEqual([]); // never-asked is part of it
   expect(githubAnnotations(reportsOf([calm('c')]))).toBe('');
 });

@@ -1,5 +1,5 @@
 import { bySeverity, type CheckId, type Finding, type Severity } from '../../contract/conduct.ts';
-import { counted, type RunReports } from './summary.ts';
+import { counted, silentChecks, tallyOf, withDistinctNames, worldsText, type RunReports } from './summary.ts';
 
 /** GitHub keeps this many annotations of each step. */
 const MOST = 10;
@@ -10,37 +10,53 @@ export function annotation(severity: Severity, title: string, text: string): str
   return `::${severity} title=${title}::${escaped}\n`;
 }
 
+/** The first finding of a check, of a world where it is most severe. */
 interface Group {
-  readonly id: CheckId;
   readonly severity: Severity;
   readonly world: string;
   readonly first: Finding;
-  count: number;
 }
 
-/** The report as workflow commands of GitHub: why the run failed, then one annotation for each check that found something, the most severe first. */
-export function githubAnnotations({ worlds, failure }: RunReports): string {
+/**
+ * The report as workflow commands of GitHub: why the run failed, then one annotation for each check that found something, the most
+ * severe first, then one on the checks that are inconclusive.
+ */
+export function githubAnnotations(reports: RunReports): string {
+  const worlds = withDistinctNames(reports.worlds);
+  const { failure } = reports;
   const groups = new Map<CheckId, Group>();
   for (const { name, checks } of worlds) {
-    for (const { id, severity, findings, more } of checks) {
+    for (const { id, severity, findings } of checks) {
       const [first] = findings;
-      if (first === undefined) continue;
       const known = groups.get(id);
-      const count = (known?.count ?? 0) + findings.length + more;
-      const isMoreSevere = known === undefined || bySeverity({ severity }, known) < 0;
-      groups.set(id, isMoreSevere ? { id, severity, world: name, first, count } : { ...known, count });
+      if (first === undefined || (known !== undefined && bySeverity(known, { severity }) <= 0)) continue;
+      groups.set(id, { severity, world: name, first });
     }
   }
   const whyFailed =
     failure === undefined ? [] : [annotation('error', 'payout referee', failure.reasons.join('\n'))];
-  const found = [...groups.values()].toSorted(bySeverity).map(({ id, severity, world, first, count }) => {
+  const found = tallyOf(worlds).found.map(({ id, text: inWorlds, findings }) => {
+    const { severity, world, first } = groups.get(id)!;
     const text = [
       `world ${world}: ${first.message}`,
       ...first.lines,
       `fix: ${first.fix}`,
-      ...(count > 1 ? [`${counted(count, 'finding')} in all`] : []),
+      ...(findings > 1 ? [`${counted(findings, 'finding')} in all: ${inWorlds}`] : []),
     ].join('\n');
     return annotation(severity, `payout referee (${id})`, text);
   });
-  return [...whyFailed, ...found].slice(0, MOST).join('');
+  const inconclusive = silentChecks(worlds)
+    .filter(({ verdict }) => verdict === 'inconclusive')
+    .map(({ what, reason }) => `${what}: ${reason}`);
+  const open =
+    inconclusive.length === 0
+      ? []
+      : [
+          annotation(
+            'notice',
+            'payout referee (inconclusive)',
+            [worldsText(worlds), ...inconclusive].join('\n'),
+          ),
+        ];
+  return [...[...whyFailed, ...found].slice(0, MOST - open.length), ...open].join('');
 }

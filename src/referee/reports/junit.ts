@@ -1,5 +1,13 @@
 import type { CheckReport, WorldReport } from '../../contract/conduct.ts';
-import { detailLines, foundChecks, isFailure, type FailOn, type RunReports } from './summary.ts';
+import {
+  detailLines,
+  foundChecks,
+  isFailure,
+  silentChecks,
+  withDistinctNames,
+  type FailOn,
+  type RunReports,
+} from './summary.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -108,38 +116,45 @@ function worldCase(world: WorldReport, failOn: FailOn): JunitCase {
   const { name, checks, duration_ms: ms } = world;
   const found = foundChecks(world);
   const text = found.map((check) => `${check.id}\n${details(check)}`).join('\n\n');
+  const silent = silentChecks([world])
+    .map(({ verdict, what, reason }) => `${verdict} ${what}: ${reason}`)
+    .join('\n');
   const worst = found.find((check) => isFailure(check, failOn));
-  const isUntested = checks.every(({ verdict }) => verdict === 'not_exercised' || verdict === 'off');
   const properties = checks.map(({ id, verdict }) => [id, verdict] as const);
   const about = { classname: NAME, name, ms, properties };
   if (worst !== undefined) {
     const message = `${worst.id}: ${worst.findings[0]!.message}`;
-    return { ...about, failure: { type: worst.severity, message, text } };
+    return { ...about, failure: { type: worst.severity, message, text }, output: silent || undefined };
   }
-  if (isUntested) return { ...about, skipped: 'not exercised: no check applied to these requests' };
-  return { ...about, output: text === '' ? undefined : text };
+  const output = [text, silent].filter((part) => part !== '').join('\n\n') || undefined;
+  const isTested = checks.some(({ verdict }) => verdict === 'passed' || verdict === 'found');
+  if (isTested) return { ...about, output };
+  const open = checks.find(({ verdict }) => verdict === 'inconclusive');
+  const why =
+    open === undefined ? 'not exercised: no check applied to these requests' : `not judged: ${open.reason}`;
+  return { ...about, skipped: why, output };
 }
 
 /** A suite with one case, where a run failed for more than its findings. */
 function commandSuites({ failure }: RunReports): readonly JunitSuite[] {
   if (failure === undefined) return [];
-  const { title: name, reasons } = failure;
+  const { reasons } = failure;
   const failed = { type: 'error', message: reasons[0]!, text: reasons.join('\n') };
-  return [{ name: 'command', cases: [{ classname: NAME, name, failure: failed }] }];
+  return [{ name: 'command', cases: [{ classname: NAME, name: 'command', failure: failed }] }];
 }
 
 /** The report as JUnit XML: a world is a case, with its checks as properties. */
 export const junitXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
   junitDocument(NAME, [
     ...commandSuites(reports),
-    { name: NAME, cases: reports.worlds.map((world) => worldCase(world, failOn)) },
+    { name: NAME, cases: withDistinctNames(reports.worlds).map((world) => worldCase(world, failOn)) },
   ]);
 
 /** The report as JUnit XML with more detail: a world is a suite, a check is a case, and one that was not exercised is skipped. */
 export const junitChecksXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
   junitDocument(NAME, [
     ...commandSuites(reports),
-    ...reports.worlds.map(({ name, duration_ms: ms, counts, checks }) => ({
+    ...withDistinctNames(reports.worlds).map(({ name, duration_ms: ms, counts, checks }) => ({
       name,
       ms,
       properties: Object.entries(counts),

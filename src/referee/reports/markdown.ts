@@ -5,8 +5,12 @@ import {
   detailLines,
   foundChecks,
   foundWorlds,
+  isNotJudged,
   shortened,
+  silentChecks,
   tallyOf,
+  withDistinctNames,
+  worldsText,
   type RunReports,
 } from './summary.ts';
 
@@ -40,41 +44,49 @@ function checkText(check: CheckReport): string {
   ].join('\n');
 }
 
+const silentLines = (worlds: readonly WorldReport[]): readonly string[] =>
+  silentChecks(worlds).map(({ verdict, what, reason }) => `- ${verdict} **${what}**: ${literal(reason)}`);
+
 function worldText(world: WorldReport): string {
-  const silent = world.checks
-    .filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'off')
-    .map(({ id, verdict, reason }) => `- ${verdict} **${id}**: ${literal(reason ?? '')}`);
   return [
     `### ${literal(world.name)}`,
     '',
     countTexts(world).join(' · '),
     '',
     ...foundChecks(world).map(checkText),
-    ...silent,
+    ...silentLines([world]),
     '',
   ].join('\n');
 }
 
-/** How many worlds have each finding. */
-const tallyTable = (worlds: readonly WorldReport[]): readonly string[] => [
-  '',
-  '| found | worlds |',
-  '| --- | --- |',
-  ...tallyOf(worlds).found.map(
-    ({ id, severity, worlds: count }) => `| ${ICONS[severity]} ${id} | ${count} |`,
-  ),
-];
+/** How many worlds have each finding, why checks reached no verdict, and the checks that nothing tested. */
+function tallyText(worlds: readonly WorldReport[]): readonly string[] {
+  const { found, untested } = tallyOf(worlds);
+  const rows = found.map(({ id, severity, text }) => `| ${ICONS[severity]} ${id} | ${text} |`);
+  const silent = silentLines(worlds);
+  return [
+    ...(rows.length === 0 ? [] : ['', '| found | worlds |', '| --- | --- |', ...rows]),
+    ...(silent.length === 0 ? [] : ['', ...silent]),
+    ...(untested.length === 0 ? [] : ['', `Not exercised in any world: ${untested.join(', ')}.`]),
+  ];
+}
+
+function titleOf({ passed, worlds, failure }: RunReports): string {
+  if (failure !== undefined) return failure.title;
+  if (!passed) return 'failed';
+  return worlds.every(isNotJudged) ? 'not judged' : 'passed';
+}
 
 /** The report as Markdown of less than 1 MiB: worlds with findings in full while there is room, then their number. */
-export function markdownText({ passed, worlds, failure }: RunReports): string {
-  const found = foundWorlds(worlds);
-  const shown = worlds.length === 1 ? worlds : found;
+export function markdownText(reports: RunReports): string {
+  const worlds = withDistinctNames(reports.worlds);
+  const shown = worlds.length === 1 ? worlds : foundWorlds(worlds);
   let text = [
-    `## Payout referee: ${failure?.title ?? (passed ? 'passed' : 'failed')}`,
+    `## Payout referee: ${titleOf(reports)}`,
     '',
-    ...(failure?.reasons ?? []).flatMap((reason) => [literal(reason), '']),
-    `${counted(worlds.length, 'world')}, ${worlds.length - found.length} without findings.`,
-    ...(found.length > 1 ? tallyTable(worlds) : []),
+    ...(reports.failure?.reasons ?? []).flatMap((reason) => [literal(reason), '']),
+    `${worldsText(worlds)}.`,
+    ...(worlds.length > 1 ? tallyText(worlds) : []),
     '\n',
   ].join('\n');
   let bytes = Buffer.byteLength(text);

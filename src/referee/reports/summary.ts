@@ -1,4 +1,11 @@
-import type { CheckId, CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
+import type {
+  CheckId,
+  CheckReport,
+  ConductReports,
+  Finding,
+  Verdict,
+  WorldReport,
+} from '../../contract/conduct.ts';
 import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 
 /** What the reports have in common. */
@@ -69,21 +76,119 @@ export const foundWorlds = (worlds: readonly WorldReport[]): readonly WorldRepor
     .toSorted((a, b) => bySeverity(a.worst!, b.worst!))
     .map(({ world }) => world);
 
+/** Worlds that can be told apart: those that share a name have their id after it and, where two sandboxes have a world of that id, a number. */
+export function withDistinctNames(worlds: readonly WorldReport[]): readonly WorldReport[] {
+  const withIds = renamed(worlds, ({ name, id }) => (name === id ? name : `${name} (${id})`));
+  return renamed(withIds, ({ name }, nth) => `${name} #${nth}`);
+}
+
+/** Renames worlds that share a name. @param nameOf of the nth world of that name, counted from 1 */
+function renamed(
+  worlds: readonly WorldReport[],
+  nameOf: (world: WorldReport, nth: number) => string,
+): readonly WorldReport[] {
+  const counts = new Map<string, number>();
+  for (const { name } of worlds) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const seen = new Map<string, number>();
+  return worlds.map((world) => {
+    if (counts.get(world.name) === 1) return world;
+    const nth = (seen.get(world.name) ?? 0) + 1;
+    seen.set(world.name, nth);
+    return { ...world, name: nameOf(world, nth) };
+  });
+}
+
+/** Whether a world had requests to judge, and no check could say that they were right or wrong. */
+export const isNotJudged = ({ checks }: WorldReport): boolean =>
+  checks.some(({ verdict }) => verdict === 'inconclusive') &&
+  checks.every(({ verdict }) => verdict !== 'passed' && verdict !== 'found');
+
+/** `4 worlds, 2 without findings, 1 not judged, 2 with inconclusive checks`, without what is 0. */
+export function worldsText(worlds: readonly WorldReport[]): string {
+  const notJudged = worlds.filter(isNotJudged).length;
+  const counts = [
+    [worlds.length - foundWorlds(worlds).length - notJudged, 'without findings'],
+    [notJudged, 'not judged'],
+    [worlds.filter(({ counts: { inconclusive } }) => inconclusive > 0).length, 'with inconclusive checks'],
+  ] as const;
+  const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return [counted(worlds.length, 'world'), ...said].join(', ');
+}
+
 /** What was found in how many worlds, the most severe first, and the checks that no request of any world tested. */
 export function tallyOf(worlds: readonly WorldReport[]) {
-  const tallies = new Map<CheckId, { id: CheckId; severity: Severity; worlds: number }>();
+  const groups = new Map<CheckId, CheckReport[]>();
   const untested = new Set<CheckId>(CHECK_IDS);
   for (const world of worlds) {
     for (const { id, verdict } of world.checks) if (verdict !== 'not_exercised') untested.delete(id);
     for (const check of foundChecks(world)) {
-      const { id } = check;
-      const before = tallies.get(id) ?? { severity: check.severity, worlds: 0 };
-      const { severity } = bySeverity(check, before) < 0 ? check : before;
-      tallies.set(id, { id, severity, worlds: before.worlds + 1 });
+      const group = groups.get(check.id);
+      if (group === undefined) groups.set(check.id, [check]);
+      else group.push(check);
     }
   }
-  const found = [...tallies.values()].toSorted((a, b) => bySeverity(a, b) || b.worlds - a.worlds);
+  const found = [...groups]
+    .map(([id, checks]) => totalOf(id, checks))
+    .toSorted((a, b) => bySeverity(a, b) || b.worlds - a.worlds);
   return { found, untested: [...untested] };
+}
+
+/** The reports of one check on several worlds: the worst severity, `error in 1 world, warning in 3`, and how many findings. */
+function totalOf(id: CheckId, checks: readonly CheckReport[]) {
+  const counts = Severity.options
+    .map((severity) => ({ severity, count: checks.filter((check) => check.severity === severity).length }))
+    .filter(({ count }) => count > 0);
+  const text = counts
+    .map(({ severity, count }, place) => `${severity} in ${place === 0 ? counted(count, 'world') : count}`)
+    .join(', ');
+  const findings = checks.reduce((sum, check) => sum + check.findings.length + check.more, 0);
+  return { id, worlds: checks.length, severity: counts[0]!.severity, text, findings };
+}
+
+/** Of each check, this many reasons are shown, the most frequent ones. */
+const MOST_REASONS = 3;
+
+interface Silent {
+  readonly verdict: Verdict;
+  /** The checks and, of several worlds, how many. */
+  readonly what: string;
+  readonly reason: string;
+}
+
+/** Why checks reached no verdict: checks with one reason together. */
+export function silentChecks(worlds: readonly WorldReport[]): readonly Silent[] {
+  const counts = new Map<string, Map<string, number>>(); // by verdict and check, how many worlds have each reason
+  for (const { id, verdict, reason } of worlds.flatMap(({ checks }) => checks)) {
+    if (verdict !== 'inconclusive' && verdict !== 'off') continue;
+    const ofCheck = counts.get(`${verdict} ${id}`) ?? new Map<string, number>();
+    ofCheck.set(reason ?? '', (ofCheck.get(reason ?? '') ?? 0) + 1);
+    counts.set(`${verdict} ${id}`, ofCheck);
+  }
+  const rows = new Map<string, { verdict: Verdict; reason: string; count: number; ids: string[] }>();
+  for (const [check, ofCheck] of counts) {
+    const [verdict, id] = check.split(' ') as [Verdict, CheckId];
+    for (const [reason, count] of frequent(ofCheck)) {
+      const key = `${verdict} ${count} ${reason}`;
+      const row = rows.get(key) ?? { verdict, reason, count, ids: [] };
+      row.ids.push(id);
+      rows.set(key, row);
+    }
+  }
+  return [...rows.values()].map(({ verdict, reason, count, ids }) => {
+    const where = worlds.length === 1 ? '' : ` in ${counted(count, 'world')}`;
+    return { verdict, what: `${ids.join(', ')}${where}`, reason };
+  });
+}
+
+/** The most frequent reasons and, for all others together, their number. */
+function frequent(
+  counts: ReadonlyMap<string, number>,
+): readonly (readonly [reason: string, worlds: number])[] {
+  const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
+  const others = sorted.slice(MOST_REASONS);
+  if (others.length === 0) return sorted;
+  const sum = others.reduce((total, [, count]) => total + count, 0);
+  return [...sorted.slice(0, MOST_REASONS), [counted(others.length, 'other reason'), sum]];
 }
 
 /** `1 error`, `2 warnings`, `11 passed`, `6 not exercised`, without what is 0. */

@@ -8,7 +8,10 @@ import {
   foundWorlds,
   plain,
   shortened,
+  silentChecks,
   tallyOf,
+  withDistinctNames,
+  worldsText,
   type Paint,
 } from './summary.ts';
 
@@ -43,25 +46,24 @@ function checkLines(check: CheckReport, paint: Paint): readonly string[] {
   ];
 }
 
+const silentLines = (worlds: readonly WorldReport[]): readonly string[] =>
+  silentChecks(worlds).map(({ verdict, what, reason }) => `  ${verdict}  ${what}: ${reason}`);
+
 function worldLines(world: WorldReport, paint: Paint): readonly string[] {
   return [
     [`world ${paint(world.name, 'bold')}`, ...countTexts(world)].join('   '),
     ...foundChecks(world).flatMap((check) => checkLines(check, paint)),
-    ...world.checks.flatMap(({ id, verdict, reason }) =>
-      verdict === 'inconclusive' || verdict === 'off' ? [`  ${verdict}  ${id}: ${reason}`] : [],
-    ),
+    ...silentLines([world]),
   ];
 }
 
-/** How many worlds have each finding, and the checks that nothing tested. */
+/** How many worlds have each finding, why checks reached no verdict, and the checks that nothing tested. */
 function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly string[] {
   const { found, untested } = tallyOf(worlds);
   const width = Math.max(...found.map(({ id }) => id.length));
   return [
-    ...found.map(
-      ({ id, severity, worlds: count }) =>
-        `  ${paint(severity.padEnd(7), COLOURS[severity])}  ${id.padEnd(width)}   in ${counted(count, 'world')}`,
-    ),
+    ...found.map(({ id, severity, text }) => `  ${paint(id.padEnd(width), COLOURS[severity])}   ${text}`),
+    ...silentLines(worlds),
     ...(worlds.length === 0 || untested.length === 0
       ? []
       : [`  not exercised in any world: ${untested.join(', ')}`]),
@@ -69,15 +71,15 @@ function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly stri
 }
 
 /** The report as lines for people. */
-export function terminalText({ worlds }: ConductReports, paint = plain): string {
+export function terminalText(reports: ConductReports, paint = plain): string {
+  const worlds = withDistinctNames(reports.worlds);
   const found = foundWorlds(worlds);
   const detailed = worlds.length === 1 ? worlds : found.slice(0, MOST_WORLDS);
   const lines = detailed.flatMap((world) => worldLines(world, paint));
   if (worlds.length !== 1) {
     const left = found.length - detailed.length;
     if (left > 0) lines.push(`and ${counted(left, 'world')} more with findings`);
-    lines.push(`${counted(worlds.length, 'world')}, ${worlds.length - found.length} without findings`);
-    lines.push(...tallyLines(worlds, paint));
+    lines.push(worldsText(worlds), ...tallyLines(worlds, paint));
   }
   return `${lines.join('\n')}\n`;
 }
