@@ -74,6 +74,13 @@ test('Ctrl-C stops the referee, which says only that, and exits with 130', async
   expect(await program.stop('SIGINT')).toMatchObject({ code: 130, stderr: 'payout-sandbox: stopped\n' });
 });
 
+test('SIGTERM stops the referee, which exits with the code of a command that it ended', async () => {
+  const waits = "console.log('the command runs'); process.stdin.resume()";
+  const program = new Program(process.execPath, [MAIN, 'referee', '--', process.execPath, '-e', waits], {});
+  await program.says(/the command runs/);
+  expect(await program.stop('SIGTERM')).toMatchObject({ code: 143, stderr: 'payout-sandbox: stopped\n' });
+});
+
 const NOT_EXERCISED = 'was not exercised in any world: no request of the client tested it';
 const OFF = ['paid-twice', 'paid-more-often'].flatMap((check) => ['--off', `${check}=another job does that`]);
 const TYPO = ['--scenario', 'server-error-after-commit', '--intent', 'client_ref_id=^invoice-([0-9]+)'];
@@ -172,6 +179,7 @@ const ENDS: readonly [
   reason: string,
 ][] = [
   [[], 'exit 75', 75, 'the command failed', 'the command ended with exit code 75'],
+  [[], 'kill -9 $$', 137, 'the command failed', 'the command was ended by SIGKILL'],
   [[], 'true', 2, 'no requests', 'no request with a valid key reached the sandbox'],
 ];
 const ENDS_WITH_CURL: typeof ENDS = [
@@ -214,7 +222,8 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
   const nobody = await runInProcess(['referee', '--url', url, '--key', 'sk_test_nobody']);
   expect(nobody).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no request reached the sandbox with this key'),
+    stderr:
+      'payout-sandbox: no request used the key sk_test_nobody: let the client use it, or judge every world with --admin-token\n',
   });
   const looking = await runInProcess(['referee', ...where, '--key', 'sk_test_shop']);
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
@@ -251,7 +260,7 @@ test.skipIf(!hasCurl)(
     expect(stdout).not.toContain('expectation-missed'); // that was met before the reset
     expect(await run(reset)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('no request with a valid key reached'),
+      stderr: expect.stringContaining('no request used the key sk_test_shop'),
     });
   },
 );

@@ -64,6 +64,8 @@ async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings
 interface CommandEnd {
   /** For a signal, the code that a shell reports for it. */
   readonly exitCode: number;
+  /** What ended it; null for an exit of its own. */
+  readonly signal: NodeJS.Signals | null;
   /** Whether Ctrl-C or SIGTERM came while it ran. */
   readonly isStopped: boolean;
 }
@@ -92,7 +94,7 @@ async function runToEnd(
       : undefined;
   try {
     const [code, signal] = await exit;
-    return { exitCode: code ?? 128 + constants.signals[signal!], isStopped };
+    return { exitCode: code ?? 128 + constants.signals[signal!], signal, isStopped };
   } finally {
     endProgress?.();
     process.off('SIGTERM', forward);
@@ -129,22 +131,29 @@ const configure = ({ url, key, adminToken }: Target, settings: object): Promise<
     settings,
   );
 
+/** Why there is nothing to judge. */
+function noRequest(hasRun: boolean, { key, adminToken, refused }: Judged): string {
+  if (adminToken === null) {
+    return `no request used the key ${key}: let the client use it, or judge every world with --admin-token`;
+  }
+  return hasRun ? noRequestText(refused.text) : 'no request reached the sandbox';
+}
+
 /** Why the command failed, or cannot be judged; null if neither. */
 function failureOf(
-  { exitCode, isStopped }: CommandEnd,
+  { exitCode, signal, isStopped }: CommandEnd,
   hasRun: boolean,
   hasReports: boolean,
-  { refused, adminToken }: Judged,
+  judged: Judged,
 ): Failure | null {
   if (exitCode === 0 && hasReports) return null;
   if (isStopped) return { title: 'the command was stopped', reasons: ['stopped'] };
-  const ofKey = adminToken === null ? ' with this key' : '';
-  const noRequest = hasRun ? noRequestText(refused.text) : `no request reached the sandbox${ofKey}`;
+  const ended = signal === null ? `ended with exit code ${exitCode}` : `was ended by ${signal}`;
   return {
     title: exitCode === 0 ? 'no requests' : 'the command failed',
     reasons: [
-      ...(exitCode === 0 ? [] : [`the command ended with exit code ${exitCode}`]),
-      ...(hasReports ? [] : [noRequest]),
+      ...(exitCode === 0 ? [] : [`the command ${ended}`]),
+      ...(hasReports ? [] : [noRequest(hasRun, judged)]),
     ],
   };
 }
@@ -202,7 +211,7 @@ export async function judgeCommand(
     if (hasCommand || Object.keys(options.settings).length > 0) await configure(judged, options.settings);
     const ending = hasCommand
       ? await runToEnd(command, judged, join, options.isJson)
-      : { exitCode: EXIT_OK, isStopped: false };
+      : { exitCode: EXIT_OK, signal: null, isStopped: false };
     const joined = await join.end();
     const own = await reportsOn(judged, hasCommand);
     const reports = reportsOf([own, ...joined].flatMap(({ worlds }) => worlds));
