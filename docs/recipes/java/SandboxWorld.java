@@ -6,6 +6,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -101,10 +102,13 @@ final class PayoutClient {
 
   HttpResponse<String> pay(String reference, double amount) throws IOException, InterruptedException {
     String body =
-        """
-        {"client_ref_id": "%s", "beneficiary_name": "Asha Rao", "beneficiary_account": "000123456789",
-         "beneficiary_ifsc": "SBIN0000001", "amount": %.2f, "transfer_mode": "IMPS"}"""
-            .formatted(reference, amount);
+        String.format(
+            Locale.ROOT, // other locales write an amount with a comma or with digits of their own, which JSON has not
+            """
+            {"client_ref_id": "%s", "beneficiary_name": "Asha Rao", "beneficiary_account": "000123456789",
+             "beneficiary_ifsc": "SBIN0000001", "amount": %.2f, "transfer_mode": "IMPS"}""",
+            reference,
+            amount);
     for (int attempt = 0; attempt < 3; attempt++) {
       try {
         HttpResponse<String> answer = world.ask("POST", "/payout/initiate", body, TIMEOUT);
