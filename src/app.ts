@@ -15,7 +15,7 @@ import type { WallClock } from './log/wall-clock.ts';
 import { Worlds } from './log/worlds.ts';
 import { packageText, packageVersion } from './package-files.ts';
 import type { Metrics } from './platform/metrics.ts';
-import { observeStore, observeWorlds } from './platform/logging.ts';
+import { crowdedOutWarning, observeStore, observeWorlds } from './platform/logging.ts';
 import { pageFiles } from './platform/page-files.ts';
 import { keptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
@@ -142,7 +142,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       opened: (world) => drops.opened(world),
     },
   });
-  const drops = droppedWorlds(store.notes('dropped', DROPS_REMEMBERED), wallClock);
+  const drops = droppedWorlds(store.notes('dropped', DROPS_REMEMBERED), wallClock, crowdedOutWarning(log));
   const referee = new Referee({
     settings: store.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
     settingsOfAll: store.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),

@@ -403,6 +403,20 @@ test('a control call that changes something is logged, and one that only reads i
   ]);
 });
 
+test('the log warns of worlds that are dropped with their payouts for newer ones: of the first, the tenth and so on', async () => {
+  const { stop, url } = await serveInProcess({ SANDBOX_MAX_WORLDS: '2', LOG_LEVEL: 'warn' });
+  const nthWorld = (nth: number): string => `sk_test_world_${nth}`;
+  for (let nth = 0; nth < 4; nth += 1) await ask(`${url}/client/fetchbalance`, nthWorld(nth)); // worlds without payouts
+  for (let nth = 4; nth < 18; nth += 1) await ask(`${url}/payout/initiate`, nthWorld(nth), {});
+  const warnings = logLines(await stop()).filter(({ level }) => level === 40);
+  expect(warnings.map(({ worlds, msg }) => [worlds, msg])).toEqual(
+    [1, 10].map((worlds) => [
+      worlds,
+      'worlds with payouts were dropped to make room for newer ones: raise SANDBOX_MAX_WORLDS',
+    ]),
+  );
+});
+
 const percent = (text: string): string =>
   Array.from(text, (character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 const UNREADABLE = 'x'.repeat(115); // the logged path is cut off within what follows

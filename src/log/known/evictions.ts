@@ -23,8 +23,12 @@ export interface Evictions {
   opened?(world: World): MaybePromise<void>;
 }
 
-/** Remembers which worlds were dropped together with payouts, so that whoever comes back learns why they are gone. */
-export const droppedWorlds = (notes: Notes, wallClock: WallClock) => ({
+/**
+ * Remembers which worlds were dropped together with payouts, so that whoever comes back learns why they are gone.
+ *
+ * @param crowdedOut called for each of them that was dropped because there were too many worlds
+ */
+export const droppedWorlds = (notes: Notes, wallClock: WallClock, crowdedOut: () => void) => ({
   /** @returns a function that remembers the drop */
   before({ id, latest, droppedBefore }: World, reason: DropReason): () => Promise<void> {
     const { length: payouts } = latest.payouts;
@@ -32,6 +36,7 @@ export const droppedWorlds = (notes: Notes, wallClock: WallClock) => ({
     const text = `at ${iso(wallClock.nowMs())} with its ${what}: ${droppedBy(reason)}`;
     const wasReset = latest.generation !== FIRST_GENERATION; // what was dropped before that is forgotten
     return async () => {
+      if (payouts > 0 && reason === 'cap') crowdedOut();
       if (payouts > 0 || wasReset) await notes.change(id, () => (payouts > 0 ? text : droppedBefore));
     };
   },
