@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { usedText } from '../actions/arguments.ts';
-import { systemReason, unreadable } from '../contract/usage-error.ts';
+import { systemReason, textOfBytes, unreadable } from '../contract/usage-error.ts';
 import { SettingsError } from '../settings.ts';
 import { complain } from './output.ts';
 
@@ -9,11 +9,15 @@ const STANDARD_INPUT = '-';
 
 /** @param calledBy the flag or the command that takes the file */
 export function textOfFile(calledBy: string, file: string): string {
+  let bytes: Buffer;
   try {
-    return readFileSync(file === STANDARD_INPUT ? 0 : file, 'utf8');
+    bytes = readFileSync(file === STANDARD_INPUT ? 0 : file);
   } catch (error) {
     throw new SettingsError(`${calledBy}: ${unreadable(file, error)}`, { cause: error });
   }
+  const text = textOfBytes(bytes);
+  if (text !== undefined) return text;
+  throw new SettingsError(`${calledBy}: ${file} is not a text file: it must be in UTF-8`);
 }
 
 export const usedFile = <T>(calledBy: string, file: string, use: (text: string) => T): T =>

@@ -23,6 +23,15 @@ export function systemReason(error: unknown): string {
   return REASONS[code] ?? code;
 }
 
+/** The text in a file; undefined for one that is not text in UTF-8, since replacing its broken bytes would change its content. */
+export function textOfBytes(bytes: Uint8Array): string | undefined {
+  try {
+    return bytes.includes(0) ? undefined : new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Why a file cannot be read, for the messages of all commands. */
 export function unreadable(file: string, error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;

@@ -12,7 +12,7 @@ import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
 import { nearestNames, suggestion } from '../contract/suggestion.ts';
-import { systemReason, unreadable, UsageError } from '../contract/usage-error.ts';
+import { systemReason, textOfBytes, unreadable, UsageError } from '../contract/usage-error.ts';
 import { compileScenario, type Scenario } from './scenario.ts';
 import { documentCharacters, type Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
@@ -88,7 +88,7 @@ export function filesIn(folder: string): Map<string, string> {
   return files;
 }
 
-/** @throws ScenarioError for a file that is not text: replacing its broken bytes would change its content */
+/** @throws ScenarioError for a file that is not text */
 function textOf(file: string): string {
   let bytes: Buffer;
   try {
@@ -96,11 +96,8 @@ function textOf(file: string): string {
   } catch (error) {
     throw new ScenarioError([unreadable(file, error)]);
   }
-  try {
-    if (!bytes.includes(0)) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // not UTF-8
-  }
+  const text = textOfBytes(bytes);
+  if (text !== undefined) return text;
   throw new ScenarioError([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 }
 

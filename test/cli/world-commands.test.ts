@@ -126,6 +126,19 @@ test('times and names of several words need no quotes', async () => {
   expect(await output('name', 'salary', 'run')).toContain(' (salary run)');
 });
 
+test.each([['rule', 'add'], ['use'], ['snapshot', 'load']])(
+  'a file that is not UTF-8 is refused by %s %s',
+  async (...words) => {
+    const { run } = await companion();
+    const file = fileWith('latin.yaml', '');
+    writeFileSync(file, Buffer.from('name: jose\nmatch: { beneficiary_name: Jos\u00e9 }\n', 'latin1'));
+    expect(await run(...words, file)).toMatchObject({
+      code: 2,
+      stderr: `payout-sandbox: ${words.join(' ')}: ${file} is not a text file: it must be in UTF-8\n`,
+    });
+  },
+);
+
 test('amounts are accepted as they are printed, and times are shown in the zone that is asked for', async () => {
   const { output } = await companion();
   expect(await output('fund', '₹1,00,000.00')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
