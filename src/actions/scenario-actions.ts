@@ -168,11 +168,11 @@ export const scenarioActions = [
       attempt: wholeNumber('which attempt it is [default the next one]').optional(),
     },
     words: ['route'],
-    run({ route, txn, header, attempt, ...fields }, { world }) {
-      const { reference } = fields;
+    async run({ route, txn, header, attempt, ...fields }, { world }) {
+      const reference = fields.reference ?? (await world.nextReference());
       const parts = {
-        initiate: { body: { client_ref_id: 'order-1', ...SOME_PAYOUT, ...payoutOf(fields) } },
-        status: { query: txn === undefined ? { client_ref_id: reference ?? 'order-1' } : { txn_id: txn } },
+        initiate: { body: { client_ref_id: reference, ...SOME_PAYOUT, ...payoutOf(fields) } },
+        status: { query: txn === undefined ? { client_ref_id: reference } : { txn_id: txn } },
         balance: {},
       };
       return world.explain({
@@ -182,6 +182,10 @@ export const scenarioActions = [
         ...(attempt !== undefined && { attempt }),
       });
     },
-    lines: (explanation, { zone }, request) => explanationLines(request, explanation, zone),
+    async lines(explanation, { zone, world }, { route, txn, reference }) {
+      const isNext = route !== 'balance' && txn === undefined;
+      const explained = reference ?? (isNext ? await world.nextReference() : undefined);
+      return explanationLines({ route, reference: explained }, explanation, zone);
+    },
   }),
 ];

@@ -152,14 +152,19 @@ export class TestWorld extends World {
     return repeatingRule(await this.requests(), request, (reason) => new ExpectationError(reason, frames));
   }
 
-  /** A reference that no payout of this world has, unless the test chose the same. */
-  async #newReference(): Promise<string> {
+  /** The reference of the next payout that is made without one. No payout of this world has it, unless the test chose the same. */
+  async nextReference(): Promise<string> {
     if (this.#lastNumber === undefined) {
       const { transactions } = await this.summary();
       const made = Object.values(transactions).reduce((sum, count) => sum + count, 0);
       this.#lastNumber ??= made; // another call may have counted meanwhile
     }
-    this.#lastNumber += 1;
+    return `payout-${this.#lastNumber + 1}`;
+  }
+
+  async #newReference(): Promise<string> {
+    await this.nextReference();
+    this.#lastNumber! += 1;
     return `payout-${this.#lastNumber}`;
   }
 }

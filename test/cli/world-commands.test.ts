@@ -139,6 +139,13 @@ test.each([['rule', 'add'], ['use'], ['snapshot', 'load']])(
   },
 );
 
+test('explain is about the payout that pay would send next', async () => {
+  const { output } = await companion();
+  await output('pay');
+  expect(await output('explain')).toMatch(/^initiate payout-2, attempt 1, /);
+  expect(await output('pay')).toContain('  payout-2  ');
+});
+
 test('amounts are accepted as they are printed, and times are shown in the zone that is asked for', async () => {
   const { output } = await companion();
   expect(await output('fund', '₹1,00,000.00')).toBe('+₹1,00,000.00: the balance is ₹11,00,000.00\n');
