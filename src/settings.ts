@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
-import { instantMs } from './contract/instant.ts';
+import { writtenInstantMs } from './contract/instant.ts';
 import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH, writtenInr } from './contract/service.ts';
 import { suggestion } from './contract/suggestion.ts';
@@ -44,7 +44,7 @@ const storeAddress = (text: string): string | undefined => {
 
 const startingClock = (text: string): { readonly frozenAtMs: number } | 'running' | undefined => {
   if (text === 'running') return 'running';
-  const frozenAtMs = instantMs(text);
+  const frozenAtMs = writtenInstantMs(text);
   return frozenAtMs !== undefined && frozenAtMs >= Date.UTC(2000, 0, 1) ? { frozenAtMs } : undefined;
 };
 

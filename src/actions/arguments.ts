@@ -31,11 +31,22 @@ export const wholeNumber = (description: string, min = 1, max = Number.MAX_SAFE_
     .meta({ description, title: 'number' });
 };
 
-export const limit = wholeNumber('the most to show, up to 1000', 1, 1000)
-  .default(20)
-  .meta({ description: 'the most to show, up to 1000 [default 20]', title: 'count' });
+const usually20 = (most: ReturnType<typeof wholeNumber>, description: string) =>
+  most.default(20).meta({ description: `${description} [default 20]`, title: 'count' });
+
+/** Of a list that is read page by page. */
+export const limit = usually20(wholeNumber(''), 'the most to show');
+
+/** Of the journal, of which a sandbox returns one page. */
+export const journalLimit = usually20(wholeNumber('', 1, 1000), 'the most to show, up to 1000');
 
 export const text = (description: string, title = 'text') => z.string().min(1).meta({ description, title });
+
+/** A text that may be a number, which an agent may write as a number. */
+export const textOrNumber = (description: string, title: string) =>
+  z
+    .preprocess((given) => (typeof given === 'number' ? String(given) : given), z.string().min(1))
+    .meta({ description, title });
 
 export const reference = text('its client_ref_id', 'reference');
 
@@ -43,6 +54,10 @@ export const flag = (description: string) => z.boolean().default(false).describe
 
 /** A text in a file for the command line; the text itself, or the JSON, for an agent. */
 export const document = (description: string) =>
+  z.union([z.string().min(1), z.looseObject({})]).meta({ description, title: 'file' });
+
+/** The same, where a list is a document, too. */
+export const listDocument = (description: string) =>
   z.union([z.string().min(1), z.array(z.unknown()), z.looseObject({})]).meta({ description, title: 'file' });
 
 /** Wall time to wait. */

@@ -1,6 +1,6 @@
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import { durationMs } from '../contract/duration.ts';
-import { instantMs } from '../contract/instant.ts';
+import { iso, writtenInstantMs } from '../contract/instant.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { text } from './arguments.ts';
@@ -18,25 +18,29 @@ const clockLines = (clock: ClockResponse, { zone }: Session): readonly string[] 
   `${clockText(clock, zone)}; ${nextText(clock, zone)}`,
 ];
 
-function moveOf(time: string): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
+function moveOf(
+  time: string,
+  zone: TimeZone,
+): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
   if (time === 'idle') return { until: time };
   if (durationMs(time) !== undefined) return { by: time };
-  if (instantMs(time) !== undefined) return { to: time };
+  const atMs = writtenInstantMs(time, zone.name);
+  if (atMs !== undefined) return { to: iso(atMs) };
   throw new SettingsError(
-    `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01T10:00 (IST) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
+    `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01 10:00 (${zone.name}) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
   );
 }
 
 async function advanced(time: string, { world, zone }: Session): Promise<AdvanceResponse> {
-  const move = moveOf(time);
+  const move = moveOf(time, zone);
   try {
     return await world.clock.advance(move);
   } catch (error) {
     if (move.to === undefined) throw error;
     const { now } = await world.clock.read();
-    if (instantMs(move.to)! >= Date.parse(now)) throw error;
+    if (Date.parse(move.to) >= Date.parse(now)) throw error;
     throw new SettingsError(
-      `a clock never goes back: it is ${zone.second(now)} ${zone.name}, which is later than ${move.to}`,
+      `a clock never goes back: it is ${zone.second(now)} ${zone.name}, which is later than ${time}`,
     );
   }
 }
@@ -62,7 +66,7 @@ export const clockActions = [
     effect: 'changes',
     input: {
       time: text(
-        'a duration such as 2h 30m, a time such as 2026-12-01T10:00 (IST), or idle: until nothing is scheduled',
+        'a duration such as 2h 30m, a time such as 2026-12-01 10:00, or idle: until nothing is scheduled',
         'time',
       ),
     },

@@ -1,6 +1,7 @@
 import { repeatingRule } from '../client/repeating-rule.ts';
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
+import { iso, writtenInstantMs } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { expectedTable } from '../referee/expected-table.ts';
 import { hasFailed, reportsOf, type Colour } from '../referee/reports/summary.ts';
@@ -9,7 +10,16 @@ import { savedTraffic } from '../referee/saved-traffic.ts';
 import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { document, flag, limit, text, usedText, wholeNumber } from './arguments.ts';
+import {
+  document,
+  flag,
+  journalLimit,
+  listDocument,
+  text,
+  textOrNumber,
+  usedText,
+  wholeNumber,
+} from './arguments.ts';
 import { counted, jsonText, rupees, table, type Cell } from './words.ts';
 
 /** `initiate`; for a request to no route of the service, its method and path. */
@@ -54,13 +64,25 @@ function journalLines(
   ];
 }
 
-/** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. */
-export function intentOf(given: string): RefereeSettings['intent'] {
+/** A number of a request, or a world time in ISO 8601. A time of day is the latest one. */
+async function sinceOf(given: string, { world, zone, nameOf }: Session): Promise<string> {
+  if (/^#?\d+$/.test(given)) return given.replace('#', '');
+  const atMs =
+    writtenInstantMs(given, zone.name) ??
+    writtenInstantMs(given, zone.name, (await world.clock.now()).getTime());
+  if (atMs !== undefined) return iso(atMs);
+  throw new SettingsError(
+    `${nameOf('since')} must be the number of a request, or a time such as 07:39:36 or 2026-12-01 10:00 (${zone.name}), not ${JSON.stringify(given)}`,
+  );
+}
+
+/** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. @param name of the argument */
+export function intentOf(given: string, name: string): RefereeSettings['intent'] {
   const at = given.indexOf('=');
   const intent = at < 1 ? given : { [given.slice(0, at)]: given.slice(at + 1) };
   const { value, issues } = parseShape(RefereeSettings.shape.intent, intent);
   if (issues === undefined) return value;
-  throw new SettingsError(`--intent ${[...issues[0]!.path, issues[0]!.message].join(' ')}`);
+  throw new SettingsError(`${name} ${[...issues[0]!.path, issues[0]!.message].join(' ')}`);
 }
 
 export const journalActions = [
@@ -73,11 +95,19 @@ export const journalActions = [
       status: wholeNumber('only those that got this HTTP status', 100, 599).optional(),
       reference: text('only those with this client_ref_id').optional(),
       txn: text('only those with this txn_id', 'id').optional(),
-      since: text('only those after this number, or since this world time', 'id or time').optional(),
-      limit,
+      since: textOrNumber(
+        'only those after this number, or since this world time',
+        'number or time',
+      ).optional(),
+      limit: journalLimit,
     },
-    run: ({ reference, txn, ...query }, { control }) =>
-      control.get<RequestsResponse>('/requests', { ...query, client_ref_id: reference, txn_id: txn }),
+    run: async ({ reference, txn, since, ...query }, session) =>
+      session.control.get<RequestsResponse>('/requests', {
+        ...query,
+        client_ref_id: reference,
+        txn_id: txn,
+        since: since && (await sinceOf(since, session)),
+      }),
     lines: journalLines,
   }),
   action({
@@ -106,16 +136,16 @@ export const journalActions = [
         'a field that is unique for each intended payout, such as beneficiary_account, or FIELD=PATTERN with a group',
         'field',
       ).optional(),
-      expect: document(
+      expect: listDocument(
         'the payouts that should end up paid: CSV or JSON with account, amount, times',
       ).optional(),
       ended: flag('the client is done: count what it never asked for'),
     },
-    async run({ intent, expect, ended }, { world, texts }) {
+    async run({ intent, expect, ended }, { world, texts, nameOf }) {
       const settings = {
-        ...(intent !== undefined && { intent: intentOf(intent) }),
+        ...(intent !== undefined && { intent: intentOf(intent, nameOf('intent')) }),
         ...(expect !== undefined && {
-          expect: usedText('--expect', texts.read('--expect', expect), expectedTable),
+          expect: usedText(nameOf('expect'), texts.read(nameOf('expect'), expect), expectedTable),
         }),
       };
       const isNew = Object.keys(settings).length > 0;
@@ -132,16 +162,16 @@ export const journalActions = [
     summary: 'print a rule that repeats what a request got, for rule add and for scenarios',
     effect: 'reads',
     input: {
-      request: text('its number in the journal, or its request id', 'number'),
+      number: textOrNumber('its number in the journal, or its request id', 'number'),
       file: document('a saved journal or HAR, instead of the journal of the world').optional(),
     },
-    words: ['request', 'file'],
-    async run({ request, file }, { world, texts }) {
+    words: ['number', 'file'],
+    async run({ number, file }, { world, texts }) {
       const entries =
         file === undefined
           ? await world.requests()
           : usedText('rule from', texts.read('rule from', file), (content) => savedTraffic(content).requests);
-      return { rules: [repeatingRule(entries, request, (reason) => new SettingsError(reason))] };
+      return { rules: [repeatingRule(entries, number, (reason) => new SettingsError(reason))] };
     },
     async lines(scenario) {
       const { scenarioText } = await import('./written-documents.ts');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ReleaseOrder, HeldRequest } from '../client/orders.ts';
+import { SettingsError } from '../settings.ts';
 import type { TransactionResponse, TransactionsResponse } from '../contract/control-responses.ts';
 import { State } from '../contract/service.ts';
 import { action, type Session } from './sandbox-action.ts';
@@ -17,7 +18,7 @@ function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse, zone: 
 
 function payoutLines(
   { transactions, next }: TransactionsResponse,
-  { zone, paint }: Session,
+  { zone, paint, nameOf }: Session,
 ): readonly string[] {
   const rows = transactions
     .toReversed()
@@ -42,7 +43,10 @@ function payoutLines(
     `next (${name})`,
     'txn_id',
   ];
-  return [...table(headings, rows, paint, 'this world has no such payout'), ...olderLines(next)];
+  return [
+    ...table(headings, rows, paint, 'this world has no such payout'),
+    ...olderLines(next, nameOf('limit')),
+  ];
 }
 
 const heldText = ({ id, at, route, client_ref_id: clientRefId, txn_id: txnId, rule }: HeldRequest): string =>
@@ -64,8 +68,16 @@ export const payoutActions = [
         .describe('only those that were made although no response has told the client so'),
       limit,
     },
-    run: ({ reference: id, ...query }, { control }) =>
-      control.get<TransactionsResponse>('/transactions', { ...query, client_ref_id: id }),
+    async run({ reference: id, limit: most, ...query }, { control }): Promise<TransactionsResponse> {
+      const wanted = { ...query, client_ref_id: id };
+      const { items, next } = await control.first<TransactionResponse>(
+        '/transactions',
+        'transactions',
+        wanted,
+        most,
+      );
+      return { transactions: items, next };
+    },
     lines: payoutLines,
   }),
   action({
@@ -74,11 +86,14 @@ export const payoutActions = [
     details:
       'PENDING can become SUCCESS, FAILED or REVERSED, and SUCCESS can become REVERSED. What was scheduled for it is cancelled.',
     effect: 'changes',
-    input: { reference, to: State.exclude(['PENDING']).meta({ description: 'the state', title: 'state' }) },
-    words: ['reference', 'to'],
-    async run({ reference: id, to }, { world }) {
+    input: {
+      reference,
+      state: State.exclude(['PENDING']).meta({ description: 'the state', title: 'state' }),
+    },
+    words: ['reference', 'state'],
+    async run({ reference: id, state }, { world }) {
       const { txn_id: txnId } = await world.payout(id);
-      return world.transition(txnId, to);
+      return world.transition(txnId, state);
     },
     lines: ({ client_ref_id: id, status, amount }, { paint }) => [
       `${id} is ${paint(status, stateColour(status))}: ${rupees(amount)}`,
@@ -100,13 +115,16 @@ export const payoutActions = [
     summary: 'release a request that a rule holds; without its number, all of them',
     effect: 'changes',
     input: {
-      id: wholeNumber('its number in the list of held requests').optional(),
+      number: wholeNumber('its number in the list of held requests').optional(),
       status: wholeNumber('the client gets this HTTP status instead of the response', 200, 599).optional(),
       fault: text('the client gets this fault instead, such as connection-reset', 'fault').optional(),
     },
-    words: ['id'],
-    async run({ id, status, fault }, { world }) {
-      const held = (await world.held()).filter((request) => id === undefined || request.id === id);
+    words: ['number'],
+    async run({ number, status, fault }, { world, nameOf }) {
+      if (status !== undefined && fault !== undefined) {
+        throw new SettingsError(`release takes ${nameOf('status')} or ${nameOf('fault')}, not both`);
+      }
+      const held = (await world.held()).filter(({ id }) => number === undefined || id === number);
       const order = { respond: status && { status }, fault } as ReleaseOrder;
       for (const request of held) await request.release(order);
       return { released: held.map((request) => request.id) };

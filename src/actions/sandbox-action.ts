@@ -38,6 +38,8 @@ export interface Session extends Omit<Actor, 'world' | 'keyText'> {
   readonly control: ControlClient;
   readonly keyText: string;
   readonly zone: TimeZone;
+  /** How the user knows an argument: `--all` in a terminal, `all` for an agent. */
+  readonly nameOf: (argument: string) => string;
 }
 
 const SHOWN = {
@@ -45,14 +47,14 @@ const SHOWN = {
   time_zone: z
     .string()
     .optional()
-    .meta({ description: 'the time zone of printed times [default IST]', title: 'zone' }),
+    .meta({ description: 'the time zone of times [default IST]', title: 'zone' }),
 };
 
 /** The arguments of every action, by what it is done to. */
 export const COMMON = {
   world: { key: z.string().min(1).optional().describe('the key of the world'), ...SHOWN },
   sandbox: SHOWN,
-  nothing: {},
+  nothing: { json: SHOWN.json },
 } as const;
 
 export interface Action {
@@ -91,6 +93,8 @@ interface Definition<Input extends z.ZodRawShape, Result>
     session: Session,
     input: z.output<z.ZodObject<Input>>,
   ) => readonly string[] | Promise<readonly string[]>;
+  /** The response as JSON, unless that is the result itself. */
+  readonly toJson?: (result: Result) => unknown;
   readonly hasFailed?: (result: Result) => boolean;
 }
 
@@ -108,6 +112,7 @@ function parsed<Input extends z.ZodObject>(input: Input, given: unknown, nameOf:
 export function sessionOf(
   actor: Actor,
   { key, time_zone: zone }: { readonly key?: string | undefined; readonly time_zone?: string | undefined },
+  nameOf: Session['nameOf'] = String,
 ): Session {
   const world = actor.world(key);
   return {
@@ -116,12 +121,14 @@ export function sessionOf(
     control: new ControlClient(world.url, world.apiKey),
     keyText: actor.keyText(key),
     zone: timeZone(zone),
+    nameOf,
   };
 }
 
 export function action<Input extends z.ZodRawShape, Result>({
   run,
   lines,
+  toJson = (result) => result,
   hasFailed = () => false,
   input: shape = {} as Input,
   details = '',
@@ -142,11 +149,11 @@ export function action<Input extends z.ZodRawShape, Result>({
       const { key, json, time_zone, ...own } = parsed(schema, given, nameOf) as Partial<
         z.output<z.ZodObject<typeof COMMON.world>>
       >;
-      const session = sessionOf(actor, { key, time_zone });
+      const session = sessionOf(actor, { key, time_zone }, nameOf);
       const input = own as z.output<z.ZodObject<Input>>;
       const result = await run(input, session);
       const shown = json ? [] : await lines(result, session, input);
-      const text = json ? jsonText(result) : shown.map((line) => visibleLine(line, true)).join('\n');
+      const text = json ? jsonText(toJson(result)) : shown.map((line) => visibleLine(line, true)).join('\n');
       return { text, hasFailed: hasFailed(result) };
     },
   };

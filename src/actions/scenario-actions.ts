@@ -6,7 +6,7 @@ import { packageText } from '../package-files.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { document, flag, text, wholeNumber } from './arguments.ts';
+import { document, flag, listDocument, text, wholeNumber } from './arguments.ts';
 import { explanationLines } from './explanation-words.ts';
 import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
 import { counted, oneLine, table } from './words.ts';
@@ -103,14 +103,14 @@ export const scenarioActions = [
       const { rules } = await control.get<{ rules: RuleResponse[] }>('/rules', { from });
       return rules;
     },
-    lines(all, { paint }, { from: wanted }) {
+    lines(all, { paint, nameOf }, { from: wanted }) {
       const listed = wanted === undefined ? all.filter(({ from }) => from !== 'magic') : all;
       const left = all.length - listed.length;
       return [
         ...ruleTable(listed, paint, 'no rules'),
         ...(left === 0
           ? []
-          : [`and ${counted(left, 'rule')} of the magic beneficiaries: --from magic lists them`]),
+          : [`and ${counted(left, 'rule')} of the magic beneficiaries: ${nameOf('from')} magic lists them`]),
       ];
     },
   }),
@@ -121,8 +121,8 @@ export const scenarioActions = [
       'A rule decides what the client gets; the first that matches is applied. It replaces the override with the same name. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
     effect: 'changes',
     input: {
-      rules: document(
-        'YAML or JSON. name, times, skip, probability, during {from, for}; match: route, attempt, payout, client_ref_id, amount, transfer_mode, beneficiary_ifsc, header …, each a value, a list or {prefix, matches, gt …}; effect: respond {status, code, body}, fault (connection-reset, hang, garbage …), delay, commit, timeline, not_found, stale, limit, hold',
+      rules: listDocument(
+        'one rule, a list of them or {rules}, as YAML or JSON. name, times, skip, probability, during {from, for}; match: route, attempt, payout, client_ref_id, amount, transfer_mode, beneficiary_ifsc, header …, each a value, a list or {prefix, matches, gt …}; effect: respond {status, code, body}, fault (connection-reset, hang, garbage …), delay, commit, timeline, not_found, stale, limit, hold',
       ),
     },
     words: ['rules'],
@@ -143,9 +143,9 @@ export const scenarioActions = [
     effect: 'changes',
     input: { name: text('its name', 'name').optional(), all: flag('all of them') },
     words: ['name'],
-    async run({ name, all }, { world }) {
+    async run({ name, all }, { world, nameOf }) {
       if ((name === undefined) !== all) {
-        throw new SettingsError('rule remove takes the name of one override, or --all');
+        throw new SettingsError(`rule remove takes the name of one override, or ${nameOf('all')}`);
       }
       await world.removeRule(name?.replace(/^world\//, ''));
       return { removed: name ?? null, rules: await world.rules('world') };

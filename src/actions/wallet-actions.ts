@@ -1,4 +1,4 @@
-import type { EntriesResponse, MoneyResponse } from '../contract/control-responses.ts';
+import type { EntriesResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, limit, text } from './arguments.ts';
 import { olderLines, rupees, signedRupees, table } from './words.ts';
@@ -9,7 +9,10 @@ const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [
   `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,
 ];
 
-const entryLines = ({ entries, next }: EntriesResponse, { zone, paint }: Session): readonly string[] => {
+const entryLines = (
+  { entries, next }: EntriesResponse,
+  { zone, paint, nameOf }: Session,
+): readonly string[] => {
   const rows = entries
     .toReversed()
     .map(({ at, kind, amount: moved, balance, txn_id: txnId }) => [
@@ -26,7 +29,7 @@ const entryLines = ({ entries, next }: EntriesResponse, { zone, paint }: Session
       paint,
       'this world has no such entry',
     ),
-    ...olderLines(next),
+    ...olderLines(next, nameOf('limit')),
   ];
 };
 
@@ -54,8 +57,11 @@ export const walletActions = [
     summary: 'list the ledger entries that explain the balance',
     effect: 'reads',
     input: { txn: text('only those of this txn_id', 'id').optional(), limit },
-    run: ({ txn, limit: most }, { control }) =>
-      control.get<EntriesResponse>('/wallet/entries', { txn_id: txn, limit: most }),
+    async run({ txn, limit: most }, { control }): Promise<EntriesResponse> {
+      const wanted = { txn_id: txn };
+      const { items, next } = await control.first<EntryResponse>('/wallet/entries', 'entries', wanted, most);
+      return { entries: items, next };
+    },
     lines: entryLines,
   }),
 ];

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
+import { zoneFormat } from '../contract/instant.ts';
 import type { Colour, Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
 
@@ -55,10 +56,9 @@ export interface TimeZone {
 
 /** @param name IST, or a name of the time zone database */
 export function timeZone(name = 'IST'): TimeZone {
-  const timeZone = name === 'IST' ? 'Asia/Kolkata' : name;
   let format: Intl.DateTimeFormat;
   try {
-    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+    format = zoneFormat(name);
   } catch (error) {
     const wrong = `there is no time zone ${JSON.stringify(name)}: use IST, UTC or a name such as Europe/Berlin`;
     throw new SettingsError(wrong, { cause: error });
@@ -66,6 +66,20 @@ export function timeZone(name = 'IST'): TimeZone {
   const second = (at: string): string => format.format(Date.parse(at));
   return { name, second, time: (at) => second(at).split(' ')[1]! + at.slice(-5, -1) };
 }
+
+/** The commands for control actions that the API calls otherwise. */
+const COMMANDS: Readonly<Record<string, string>> = {
+  credit: 'fund',
+  debit: 'withdraw',
+  transition: 'force',
+  scenario: 'use',
+  rule: 'rule add',
+  'rule removal': 'rule remove',
+  restore: 'snapshot load or rewind',
+};
+
+/** What an undo took back, in the words of the commands. */
+export const actionText = (name: string): string => COMMANDS[name] ?? name;
 
 /** `1 payout`, `1,00,000 payouts` */
 export const counted = (count: number, what: string): string =>
@@ -97,8 +111,8 @@ export const cellOf = (given: string | Cell): Cell => {
 };
 
 /** The last line of a list that goes on. */
-export const olderLines = (next: number | null): readonly string[] =>
-  next === null ? [] : ['there are older ones: --limit shows more'];
+export const olderLines = (next: number | null, limit: string): readonly string[] =>
+  next === null ? [] : [`there are older ones: ${limit} shows more`];
 
 export function alignedLines(rows: readonly (readonly (string | Cell)[])[], paint: Paint): readonly string[] {
   const cells = rows.map((row) => row.map(cellOf));

@@ -4,7 +4,7 @@ import type { HealthResponse, WorldResponse } from '../contract/control-response
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text, wholeNumber } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
-import { alignedLines, atRiskText, namedText, rupees, stateColour, table } from './words.ts';
+import { actionText, alignedLines, atRiskText, namedText, rupees, stateColour, table } from './words.ts';
 
 type Status = WorldResponse & { readonly url: string; readonly version: string };
 
@@ -90,16 +90,16 @@ export const worldActions = [
     input: { force: flag('take back the requests that the client has sent since then, too') },
     run: async ({ force }, { world }) => ({ undone: await world.undo({ force }) }),
     lines: ({ undone: { action: taken, at } }, { zone }) => [
-      `took back the last action: ${taken}, at ${zone.second(at)} ${zone.name}`,
+      `took back the last action: ${actionText(taken)}, at ${zone.second(at)} ${zone.name}`,
     ],
   }),
   action({
     name: 'rewind',
     summary: 'return a world to its state before a request of its journal',
     effect: 'loses',
-    input: { request: wholeNumber('its number in the journal') },
-    words: ['request'],
-    run: async ({ request }, session) => restored(session, await session.world.before(request)),
+    input: { number: wholeNumber('its number in the journal') },
+    words: ['number'],
+    run: async ({ number }, session) => restored(session, await session.world.before(number)),
     lines: statusLines,
   }),
   action({
@@ -120,7 +120,7 @@ export const worldActions = [
   }),
   action({
     name: 'snapshot load',
-    summary: 'replace the world of --key with a saved one',
+    summary: 'replace a world with one that snapshot save has saved',
     effect: 'loses',
     input: { file: FILE },
     words: ['file'],

@@ -30,12 +30,17 @@ function documentOf(
 export const scenarioIn = (read: ReturnType<Texts['read']>): ScenarioInput =>
   documentOf(read, () => ScenarioDocument) as ScenarioInput;
 
-const RuleList = z.strictObject({ description: z.string().optional(), rules: z.array(RuleRequest).min(1) });
+const RuleList = z.array(RuleRequest).min(1);
+const NamedList = z.strictObject({ description: z.string().optional(), rules: RuleList });
 
-const isList = (input: unknown): input is { readonly rules: readonly RuleRequest[] } =>
+const hasRules = (input: unknown): input is z.input<typeof NamedList> =>
   typeof input === 'object' && input !== null && 'rules' in input;
 
+/** One rule, a list of them, or a list as a scenario has it. */
 export function rulesIn(read: ReturnType<Texts['read']>): readonly RuleRequest[] {
-  const input = documentOf(read, (shape) => (isList(shape) ? RuleList : RuleRequest));
-  return isList(input) ? input.rules : [input as RuleRequest];
+  const input = documentOf(read, (shape) =>
+    Array.isArray(shape) ? RuleList : hasRules(shape) ? NamedList : RuleRequest,
+  );
+  const rules = hasRules(input) ? input.rules : input;
+  return (Array.isArray(rules) ? rules : [rules]) as readonly RuleRequest[];
 }

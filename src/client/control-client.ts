@@ -101,6 +101,12 @@ export const bearer = (token: string): string => {
 };
 
 /** A client of the control API with one token: the key of a world, or the admin token. */
+interface Page<Item> {
+  readonly items: Item[];
+  /** Where the list goes on; null at its end. */
+  readonly next: number | null;
+}
+
 export class ControlClient {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -122,15 +128,22 @@ export class ControlClient {
     return this.#json<T>('GET', path + queryText(query));
   }
 
-  /** All items of a list, page by page. @param name the field of a page that has its items */
-  async all<Item>(path: string, name: string, query: Query = {}): Promise<readonly Item[]> {
+  /** The first items of a list, page by page. @param name the field of a page that has its items @param most how many of them */
+  async first<Item>(path: string, name: string, query: Query, most: number): Promise<Page<Item>> {
     const items: Item[] = [];
-    for (let cursor: number | null | undefined; cursor !== null;) {
-      const page = await this.get<Record<string, unknown>>(path, { ...query, limit: LONGEST_PAGE, cursor });
+    let next: number | null | undefined;
+    while (next !== null && items.length < most) {
+      const limit = Math.min(most - items.length, LONGEST_PAGE);
+      const page = await this.get<Record<string, unknown>>(path, { ...query, limit, cursor: next });
       items.push(...(page[name] as readonly Item[]));
-      cursor = page['next'] as number | null;
+      next = page['next'] as number | null;
     }
-    return items;
+    return { items, next: next ?? null };
+  }
+
+  /** All items of a list. */
+  async all<Item>(path: string, name: string, query: Query = {}): Promise<readonly Item[]> {
+    return (await this.first<Item>(path, name, query, Infinity)).items;
   }
 
   post<T>(path: string, body?: unknown): Promise<T> {

@@ -17,7 +17,9 @@ import {
 
 const LONGEST_LIST = 1000;
 
-export const WorldName = z.string().regex(/^[ -~]{1,120}$/, 'must be 1 to 120 printable ASCII characters');
+export const WorldName = z
+  .string()
+  .regex(/^[ -~]{1,120}$/, { error: 'must be 1 to 120 printable ASCII characters', abort: true });
 
 /** A whole number that may be given as text: in a query, and on the command line. For the OpenAPI document it is a number. */
 export const wholeNumber = (min: number, max: number) => {

@@ -70,6 +70,54 @@ test('an agent orders a lost response, pays twice because of it, and sees that i
   expect(verdict).toContain('paid-twice   b is a second payment of a: ₹1,000.00 too much');
 });
 
+test('an agent gives one rule, a list of them, or the rules of a scenario, in the order in which they are tried', async () => {
+  const { tell } = await agentFor();
+  const rule = (name: string) => ({ name, effect: { respond: 500 } });
+  expect((await tell('rule_add', { rules: [rule('a'), rule('b')] })).text).toBe(
+    'added world/a\nadded world/b',
+  );
+  expect((await tell('rule_add', { rules: { rules: [rule('c')] } })).text).toBe('added world/c');
+  const { text } = await tell('rule_list');
+  expect(text).toMatch(/world\/c[^]*world\/a[^]*world\/b[^]*beneficiaries: from magic lists them$/);
+});
+
+test('an agent writes the number of a request as a number or as text, with the same name in every tool', async () => {
+  const { ask, tell } = await agentFor();
+  for (const reference of ['a', 'b', 'c']) await tell('pay', { reference });
+  for (const number of [2, '2', '#2']) {
+    expect(await ask('request', { number })).toMatchObject({ client_ref_id: 'b' });
+    expect(await ask('rule_from', { number })).toMatchObject({ rules: [{ name: 'request-2' }] });
+    expect(await ask('journal', { since: number })).toMatchObject({ requests: [{ id: 3 }] });
+  }
+  expect(await ask('rewind', { number: 2 })).toMatchObject({ transactions: { PENDING: 1 } });
+});
+
+test('explain is about the payout that pay would send next', async () => {
+  const { tell } = await agentFor();
+  await tell('rule_add', { rules: { match: { client_ref_id: 'payout-2' }, effect: { respond: 500 } } });
+  await tell('pay');
+  expect((await tell('explain')).text).toMatch(/^initiate payout-2, attempt 1, .*\n.*\n {2}→ rule-1 /);
+  expect((await tell('pay')).text).toMatch(/^500 /);
+  expect((await tell('explain')).text).toMatch(/^initiate payout-3, attempt 1, /);
+});
+
+test('an agent has the result of validate and of the reference of the scenario language as JSON, too', async () => {
+  const { ask, tell } = await agentFor();
+  const scenario = { rules: [{ name: 'busy', effect: { respond: 503 } }] };
+  expect(await ask('validate', { scenario })).toEqual({
+    file: 'the text',
+    problems: [],
+    more: 0,
+    warnings: [],
+  });
+  expect(await ask('validate', { scenario: 'a: 1' })).toMatchObject({ problems: [{ line: 1, path: 'a' }] });
+  const { text } = await tell('validate', { scenario, explain: { route: 'balance' } });
+  expect(text).toMatch(/^the text: ok, 1 rule\nbalance, [^]*→ busy /);
+  expect(await tell('validate', { scenario, explain: { rout: 'balance' } })).toMatchObject({ isError: true });
+  const { text: page } = await tell('scenario_reference', { json: true });
+  expect(JSON.parse(page)).toMatch(/^# Scenarios\n/);
+});
+
 test('a broken connection and a hang are described as a client sees them', async () => {
   const { tell } = await agentFor();
   await tell('rule_add', { rules: { times: 1, effect: { fault: 'connection-reset' } } });
@@ -140,7 +188,17 @@ testRows([
   ['use', { scenario: 'rules: [' }, 'the text:1:9 '],
   ['validate', { scenario: 'a: 1\nrules:\n  - efect: 1' }, 'the text:1:1 a is not known here'],
   ['snapshot_load', { file: 'x' }, 'there is no snapshot x: none was saved yet'],
-  ['force', { reference: 'x', to: 'FAILED' }, 'no payout has the reference x'],
+  ['force', { reference: 'x', state: 'FAILED' }, 'no payout has the reference x'],
+  ['force', { reference: 'x', stat: 'FAILED' }, 'stat is not known here (did you mean state?)'],
+  ['rule_add', { rules: [] }, 'the text:1:1 must have at least 1 item'],
+  ['rule_add', { rules: [{ effect: {} }, { efect: {} }] }, 'efect is not known here (did you mean effect?)'],
+  ['use', { scenario: [] }, 'scenario does not fit: its name, or a scenario as YAML or JSON'],
+  ['rule_remove', {}, 'rule remove takes the name of one override, or all'],
+  ['verdict', { intent: 'amout' }, 'intent must be '],
+  ['verdict', { expect: 'x' }, 'expect: the text cannot be used: '],
+  ['release', { status: 503, fault: 'hang' }, 'release takes status or fault, not both'],
+  ['journal', { since: 'noon' }, 'since must be the number of a request, or a time such as 07:39:36 or '],
+  ['status', { key: 'live' }, '; the argument key names another key, and --key of this server the usual one'],
   ['fund', { amount: 5.001 }, 'amount must have at most 2 decimals'],
   ['staus', {}, 'there is no tool staus (did you mean status?)'],
 ])('a wrong call is a tool error that says what is wrong', async (name, args, words) => {

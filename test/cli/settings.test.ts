@@ -80,6 +80,8 @@ const OTHERS: Partial<Record<SettingName, readonly Good[]>> = {
     ['2026-01-15T10:30:00Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['2026-01-15T10:30:00.250Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30, 0, 250) }],
     ['2026-01-15T16:00', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
+    ['2026-01-15 16:00:00 IST', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
+    ['2026-01-15', { frozenAtMs: Date.UTC(2026, 0, 14, 18, 30) }],
     ['running', 'running'],
   ],
   worldIdle: [

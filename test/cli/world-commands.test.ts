@@ -110,6 +110,9 @@ testRows([
   ['PT1H30M', '17:30:00'],
   ['0.5 hours', '16:30:00'],
   ['2026-01-15T17:00', '17:00:00'],
+  ['2026-01-15 17:00:00 IST', '17:00:00'],
+  ['2026-01-15 17:00', '17:00:00'],
+  ['2026-01-15 11:30:00 UTC', '17:00:00'],
 ])('advance takes durations as people write them, and times in India', async (written, time) => {
   const { output } = await companion();
   expect(await output('advance', written)).toBe(`2026-01-15 ${time} IST, frozen; nothing was due\n`);
@@ -126,6 +129,49 @@ test('times and names of several words need no quotes', async () => {
   expect(await output('name', 'salary', 'run')).toContain(' (salary run)');
 });
 
+test('times are accepted as they are printed, in the zone in which they are printed', async () => {
+  const { output, run, pay } = await companion();
+  for (const reference of ['first', 'second', 'third']) {
+    await pay({ client_ref_id: reference });
+    await output('advance', '12h');
+  }
+  // 16:00 on the 15th, 04:00 and 16:00 on the 16th; now it is 04:00 on the 17th
+  const listed = async (...since: string[]) =>
+    (await output('journal', '--since', ...since)).match(/(?:first|second|third)(?= )/g);
+  for (const time of ['2026-01-16 04:00:00 IST', '2026-01-16', '2026-01-16 04:00', '#1', '1', '04:00']) {
+    const expected = time === '04:00' ? null : ['second', 'third'];
+    expect({ time, listed: await listed(time) }).toEqual({ time, listed: expected });
+  }
+  expect(await listed('16:00:00.000')).toEqual(['third']); // 16:00 today is still to come
+  expect(await listed('2026-01-15 23:30:00', '--time-zone', 'Europe/Berlin')).toEqual(['second', 'third']);
+  expect(await listed('10:30:00.000', '--time-zone', 'UTC')).toEqual(['third']);
+  expect(await output('advance', '2026-01-17 00:00', '--time-zone', 'UTC')).toMatch(
+    /^2026-01-17 00:00:00 UTC, frozen; /,
+  );
+  expect(await run('advance', '2026-01-17 05:00:00 IST')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('which is later than 2026-01-17 05:00:00 IST\n'),
+  });
+});
+
+test('explain is about the payout that pay would send next', async () => {
+  const { output } = await companion();
+  await output('pay');
+  expect(await output('explain')).toMatch(/^initiate payout-2, attempt 1, /);
+  expect(await output('pay')).toContain('  payout-2  ');
+});
+
+test('a list is read from as many pages as --limit needs', async () => {
+  const { output } = await companion();
+  for (let nth = 0; nth < 3; nth += 1) await output('fund', '1');
+  expect(await output('entries', '--limit', '3')).toMatch(/\nthere are older ones: --limit shows more\n$/);
+  const { entries, next } = JSON.parse(await output('entries', '--limit', '2000', '--json')) as {
+    readonly entries: readonly object[];
+    readonly next: null;
+  };
+  expect({ count: entries.length, next }).toEqual({ count: 4, next: null });
+});
+
 test.each([['rule', 'add'], ['use'], ['snapshot', 'load']])(
   'a file that is not UTF-8 is refused by %s %s',
   async (...words) => {
@@ -138,13 +184,6 @@ test.each([['rule', 'add'], ['use'], ['snapshot', 'load']])(
     });
   },
 );
-
-test('explain is about the payout that pay would send next', async () => {
-  const { output } = await companion();
-  await output('pay');
-  expect(await output('explain')).toMatch(/^initiate payout-2, attempt 1, /);
-  expect(await output('pay')).toContain('  payout-2  ');
-});
 
 test('amounts are accepted as they are printed, and times are shown in the zone that is asked for', async () => {
   const { output } = await companion();
@@ -186,6 +225,7 @@ test('a client reads a payout that is then forced, a held request is released, a
 test.each([
   ['Zoë payroll', 'must be 1 to 120 printable ASCII characters'],
   ['a'.repeat(121), 'must be 1 to 120 printable ASCII characters'],
+  ['राम', 'must be 1 to 120 printable ASCII characters'],
   ['  ', 'must not be blank'],
 ])('name refuses %j instead of changing it', async (name, reason) => {
   const { output, run } = await companion();
@@ -244,6 +284,13 @@ test('undo takes back an advance, and asks for --force when the client has sent 
   expect(await output('undo', '--force')).toBe(done);
   expect(await world.transactions()).toEqual([]);
   await output('fund', '1');
+  await output('withdraw', '1');
+  await output('use', 'strict');
+  await pay({ client_ref_id: 'order-2' });
+  await output('force', 'order-2', 'FAILED');
+  expect(await output('undo')).toContain('took back the last action: force, at');
+  expect(await output('undo', '--force')).toContain('took back the last action: use, at');
+  expect(await output('undo')).toContain('took back the last action: withdraw, at');
   expect(JSON.parse(await output('undo', '--json'))).toMatchObject({ undone: { action: 'credit' } });
 });
 
@@ -362,6 +409,12 @@ testRows<[readonly string[], number, RegExp]>([
   [['snapshot', 'save', '-'], 2, /^snapshot save: - is standard input, not a file to write$/],
   [['snapshot', 'load', 'LICENSE'], 2, /^This is neither a snapshot of a world nor a state file$/],
   [['use', 'nope'], 2, /^There is no scenario nope.*\. The list of scenarios has all \d+$/],
+  [['release', '--status', '503', '--fault', 'hang'], 2, /^release takes --status or --fault, not both$/],
+  [
+    ['journal', '--since', '25:00'],
+    2,
+    /^--since must be the number of a request, or a time such as 07:39:36 or /,
+  ],
   [['release', '--status', '101'], 2, /^--status must be a whole number from 200 to 599, not 101$/],
 ])('a wrong command is refused with its exit code and says why', async (args, exitCode, complaint) => {
   const { run } = await companion();

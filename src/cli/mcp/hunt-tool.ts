@@ -62,7 +62,7 @@ export const huntTool = (mayRunCommands: boolean) =>
       if (!mayRunCommands) refuse(command, variables);
       const settings = huntSettings({
         ...given,
-        ...(intent !== undefined && { intent: intentOf(intent) }),
+        ...(intent !== undefined && { intent: intentOf(intent, 'intent') }),
         workers: usualWorkers(),
       });
       const sandboxSettings = huntingSettings({ scenario }, process.env);

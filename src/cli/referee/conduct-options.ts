@@ -138,7 +138,7 @@ export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
   const base = projectSettings(file);
   const given = {
     ...base,
-    ...(intent !== undefined && { intent: intentOf(intent) }),
+    ...(intent !== undefined && { intent: intentOf(intent, '--intent') }),
     ...(expect !== undefined && { expect: usedFile('--expect', expect, expectedTable) }),
     ...(off.length > 0 && { off: { ...base.off, ...Object.fromEntries(off.map(offOf)) } }),
     ...(patience !== undefined && { limits: { ...base.limits, patience } }),

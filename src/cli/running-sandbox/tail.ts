@@ -6,6 +6,7 @@ import type { Session } from '../../actions/sandbox-action.ts';
 import { clockText } from '../../actions/clock-actions.ts';
 import { requestCells } from '../../actions/journal-actions.ts';
 import {
+  actionText,
   atRiskText,
   cellOf,
   namedText,
@@ -70,7 +71,7 @@ function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
       return line(event.data.now, 'reset', 'the world begins again');
     case 'restore': {
       const { now, undone } = event.data;
-      if (undone !== undefined) return line(now, 'undo', `took back the last action: ${undone}`);
+      if (undone !== undefined) return line(now, 'undo', `took back the last action: ${actionText(undone)}`);
       return line(now, 'restore', 'the world continues from a snapshot');
     }
     case 'missed': {
