@@ -210,13 +210,15 @@ testRows([
 
 test('an agent learns that it has no admin token, or that its sandbox is gone', async () => {
   const { url, tell } = await agentFor({ adminToken: '' });
-  expect((await tell('worlds')).text).toMatch(/^The admin token is missing or wrong/);
+  expect((await tell('worlds')).text).toMatch(
+    /^The admin token is missing or wrong.*; ask the user to give it to this server with --admin-token /,
+  );
   expect((await tell('status')).isError).toBe(false);
   const gone = url.replace(/\d+$/, '1');
   const other = await agentFor({ url: gone });
   expect(await other.tell('status')).toEqual({
     isError: true,
-    text: expect.stringContaining(`no sandbox responds at ${gone}`),
+    text: expect.stringMatching(`^no sandbox responds at ${gone} .*; ask the user to start one`),
   });
 });
 
@@ -235,10 +237,20 @@ test('the hunt tool runs a command only with --allow-commands, and otherwise sho
   expect(text).toContain('--allow-commands');
 });
 
+testRows([
+  [{ exit_codes: 'x' }, 'exit_codes must be like paid=0'],
+  [{ known: '[]' }, 'known: the text cannot be used: it is not a report of hunt in JSON'],
+  [{ expect: 'x' }, 'expect: the text cannot be used: '],
+  [{ workers: 0 }, 'workers must be a whole number from 1 to 64, not 0'],
+])('wrong arguments of the hunt tool are refused by their names', async (args, words) => {
+  const { tell } = await agentFor({ mayRunCommands: true });
+  expect((await tell('hunt', { command: ['true'], ...args })).text).toContain(words);
+});
+
 test.skipIf(!hasCurl)(
   'the hunt tool finds the failure that makes a command pay twice, and reports its progress',
   async () => {
-    const { agent, tell } = await agentFor({ mayRunCommands: true });
+    const { agent, ask, tell } = await agentFor({ mayRunCommands: true });
     const progress: string[] = [];
     const onprogress = ({ message = '' }): void => void progress.push(message);
     const result = await agent.callTool({ name: 'hunt', arguments: HUNT }, undefined, { onprogress });
@@ -247,6 +259,10 @@ test.skipIf(!hasCurl)(
     expect(text).toMatch(/A scenario that repeats it:\n\ndescription: \|\n {2}paid-twice/);
     expect(text).toMatch(/found paid-twice: \d+ runs in /);
     expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);
+    const report = await ask('hunt', HUNT);
+    expect(report).toMatchObject({ findings: [{ goal: 'paid-twice' }], known: [] });
+    const again = { ...HUNT, known: report, exit_codes: 'failed=1', workers: '2', runs: '1' };
+    expect(await ask('hunt', again)).toMatchObject({ findings: [], known: expect.any(Array) });
     expect(await tell('hunt', { command: ['no-such-program'] })).toEqual({
       isError: true,
       text: 'no-such-program cannot be run (no such program)',
@@ -288,6 +304,47 @@ test('mcp writes nothing but the protocol to standard output, and ends when its 
     { jsonrpc: '2.0', id: 2, result: { content: [{ text: expect.stringContaining('PENDING') }] } },
   ]);
   expect(stderr).toContain('"route":"initiate"');
+});
+
+test('mcp responds to a line that is no message, and to a call that is no call, with an error of JSON-RPC', async () => {
+  const program = new Program(process.execPath, [MAIN, 'mcp'], {});
+  const call = (id: number, params?: unknown) => ({ jsonrpc: '2.0', id, method: 'tools/call', params });
+  const lines = [
+    'x{',
+    '{"jsonrpc":"2.0","id":77}',
+    '{"id":5,"method":"ping"}',
+    '[{"jsonrpc":"2.0","id":3,"method":"ping"}]',
+    ...[call(1, { name: 5 }), call(2, { name: 'status', arguments: [] }), call(3)].map((one) =>
+      JSON.stringify(one),
+    ),
+  ];
+  for (const line of lines) program.child.stdin!.write(`${line}\n`);
+  await program.says(/"id":3/);
+  program.child.stdin!.end();
+  const { stdout } = await program.ended;
+  const errors = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly id: unknown; readonly error: { readonly code: number } });
+  expect(errors.map(({ id, error: { code } }) => [id, code])).toEqual([
+    [null, -32_700],
+    [null, -32_600],
+    [null, -32_600],
+    [null, -32_600],
+    [1, -32_602],
+    [2, -32_602],
+    [3, -32_602],
+  ]);
+  expect(errors[5]!.error).toMatchObject({ message: 'tools/call: arguments must be a JSON object' });
+});
+
+test('mcp ends at once if the sandbox of --url does not accept its key', async () => {
+  const { url } = await sandboxFor({});
+  const program = new Program(process.execPath, [MAIN, 'mcp', '--url', url, '--key', 'bad'], {});
+  expect(await program.ended).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('payout-sandbox: --key: The API key is not accepted: use a key'),
+  });
 });
 
 testRows([

@@ -7,7 +7,7 @@ import {
   writeReports,
   type ConductFlags,
 } from '../referee/conduct-options.ts';
-import { makeFolder } from '../named-files.ts';
+import { makeFolder, usedFile } from '../named-files.ts';
 import { CLEAR_LINE, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, EXIT_USAGE, say, sayJson } from '../output.ts';
 import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
@@ -67,7 +67,7 @@ export async function huntCommand(
   const { write: folder, json: isJson = false } = flags;
   const sandboxSettings = huntingSettings(settingFlags, environment);
   const settings = huntSettingsOf(flags, sandboxSettings);
-  const known = flags.known === undefined ? [] : knownFindings(flags.known);
+  const known = flags.known === undefined ? [] : usedFile('--known', flags.known, knownFindings);
   const reports = flags.report.map((text) => reportOf(text, HUNT_WRITERS, isJson));
   if (folder !== undefined) makeFolder('--write', folder);
   const isTerminal = process.stderr.isTTY;

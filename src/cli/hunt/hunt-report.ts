@@ -8,7 +8,7 @@ import { failureName } from '../../trials/hunt/failures.ts';
 import { GOALS } from '../../trials/hunt/goals.ts';
 import type { HuntResult, KnownFinding, Progress } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
-import { usedFile, written } from '../named-files.ts';
+import { written } from '../named-files.ts';
 import { CLEAR_LINE, quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes, and the findings of an earlier hunt that are accepted. */
@@ -135,11 +135,12 @@ const Known = z.object({
 });
 
 /** The findings in a JSON report of an earlier hunt. */
-export const knownFindings = (file: string): readonly KnownFinding[] =>
-  usedFile('--known', file, (text) => {
-    try {
-      return Known.parse(JSON.parse(text)).findings;
-    } catch (cause) {
-      throw new UsageError('it is not a report of hunt: write one with --report json=FILE', { cause });
-    }
-  });
+export function knownFindings(text: string): readonly KnownFinding[] {
+  try {
+    return Known.parse(JSON.parse(text)).findings;
+  } catch (cause) {
+    throw new UsageError('it is not a report of hunt in JSON, as its report json or --json writes it', {
+      cause,
+    });
+  }
+}

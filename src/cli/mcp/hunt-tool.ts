@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import { document, listDocument, text, usedText, wholeNumber } from '../../actions/arguments.ts';
 import { action } from '../../actions/sandbox-action.ts';
 import { SettingsError } from '../../settings.ts';
 import { intentOf } from '../../actions/journal-actions.ts';
+import { expectedTable } from '../../referee/expected-table.ts';
 import { GOALS } from '../../trials/hunt/goals.ts';
 import { huntSettings } from '../../trials/hunt/options.ts';
 import { clientCommand } from '../client-command.ts';
-import { progressText, resultLines } from '../hunt/hunt-report.ts';
+import { huntReport, knownFindings, progressText, resultLines } from '../hunt/hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from '../hunt/hunt-sandbox.ts';
-import { huntedCommand } from '../hunt/hunted-command.ts';
+import { exitCodesOf, huntedCommand } from '../hunt/hunted-command.ts';
 import { quoted } from '../output.ts';
 import { givenSettings, usualWorkers } from '../own-server.ts';
 
@@ -45,8 +47,12 @@ export const huntTool = (mayRunCommands: boolean) =>
         ),
       goals: z.array(z.enum(GOALS)).min(1).optional().describe('what to look for [default all]'),
       intent: z.string().optional().describe('as for verdict'),
-      depth: z.int().default(2).describe('the most failures in one run'),
-      runs: z.int().default(200).describe('the most runs'),
+      expect: listDocument('as for verdict').optional(),
+      exit_codes: text('what the exit codes say [default paid=0,failed=1,in-doubt=75]').optional(),
+      known: document('findings that are accepted: the JSON of an earlier hunt').optional(),
+      depth: wholeNumber('the most failures in one run', 1, 10).default(2),
+      runs: wholeNumber('the most runs').default(200),
+      workers: wholeNumber('how many runs to do at once', 1, 64).optional(),
       time: z.string().default('45s').describe('how long to search'), // hosts wait a minute by default
       patience: z.string().optional().describe('the longest that the command may wait for a response: 10s'),
       scenario: z
@@ -55,26 +61,37 @@ export const huntTool = (mayRunCommands: boolean) =>
         .describe('a scenario, by name or file, to which the failures are added'),
     },
     async run(
-      { command, env, scenario, intent, ...given },
-      { signal = new AbortController().signal, progress = () => undefined },
+      { command, env, scenario, intent, expect, exit_codes, known, workers = usualWorkers(), ...given },
+      { signal = new AbortController().signal, progress = () => undefined, texts },
     ) {
       const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
       if (!mayRunCommands) refuse(command, variables);
       const settings = huntSettings({
         ...given,
         ...(intent !== undefined && { intent: intentOf(intent, 'intent') }),
-        workers: usualWorkers(),
+        ...(expect !== undefined && {
+          expect: usedText('expect', texts.read('expect', expect), expectedTable),
+        }),
+        workers,
       });
       const sandboxSettings = huntingSettings({ scenario }, process.env);
       const result = await huntInOwnSandbox(settings, sandboxSettings, givenSettings({}, process.env), {
-        client: huntedCommand(clientCommand(command, variables, process.env)),
+        client: huntedCommand(
+          clientCommand(command, variables, process.env),
+          exitCodesOf(exit_codes, 'exit_codes'),
+        ),
+        known: known === undefined ? [] : usedText('known', texts.read('known', known), knownFindings),
+        tableName: 'expect',
         stop: signal,
         onRun: (at) => progress(progressText(at)),
       });
+      return { ...result, wasStopped: signal.aborted };
+    },
+    toJson: huntReport,
+    lines(result) {
       const findings = result.findings.map(
         ({ story, yaml }) => `${story}\nA scenario that repeats it:\n\n${yaml}`,
       );
-      return [...findings, ...resultLines(result, signal.aborted)];
+      return [...findings, ...resultLines(result, result.wasStopped)].flatMap((text) => text.split('\n'));
     },
-    lines: (texts) => texts.flatMap((text) => text.split('\n')),
   });

@@ -1,8 +1,9 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { pino } from 'pino';
+import { SandboxError } from '../../client/control-client.ts';
 import { sandboxAt, type Sandbox } from '../../client/sandbox.ts';
 import { logOptions } from '../../platform/log-line.ts';
-import { readSettings, type Settings } from '../../settings.ts';
+import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { checkAcceptedKey, startOwnServer, type SettingFlags } from '../own-server.ts';
@@ -35,6 +36,18 @@ const hostGone = (): Promise<void> =>
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
 
+/** Rejects if a running sandbox does not accept the key, and otherwise never settles: it may start later than this server. */
+async function keyRefused(sandbox: Sandbox, key: string): Promise<never> {
+  try {
+    await sandbox.world(key).summary();
+  } catch (error) {
+    if (error instanceof SandboxError && error.status === 401) {
+      throw new SettingsError(`--key: ${error.message}`, { cause: error });
+    }
+  }
+  return new Promise(() => undefined);
+}
+
 /** `payout-sandbox mcp`. Nothing but the Model Context Protocol is written to standard output. */
 export async function mcpCommand(
   { url, key, allowCommands = false }: McpFlags,
@@ -53,8 +66,11 @@ export async function mcpCommand(
   if (process.stdin.isTTY) {
     complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');
   }
-  await gone;
-  await server.close();
-  await sandbox.close();
+  try {
+    await (url === undefined ? gone : Promise.race([gone, keyRefused(sandbox, worldKey)]));
+  } finally {
+    await server.close();
+    await sandbox.close();
+  }
   return EXIT_OK;
 }

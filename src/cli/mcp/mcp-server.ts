@@ -1,17 +1,21 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {
   CallToolRequestSchema,
+  ErrorCode,
   ListToolsRequestSchema,
   type CallToolResult,
+  type JSONRPCMessage,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { document } from '../../actions/arguments.ts';
-import { action, COMMON, errorLines, type Action, type Actor } from '../../actions/sandbox-action.ts';
+import { action, COMMON, type Action, type Actor } from '../../actions/sandbox-action.ts';
 import { ACTIONS } from '../../actions/actions.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { packageVersion } from '../../package-files.ts';
-import { validateText } from '../scenario-files/validate.ts';
+import { readSettings, SettingsError } from '../../settings.ts';
+import { explainedIn, textReport } from '../scenario-files/validate.ts';
+import { toldError } from './agent-actor.ts';
 import { huntTool } from './hunt-tool.ts';
 
 const instructions = ({ sandbox, keyText }: Actor): string =>
@@ -27,9 +31,25 @@ const toolName = (name: string): string => name.replaceAll(' ', '_');
 
 /** The arguments of an action, without the hints for --help and what `instructions` says: an agent reads everything before it begins. */
 function inputSchema(input: z.ZodObject): Tool['inputSchema'] {
-  const { type, properties = {}, required } = z.toJSONSchema(input, { io: 'input', target: 'draft-7' });
+  const {
+    type,
+    properties = {},
+    required,
+  } = z.toJSONSchema(input, {
+    io: 'input',
+    target: 'draft-7',
+    override({ jsonSchema: schema }) {
+      delete schema.title;
+      delete schema.minLength;
+      if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+      if (schema.properties !== undefined && Object.keys(schema.properties).length === 0) {
+        delete schema.properties;
+        delete schema.additionalProperties;
+      }
+    },
+  });
   const schemas = Object.entries(properties as Record<string, z.core.JSONSchema.JSONSchema>);
-  const own = schemas.map(([name, { title: _title, minLength: _length, description, ...rest }]) => [
+  const own = schemas.map(([name, { description, ...rest }]) => [
     name,
     name in COMMON.world ? { type: rest.type } : { description, ...rest },
   ]);
@@ -52,13 +72,62 @@ const validateTool = action({
   summary: 'check a scenario without using it: every error with its line, and warnings of what never applies',
   effect: 'reads',
   scope: 'nothing',
-  input: { scenario: document('the scenario as YAML or JSON') },
-  async run({ scenario }, { texts }) {
-    const { name, text } = texts.read('validate', scenario);
-    return validateText(text, name);
+  input: {
+    scenario: document('the scenario as YAML or JSON'),
+    explain: document(
+      'say which rule and outcome this request would match: the body of an initiate',
+    ).optional(),
   },
-  lines: (report) => report.split('\n'),
+  async run({ scenario, explain }, { texts, nameOf }) {
+    const read = texts.read('validate', scenario);
+    const report = textReport(read.name, read.text);
+    if (explain === undefined || !report.isUsable) return report;
+    const request = texts.read('explain', explain);
+    const explained = explainedIn(read, nameOf('explain'), request, readSettings({}, {}));
+    return { ...report, lines: [...report.lines, ...explained] };
+  },
+  toJson: ({ json }) => json,
+  lines({ lines, isUsable }) {
+    if (isUsable) return lines;
+    throw new SettingsError(lines.join('\n'));
+  },
 });
+
+const isObject = (given: unknown): boolean =>
+  typeof given === 'object' && given !== null && !Array.isArray(given);
+
+/** Refuses a call in words: the error of the library is the output of its validator. */
+function checkedCall(params: unknown): unknown {
+  const { name, arguments: given = {} } = (params ?? {}) as {
+    readonly name?: unknown;
+    readonly arguments?: unknown;
+  };
+  const wrong =
+    typeof name !== 'string'
+      ? 'name must be a text'
+      : isObject(given)
+        ? null
+        : 'arguments must be a JSON object';
+  if (wrong === null) return params;
+  throw Object.assign(new Error(`tools/call: ${wrong}`), { code: ErrorCode.InvalidParams });
+}
+
+const CallRequest = CallToolRequestSchema.extend({
+  params: z.preprocess(checkedCall, CallToolRequestSchema.shape.params),
+});
+
+/** The response to a line that is no message, which the library reports only to this process. */
+function unreadable(error: Error): JSONRPCMessage | null {
+  const isJson = !(error instanceof SyntaxError);
+  if (isJson && error.name !== 'ZodError') return null;
+  const [code, message] = isJson
+    ? [
+        ErrorCode.InvalidRequest,
+        'This is not a message of JSON-RPC 2.0; a batch of messages is not supported',
+      ]
+    : [ErrorCode.ParseError, `This is not JSON: ${error.message}`];
+  return { jsonrpc: '2.0', id: null, error: { code, message } } as unknown as JSONRPCMessage; // its type has no null
+}
 
 /** @param mayRunCommands whether the user has allowed the tool that runs commands to do so */
 export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
@@ -74,8 +143,13 @@ export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
     { capabilities: { tools: {} }, instructions: instructions(actor) },
   );
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- not an EventTarget
+  server.server.onerror = (error) => {
+    const response = unreadable(error);
+    if (response !== null) void server.server.transport?.send(response);
+  };
   server.server.setRequestHandler(
-    CallToolRequestSchema,
+    CallRequest,
     async ({ params }, { signal, sendNotification }): Promise<CallToolResult> => {
       const progressToken = params._meta?.progressToken;
       let steps = 0;
@@ -90,8 +164,7 @@ export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
         const { text } = await named(params.name).perform(given, { ...actor, signal, progress }, String);
         return { content: [{ type: 'text', text }] };
       } catch (error) {
-        const text = error instanceof Error ? errorLines(error).join('\n') : String(error);
-        return { content: [{ type: 'text', text }], isError: true };
+        return { content: [{ type: 'text', text: toldError(error) }], isError: true };
       }
     },
   );

@@ -1,3 +1,4 @@
+import type { Texts } from '../../actions/sandbox-action.ts';
 import { explanationLines } from '../../actions/explanation-words.ts';
 import { problemsIn } from '../../actions/written-documents.ts';
 import { counted, jsonText, timeZone, visibleLine } from '../../actions/words.ts';
@@ -6,7 +7,7 @@ import { InitiateRequest } from '../../contract/service.ts';
 import { reported } from '../../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
 import { systemClock } from '../../platform/system-clock.ts';
-import { readScenario, rulesOf, ScenarioError, scenarioText } from '../../scenario/scenario-file.ts';
+import { rulesOf, ScenarioError, scenarioOf, scenarioText } from '../../scenario/scenario-file.ts';
 import { checkScenario } from '../../scenario/warnings/scenario-check.ts';
 import { checkedShape, readText, type Problem } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-library.ts';
@@ -17,6 +18,7 @@ import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../output.ts';
 import { textOfFile } from '../named-files.ts';
 
 type Say = (line: string) => void;
+type Named = ReturnType<Texts['read']>;
 
 /** Without the magic beneficiaries, so that only a file's own rules and outcomes count. */
 const checkingSettings = () => scenarioSettings({ ...readSettings({}, {}), magic: 'off' });
@@ -41,9 +43,8 @@ const problemJson = ({ place, path, message }: Problem) => ({
   message,
 });
 
-/** A scenario file that was read: its lines for people, the same as JSON, and whether it can be used. */
-function fileReport(file: string, settings: ScenarioSettings) {
-  const text = scenarioText(file);
+/** The text of a scenario: its lines for people, the same as JSON, and whether it can be used. */
+export function textReport(file: string, text: string, settings: ScenarioSettings = checkingSettings()) {
   try {
     const checked = checkScenario(readText(text), file, settings);
     const json = { file, problems: [], more: 0, warnings: checked.warnings.map(problemJson) };
@@ -59,11 +60,11 @@ function fileReport(file: string, settings: ScenarioSettings) {
 /** `payout-sandbox validate FILE…`. @returns the exit code: 1 when there is a problem, 2 when a file cannot be read; warnings do not count */
 export function validate(files: readonly string[], say: Say, sayUnreadable = say, isJson = false): number {
   const settings = checkingSettings();
-  const reports: ReturnType<typeof fileReport>[] = [];
+  const reports: ReturnType<typeof textReport>[] = [];
   let exitCode: number = EXIT_OK;
   for (const file of files) {
     try {
-      const report = fileReport(file, settings);
+      const report = textReport(file, scenarioText(file), settings);
       reports.push(report);
       if (!isJson) report.lines.forEach((line) => say(visibleLine(line)));
       if (!report.isUsable) exitCode = Math.max(exitCode, EXIT_FAILED);
@@ -77,16 +78,11 @@ export function validate(files: readonly string[], say: Say, sayUnreadable = say
   return exitCode;
 }
 
-/** The same for the text of a scenario. @param file its name in messages */
-export const validateText = (text: string, file: string): string =>
-  okLines(file, checkScenario(readText(text), file, checkingSettings())).join('\n');
-
 /** A file that is not JSON at all has a problem in almost every line. */
 const MOST_PROBLEMS = 3;
 
 /** Reads a request to explain; a mapping without a route is the body of an initiate. */
-function requestIn(file: string): ExplainRequest {
-  const text = textOfFile('--explain', file);
+function requestIn(calledBy: string, { name, text }: Named): ExplainRequest {
   const read = readText(text);
   const { input } = read;
   const isBody = typeof input === 'object' && input !== null && !Array.isArray(input) && !('route' in input);
@@ -94,20 +90,32 @@ function requestIn(file: string): ExplainRequest {
   if (isBody && body !== null) return { route: 'initiate', body, headers: {} };
   const { value, problems } = checkedShape(read, ExplainRequest);
   if (value !== null) return value;
-  const { message } = problemsIn(file, isBody ? ofBody : problems);
-  throw new SettingsError(`--explain: ${message.split('\n', MOST_PROBLEMS).join('; ')}`);
+  const { message } = problemsIn(name, isBody ? ofBody : problems);
+  throw new SettingsError(`${calledBy}: ${message.split('\n', MOST_PROBLEMS).join('; ')}`);
 }
 
-/** `payout-sandbox validate FILE --explain REQUEST.json`, in a new world of the scenario. */
-export function explain(file: string, requestFile: string, settings: Settings, say: Say): number {
-  const request = requestIn(requestFile);
-  const scenario = readScenario(file, scenarioSettings(settings));
+/** Which rule and outcome a request would match, in lines, in a new world of a scenario. @param calledBy the argument that has the request */
+export function explainedIn(
+  scenarioText: Named,
+  calledBy: string,
+  requestText: Named,
+  settings: Settings,
+): readonly string[] {
+  const request = requestIn(calledBy, requestText);
+  const { name, text } = scenarioText;
+  const scenario = scenarioOf(readText(text), name, scenarioSettings(settings));
   const compiler = { scenario: () => scenario, rules: rulesOf };
   const world = openWorld('explained', scenario.source, systemClock().nowMs(), compiler);
   const explanation = explainRequest(world, request, compiler);
   const { route, body, query } = request;
   const reference = body?.client_ref_id ?? query?.client_ref_id ?? query?.txn_id;
-  const lines = explanationLines({ route, reference }, explanation, timeZone());
+  return explanationLines({ route, reference }, explanation, timeZone());
+}
+
+/** `payout-sandbox validate FILE --explain REQUEST.json` */
+export function explain(file: string, requestFile: string, settings: Settings, say: Say): number {
+  const request = { name: requestFile, text: textOfFile('--explain', requestFile) };
+  const lines = explainedIn({ name: file, text: scenarioText(file) }, '--explain', request, settings);
   lines.forEach((line) => say(visibleLine(line)));
   return EXIT_OK;
 }
