@@ -165,7 +165,9 @@ export const RuleResponse = z
       .describe('world: a rule that overrides those of the scenario'),
     description: z.string(),
     matched: z.int().describe('How many requests matched'),
-    taken: z.int().describe('How many of those requests the rule was applied to'),
+    taken: z
+      .int()
+      .describe('How many of those requests the rule changed: their responses and the journal name it'),
     rule: z.unknown().describe('The rule as written'),
   })
   .meta({ id: 'RuleInForce' });

@@ -70,7 +70,7 @@ export interface Rule {
 /** How many characters a document has as JSON, as SANDBOX_SCENARIO_MEMORY counts them. */
 export const documentCharacters = (document: unknown): number => (JSON.stringify(document) ?? '').length;
 
-/** How many requests of one world a rule matched, and how many of them it was applied to. */
+/** How many requests of one world a rule matched, and how many of them it changed: those whose response names it. */
 export interface RuleUse {
   matched: number;
   taken: number;
@@ -81,7 +81,11 @@ export interface Counts {
   readonly windows: RateWindows;
 }
 
-/** Counts a request that a rule matches. @returns why the rule leaves it to the rules after it; null when it applies */
+/**
+ * Counts a request that a rule matches. Whether the rule changes it, so that it is counted as taken, is known only afterwards.
+ *
+ * @returns why the rule leaves it to the rules after it; null when it applies
+ */
 export function skipReason(
   { id, skip, times, probability, limit }: Rule,
   { nowMs }: RequestFacts,
@@ -100,7 +104,6 @@ export function skipReason(
   if (limit !== null && countInWindow(windows, id, limit, nowMs) === null) {
     return `the limit of ${limit.max} per ${durationText(limit.windowMs)} lets it pass`;
   }
-  use.taken = oneMore(use.taken);
   return null;
 }
 

@@ -11,6 +11,7 @@ import {
   save,
   sourceOf,
   START_MS,
+  status,
   timelines,
   type RuleInput,
 } from '../support/world/core.ts';
@@ -235,6 +236,51 @@ describe('a rule', () => {
       { type: 'rule', rule: 'test/r', matched: 4, taken: 2 },
     ]);
     expect(core.state.uses.get('test/r')).toEqual({ matched: 6, taken: 2 });
+  });
+
+  test.each<[string, Partial<RuleInput>]>([
+    ['a timeline', { effect: { timeline: [{ to: 'FAILED', after: '1s' }] } }],
+    ['not_found', { effect: { not_found: { reads: 1 } } }],
+    ['a status below 300', { effect: { commit: true, respond: { status: 201 } } }],
+  ])('with %s is used up by no refusal that it leaves as it is', (_what, rule) => {
+    const core = world({ match: { route: 'initiate' }, times: 1, ...rule });
+    core.pay('paid-before', {}, 0);
+    core.submit({ kind: 'putRule', rule: { name: 'once', match: { route: 'initiate' }, times: 1, ...rule } });
+    core.events.length = 0;
+    expect(core.pay('poor', { amount: 1000 })).toMatchObject({ effect: null, answer: { kind: 'refused' } });
+    expect(core.pay('paid-before', { amount: 2 })).toMatchObject({
+      effect: null,
+      answer: { kind: 'refused' },
+    });
+    expect(core.events.filter(({ type }) => type === 'rule')).toEqual([]);
+    expect(core.state.uses.get('world/once')).toEqual({ matched: 2, taken: 0 });
+    expect(core.pay('poor')).toMatchObject({ effect: { rule: 'world/once' }, committed: true });
+    expect(core.pay('other').effect).toBeNull();
+    expect(core.state.uses.get('world/once')).toEqual({ matched: 4, taken: 1 });
+  });
+
+  test('with a timeline is not used up by a replay of a payout that was made before', () => {
+    const core = new Core({ dialect: { client_ref_id: { same_body: 'replay' } } });
+    core.pay('a');
+    const effect: RuleInput['effect'] = { timeline: [{ to: 'FAILED', after: '1s' }] };
+    core.submit({ kind: 'putRule', rule: { name: 'fails', times: 1, match: { route: 'initiate' }, effect } });
+    expect(core.pay('a')).toMatchObject({ effect: null, answer: { kind: 'payout', replayed: true } });
+    expect(core.pay('b')).toMatchObject({ effect: { rule: 'world/fails' }, committed: true });
+  });
+
+  test('that shows an older state is used up by no read that finds nothing', () => {
+    const core = world({ match: { route: 'status' }, times: 1, effect: { stale: '30s' } });
+    core.pay('a');
+    expect(core.read('none')).toMatchObject({ kind: 'refused' });
+    expect(core.state.uses.get('test/r')).toEqual({ matched: 1, taken: 0 });
+    expect(core.submit(status({ client_ref_id: 'a' })).effect).toMatchObject({ rule: 'test/r' });
+    expect(core.submit(status({ client_ref_id: 'a' })).effect).toBeNull();
+  });
+
+  test('that would hold one request too many is not used by it', () => {
+    const core = world({ match: { route: 'balance' }, effect: { hold: 'arrived' } });
+    for (let nth = 1; nth <= 101; nth += 1) core.submit(balance());
+    expect(core.state.uses.get('test/r')).toEqual({ matched: 101, taken: 100 });
   });
 
   test('with a probability is drawn for each reference and attempt, from the seed alone', () => {

@@ -2,9 +2,10 @@ import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
-import type { Payout } from '../../contract/snapshot-lines.ts';
+import { oneMore, type Payout } from '../../contract/snapshot-lines.ts';
 import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context, Handler } from '../commands.ts';
+import type { StateEvent } from '../events.ts';
 import { addPayout, countRead, findPayout, positionOf, settleDue } from '../ledger.ts';
 import { countRequest, recordRelease, recordRequest } from '../requests.ts';
 import { newPayout, repetitionOf } from './new-payout.ts';
@@ -28,10 +29,18 @@ const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 /** Handles a request of the service: applies its rule, asks the ledger unless the rule forbids it, and remembers the request. */
 export const handleRequest: Handler<RequestCommand['kind'], Decided> = (state, command, context) => {
   const [result, effect] = resultOf(state, command, countRequest(state), context);
+  if (result.effect !== null) countTaken(state, result.effect.rule, context.events);
   const exchange = recordRequest(state, command, result, context);
   if (result.hold !== undefined) holdRequest(state, command, exchange, effect!, context.events);
   return exchange;
 };
+
+/** Counts a use of a rule: a request whose response names it. */
+function countTaken({ uses }: WorldState, rule: string, events: StateEvent[]): void {
+  const use = uses.get(rule)!;
+  use.taken = oneMore(use.taken);
+  events.push({ type: 'rule', rule, ...use });
+}
 
 /** @returns the result, and the effect of the rule that holds the request, if one does */
 function resultOf(
@@ -55,7 +64,6 @@ function resultOf(
   if (limited !== null) return [unserved(0, { kind: 'refused', refusal: limited.data }), null];
   const plan = planRequest(state, command, scenario, context);
   const { rule, attempt } = plan;
-  if (rule !== null) context.events.push({ type: 'rule', rule: rule.id, ...state.uses.get(rule.id)! });
   const hold = rule?.effect.hold ?? null;
   if (rule === null || hold === null) return [serve(state, command, request, plan, context), null];
   const noRoom = noRoomToHold(state);
@@ -113,9 +121,14 @@ function serve(
   };
 }
 
-/** Whether a rule changes what the client sees: not when it leaves a refusal as it is. */
-const isApplied = ({ effect: { respond, fault, delay } }: TakenRule, answer: Answer): boolean =>
-  answer.kind !== 'refused' || replacesBody(respond) || fault !== null || delay !== null;
+/** Whether a rule changes anything: not a refusal that it leaves as it is, nor the future of a payout that was made before. */
+function isApplied({ effect }: TakenRule, answer: Answer): boolean {
+  const { respond, fault, delay, timeline, notFound } = effect;
+  if (replacesBody(respond) || fault !== null || delay !== null) return true;
+  if (answer.kind === 'refused') return false;
+  const plansOnly = respond === null && effect.commit && (timeline !== null || notFound !== null);
+  return !(plansOnly && answer.kind === 'payout' && answer.replayed);
+}
 
 const seenEffect = ({ id, effect: { respond, fault, hold } }: TakenRule, plan: Plan): SeenEffect => ({
   rule: id,
