@@ -1,16 +1,26 @@
 import { durationText } from '../contract/duration.ts';
 import type { ExplainResponse, ExplainRequest } from '../contract/control/explain-call.ts';
-import { isTooLong, withoutKeys, type InitiateRequest } from '../contract/service.ts';
+import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
 import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
+import { isHidden } from '../payout/payout.ts';
 import { explainOutcomes, explainRules, untriedRules } from '../scenario/explanation.ts';
+import { replacesBody, showsResponse } from '../scenario/rule.ts';
 import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso } from '../contract/instant.ts';
 import { copyOfCounts } from './copy.ts';
+import { findPayout } from './ledger.ts';
 import { newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
-import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
+import {
+  askedPayout,
+  idOf,
+  pastRateLimit,
+  planRequest,
+  scenarioFor,
+  type Plan,
+} from './request/request-plan.ts';
 import type { WorldState } from './state.ts';
 
 /** What a request that is not sent has in place of what came over the wire. */
@@ -58,12 +68,27 @@ function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scen
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }
 
+/** Why a status read shows no payout although its rule lets it; null when it shows one. */
+function whyNotFound(
+  state: WorldState,
+  query: StatusQuery,
+  { rule, scenario: { dialect }, facts }: Plan,
+): string | null {
+  const { respond = null, fault = null } = rule?.effect ?? {};
+  if (replacesBody(respond) || !showsResponse(fault?.kind)) return null;
+  const payout = findPayout(state, askedPayout(query, dialect));
+  if (payout === undefined) return 'this world has no such payout';
+  const isFound = !isHidden({ ...payout, reads: payout.reads + 1 }, facts.nowMs);
+  return isFound ? null : `${payout.txnId} is not found yet: ${payout.hidden!.by} hides it from status reads`;
+}
+
 /** The payout that a request would make, or what prevents it. */
 function made(
   state: WorldState,
   command: RequestCommand,
   plan: Plan,
 ): Pick<ExplainResponse, 'payout' | 'note'> {
+  if (command.kind === 'status') return { payout: null, note: whyNotFound(state, command.query, plan) };
   if (command.kind !== 'initiate') return { payout: null, note: null };
   const { rule, scenario } = plan;
   if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };

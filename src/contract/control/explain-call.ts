@@ -54,7 +54,12 @@ export const ExplainResponse = z
       .int()
       .nullable()
       .describe('Which attempt of its reference it would be; null where no rule asks for it'),
-    rule: z.string().nullable().describe('The rule that would be applied; null for the normal response'),
+    rule: z
+      .string()
+      .nullable()
+      .describe(
+        'The first rule that matches and applies; null for none. It leaves a refusal that `note` foresees as it is, unless it has a response of its own, a fault or a delay',
+      ),
     payout: z
       .object({
         planned_by: z.string().describe('The outcome, rule or settlement that decides the payout'),
@@ -65,7 +70,9 @@ export const ExplainResponse = z
     note: z
       .string()
       .nullable()
-      .describe('What keeps rules or outcomes from deciding; null when nothing does'),
+      .describe(
+        'What keeps rules or outcomes from deciding, or a payout from being made or found; null when nothing does',
+      ),
     rules: z.array(RuleVerdict).describe('Every rule, in the order in which they are tried'),
     outcomes: z.array(RuleVerdict).describe('Every outcome, in the order in which they are tried'),
   })

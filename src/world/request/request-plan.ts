@@ -1,6 +1,8 @@
+import type { Dialect } from '../../contract/dialect.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
+import type { StatusQuery } from '../../contract/service.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
 import { countInWindow, rateLimited, rateLimitOn, windowLeftMs } from '../../scenario/rate-window.ts';
@@ -8,7 +10,7 @@ import { delayMs, firstApplicableRule, type RequestFacts, type Rule } from '../.
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
 import { countAttempt, referenceNumber } from '../attempts.ts';
 import type { Context } from '../commands.ts';
-import { findPayout } from '../ledger.ts';
+import { findPayout, type PayoutKey } from '../ledger.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest } from './hold-state.ts';
 import { nowMs, type WorldState } from '../state.ts';
@@ -101,6 +103,18 @@ export function resumedPlan(
 
 export const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
+
+/** The payout that a status read asks for: of two names, the dialect may read only one. */
+export function askedPayout(
+  { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
+  { status: { both } }: Dialect,
+): PayoutKey {
+  const isBoth = clientRefId !== undefined && txnId !== undefined;
+  return {
+    txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
+    clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
+  };
+}
 
 export function idOf(command: RequestCommand): string {
   const { client_ref_id: reference, txn_id: txnId } = fieldsOf(command);

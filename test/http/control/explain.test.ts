@@ -232,6 +232,19 @@ test('an explanation names the status read at which a payout moves on', async ()
   expect((await world.explain(initiate())).payout?.timeline).toMatchObject([{ when: 'at status read 3' }]);
 });
 
+test('an explanation says that a payout is not found yet, and by what, as long as a read would not find it', async () => {
+  const hidden = { name: 'late', not_found: { reads: 1 } };
+  const { world, pay, status } = await worldWith([], { outcomes: [hidden] });
+  const read = { route: 'status' as const, query: { client_ref_id: PAYOUT.client_ref_id } };
+  expect((await world.explain(read)).note).toBe('this world has no such payout');
+  const { txn_id: txnId } = (await pay()).body.data;
+  const note = `${txnId} is not found yet: inline/late hides it from status reads`;
+  expect((await world.explain(read)).note).toBe(note);
+  expect((await status({ client_ref_id: PAYOUT.client_ref_id })).status).toBe(404);
+  expect((await world.explain(read)).note).toBeNull();
+  expect((await status({ client_ref_id: PAYOUT.client_ref_id })).status).toBe(200);
+});
+
 test('a request past the rate limit of its scenario takes no rule', async () => {
   const { world, pay } = await worldWith([{ effect: { delay: '1ms' } }], { rate_limit: '1/1h' });
   await pay();
