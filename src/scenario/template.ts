@@ -25,18 +25,43 @@ export const TEMPLATE_NAMES = [
 ] as const;
 type TemplateName = (typeof TEMPLATE_NAMES)[number];
 
-export type TemplateValues = Readonly<Partial<Record<TemplateName, string | number | null | undefined>>>;
+type TemplateValues = Readonly<Partial<Record<TemplateName, string | number | null | undefined>>>;
+
+/** What one response is filled with. */
+export interface Filling {
+  readonly values: TemplateValues;
+  /** How many characters may still be filled in, as they are escaped. */
+  left: number;
+}
+
+/**
+ * How many characters of values one response has at most. In a snapshot, each may take six more as JSON, twice in one line: with
+ * the request and the rule's own text, that stays below the longest line that is read.
+ */
+const MOST_FILLED = 32_768;
+
+export const fillingWith = (values: TemplateValues): Filling => ({ values, left: MOST_FILLED });
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
-/** Longer values are cut to this length, so that the size of a response is bounded. Only `remarks` can be longer. */
+/** Longer values are cut to so many characters. Only `remarks` can be longer. */
 const LONGEST_VALUE = 200;
+
+/** The first characters of a value: each takes at most two units of a string. */
+const shortened = (value: string): string =>
+  value.length <= LONGEST_VALUE
+    ? value
+    : Array.from(value.slice(0, 2 * LONGEST_VALUE))
+        .slice(0, LONGEST_VALUE)
+        .join('');
 
 type Escape = (text: string) => string;
 
-export const filled = (text: string, values: TemplateValues, escape: Escape): string =>
+export const filled = (text: string, filling: Filling, escape: Escape): string =>
   text.replaceAll(PLACEHOLDER, (_placeholder, name: string) => {
-    const value = String(values[name.trim() as TemplateName] ?? '');
-    return escape(value.slice(0, LONGEST_VALUE).toWellFormed());
+    const value = String(filling.values[name.trim() as TemplateName] ?? '');
+    const escaped = escape(shortened(value).toWellFormed());
+    filling.left -= escaped.length;
+    return filling.left < 0 ? '' : escaped;
   });
 
 const HTML_ENTITIES: Readonly<Record<string, string>> = {
@@ -57,20 +82,20 @@ const markupEscape = (contentType: string): Escape => (/html|xml/i.test(contentT
 
 export const filledHeaders = (
   headers: NonNullable<Respond['headers']>,
-  values: TemplateValues,
+  filling: Filling,
 ): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, filled(text, values, asHeader)]));
+  Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, filled(text, filling, asHeader)]));
 
 /** The text of a body: values in a text are escaped for its content type, those in an object as JSON. */
 export function filledBody(
   body: NonNullable<Respond['body']>,
-  values: TemplateValues,
+  filling: Filling,
   contentType: string,
 ): string {
   const escape = markupEscape(contentType);
-  if (typeof body === 'string') return filled(body, values, /json/i.test(contentType) ? insideJson : escape);
+  if (typeof body === 'string') return filled(body, filling, /json/i.test(contentType) ? insideJson : escape);
   return JSON.stringify(body, (_key, value: unknown) =>
-    typeof value === 'string' ? filled(value, values, escape) : value,
+    typeof value === 'string' ? filled(value, filling, escape) : value,
   );
 }
 

@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import {
   filledBody,
   filledHeaders,
+  fillingWith,
   reportUnknownNames,
-  type TemplateValues,
+  type Filling,
 } from '../../src/scenario/template.ts';
 import { testRows } from '../support/test-rows.ts';
 
-const VALUES: TemplateValues = {
+const VALUES: Filling['values'] = {
   client_ref_id: 'a"b\\<c>&\n',
   remarks: 'é'.repeat(300),
   amount: 1500.5,
@@ -32,20 +33,33 @@ testRows<[body: Parameters<typeof filledBody>[0], contentType: string, text: str
   ['{{client_ref_id and {amount}', 'text/plain', '{{client_ref_id and {amount}'],
   ['{{remarks}}', 'text/plain', 'é'.repeat(200)],
 ])('a body is filled with what the request says', (body, contentType, text) => {
-  expect(filledBody(body, VALUES, contentType)).toBe(text);
+  expect(filledBody(body, fillingWith(VALUES), contentType)).toBe(text);
 });
 
-test('a value that is filled in is not expanded again, and is well-formed even if it was cut', () => {
-  const values = { remarks: '{{amount}}', client_ref_id: `${'a'.repeat(199)}😀`, amount: 1 };
-  expect(filledBody('{{remarks}} {{client_ref_id}}', values, 'text/plain')).toBe(
-    `{{amount}} ${'a'.repeat(199)}\u{FFFD}`,
-  );
+test('a value that is filled in is not expanded again, and is well-formed', () => {
+  const filling = fillingWith({ remarks: '{{amount}}', client_ref_id: 'a\u{D83D}', amount: 1 });
+  expect(filledBody('{{remarks}} {{client_ref_id}}', filling, 'text/plain')).toBe('{{amount}} a\u{FFFD}');
+});
+
+test.each([
+  [`a${'😀'.repeat(127)}`, `a${'😀'.repeat(127)}`],
+  ['😀'.repeat(201), '😀'.repeat(200)],
+])('a value is cut after 200 characters, never in the middle of one', (remarks, text) => {
+  expect(filledBody('{{remarks}}', fillingWith({ remarks }), 'text/plain')).toBe(text);
+});
+
+test('a response has 32,768 characters of values at most, its headers and its body together', () => {
+  const filling = fillingWith({ remarks: 'x'.repeat(200), amount: 5 });
+  const headers = filledHeaders({ 'x-all': '{{remarks}}'.repeat(100) }, filling);
+  const body = filledBody(`{{remarks}}${'{{remarks}}'.repeat(200)}.`, filling, 'text/plain');
+  expect(headers['x-all']).toHaveLength(20_000);
+  expect(body).toBe(`${'x'.repeat(63 * 200)}.`);
 });
 
 test('a header holds printable ASCII on one line, whatever a request says', () => {
   const headers = { 'x-ref': 'ref={{client_ref_id}}', 'x-name': '{{beneficiary_name}}', 'x-plain': '1' };
   const values = { ...VALUES, beneficiary_name: 'Aśa\r\nset-cookie: a' };
-  expect(filledHeaders(headers, values)).toEqual({
+  expect(filledHeaders(headers, fillingWith(values))).toEqual({
     'x-ref': 'ref=a"b\\<c>&%0A',
     'x-name': 'A%C5%9Ba%0D%0Aset-cookie: a',
     'x-plain': '1',

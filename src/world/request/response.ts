@@ -13,7 +13,14 @@ import {
   type RequestFacts,
   type Respond,
 } from '../../scenario/rule.ts';
-import { asItIs, filled, filledBody, filledHeaders, type TemplateValues } from '../../scenario/template.ts';
+import {
+  asItIs,
+  filled,
+  filledBody,
+  filledHeaders,
+  fillingWith,
+  type Filling,
+} from '../../scenario/template.ts';
 
 /** What a request resulted in, and its response as text: made for the client, and again whenever somebody reads the journal. */
 
@@ -149,7 +156,7 @@ export function responseOf(result: RequestResult, asked: AskedFor): SentResponse
   headers['content-type'] = JSON_TYPE;
   const body = answer.kind === 'none' ? '' : JSON.stringify(normalBody(result));
   if (effect === null || respond === null) return { status: 200, headers, body };
-  addHeaders(headers, filledHeaders(respond.headers ?? {}, templateValues(effect, result, asked)));
+  addHeaders(headers, filledHeaders(respond.headers ?? {}, fillingFor(effect, result, asked)));
   return { status: respond.status, headers: confined(headers), body };
 }
 
@@ -171,24 +178,24 @@ function ownResponse(
 ): SentResponse {
   const { status, body, message: ownMessage } = respond;
   const { dialect } = result;
-  const values = templateValues(effect, result, asked);
+  const filling = fillingFor(effect, result, asked);
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   if (status === 429 && dialect.rate_limit.retry_after === 'seconds') {
     headers['retry-after'] = retryAfterSeconds(effect.limitLeftMs ?? ONE_SECOND);
   }
-  addHeaders(headers, filledHeaders(respond.headers ?? {}, values));
+  addHeaders(headers, filledHeaders(respond.headers ?? {}, filling));
   if (body !== undefined) {
     headers['content-type'] ??= typeof body === 'string' ? TEXT_TYPE : JSON_TYPE;
     return {
       status,
       headers: confined(headers),
-      body: filledBody(body, values, headers['content-type']),
+      body: filledBody(body, filling, headers['content-type']),
     };
   }
   const message =
     ownMessage === undefined
       ? (LISTED[status]?.message ?? STATUS_CODES[status] ?? 'Error')
-      : filled(ownMessage, values, asItIs);
+      : filled(ownMessage, filling, asItIs);
   const { text, contentType } = errorBody({ status, code: codeOf(respond)!, message }, dialect.errors);
   if (contentType !== null) headers['content-type'] ??= contentType;
   return { status, headers: confined(headers), body: text };
@@ -205,18 +212,18 @@ function confined(headers: Headers): Headers {
 }
 
 /** What a text of a rule can name of its request, and of the payout that it made or found. */
-function templateValues(
+function fillingFor(
   { nowMs }: SeenEffect,
   { answer, attempt, dialect }: RequestResult,
   { fields, requestId }: AskedFor,
-): TemplateValues {
-  return {
-    ...(fields as TemplateValues),
+): Filling {
+  return fillingWith({
+    ...(fields as Filling['values']),
     ...(answer.kind === 'payout' && initiateBody(answer.payout, dialect).data),
     attempt: attempt === 0 ? null : attempt, // 0 where attempts are not counted
     now: timestamp(nowMs, dialect),
     request_id: requestId,
-  };
+  });
 }
 
 /** ISO 8601 in UTC, with milliseconds or whole seconds. */

@@ -261,6 +261,21 @@ test('counts that have reached the maximum of a snapshot stay there, so that the
   await world.restore(after);
 });
 
+test('a snapshot can be restored, however long the responses are that a rule builds', async () => {
+  const { world, pay } = await clientFor(SETTINGS);
+  const headers = { 'content-type': 'text/plain' };
+  const effect = { commit: true, respond: { status: 200, headers, body: '{{remarks}}'.repeat(5000) } };
+  await world.rule({ match: { route: 'initiate' }, effect });
+  await pay({ remarks: '\u0001'.repeat(200) });
+  await world.rule({ match: { route: 'initiate' }, effect: { ...effect, fault: 'hang' } });
+  const hanging = pay({ client_ref_id: 'hang', remarks: '\u0001'.repeat(200) }).catch(String);
+  await expect.poll(async () => (await world.requests()).length).toBe(2);
+  const snapshot = await world.snapshot();
+  expect(linesOf(snapshot).filter((line) => line.length > 196_000)).toHaveLength(2);
+  await world.restore(snapshot);
+  await hanging;
+});
+
 test('a snapshot that gives the txn_id of a payout to another reference leaves the first reference usable', async () => {
   const { world, pay, status } = await clientFor(SETTINGS);
   const { txn_id: taken } = (await pay({ client_ref_id: 'mine' })).body.data;
