@@ -224,6 +224,8 @@ export const WorldHead = z.strictObject({
   name: WorldName.nullable(),
   /** How many requests it had, and how many of the newest were dropped from its list. */
   requests: z.strictObject({ count: Count, evicted: Count }),
+  /** How many of its requests rules have held so far; absent for none. */
+  held: Count.optional(),
 });
 export type WorldHead = z.infer<typeof WorldHead>;
 

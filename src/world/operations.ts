@@ -173,6 +173,7 @@ export const restoreWorld: Handler<'restore'> = (state, { state: given, clock, u
   const restored = { ...freeze(given), index: given.index }; // a log may apply the command once more
   if (undo !== undefined) refuseUndo(state, undo, restored.held);
   const undone = requests.count - restored.requests.count;
+  const made = Math.max(held.made, restored.held.made); // an id is never given twice either
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
   Object.assign(state, restored, {
@@ -187,7 +188,7 @@ export const restoreWorld: Handler<'restore'> = (state, { state: given, clock, u
         ? actions
         : restored.actions.map((action) => ({ ...action, requests: action.requests + undone })),
     generation: generation + 1,
-    held: undo?.isForced === false ? { ...restored.held, made: held.made } : noneHeld(held.made),
+    held: undo?.isForced === false ? { ...restored.held, made } : noneHeld(made),
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
   });

@@ -9,7 +9,7 @@ import {
   type WorldHead,
   type WorldItem,
 } from '../contract/snapshot-lines.ts';
-import { timelineFault } from '../payout/payout.ts';
+import { isMoneyBack, timelineFault } from '../payout/payout.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { attemptsHeld } from './attempts.ts';
@@ -23,6 +23,7 @@ import {
   type Exchange,
 } from './journal/exchange.ts';
 import { extrasHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
+import { noneHeld } from './request/hold-state.ts';
 import { brokenInvariants, findPayout } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
@@ -36,7 +37,18 @@ export interface Snapshot {
 
 /** Takes a snapshot. It copies two lists of references, and nothing else. */
 export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
-  const { id: world, identity, wallMs, clock, openingBalancePaise, wallet, scenario, attempts, name } = state;
+  const {
+    id: world,
+    identity,
+    wallMs,
+    clock,
+    openingBalancePaise,
+    wallet,
+    scenario,
+    attempts,
+    name,
+    held,
+  } = state;
   const { count, evicted, list } = state.requests;
   const exchanges = list.slice();
   const lists: Readonly<Record<keyof typeof WORLD_ITEMS, Iterable<unknown> & { readonly length: number }>> = {
@@ -64,6 +76,7 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
       references: attempts.references,
       name,
       requests: { count, evicted },
+      held: held.made || undefined, // so that a world without any has the bytes that 1.0.0 writes and reads
     },
     items: itemsOf(lists),
     length: Object.values(lists).reduce((sum, { length }) => sum + length, 0),
@@ -123,14 +136,23 @@ export class SnapshotReader {
   readonly #timelines = new Map<string, readonly Step[]>();
   /** The opening and the refunds, which take no room of their own. */
   #freeEntries = 0;
+  /** Where the entry is that debits the latest payout: the entries of payouts are in the order of the payouts. */
+  #debit = 0;
+  /** Where the refunds are whose payouts have not come yet, by txn_id. */
+  readonly #refunds = new Map<string, number>();
 
   /** @throws Refusal STATE_REFUSED when its scenario cannot be used here */
   constructor(head: WorldHead, compiler: ScenarioCompiler) {
-    const { world, wallMs, references, requests, ...others } = head;
+    const { world, wallMs, references, requests, held = 0, ...others } = head;
     this.#compiler = compiler;
     this.#state = usable(() => openWorld(world, others.scenario.source, wallMs, compiler));
     const { count, evicted } = requests;
-    Object.assign(this.#state, { ...others, requests: { ...noRequests(count), evicted }, entries: [] });
+    Object.assign(this.#state, {
+      ...others,
+      requests: { ...noRequests(count), evicted },
+      held: noneHeld(held),
+      entries: [],
+    });
     this.#state.attempts.references = references;
     demand(nowMs(this.#state) >= 0, 'its clock is before 1970');
   }
@@ -186,6 +208,9 @@ export class SnapshotReader {
     const state = this.#state;
     const { entries, openingBalancePaise, scenario, overrides } = state;
     demand(entries[0]?.amountPaise === openingBalancePaise, 'its opening balance is another');
+    const [other] = this.#refunds.keys();
+    demand(other === undefined, `an entry refunds ${other}, which is not there`);
+    demand(this.#nextDebit() === undefined, 'an entry debits a payout that is not there');
     const [broken] = brokenInvariants(state);
     demand(broken === undefined, `it does not hold that ${broken}`);
     usable(() => useScenario(state, scenario, overrides, this.#compiler));
@@ -205,8 +230,35 @@ export class SnapshotReader {
       (last?.balancePaise ?? 0) + entry.amountPaise === entry.balancePaise,
       'the entries do not explain the balance',
     );
+    const { kind, txnId } = entry;
+    const isOfPayout = kind === 'payout' || kind === 'refund';
+    demand(isOfPayout === (txnId !== null), 'only the entries of payouts name one');
+    if (kind === 'refund') {
+      demand(!this.#refunds.has(txnId!), `${txnId} is refunded twice`);
+      this.#refunds.set(txnId!, entries.length);
+    }
     entries.push(entry);
-    if (entry.kind === 'opening' || entry.kind === 'refund') this.#freeEntries += 1;
+    if (kind === 'opening' || kind === 'refund') this.#freeEntries += 1;
+  }
+
+  /** Goes to the entry that debits the next payout. */
+  #nextDebit(): Entry | undefined {
+    const { entries } = this.#state;
+    do this.#debit += 1;
+    while (this.#debit < entries.length && entries[this.#debit]!.kind !== 'payout');
+    return entries[this.#debit];
+  }
+
+  /** Each payout has one entry that debits it and, if its money was returned, one after that which refunds it. */
+  #checkEntries({ txnId, amountPaise, state }: Payout): void {
+    const debit = this.#nextDebit();
+    const isDebited = debit?.txnId === txnId && debit.amountPaise === -amountPaise;
+    demand(isDebited, `no entry debits ${txnId}, or not in the order of the payouts`);
+    const position = this.#refunds.get(txnId) ?? -1;
+    this.#refunds.delete(txnId);
+    const isRefunded = position > this.#debit && this.#state.entries[position]!.amountPaise === amountPaise;
+    const isRight = isMoneyBack(state) ? isRefunded : position === -1;
+    demand(isRight, `${txnId} is ${state}, and the entries say otherwise`);
   }
 
   #addPayout(item: Payout): void {
@@ -214,6 +266,7 @@ export class SnapshotReader {
     const { txnId, clientRefId, nth, utr, timeline, stepsDone, state } = item;
     const earlier = findPayout(this.#state, { clientRefId });
     demand(!index.byTxnId.has(txnId), `${txnId} is there twice`);
+    this.#checkEntries(item);
     demand(nth === (earlier?.nth ?? 0) + 1, `the payouts of ${clientRefId} are not numbered without a gap`);
     demand(stepsDone <= timeline.length, `${txnId}: more of its steps have happened than it has`);
     const fault = timelineFault(timeline.slice(stepsDone), state);

@@ -39,7 +39,7 @@ export interface WorldState {
   requests: Requests;
   /** The latest control actions that can be undone, the newest last. */
   actions: readonly Action[];
-  /** Not part of snapshots, since a request belongs to a connection. */
+  /** A snapshot has only their number, since a request belongs to a connection. */
   held: HeldRequests;
   openingBalancePaise: number;
   wallet: Wallet;

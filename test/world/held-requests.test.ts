@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Core, refusalOf, sourceOf, type RuleInput } from '../support/world/core.ts';
+import { Core, load, refusalOf, save, sourceOf, type RuleInput } from '../support/world/core.ts';
 
 const HOLD = (at: 'arrived' | 'committed'): RuleInput => ({
   name: 'held',
@@ -79,4 +79,16 @@ test('the id of a held request is never reused, not even after a reset', () => {
   expect(core.state.held).toEqual({ made: 1, waiting: [], expired: [] });
   expect(core.pay('a').hold!.id).toBe(2);
   expect(refusalOf(() => release(core, 1)).code).toBe('HELD_NOT_FOUND');
+});
+
+test('a world that is restored goes on with the numbers of its held requests, and gives none twice', () => {
+  const rules = { rules: [HOLD('committed')] };
+  const [from, fork, busy] = [new Core(rules), new Core(), new Core(rules)];
+  from.pay('a');
+  for (const reference of ['a', 'b', 'c']) busy.pay(reference);
+  for (const core of [fork, busy]) {
+    core.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' });
+  }
+  const idOfNext = (core: Core) => core.pay('next').hold?.id;
+  expect([from, fork, busy].map(idOfNext)).toEqual([2, 2, 4]);
 });

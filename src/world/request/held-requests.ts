@@ -1,5 +1,6 @@
 import { MAX_HELD } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
+import { oneMore } from '../../contract/snapshot-lines.ts';
 import type { Effect } from '../../scenario/rule.ts';
 import type { Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
@@ -45,7 +46,7 @@ export function holdRequest(
     untilMs: state.wallMs + hold.forMs,
     command: hold.at === 'arrived' ? command : null,
   };
-  state.held = { made: made + 1, waiting: [...waiting, request], expired };
+  state.held = { made: oneMore(made), waiting: [...waiting, request], expired };
   events.push({ type: 'held', request });
 }
 

@@ -11,6 +11,7 @@ import { countRequest, recordRelease, recordRequest } from '../requests.ts';
 import { newPayout, repetitionOf } from './new-payout.ts';
 import { endWait, findHeld, holdRequest, noRoomToHold } from './held-requests.ts';
 import {
+  askedPayout,
   pastRateLimit,
   planRequest,
   resumedPlan,
@@ -72,7 +73,7 @@ function resultOf(
   const result = isServed
     ? serve(state, command, request, plan, context)
     : unserved(attempt, { kind: 'none' });
-  const held = { ...hold, id: state.held.made + 1 };
+  const held = { ...hold, id: oneMore(state.held.made) };
   return [{ ...result, effect: seenEffect(rule, plan), hold: held }, rule.effect];
 }
 
@@ -238,20 +239,18 @@ function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusa
 /** Finds a payout, and counts the read. @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN */
 function status(
   state: WorldState,
-  { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
+  query: StatusQuery,
   { scenario, rule }: Plan,
   { events }: Context,
 ): Answer {
+  const { client_ref_id: clientRefId, txn_id: txnId } = query;
   const { both, unknown } = scenario.dialect.status;
   const isBoth = clientRefId !== undefined && txnId !== undefined;
   if (isBoth && both === 400) throw badNames((field) => `${field} must be given alone`);
   if (clientRefId === undefined && txnId === undefined) {
     throw badNames(() => 'client_ref_id or txn_id is required');
   }
-  const position = positionOf(state, {
-    txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
-    clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
-  });
+  const position = positionOf(state, askedPayout(query, scenario.dialect));
   const notFound = unknown === 400 ? 'TRANSACTION_UNKNOWN' : 'TRANSACTION_NOT_FOUND';
   if (position === undefined) throw new Refusal(notFound);
   if (countsReads(state.payouts[position]!)) {
