@@ -12,7 +12,7 @@ interface Log {
   commands: Logged[];
 }
 
-/** How many states are kept of one world: enough to undo ten restores, each of which adds one more. */
+/** How many states are kept of one world: enough to undo ten restores of a snapshot, each of which adds one more. */
 const MOST_BASES = 24;
 const COMPACT_AFTER = 1000;
 /** How many payouts are worth one more command: copying a state takes a few nanoseconds for each payout. */

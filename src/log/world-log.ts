@@ -270,8 +270,10 @@ export class WorldLog {
     const isReplaced = outcome.kind === 'done' && isReplacing(command);
     if (store.directory === null) this.past.logged(command, isReplaced ? payouts : 0); // a shared store keeps it elsewhere
     const isRestored = outcome.kind === 'done' && command.kind === 'restore';
+    // in memory an undo is counted as characters of the past: a state after each would push out the oldest
+    const isKept = isRestored && isOwn && (command.undo === undefined || store.directory !== null);
     const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
-    if ((isRestored && isOwn) || since >= store.compactAfter(this.state.payouts.length)) {
+    if (isKept || since >= store.compactAfter(this.state.payouts.length)) {
       this.inBackground(() => this.past.keep(this));
     }
     item?.settle(outcome);

@@ -270,6 +270,18 @@ describe('an undo', () => {
     expect(a.latest.requests.list).toEqual([]);
   });
 
+  test('does not use up the past: older actions can still be undone after many undos', async () => {
+    const { world } = logFor();
+    const a = world('a');
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    for (let nth = 0; nth < 30; nth += 1) {
+      await a.submit({ kind: 'credit', amountPaise: 2 });
+      await a.undo(false);
+    }
+    await a.undo(false);
+    expect(a.latest.entries).toHaveLength(1);
+  });
+
   test('does not count requests that another undo has taken back', async () => {
     const a = logFor().world('a');
     await a.submit({ kind: 'credit', amountPaise: 1 });
