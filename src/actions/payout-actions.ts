@@ -12,7 +12,8 @@ function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse, zone: 
   const step = timeline.find(({ done }) => !done);
   const hidden = hiddenBy === null ? '' : `; hidden by ${hiddenBy}`;
   if (step === undefined) return hidden.slice(2);
-  const when = step.polls === null ? zone.second(step.at!) : `at status read ${step.polls}`;
+  const due = step.at === null ? 'after the year 9999' : zone.second(step.at);
+  const when = step.polls === null ? due : `at status read ${step.polls}`;
   return `${step.to ?? 'UTR'} ${when}${hidden}`;
 }
 

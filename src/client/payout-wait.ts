@@ -50,7 +50,8 @@ export async function unknownReference(
 
 function stepText({ to, at, polls, done }: Step): string {
   const what = to ?? 'its UTR';
-  const when = polls === null || done ? `at ${at}` : `at status read ${polls}`;
+  const due = at === null ? 'after the year 9999' : `at ${at}`;
+  const when = polls === null || done ? due : `at status read ${polls}`;
   return done ? `${what} ${when} (done)` : `${what} ${when}`;
 }
 
@@ -79,6 +80,8 @@ function obstacle(payout: TransactionResponse, state: Status, isFrozen: boolean)
     const never = was ? `was ${state} before` : `will not become ${state}`;
     return `${reference} is ${status} and ${never}; ${timelineText(payout)}`;
   }
+  if (way.some(({ at, polls }) => at === null && polls === null))
+    return `${reference} is ${status} and would become ${state} only after the year 9999; ${timelineText(payout)}`;
   const read = isFrozen ? way.find(({ polls }) => polls !== null) : undefined;
   if (read === undefined) return null;
   return `${reference} is ${status} and becomes ${state} only when a client reads its status; ${timelineText(payout)}`;

@@ -26,7 +26,7 @@ export const ClockResponse = z
     now: Time,
     frozen: z.boolean(),
     next_due: Time.nullable().describe(
-      'When the next step of a payout is due; null when nothing is scheduled',
+      'When the next step of a payout is due; null when nothing is scheduled that the clock can reach',
     ),
   })
   .meta({ id: 'Clock' });
@@ -106,7 +106,7 @@ export type MoneyResponse = z.infer<typeof MoneyResponse>;
 
 const TimelineStep = z.object({
   to: State.nullable().describe('null when the step only sets the UTR'),
-  at: Time.nullable().describe('When the step was applied or is due; null while it waits for status reads'),
+  at: Time.nullable().describe('When it is due or was applied; null at a read, or after the year 9999'),
   polls: z.int().nullable().describe('The number of the status read that applies this step'),
   utr: z.boolean(),
   done: z.boolean(),
@@ -165,9 +165,7 @@ export const RuleResponse = z
       .describe('world: a rule that overrides those of the scenario'),
     description: z.string(),
     matched: z.int().describe('How many requests matched'),
-    taken: z
-      .int()
-      .describe('How many of those requests the rule changed: their responses and the journal name it'),
+    taken: z.int().describe('How many of those requests the rule changed, so that they name it'),
     rule: z.unknown().describe('The rule as written'),
   })
   .meta({ id: 'RuleInForce' });

@@ -22,7 +22,7 @@ const pastTheEnd = (): Refusal =>
 export interface ClockResult {
   readonly nowMs: number;
   readonly isFrozen: boolean;
-  /** World time of the next step that waits for its time; null when there is none. */
+  /** World time of the next step that waits for its time; null when there is none that the clock can reach. */
   readonly nextDueMs: number | null;
 }
 
@@ -75,7 +75,7 @@ function advanceUntilIdle(
     left -= settleDue(state, left, events);
     if (isMoreDue(state)) return { next };
     const dueMs = nextDueMsOf(state);
-    if (dueMs === null || dueMs > LATEST_MS) return setClock(state, state.clock, events);
+    if (dueMs === null) return setClock(state, state.clock, events);
     moveBy(state, dueMs - nowMs(state));
   }
 }

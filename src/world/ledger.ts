@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
-import { oneMore, type Entry, type Payout } from '../contract/snapshot-lines.ts';
+import { LATEST_MS, oneMore, type Entry, type Payout } from '../contract/snapshot-lines.ts';
 import { invariant, payOut, refund } from '../payout/money.ts';
 import { afterStep, isMoneyBack, nextDueMs, nextStep } from '../payout/payout.ts';
 import { freeUtr } from '../payout/identity.ts';
@@ -70,8 +70,11 @@ function firstDue({ index: { due }, payouts }: WorldState): Due | undefined {
   }
 }
 
-/** World time of the next step that waits for its time; null when there is none. */
-export const nextDueMsOf = (state: WorldState): number | null => firstDue(state)?.dueMs ?? null;
+/** World time of the next step that waits for its time; null when there is none that the clock can reach. */
+export function nextDueMsOf(state: WorldState): number | null {
+  const dueMs = firstDue(state)?.dueMs ?? Infinity;
+  return dueMs > LATEST_MS ? null : dueMs;
+}
 
 export function isMoreDue(state: WorldState): boolean {
   const dueMs = nextDueMsOf(state);

@@ -168,6 +168,14 @@ test('payout() finds a payout by its reference, and otherwise lists the referenc
   expect(wrong.message).toMatch(/: the nearest of 11 are order-11, order-10, order-9$/);
 });
 
+test('waitFor says at once that no clock reaches a state after the year 9999', async () => {
+  const world = await worldFor(FROZEN);
+  await world.use({ settlement: { IMPS: [{ to: 'SUCCESS', after: '3000000d' }] } });
+  await world.pay({ client_ref_id: 'order-1' });
+  const error = await errorOf(world.waitFor('order-1', 'SUCCESS'));
+  expect(error.message).toContain('order-1 is PENDING and would become SUCCESS only after the year 9999');
+});
+
 test('waitFor moves a frozen clock to the moment of the state, and no further', async () => {
   const world = await worldFor(FROZEN);
   await world.use('success-then-reversed');

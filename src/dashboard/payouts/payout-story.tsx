@@ -74,7 +74,9 @@ export function PayoutStory({ payout, story, nowMs }: Props) {
         {waits !== undefined && (
           <li class={css.line} data-ahead="">
             <span />
-            <span class={css.bank}>{`${waits.to ?? 'UTR'} at status read ${waits.polls ?? ''}`}</span>
+            <span class={css.bank}>
+              {`${waits.to ?? 'UTR'} ${waits.polls === null ? 'after the year 9999' : `at status read ${waits.polls}`}`}
+            </span>
           </li>
         )}
         {isForever && (

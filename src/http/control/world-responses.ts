@@ -9,7 +9,7 @@ import type {
 } from '../../contract/control-responses.ts';
 import { toInr } from '../../payout/money.ts';
 import { isHidden, legalNext, nextStep } from '../../payout/payout.ts';
-import type { Payout } from '../../contract/snapshot-lines.ts';
+import { LATEST_MS, type Payout } from '../../contract/snapshot-lines.ts';
 import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { iso } from '../../contract/instant.ts';
@@ -19,7 +19,9 @@ import { clockResult, type ClockResult } from '../../world/clock.ts';
 
 /** The state of a world in the words of the control API: INR and timestamps for paise and milliseconds. */
 
-const isoOrNull = (atMs: number | null): string | null => (atMs === null ? null : iso(atMs));
+/** Null also for a time that no clock reaches: the control API has no form for it. */
+const isoOrNull = (atMs: number | null): string | null =>
+  atMs === null || atMs > LATEST_MS ? null : iso(atMs);
 
 export const clockResponse = ({ nowMs, isFrozen, nextDueMs }: ClockResult): ClockResponse => ({
   now: iso(nowMs),
@@ -73,8 +75,12 @@ function reasonOf(payout: Payout): string {
   }
   if (next === undefined) return `PENDING for ever: ${plannedBy} plans nothing more`;
   const what = next.to === null ? 'its UTR' : next.to;
-  if (next.afterMs !== null)
-    return `PENDING: ${plannedBy} plans ${what} for ${iso(createdAtMs + next.afterMs)}`;
+  if (next.afterMs !== null) {
+    const at = isoOrNull(createdAtMs + next.afterMs);
+    return at === null
+      ? `PENDING for ever: ${plannedBy} plans ${what} after the year 9999, where every clock ends`
+      : `PENDING: ${plannedBy} plans ${what} for ${at}`;
+  }
   return `PENDING: ${plannedBy} plans ${what} at status read ${next.polls}, and there were ${reads}`;
 }
 
@@ -100,7 +106,7 @@ export const transactionResponse = (payout: Payout, nowMs: number): TransactionR
   legal: [...legalNext(payout.state)],
   timeline: payout.timeline.map(({ to, afterMs, polls, utr, forced }, index) => ({
     to,
-    at: afterMs === null ? null : iso(payout.createdAtMs + afterMs),
+    at: isoOrNull(afterMs === null ? null : payout.createdAtMs + afterMs),
     polls,
     utr,
     done: index < payout.stepsDone,

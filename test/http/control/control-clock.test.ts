@@ -47,7 +47,7 @@ testRows([
     expect((await clock.advance({ to })).now).toBe('2026-12-01T00:00:00.000Z');
 });
 
-test('a step planned beyond the year 9999 is shown, and never reached', async () => {
+test('a step planned beyond the year 9999 is shown without a time, and never reached', async () => {
   const world = await clientFor({ clock: START });
   const timeline = [{ to: 'SUCCESS', after: '3000000d' }];
   await ask(world, 'PUT', '/scenario', { settlement: { IMPS: timeline } });
@@ -55,6 +55,15 @@ test('a step planned beyond the year 9999 is shown, and never reached', async ()
   for (const path of ['/clock', '/world', '/transactions', '/state']) {
     expect((await ask(world, 'GET', path)).status).toBe(200);
   }
+  expect((await ask(world, 'GET', '/clock')).body).toMatchObject({ next_due: null });
+  expect((await ask(world, 'GET', '/transactions')).body).toMatchObject({
+    transactions: [
+      {
+        reason: 'PENDING for ever: inline plans SUCCESS after the year 9999, where every clock ends',
+        timeline: [{ to: 'SUCCESS', at: null, polls: null, done: false }],
+      },
+    ],
+  });
   expect(await ask(world, 'POST', '/clock/advance', { until: 'idle' })).toMatchObject({
     status: 200,
     body: { now: START, changes: [] },
