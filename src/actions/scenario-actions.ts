@@ -127,10 +127,12 @@ export const scenarioActions = [
     },
     words: ['rules'],
     async run({ rules: given }, { world, texts }) {
-      const { rulesIn } = await import('./written-documents.ts');
+      const { namedRules, rulesIn } = await import('./written-documents.ts');
+      const rules = rulesIn(texts.read('rule add', given));
+      const others = (await world.rules('world')).map(({ name }) => name);
       const added: RuleResponse[] = [];
       // the last rule first: each goes before the former ones, so they are tried in the order of the file
-      for (const rule of rulesIn(texts.read('rule add', given)).toReversed()) {
+      for (const rule of namedRules(rules, others).toReversed()) {
         added.unshift(await world.rule(rule));
       }
       return added;

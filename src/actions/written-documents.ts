@@ -36,11 +36,23 @@ const NamedList = z.strictObject({ description: z.string().optional(), rules: Ru
 const hasRules = (input: unknown): input is z.input<typeof NamedList> =>
   typeof input === 'object' && input !== null && 'rules' in input;
 
-/** One rule, a list of them, or a list as a scenario has it. */
+/** One rule, a list of them, or a list as a scenario has it. @returns the rules in the order of the text */
 export function rulesIn(read: ReturnType<Texts['read']>): readonly RuleRequest[] {
   const input = documentOf(read, (shape) =>
     Array.isArray(shape) ? RuleList : hasRules(shape) ? NamedList : RuleRequest,
   );
   const rules = hasRules(input) ? input.rules : input;
   return (Array.isArray(rules) ? rules : [rules]) as readonly RuleRequest[];
+}
+
+/** The rules with a free name for each that has none: `rule-1`, `rule-2` … in their order. @param others the overrides that there are */
+export function namedRules(rules: readonly RuleRequest[], others: readonly string[]): readonly RuleRequest[] {
+  const taken = new Set([...others, ...rules.map(({ name }) => name)]);
+  let nth = 0;
+  const freeName = (): string => {
+    do nth += 1;
+    while (taken.has(`rule-${nth}`));
+    return `rule-${nth}`;
+  };
+  return rules.map((rule) => ({ ...rule, name: rule.name ?? freeName() }));
 }

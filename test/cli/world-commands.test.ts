@@ -272,6 +272,13 @@ test('a request of the journal becomes a rule in a file, which is put on top, li
   expect(await world.rules('world')).toEqual([]);
 });
 
+test('rules without a name are numbered in the order of their file, after those that there are', async () => {
+  const { output } = await companion();
+  const file = fileWith('mine.yaml', 'rules: [{ effect: { delay: 1ms } }, { effect: { delay: 2ms } }]\n');
+  expect(await output('rule', 'add', file)).toBe('added world/rule-1\nadded world/rule-2\n');
+  expect(await output('rule', 'add', file)).toBe('added world/rule-3\nadded world/rule-4\n');
+});
+
 test('undo takes back an advance, and asks for --force when the client has sent requests since then', async () => {
   const { output, run, world, pay } = await companion();
   expect(await run('undo')).toMatchObject({ code: 1, stderr: 'payout-sandbox: There is nothing to undo\n' });
