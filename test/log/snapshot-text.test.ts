@@ -204,6 +204,11 @@ describe('a damaged world costs only itself', () => {
     [
       'another amount',
       () => change(lineOf('payout'), (text) => text.replace('"amountPaise":100', '"amountPaise":101')),
+      'no entry debits ',
+    ],
+    [
+      'another bank',
+      () => change(lineOf('payout'), (text) => text.replace('SBIN0000001', 'SBIN0000002')),
       'its checksum is that of another text',
     ],
     ['an item twice', () => change(lineOf('payout'), (text) => [text, text]), 'contradicts itself'],
