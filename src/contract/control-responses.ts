@@ -111,6 +111,7 @@ const TimelineStep = z.object({
   utr: z.boolean(),
   done: z.boolean(),
   forced: z.boolean().describe('True when a transition forced this step'),
+  after_request: z.int().nullable().describe('The id of the latest request before a forced step'),
 });
 
 export const TransactionResponse = z

@@ -89,6 +89,8 @@ const Step = z.strictObject({
   utr: z.boolean(),
   /** True for a step that a forced transition put in place of the planned ones. */
   forced: z.boolean(),
+  /** How many requests its world had counted when it was forced; absent for other steps, and where an older version forced it. */
+  requests: Count.optional(),
 });
 export type Step = Readonly<z.infer<typeof Step>>;
 

@@ -67,12 +67,18 @@ export function afterStep(payout: Payout, atMs: number, utr: string | null): Pay
   };
 }
 
-/** The payout with one step to a state instead of everything that was planned. */
-export const withForcedStep = (payout: Payout, to: State, atMs: number, utr: boolean): Payout => ({
+/** The payout with one step to a state instead of everything that was planned. @param requests how many its world has counted */
+export const withForcedStep = (
+  payout: Payout,
+  to: State,
+  atMs: number,
+  utr: boolean,
+  requests: number,
+): Payout => ({
   ...payout,
   timeline: [
     ...payout.timeline.slice(0, payout.stepsDone),
-    { afterMs: atMs - payout.createdAtMs, polls: null, to, utr, forced: true },
+    { afterMs: atMs - payout.createdAtMs, polls: null, to, utr, forced: true, requests },
   ],
 });
 

@@ -59,7 +59,7 @@ export const forceTransition: Handler<'transition', Payout> = (state, { txnId, t
   const payout = state.payouts[position]!;
   if (!mayMove(payout.state, to)) throw illegalTransition(payout, to);
   const utr = to !== 'FAILED' || state.index.active.dialect.status.utr_of_failed === 'set';
-  state.payouts[position] = withForcedStep(payout, to, nowMs(state), utr);
+  state.payouts[position] = withForcedStep(payout, to, nowMs(state), utr, state.requests.count);
   takeStep(state, position, nowMs(state), events);
   return state.payouts[position];
 };

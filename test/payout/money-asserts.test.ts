@@ -113,8 +113,11 @@ test('a payout never goes beyond its timeline, or makes a transition that does n
 
 test('a forced step replaces all steps ahead, and none that has happened', () => {
   const timeline = [utrAfter(1), step('SUCCESS', 2), step('REVERSED', 9)];
-  const forced = { afterMs: 3, polls: null, to: 'FAILED', utr: false, forced: true };
-  expect(withForcedStep(after(timeline, 1), 'FAILED', at(3), false).timeline).toEqual([timeline[0], forced]);
+  const forced = { afterMs: 3, polls: null, to: 'FAILED', utr: false, forced: true, requests: 5 };
+  expect(withForcedStep(after(timeline, 1), 'FAILED', at(3), false, 5).timeline).toEqual([
+    timeline[0],
+    forced,
+  ]);
 });
 
 test('reads are counted only while a step waits for them', () => {

@@ -102,6 +102,7 @@ export const payoutOf = (
       utr: false,
       done: true,
       forced: false,
+      after_request: null,
     })),
     ...change,
   });

@@ -466,11 +466,28 @@ test('a payout last seen PENDING counts as forgotten only if its client pays oth
   expect(verdictOf('pending-left', evidenceOf([sent, other], paid))).toBe('found notice');
   expect(verdictOf('pending-left', underWay([sent, other], paid))).toBe('inconclusive');
   expect(verdictOf('pending-left', evidenceOf([sent], paid))).toBe('not_exercised');
-  expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 2000 }], paid))).toBe('not_exercised');
+  expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 1999 }], paid))).toBe('not_exercised');
+  expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 2000 }], paid))).toBe('found notice');
   const stale = status({ ...sent, atMs: 3000 }); // its client was gone after that
   expect(verdictOf('pending-left', evidenceOf([sent, stale], paid))).toBe('not_exercised');
-  expect(verdictOf('pending-left', evidenceOf([unknown, other], paid))).toBe('passed');
   expect(verdictOf('pending-left', evidenceOf([sent, other]))).toBe('not_exercised');
+});
+
+test('pending-left passes only for a client that has followed every payout that it saw PENDING', () => {
+  const settled = (...references: string[]) => ({
+    payouts: references.map((reference) => payoutOf(reference, [['SUCCESS', 2000]])),
+  });
+  const one: Line[] = [{ state: 'PENDING' }, status({ state: 'SUCCESS', atMs: 3000 })];
+  const two = again('order-2', { state: 'PENDING', atMs: 1000 });
+  expect(verdictOf('pending-left', evidenceOf([unknown, two], settled('order-1')))).toBe('not_exercised');
+  expect(verdictOf('pending-left', evidenceOf(one, settled('order-1')))).toBe('passed');
+  const left = evidenceOf([one[0]!, two, status({ state: 'SUCCESS', atMs: 1500 })], {
+    payouts: [payoutOf('order-1', [['SUCCESS', 1500]]), payoutOf('order-2', [['SUCCESS', 2000]])],
+  });
+  expect(checkOf('pending-left', left)).toMatchObject({
+    verdict: 'inconclusive',
+    reason: 'the client sent no more requests after order-2 had settled, last seen PENDING',
+  });
 });
 
 test('a reversal counts as unseen only if its client saw the SUCCESS and pays others later', () => {

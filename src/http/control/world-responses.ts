@@ -104,13 +104,14 @@ export const transactionResponse = (payout: Payout, nowMs: number): TransactionR
   at_risk: payout.told === null,
   told: payout.told && { request: payout.told.request, at: iso(payout.told.atMs), as: payout.told.as },
   legal: [...legalNext(payout.state)],
-  timeline: payout.timeline.map(({ to, afterMs, polls, utr, forced }, index) => ({
+  timeline: payout.timeline.map(({ to, afterMs, polls, utr, forced, requests }, index) => ({
     to,
     at: isoOrNull(afterMs === null ? null : payout.createdAtMs + afterMs),
     polls,
     utr,
     done: index < payout.stepsDone,
     forced,
+    after_request: requests ?? null,
   })),
 });
 

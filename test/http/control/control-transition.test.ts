@@ -44,6 +44,7 @@ testRows(LEGAL_EDGES)(
       utr: to !== 'FAILED',
       done: true,
       forced: true,
+      after_request: 1,
     });
     const { data } = (await world.status({ txn_id: txnId })).body;
     expect(data).toMatchObject({

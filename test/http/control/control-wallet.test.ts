@@ -106,7 +106,7 @@ test('a payout is shown with its timeline and the reason for its state', async (
   };
   await world.world.use(slow);
   const { txn_id } = (await world.pay({ transfer_mode: 'NEFT', amount: 100 })).body.data;
-  const step = { polls: null, forced: false };
+  const step = { polls: null, forced: false, after_request: null };
   const planned = {
     txn_id,
     client_ref_id: 'order-1',

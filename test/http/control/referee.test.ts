@@ -480,3 +480,32 @@ test('the counts of a report fit its checks, also after its journal was cleared'
     expect([verdict, counts[verdict]]).toEqual([verdict, judged.length]);
   }
 });
+
+const FROZEN = { clock: '2026-01-15T10:30:00Z', settlement: 'manual' } as const;
+const untilReversed = {
+  name: 'returned',
+  match: { route: 'initiate' },
+  times: 1,
+  effect: { timeline: returned.effect.timeline },
+} as const;
+
+testRows<[how: string, found: CheckId, settle: (client: Client) => Promise<unknown>]>([
+  ['advance', 'reversal-unseen', ({ clock }) => clock.advance('idle')],
+  ['a transition', 'reversal-unseen', ({ world }) => world.transition('order-1', 'REVERSED')],
+  ['a transition', 'pending-left', ({ world }) => world.transition('order-1', 'FAILED')],
+])('on a frozen clock, requests right after the step of %s show that %s', async (_how, found, settle) => {
+  const one = await clientFor(FROZEN);
+  const verdict = async () =>
+    (await one.world.referee({}, { ended: true })).checks.find(({ id }) => id === found)!.verdict;
+  if (found === 'reversal-unseen') await one.world.rule(untilReversed);
+  await one.pay();
+  if (found === 'reversal-unseen') await one.clock.advance('2s');
+  if (found === 'reversal-unseen') await one.status(ORDER_1);
+  await one.balance(); // the same moment as the step that a test forces, and before it
+  await settle(one);
+  expect(await verdict()).toBe('not_exercised');
+  await one.balance();
+  expect(await verdict()).toBe('found');
+  await one.world.restore(await one.world.snapshot());
+  expect(await verdict()).toBe('found');
+});
