@@ -203,7 +203,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Runs a test once for every order in which `count` requests in flight can be released, each time after a reset of this world.
+   * Runs a test once for every order in which `count` requests in flight can be released, after a reset of this world, and each time
+   * from the same new world.
    *
    * @throws Error that names the first order in which the test failed
    */
@@ -214,8 +215,8 @@ export class World implements AsyncDisposable {
   /**
    * Judges how the client of this world has behaved so far.
    *
-   * @param settings of the referee for this world; they apply until others are set. Setting them begins a new verdict: findings from
-   *   before the last reset are dropped
+   * @param settings of the referee for this world; they apply until others are set. Setting them leaves out findings from before the
+   *   last reset
    * @param options `ended` once the client sends no more, so that what it has not asked for counts
    */
   async referee(

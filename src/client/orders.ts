@@ -60,6 +60,8 @@ export interface OrdersOptions extends HeldOptions {
 /** The part of a world that `runOrders` uses. */
 interface OrderedWorld {
   reset(): Promise<unknown>;
+  snapshot(): Promise<string>;
+  restore(snapshot: string): Promise<unknown>;
   rule(rule: RuleRequest): Promise<unknown>;
   held(count: number, options?: HeldOptions): Promise<readonly HeldRequest[]>;
 }
@@ -81,7 +83,7 @@ const inOrder = (one: HeldRequest, other: HeldRequest): number => {
   return a === b ? one.id - other.id : a < b ? -1 : 1;
 };
 
-/** Runs a test once for every order of requests in flight, each time in a new world. */
+/** Runs a test once for every order of requests in flight, each time in the same new world. */
 export async function runOrders(
   world: OrderedWorld,
   count: number,
@@ -96,8 +98,10 @@ export async function runOrders(
   }
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   const sequences = permutations(numbers);
+  await world.reset();
+  const empty = await world.snapshot(); // after another reset, settings of the referee would leave out what it found in the orders before
   for (const [index, sequence] of sequences.entries()) {
-    await world.reset();
+    if (index > 0) await world.restore(empty);
     await world.rule({ name: 'in-flight', match, times: count, effect: { hold: at } });
     let taken: readonly HeldRequest[] = [];
     const held = async (): Promise<readonly HeldRequest[]> => {
@@ -118,5 +122,5 @@ export async function runOrders(
       throw new Error(`${which}${released}: ${message}`, { cause });
     }
   }
-  await world.reset();
+  await world.restore(empty);
 }

@@ -11,9 +11,28 @@ import { isOut } from './payments.ts';
 /** How many findings of each check a kept verdict and a report on all worlds have; the others are counted. */
 export const FEW_FINDINGS = 5;
 
+/** What a world can lose its journal to. */
+export type Loss = 'reset' | 'restore' | 'undo' | 'clearing' | 'drop';
+
+/** After these the client goes on with the same payouts, so that expected ones may still be made. */
+const GOES_ON: ReadonlySet<Loss> = new Set(['undo', 'clearing']);
+
+export const isOver = (loss: Loss): boolean => !GOES_ON.has(loss);
+
+/** What a kept finding says in addition. A world that was dropped has nothing else to report. */
+const KEPT: Readonly<Record<Loss, string>> = {
+  reset: ' (from before a reset)',
+  restore: ' (from before a restore)',
+  undo: ' (from before an undo)',
+  clearing: ' (from before the journal was cleared)',
+  drop: '',
+};
+
 /** The verdict on one journal that a world has lost. */
 export interface Part {
   readonly report: WorldReport;
+  /** Absent where an older version kept it. */
+  readonly loss?: Loss;
   /** The id of the last request of the journal; null where it had none. Where that request is, the whole journal is. */
   readonly last: string | null;
   /** The ids of the requests that the findings show, by their numbers. */
@@ -70,7 +89,13 @@ function lost(parts: readonly Part[], now: Evidence | null): readonly Part[] {
   const present = idsOf(now?.requests ?? []);
   return parts
     .filter(({ last }) => !isThere(last, present))
-    .map(({ report, last, requestIds }) => ({ report: leftOf(report, requestIds, now), last, requestIds }));
+    .map((part) => ({ ...part, report: leftOf(part.report, part.requestIds, now) }));
+}
+
+/** The parts on journals that were lost since the last reset. */
+export function sinceReset(parts: readonly Part[], now: Evidence | null): readonly Part[] {
+  const left = lost(parts, now);
+  return left.slice(left.findLastIndex(({ loss }) => loss === 'reset') + 1);
 }
 
 /** The kept verdicts on what a world does not have again, and on the rest its present report. @param now what it has; null for nothing */
@@ -90,28 +115,39 @@ export const partsIn = (text: string | null): readonly Part[] =>
   text === null ? [] : (JSON.parse(text) as readonly Part[]);
 
 /** What is kept of the report on a journal. @param after what the world has since; null for nothing */
-export function partOf(
-  report: WorldReport,
-  requests: Requests,
-  isOver: boolean,
-  after: Evidence | null,
-): Part {
+export function partOf(report: WorldReport, requests: Requests, loss: Loss, after: Evidence | null): Part {
   const ids = new Map(requests.map(({ id, request_id }) => [id, request_id]));
-  const whole = isOver ? report : withOpenEnd(report);
-  const few = withFewFindings(leftOf(whole, Object.fromEntries(ids), after), FEW_FINDINGS);
+  const whole = isOver(loss) ? report : withOpenEnd(report);
+  const few = saying(
+    KEPT[loss],
+    withFewFindings(leftOf(whole, Object.fromEntries(ids), after), FEW_FINDINGS),
+  );
   const shown = new Set(
     few.checks.flatMap(({ findings }) => findings.flatMap((finding) => finding.requests)),
   );
   const requestIds = Object.fromEntries([...ids].filter(([nth]) => shown.has(nth)));
-  return { report: few, last: requests.at(-1)?.request_id ?? null, requestIds };
+  return { report: few, loss, last: requests.at(-1)?.request_id ?? null, requestIds };
+}
+
+const saying = (what: string, report: WorldReport): WorldReport => ({
+  ...report,
+  checks: report.checks.map((check) => ({
+    ...check,
+    findings: check.findings.map((finding) => ({ ...finding, message: finding.message + what })),
+  })),
+});
+
+/** Several parts as one, whose journals do not come back. */
+function joined(parts: readonly Part[]): readonly Part[] {
+  const report = together(parts, null, null);
+  if (report === null) return [];
+  return [{ ...parts.at(-1)!, report: withFewFindings(report, FEW_FINDINGS), last: null, requestIds: {} }];
 }
 
 /** The earlier parts, as they are kept beside the one on what a world had. */
 export function earlierParts(parts: readonly Part[], had: Evidence): readonly Part[] {
   const left = lost(parts, had);
   const old = left.slice(0, Math.max(0, left.length - PARTS + 1));
-  const joined = together(old, null, null);
-  if (joined === null) return left;
-  const first = { report: withFewFindings(joined, FEW_FINDINGS), last: null, requestIds: {} };
-  return [first, ...left.slice(old.length)];
+  const reset = old.findLastIndex(({ loss }) => loss === 'reset') + 1; // what is from before it may be left out
+  return [...joined(old.slice(0, reset)), ...joined(old.slice(reset)), ...left.slice(old.length)];
 }

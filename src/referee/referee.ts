@@ -1,7 +1,19 @@
 import type { ConductReports, RefereeSettings, WorldReport } from '../contract/conduct.ts';
 import type { Evidence } from './case.ts';
 import { judge, withFewFindings } from './judge.ts';
-import { earlierParts, FEW_FINDINGS, idsOf, isThere, partOf, partsIn, together } from './kept-verdict.ts';
+import {
+  earlierParts,
+  FEW_FINDINGS,
+  idsOf,
+  isOver,
+  isThere,
+  partOf,
+  partsIn,
+  sinceReset,
+  together,
+  type Loss,
+  type Part,
+} from './kept-verdict.ts';
 import { reportsOf } from './reports/summary.ts';
 
 /** What a report calls a world without a name of its own. */
@@ -43,10 +55,15 @@ export class Referee {
     this.#notes = notes;
   }
 
-  /** Begins a new verdict, so that a world that was reset can pass; unless there are settings for all worlds, which ask for the whole verdict. */
-  async configure(worldId: string, settings: RefereeSettings): Promise<void> {
+  /**
+   * Leaves out what was found before the last reset, so that a world that was reset can pass; unless there are settings for all worlds,
+   * which ask for the whole verdict.
+   *
+   * @param now what the world has
+   */
+  async configure(worldId: string, settings: RefereeSettings, now: Evidence): Promise<void> {
     await this.#notes.settings.change(worldId, () => JSON.stringify(settings));
-    await this.#forgetVerdict(worldId);
+    await this.#keepOnly(worldId, (parts) => sinceReset(parts, now));
   }
 
   /** From now on the verdicts on all worlds are kept. */
@@ -68,19 +85,18 @@ export class Referee {
   /**
    * Keeps the verdict on the journal that a world has lost, if it has lost any of it.
    *
-   * @param isOver false when its client goes on, so that expected payouts may still be made
    * @param after what the world has since; null for nothing
    */
   async keep(
     worldId: string,
     evidence: Evidence,
     settings: RefereeSettings,
-    isOver: boolean,
+    loss: Loss,
     after: Evidence | null = null,
   ): Promise<void> {
     if (isThere(evidence.requests.at(-1)?.request_id, idsOf(after?.requests ?? []))) return;
-    const report = judge(shortId(worldId), { ...evidence, expectsMore: !isOver }, settings);
-    const part = partOf(report, evidence.requests, isOver, after);
+    const report = judge(shortId(worldId), { ...evidence, expectsMore: !isOver(loss) }, settings);
+    const part = partOf(report, evidence.requests, loss, after);
     return this.#notes.kept.change(worldId, (before) =>
       JSON.stringify([...earlierParts(partsIn(before), evidence), part]),
     );
@@ -119,11 +135,15 @@ export class Referee {
   /** Forgets a world that is gone; keeps its verdict if somebody asks for all worlds. */
   async forget(worldId: string): Promise<void> {
     await this.#notes.settings.change(worldId, () => null);
-    await this.#forgetVerdict(worldId);
+    await this.#keepOnly(worldId, () => []);
   }
 
-  async #forgetVerdict(worldId: string): Promise<void> {
+  async #keepOnly(worldId: string, chosen: (parts: readonly Part[]) => readonly Part[]): Promise<void> {
     const { settingsOfAll, kept } = this.#notes;
-    if ((await settingsOfAll.get(ALL)) === null) await kept.change(worldId, () => null);
+    if ((await settingsOfAll.get(ALL)) !== null) return;
+    await kept.change(worldId, (before) => {
+      const left = chosen(partsIn(before));
+      return left.length === 0 ? null : JSON.stringify(left);
+    });
   }
 }

@@ -98,6 +98,20 @@ test('orders runs each order of three initiates once, in a new world, whatever t
   expect(await client.world.transactions()).toEqual([]);
 });
 
+test('what the referee found in each order stays found, also if its settings are given again', async () => {
+  const client = await clientFor(INSTANT);
+  const settings = { intent: 'beneficiary_account' } as const;
+  await client.world.referee(settings);
+  const run = async (order: Order): Promise<void> => {
+    const paying = ['a', 'b'].map((reference) => client.pay({ client_ref_id: reference }));
+    await order.release();
+    await Promise.all(paying);
+  };
+  await client.world.orders(2, run, PATIENT);
+  expect((await client.world.referee(settings)).counts.error).toBe(2);
+  await expect(client.world.expectGoodConduct(settings)).rejects.toThrow('(from before a restore)');
+});
+
 test.each<[what: string, run: (world: World) => Promise<void>, message: string]>([
   [
     'a test that releases nothing',

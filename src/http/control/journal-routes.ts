@@ -82,7 +82,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
     '/requests',
     operation('Journal', 'clearRequests', 'Clear the journal', ClearedResponse),
     ({ exchange: { world } }) =>
-      keepingVerdict(world.id, options, false, async () => ({
+      keepingVerdict(world.id, options, 'clearing', async () => ({
         cleared: await world.submit({ kind: 'forget', as: 'cleared' }),
       })),
   );

@@ -103,7 +103,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
     }),
     async ({ params: { id } }) => {
-      const wasThere = await keepingVerdict(id, options, true, () => worlds.drop(id));
+      const wasThere = await keepingVerdict(id, options, 'drop', () => worlds.drop(id));
       if (!wasThere) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       await referee.forget(id);
       return { dropped: id };

@@ -114,7 +114,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };
         const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
-        await keepingVerdict(world.id, options, true, () => world.submit(restore));
+        await keepingVerdict(world.id, options, 'restore', () => world.submit(restore));
         return world.read(worldResponse);
       },
     );

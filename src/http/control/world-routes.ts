@@ -55,7 +55,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     }),
     async ({ exchange: { world } }) => {
       const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
-      await keepingVerdict(world.id, options, true, () => world.submit(reset));
+      await keepingVerdict(world.id, options, 'reset', () => world.submit(reset));
       return world.read(worldResponse);
     },
   );
@@ -70,7 +70,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     }),
     async ({ exchange: { world }, body }) => {
       const undo = () => world.undo(body?.force === true);
-      const { name, atMs } = await keepingVerdict(world.id, options, false, undo);
+      const { name, atMs } = await keepingVerdict(world.id, options, 'undo', undo);
       return { undone: { action: name, at: iso(atMs) } };
     },
   );

@@ -5,6 +5,7 @@ import { readUnlessDropped } from '../../log/dropped.ts';
 import type { World } from '../../log/world.ts';
 import type { Worlds } from '../../log/worlds.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
+import { isOver, type Loss } from '../../referee/kept-verdict.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
 import type { MaybePromise } from '../../log/store.ts';
@@ -62,7 +63,7 @@ export function keepVerdict(
   return async () => {
     const settings = await referee.settingsToKeep(id);
     if (settings === null) return;
-    await referee.keep(id, evidenceOf(past, settings, wallNowMs, true, droppedBefore), settings, true);
+    await referee.keep(id, evidenceOf(past, settings, wallNowMs, true, droppedBefore), settings, 'drop');
   };
 }
 
@@ -83,22 +84,21 @@ export const evidenceOnListed = (
 /**
  * Does something that discards the journal of a world, and keeps the verdict on that journal if somebody wants it.
  *
- * @param isOver false when its payouts continue, so that expected ones may still be made
  * @param lose returns false if nothing was discarded
  */
 export async function keepingVerdict<T>(
   worldId: string,
   { referee, worlds, wallClock }: Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>,
-  isOver: boolean,
+  loss: Loss,
   lose: () => MaybePromise<T>,
 ): Promise<T> {
   const settings = await referee.settingsToKeep(worldId);
-  const evidence = settings && (await evidenceOnListed(worldId, worlds, settings, wallClock, isOver));
+  const evidence = settings && (await evidenceOnListed(worldId, worlds, settings, wallClock, isOver(loss)));
   const result = await lose();
   if (settings === null || evidence === null || result === false) return result;
   try {
-    const after = await evidenceOnListed(worldId, worlds, settings, wallClock, isOver);
-    await referee.keep(worldId, evidence, settings, isOver, after);
+    const after = await evidenceOnListed(worldId, worlds, settings, wallClock, isOver(loss));
+    await referee.keep(worldId, evidence, settings, loss, after);
   } catch (error) {
     // the operation itself is done, and a store that is unavailable is reported elsewhere
     if (!(error instanceof Refusal)) throw error;

@@ -1,5 +1,11 @@
 import type { FastifyReply } from 'fastify';
-import { ConductReports, RefereeQuery, WorldReport, type ReportFormat } from '../../contract/conduct.ts';
+import {
+  ConductReports,
+  RefereeQuery,
+  WorldReport,
+  type RefereeSettings,
+  type ReportFormat,
+} from '../../contract/conduct.ts';
 import type { World } from '../../log/world.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { githubAnnotations } from '../../referee/reports/annotations.ts';
@@ -37,13 +43,8 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or anno
 
 /** How the client of a world behaved. */
 export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) => {
-  const reportOn = async (world: World, clientEnded = false): Promise<WorldReport> => {
-    const settings = await referee.settingsOf(world.id);
-    const evidence = await world.read((state) =>
-      evidenceOf(state, settings, wallClock.nowMs(), clientEnded, world.droppedBefore),
-    );
-    return referee.report(world.id, evidence, settings);
-  };
+  const evidenceOn = (world: World, settings: RefereeSettings, clientEnded: boolean) =>
+    world.read((state) => evidenceOf(state, settings, wallClock.nowMs(), clientEnded, world.droppedBefore));
 
   app.get(
     '/referee',
@@ -51,20 +52,24 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
       description: DESCRIPTION,
       querystring: RefereeQuery,
     }),
-    async ({ exchange: { world }, query: { format = 'json', ended } }, reply) =>
-      sendAs(format, await reportOn(world, ended), reply),
+    async ({ exchange: { world }, query: { format = 'json', ended = false } }, reply) => {
+      const settings = await referee.settingsOf(world.id);
+      const evidence = await evidenceOn(world, settings, ended);
+      return sendAs(format, await referee.report(world.id, evidence, settings), reply);
+    },
   );
 
   app.put(
     '/referee',
     operation('Journal', 'instructReferee', 'Give the referee its settings for this world', WorldReport, {
       description:
-        'They apply until others replace them, which begins a new verdict. Until then, a reset keeps the verdict.',
+        'They apply until others replace them. From now on, findings are kept when the world loses its journal; those from before the last reset are left out.',
       body: CheckedSettings,
     }),
     async ({ exchange: { world }, body }) => {
-      await referee.configure(world.id, body);
-      return reportOn(world);
+      const evidence = await evidenceOn(world, body, false);
+      await referee.configure(world.id, body, evidence);
+      return referee.report(world.id, evidence, body);
     },
   );
 };

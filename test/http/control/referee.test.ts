@@ -282,6 +282,57 @@ test('a client that is fixed passes after a reset, unless the verdicts on all wo
   expect((await put(one, BY_REFERENCE)).body.passed).toBe(false);
 });
 
+testRows<[what: string, from: string, lose: (client: Client, empty: string) => Promise<unknown>]>([
+  ['a cleared journal', 'the journal was cleared', ({ world }) => world.clearRequests()],
+  ['an undo', 'an undo', ({ world }) => world.undo({ force: true })],
+  ['a restore', 'a restore', ({ world }, empty) => world.restore(empty)],
+])(
+  'settings that are given again leave out what was found before a reset, not before %s',
+  async (_what, from, lose) => {
+    const one = await clientFor();
+    const messages = async (settings?: object) => {
+      const { checks } = await one.world.referee(settings, { ended: true });
+      return checks.flatMap(({ findings }) => findings.map(({ message }) => message));
+    };
+    const amount = '₹1,500.50 too much';
+    const again = (reference: string) =>
+      `order-${reference}-b is a second payment of order-${reference}-a: ${amount}`;
+    const pay = async (reference: string) => {
+      for (const which of ['a', 'b']) await one.pay({ client_ref_id: `order-${reference}-${which}` });
+    };
+    await put(one, BY_REFERENCE);
+    await pay('1');
+    const empty = await one.world.reset().then(() => one.world.snapshot());
+    await one.world.fund(1);
+    await pay('2');
+    await lose(one, empty);
+    expect(await messages()).toEqual([
+      `${again('1')} (from before a reset)`,
+      `${again('2')} (from before ${from})`,
+    ]);
+    for (let time = 1; time <= 2; time += 1)
+      expect(await messages(BY_REFERENCE)).toEqual([`${again('2')} (from before ${from})`]);
+    for (let cleared = 1; cleared <= 12; cleared += 1) {
+      await one.balance();
+      await one.world.clearRequests();
+    }
+    expect(await messages(BY_REFERENCE)).toEqual([`${again('2')} (from before ${from})`]);
+    await one.world.reset();
+    expect(await messages(BY_REFERENCE)).toEqual([]);
+  },
+);
+
+test('of many journals that were lost, those since the last reset are told apart', async () => {
+  const one = await clientFor();
+  await put(one, BY_REFERENCE);
+  for (let nth = 1; nth <= 24; nth += 1) {
+    for (const which of ['a', 'b']) await one.pay({ client_ref_id: `order-${nth}-${which}` });
+    await (nth === 12 ? one.world.reset() : one.world.clearRequests());
+  }
+  expect((await one.world.referee()).counts.error).toBe(24);
+  expect((await put(one, BY_REFERENCE)).body.counts.error).toBe(12);
+});
+
 test('an expected payout that was missed before a reset is found, also if it is made after that', async () => {
   const one = await clientFor();
   await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });

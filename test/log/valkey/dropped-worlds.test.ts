@@ -206,7 +206,7 @@ describe('a world that one server drops and another has just used', () => {
     await referee.configureAll({});
     beforeReply(store, 'append', () => other.drop(DROPPED));
     const judgedBy = { referee, worlds: one, wallClock: systemClock() };
-    expect(await keepingVerdict(DROPPED, judgedBy, true, () => one.drop(DROPPED))).toBe(false);
+    expect(await keepingVerdict(DROPPED, judgedBy, 'drop', () => one.drop(DROPPED))).toBe(false);
     expect(await kept.all()).toEqual(new Map());
   });
 
