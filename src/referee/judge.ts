@@ -102,9 +102,9 @@ function checkReport(
     return { id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
   }
   if (whyMissing !== null) return without(id, 'inconclusive', whyMissing);
-  if (!isExercised) return without(id, 'not_exercised', null);
-  const whyOpen = unproven ?? (OF_SECOND_PAYMENTS.has(id) ? whyForgotten : null);
-  return without(id, whyOpen === null ? 'passed' : 'inconclusive', whyOpen);
+  const whyOpen = (isExercised ? unproven : null) ?? (OF_SECOND_PAYMENTS.has(id) ? whyForgotten : null);
+  if (whyOpen !== null) return without(id, 'inconclusive', whyOpen);
+  return without(id, isExercised ? 'passed' : 'not_exercised', null);
 }
 
 /** Checks of what became of one payout: one mistake shows in several of them. */

@@ -39,7 +39,8 @@ const ALL = 'all';
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
-const wasAsked = ({ requests, evicted }: Evidence): boolean => requests.length > 0 || evicted > 0;
+const wasAsked = ({ requests, evicted, ledger }: Evidence): boolean =>
+  requests.length > 0 || evicted > 0 || (ledger?.forgotten ?? 0) > 0;
 
 /** Whether the table of expected payouts was compared with what a world lost, and nothing has happened in that world since. */
 const isComparedAndUntouched = ({ checks }: WorldReport, evidence: Evidence): boolean =>
@@ -110,7 +111,7 @@ export class Referee {
     return together(parts, evidence, judge(shortId(worldId), evidence, settings))!;
   }
 
-  /** The same with few findings of each check; null for a world without requests. */
+  /** The same with few findings of each check; null for a world of whose client nothing is known. */
   async shortReport(
     worldId: string,
     evidence: Evidence,

@@ -246,7 +246,7 @@ test('a payment is not called the only one while a cleared journal may hide anot
   await one.pay({ client_ref_id: 'x' });
   expect(await verdict()).toBe('passed');
   await one.send('DELETE', '/_sandbox/requests');
-  expect(await verdict()).toBe('passed');
+  expect(await verdict()).toBe('inconclusive');
   await one.pay({ client_ref_id: 'y' });
   expect(await verdict()).toBe('inconclusive');
   await one.status({ client_ref_id: 'x' });
@@ -254,6 +254,19 @@ test('a payment is not called the only one while a cleared journal may hide anot
   const table = [{ account: '000123456789', amount: 1500.5, times: 2 }];
   await put(one, { intent: 'client_ref_id', expect: table }); // which says what was to be paid
   expect(await verdict()).toBe('passed');
+});
+
+test('two payments whose requests were cleared are no proof that nothing was paid twice', async () => {
+  const one = await clientFor({ settlement: 'instant' });
+  for (const client_ref_id of ['a', 'b']) await one.pay({ client_ref_id });
+  await one.world.clearRequests();
+  const reason =
+    '2 payouts were made by requests that were cleared from the journal, and may have been paid again';
+  for (const settings of [undefined, { intent: 'beneficiary_account' } as const]) {
+    const { checks } = await one.world.referee(settings, { ended: true });
+    for (const id of ['paid-twice', 'paid-more-often'])
+      expect(checks.find((check) => check.id === id)).toMatchObject({ verdict: 'inconclusive', reason });
+  }
 });
 
 test('a client that sends again what a restore has ended is not accused', async () => {
