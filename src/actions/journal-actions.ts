@@ -129,7 +129,7 @@ export const journalActions = [
     summary:
       'judge how the client of a world behaved: paid twice, gave up too early, retried too fast, and more',
     details:
-      'Without intent, a second reference of one payout is recognised only by an equal body. Other settings begin a new verdict, without what was before the last reset.',
+      'Without intent, a second reference of one payout is recognised only by an equal body. Give it each time: findings from before the last reset are then left out.',
     effect: 'changes',
     input: {
       intent: text(
@@ -151,10 +151,14 @@ export const journalActions = [
       const isNew = Object.keys(settings).length > 0;
       return world.referee(isNew ? (settings as RefereeSettingsInput) : undefined, { ended });
     },
-    lines: (report, { paint }) =>
-      terminalText(reportsOf([report]), paint)
+    lines: (report, { paint }, { intent, expect }) => [
+      ...terminalText(reportsOf([report]), paint)
         .trimEnd()
         .split('\n'),
+      ...((intent ?? expect) === undefined && report.judged_by
+        ? [`judged by ${report.judged_by}, given before`]
+        : []),
+    ],
     hasFailed: (report) => hasFailed(reportsOf([report]), 'error'),
   }),
   action({

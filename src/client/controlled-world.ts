@@ -244,7 +244,8 @@ export class World implements AsyncDisposable {
     const counting = SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1);
     if (counting.every((severity) => report.counts[severity] === 0)) return;
     const text = await (await this.#control.open('GET', '/referee?format=text&ended=true')).text();
-    throw new ExpectationError(`the client of this world did not behave well:\n${text}`, frames);
+    const by = given === undefined && report.judged_by ? `, judged by ${report.judged_by}, given before` : '';
+    throw new ExpectationError(`the client of this world did not behave well${by}:\n${text}`, frames);
   }
 
   /** Resets the world to a new one: wallet, payouts, clock, scenario, rules and journal. Delayed responses are aborted. */

@@ -168,6 +168,10 @@ export const WorldReport = z
       .describe(
         'Wall time from the first request to the end of the last one, as far as they are in the journal',
       ),
+    judged_by: z
+      .string()
+      .nullable()
+      .describe('The settings in force, in words; null for none: `intent beneficiary_account`'),
     counts: Counts,
     checks: z.array(CheckReport),
   })

@@ -21,6 +21,17 @@ export const CheckedSettings = RefereeSettings.extend({
   }),
 }).meta(RefereeSettings.meta()!);
 
+/** The settings that a verdict depends on, in words: `intent client_ref_id=^order-(\\d+)`; null for none. */
+export function settingsText({ intent = {}, expect, off = {}, limits }: RefereeSettings): string | null {
+  const parts = typeof intent === 'string' ? [`intent ${intent}`] : [];
+  for (const [field, pattern] of Object.entries(typeof intent === 'string' ? {} : intent))
+    parts.push(`intent ${field}=${pattern}`);
+  if (expect !== undefined) parts.push(`a table of expected payouts (${expect.length})`);
+  if (Object.keys(off).length > 0) parts.push(`checks that are off (${Object.keys(off).length})`);
+  if (limits !== undefined) parts.push('limits');
+  return parts.length === 0 ? null : parts.join(', ');
+}
+
 function fieldReader(intent: Intent): (call: Call) => string | null {
   const textOf = ({ body }: Call, field: string): string | null => {
     const value = body[field];

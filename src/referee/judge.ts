@@ -10,6 +10,7 @@ import type {
 import { bySeverity, CHECK_IDS } from '../contract/conduct.ts';
 import { caseOf, groupedBy, type Case, type Evidence } from './case.ts';
 import { because, findingOf, type Check } from './check.ts';
+import { settingsText } from './intents.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
 import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
@@ -155,7 +156,7 @@ type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
 /** @param found how many findings of each severity the checks have, also those that are left out */
 export function reportOf(
-  { name, id }: Pick<WorldReport, 'name' | 'id'>,
+  { name, id, judged_by }: Pick<WorldReport, 'name' | 'id' | 'judged_by'>,
   checks: readonly CheckReport[],
   found: SeverityCounts,
   duration_ms: number,
@@ -166,6 +167,7 @@ export function reportOf(
     id,
     passed: found.error === 0,
     duration_ms,
+    judged_by: judged_by ? withoutControls(judged_by) : null, // a kept report of an older version has none
     counts: {
       ...found,
       passed: judged('passed'),
@@ -192,7 +194,11 @@ export function judge(id: string, evidence: Evidence, settings: RefereeSettings 
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   return reportOf(
-    { name: settings.name ?? evidence.name ?? id, id: withoutControls(id) },
+    {
+      name: settings.name ?? evidence.name ?? id,
+      id: withoutControls(id),
+      judged_by: settingsText(settings),
+    },
     checks.map((check) => shortened(check, MOST_FINDINGS)),
     found,
     durationMs(facts),

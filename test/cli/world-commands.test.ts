@@ -438,3 +438,19 @@ test('a flag overrides the variable, and --url accepts the address of the dashbo
   const { stdout } = await runInProcess(['payouts', '--url', `${url}/_sandbox/`, '--key', apiKey], other);
   expect(stdout).toContain('order-1');
 });
+
+test('verdict says which settings are in force, and which findings are from before a reset', async () => {
+  const { run, world, pay } = await companion();
+  const verdict = async (...args: string[]) => (await run('verdict', ...args)).stdout;
+  await pay({ client_ref_id: 'a' });
+  expect(await verdict()).not.toContain('judged by');
+  await pay({ client_ref_id: 'b' });
+  const given = await verdict('--intent', 'beneficiary_account');
+  expect(given).toContain('b is a second payment of a: ₹1,500.50 too much\n');
+  expect(given).not.toContain('judged by');
+  await world.reset();
+  const kept = await verdict();
+  expect(kept).toContain('b is a second payment of a: ₹1,500.50 too much (from before a reset)\n');
+  expect(kept).toMatch(/\njudged by intent beneficiary_account, given before\n$/);
+  expect(await verdict('--intent', 'beneficiary_account')).not.toContain('second payment');
+});
