@@ -29,8 +29,8 @@ export interface Call {
   /** HTTP status that the client saw; null for none. */
   readonly status: number | null;
   readonly seen: Seen;
-  /** How long the response asked the client to wait; null when it did not. */
-  readonly retryAfterMs: number | null;
+  /** How long the response asked the client to wait; null when it did not. Until a date: world time from the request on. */
+  readonly retryAfter: { readonly ms: number; readonly isDate: boolean } | null;
   /** Whether it made a payout; null when nobody knows. */
   readonly committed: boolean | null;
 }
@@ -50,13 +50,13 @@ function seenOf(entry: JournalEntry): Seen {
 }
 
 /** Retry-After in seconds, or as a date. */
-function retryAfterMs({ answer }: JournalEntry, endedMs: number): number | null {
+function retryAfterOf({ answer, at }: JournalEntry): Call['retryAfter'] {
   if (answer === null || (answer.status !== 429 && answer.status !== 503)) return null;
   const name = Object.keys(answer.headers).find((header) => header.toLowerCase() === 'retry-after');
   const text = String(name === undefined ? '' : answer.headers[name]);
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{1,9}$/.test(text)) return { ms: Number(text) * 1000, isDate: false };
   const untilMs = Date.parse(/[A-Z]/.test(text) ? text : ''); // Node.js reads 1.5 as the fifth of January
-  return Number.isNaN(untilMs) ? null : Math.max(untilMs - endedMs, 0);
+  return Number.isNaN(untilMs) ? null : { ms: Math.max(untilMs - Date.parse(at), 0), isDate: true };
 }
 
 function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
@@ -115,7 +115,7 @@ export function callOf(
     wasLeft: outcome === 'client_gone' || fault === 'hang' || (fault === 'slow-body' && outcome === 'fault'),
     status: statusOf(entry),
     seen: seenOf(entry),
-    retryAfterMs: retryAfterMs(entry, endedMs),
+    retryAfter: retryAfterOf(entry),
     committed: entry.committed,
   };
 }

@@ -32,7 +32,7 @@ const KEPT: Readonly<Record<Loss, string>> = {
 export interface Part {
   readonly report: WorldReport;
   /** Absent where an older version kept it. */
-  readonly loss?: Loss;
+  readonly loss?: Loss | undefined;
   /** The id of the last request of the journal; null where it had none. Where that request is, the whole journal is. */
   readonly last: string | null;
   /** The ids of the requests that the findings show, by their numbers. */
@@ -89,7 +89,12 @@ function lost(parts: readonly Part[], now: Evidence | null): readonly Part[] {
   const present = idsOf(now?.requests ?? []);
   return parts
     .filter(({ last }) => !isThere(last, present))
-    .map((part) => ({ ...part, report: leftOf(part.report, part.requestIds, now) }));
+    .map(({ report, loss, last, requestIds }) => ({
+      report: leftOf(report, requestIds, now),
+      loss,
+      last,
+      requestIds,
+    }));
 }
 
 /** The parts on journals that were lost since the last reset. */

@@ -459,6 +459,24 @@ test('a 500 is no reason to pay an account again once the SUCCESS of its payout 
   expect(often({ ...lost, tookMs: 3000, endedAfter: 2 }, other)).toBe('found warning');
 });
 
+test.each([
+  ['passed', 61_000, 1000],
+  ['found warning', 1000, 61_000],
+])(
+  'a Retry-After that is a date has %s after %d ms of world time and %d ms of the machine',
+  (verdict, atMs, wallMs) => {
+    const headers = { 'Retry-After': 'Thu, 15 Jan 2026 10:31:00 GMT' };
+    for (const year of ['2026', '2027']) {
+      const wall = (ms: number) => ({ wall_at: `${year}-01-15T10:3${Math.floor(ms / 60_000)}:01.000Z` });
+      const lines: Line[] = [
+        { http: 429, headers, change: wall(0) },
+        { atMs, change: wall(wallMs) },
+      ];
+      expect(verdictOf('retry-after-ignored', evidenceOf(lines))).toBe(verdict);
+    }
+  },
+);
+
 test('a payout last seen PENDING counts as forgotten only if its client pays others later', () => {
   const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 2000]])] };
   const sent: Line = { state: 'PENDING' };

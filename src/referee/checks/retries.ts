@@ -38,14 +38,19 @@ export const retryAfterIgnored: Check = {
     evaluateEach(rows(facts), (calls) => {
       let result: null | undefined;
       for (const [index, asked] of calls.entries()) {
-        if (asked.retryAfterMs === null || asked.wasLeft) continue;
+        const { retryAfter } = asked;
+        if (retryAfter === null || asked.wasLeft) continue;
         const again = calls.slice(index + 1).find((call) => !overlaps(asked, call));
         if (again === undefined) continue; // whoever does not come back has not waited either
         result = null;
-        const pauseMs = pauseBetween(asked, again);
-        if (pauseMs + ROUNDING_MS >= asked.retryAfterMs * TOLERANCE) continue;
+        const pauseMs = retryAfter.isDate ? again.atMs - asked.atMs : pauseBetween(asked, again);
+        if (pauseMs + ROUNDING_MS >= retryAfter.ms * TOLERANCE) continue;
         return {
-          message: `${again.reference} was ${again.route === 'status' ? 'asked for' : 'sent'} again after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(asked.retryAfterMs)}`,
+          message: `${again.reference} was ${again.route === 'status' ? 'asked for' : 'sent'} again ${
+            retryAfter.isDate
+              ? `${timeText(retryAfter.ms - pauseMs)} before the date in the Retry-After of the ${asked.status}`
+              : `after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(retryAfter.ms)}`
+          }`,
           fix: 'wait as long as Retry-After says before the same payout is sent again',
           calls: [asked, again],
         };
@@ -69,7 +74,7 @@ const NO_PAUSE_MS = 5;
 const repeatsIn = (sends: readonly Call[]) =>
   sends.slice(1).flatMap((call, index) => {
     const before = sends[index]!;
-    if (before.seen.kind === 'state' || before.retryAfterMs !== null || overlaps(before, call)) return [];
+    if (before.seen.kind === 'state' || before.retryAfter !== null || overlaps(before, call)) return [];
     const tookMs = before.endedMs - before.beganMs;
     return {
       before,
