@@ -93,7 +93,8 @@ export class TestWorld extends World {
   /**
    * Compares what the client says of a payout in the end with the ledger. A client that says that it is in doubt is right.
    *
-   * @throws ExpectationError if the payout was made and the client reports a failure, or the other way round
+   * @throws ExpectationError if the client reports a failure of a payout that was or may still be paid, or reports as paid what is not
+   *   SUCCESS
    */
   async reported(reference: string, outcome: (typeof OUTCOMES)[number]): Promise<void> {
     const frames = callerFrames();
@@ -101,15 +102,24 @@ export class TestWorld extends World {
       throw new TypeError(`reported takes one of ${OUTCOMES.join(', ')}, not ${outcome}`);
     checkReference(reference);
     const payouts = await this.transactions({ client_ref_id: reference });
-    const made = payouts.find(({ status }) => status === 'PENDING' || status === 'SUCCESS');
-    if (outcome === 'failed' && made !== undefined) {
-      const what = `${reference} was paid (₹${made.amount}, ${made.status})`;
-      throw new ExpectationError(`${what}, but the client reports a failure`, frames);
+    const latest =
+      payouts.find(({ status }) => status === 'SUCCESS') ??
+      payouts.find(({ status }) => status === 'PENDING') ??
+      payouts.at(-1);
+    const status = latest?.status;
+    const amount = latest?.amount.toLocaleString('en-IN', { style: 'currency', currency: 'INR' });
+    if (outcome === 'failed' && (status === 'SUCCESS' || status === 'PENDING')) {
+      const what =
+        status === 'SUCCESS' ? `was paid (${amount})` : `is PENDING (${amount}) and may still be paid`;
+      throw new ExpectationError(`${reference} ${what}, but the client reports a failure`, frames);
     }
-    if (outcome === 'paid' && made === undefined) {
-      const state = payouts.at(-1)?.status;
-      const what = state === undefined ? await unknownReference(this, reference) : `${reference} is ${state}`;
-      throw new ExpectationError(`${what}, but the client reports that it was paid`, frames);
+    if (outcome === 'paid' && status !== 'SUCCESS') {
+      const what =
+        status === undefined
+          ? await unknownReference(this, reference)
+          : `${reference} is ${status} (${amount})`;
+      const why = status === 'PENDING' ? ', which it cannot know' : '';
+      throw new ExpectationError(`${what}, but the client reports that it was paid${why}`, frames);
     }
   }
 

@@ -305,16 +305,23 @@ test.each([
 test('a client may say what became of a payout, and is wrong when the ledger says something else', async () => {
   const world = await worldFor(FROZEN);
   await world.rule({ match: { client_ref_id: 'lost' }, effect: { commit: true, respond: { status: 500 } } });
-  await world.pay({ client_ref_id: 'lost' });
+  const saying = async (outcome: 'paid' | 'failed') =>
+    (await errorOf(world.reported('lost', outcome))).message;
+  await world.pay({ client_ref_id: 'lost', amount: 123_456.5 });
   await world.reported('lost', 'in-doubt');
+  const pending = 'lost is PENDING (₹1,23,456.50)';
+  expect(await saying('paid')).toBe(
+    `${pending}, but the client reports that it was paid, which it cannot know`,
+  );
+  expect(await saying('failed')).toBe(`${pending} and may still be paid, but the client reports a failure`);
+  const before = await world.snapshot();
+  await world.transition('lost', 'SUCCESS');
   await world.reported('lost', 'paid');
-  const wrong = await errorOf(world.reported('lost', 'failed'));
-  expect(wrong.message).toBe('lost was paid (₹1000, PENDING), but the client reports a failure');
+  expect(await saying('failed')).toBe('lost was paid (₹1,23,456.50), but the client reports a failure');
+  await world.restore(before);
   await world.transition('lost', 'FAILED'); // a reference will do
   await world.reported('lost', 'failed');
-  expect((await errorOf(world.reported('lost', 'paid'))).message).toBe(
-    'lost is FAILED, but the client reports that it was paid',
-  );
+  expect(await saying('paid')).toBe('lost is FAILED (₹1,23,456.50), but the client reports that it was paid');
   expect((await errorOf(world.reported('unsent', 'paid'))).message).toContain(
     'no payout has the reference unsent',
   );
@@ -333,7 +340,7 @@ test('a payout that was made twice and whose money is back is named by its lates
     await world.transition('order-1', to);
   }
   const error = await errorOf(world.reported('order-1', 'paid'));
-  expect(error.message).toBe('order-1 is REVERSED, but the client reports that it was paid');
+  expect(error.message).toBe('order-1 is REVERSED (₹1,000.00), but the client reports that it was paid');
 });
 
 test('waitFor sees a state that was reached before it read the events', async () => {
