@@ -13,6 +13,7 @@ export const CHECK_IDS = [
   'reference-reused',
   'paid-more-often',
   'resent-after-success',
+  'resent-after-failure',
   'never-asked',
   'not-found-believed',
   'pending-left',

@@ -12,7 +12,12 @@ import { caseOf, groupedBy, type Case, type Evidence } from './case.ts';
 import { because, findingOf, type Check } from './check.ts';
 import { settingsText } from './intents.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
-import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
+import {
+  referenceReused,
+  resentAfterFailure,
+  resentAfterSuccess,
+  sameReferenceAtOnce,
+} from './checks/one-reference.ts';
 import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
 import { paidMoreOften } from './checks/paid-more-often.ts';
 import { paidTwice, samePayoutAtOnce } from './checks/paying-again.ts';
@@ -29,6 +34,7 @@ const CHECKS: Readonly<Record<CheckId, Check>> = {
   'reference-reused': referenceReused,
   'paid-more-often': paidMoreOften,
   'resent-after-success': resentAfterSuccess,
+  'resent-after-failure': resentAfterFailure,
   'never-asked': neverAsked,
   'not-found-believed': notFoundBelieved,
   'pending-left': pendingLeft,

@@ -85,6 +85,7 @@ const B = 'order-1-b';
 const NPCI: RefereeSettingsInput = { limits: { polling: 'npci' } };
 const missing = status({ http: 404 });
 const sees = (state: string): Line => status({ state });
+const replaysFailed: Line = { state: 'FAILED', change: { committed: false, replayed: true } };
 const busy = (http: number): Line => ({ http, headers: { 'Retry-After': '30' } });
 const times = (count: number, line: Line): Line[] => Array.from({ length: count }, () => line);
 /** Requests at these minutes of the world's clock, whatever the time on the wall. */
@@ -171,6 +172,11 @@ const VERDICTS: readonly VerdictCase[] = [
   ['resent-after-success', 'passed', [sees('SUCCESS'), sees('SUCCESS')]],
   ['resent-after-success', 'passed', [sees('SUCCESS'), sees('REVERSED'), {}]],
   ['resent-after-success', 'not_exercised', [PENDING, {}]],
+  ['resent-after-failure', 'found notice', [PENDING, sees('FAILED'), again('order-1', replaysFailed)]],
+  ['resent-after-failure', 'passed', [unknown, again('order-1', replaysFailed)]], // it did not know yet
+  ['resent-after-failure', 'passed', [PENDING, sees('FAILED'), again('order-2')]],
+  ['resent-after-failure', 'passed', [PENDING, sees('FAILED'), {}]], // which made another payout
+  ['resent-after-failure', 'not_exercised', [PENDING, {}]],
   ['never-asked', 'found warning', [unknown]],
   ['never-asked', 'found warning', [{ http: 200 }]],
   ['never-asked', 'found warning', [unknown, { http: 429 }]],

@@ -151,6 +151,19 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     },
   },
   {
+    habit:
+      'a failed payout that is sent again under its old reference, and taken for paid because of the 200',
+    check: 'resent-after-failure',
+    severity: 'notice',
+    setUp: use('fails-late'),
+    async run(api) {
+      const { txnId } = await api.initiate(order(1));
+      await api.pause(180 * MINUTE);
+      await api.status({ txn_id: txnId! });
+      await api.initiate(order(1));
+    },
+  },
+  {
     habit: 'amounts that are sums of floats',
     check: 'amount-not-paise',
     severity: 'error',
