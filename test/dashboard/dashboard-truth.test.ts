@@ -48,6 +48,38 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     expect(await page.getByRole('main').getByText('PENDING', { exact: true }).count()).toBe(0);
   });
 
+  test('what the referee cannot judge is not shown as free of findings: Conduct and the Overview say why', async () => {
+    const { payer, show } = await newWorld({ clock: FROZEN, journalEntries: 8 });
+    for (const client_ref_id of ['once', 'twice'])
+      await payer.pay({ client_ref_id, beneficiary_account: LOST, amount: 5000 });
+    const { view } = await show();
+    const overview = await view('Overview');
+    await overview.getByText('twice is a second payment of once').waitFor();
+    const inconclusive = overview.getByRole('list', { name: 'Inconclusive checks' });
+    expect(await inconclusive.count()).toBe(0); // the client may still ask, which is as usual
+    const conduct = await view('Conduct');
+    await conduct.getByText('1 warning, 1 check inconclusive').waitFor();
+    await conduct.getByText('never-asked inconclusive: the client may still ask for').waitFor();
+    for (let nth = 0; nth < 8; nth += 1) await payer.balance(); // the journal has no payment any more
+    await conduct.getByText(/^2\d checks inconclusive$/).waitFor();
+    await conduct.getByText(/^2\d checks inconclusive: 2 older requests were dropped/).waitFor();
+    expect(await conduct.getByText('no findings').count()).toBe(0);
+    await view('Overview');
+    await inconclusive.getByText('2 older requests were dropped').waitFor();
+  });
+
+  test('Conduct follows settings of the referee that another client changes, also while nothing else happens', async () => {
+    const { payer, view } = await shownWorld();
+    for (const client_ref_id of ['one', 'two']) await payer.pay({ client_ref_id, amount: 10.005 });
+    const conduct = await view('Conduct');
+    const finding = conduct.getByRole('listitem').filter({ hasText: 'amount-not-paise' });
+    await finding.first().waitFor();
+    await payer.world.referee({ off: { 'amount-not-paise': 'our amounts come from a file' } });
+    await finding.first().waitFor({ state: 'detached' });
+    await conduct.getByText('What your client does wrong with the money appears here').waitFor();
+    expect(await finding.count()).toBe(0);
+  });
+
   test('the name of a world is shown beside its key', async () => {
     const { payer, show } = await newWorld();
     const named = await fetch(`${payer.world.url}/_sandbox/world`, {

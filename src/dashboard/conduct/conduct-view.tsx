@@ -5,7 +5,7 @@ import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
 import { counted, countedOf } from '../ui/formats.ts';
 import { countsText } from './client-findings.ts';
-import { FindingList, RequestButtons } from './finding-list.tsx';
+import { FindingList, InconclusiveList, RequestButtons } from './finding-list.tsx';
 import { BREAKS, isBreak, scoreOf } from './scorecard.ts';
 import css from './conduct.module.css';
 
@@ -94,7 +94,7 @@ function BreakClient() {
 export function ConductView() {
   const live = useLive();
   const report = live.report.value;
-  const { all, counts, ofPage } = live.findings.value;
+  const { all, counts, ofPage, lacksEvidence } = live.findings.value;
   const notices = all.filter(({ finding }) => finding.severity === 'notice');
   const serious = all.slice(0, all.length - notices.length);
   const sum = counts.error + counts.warning;
@@ -119,10 +119,11 @@ export function ConductView() {
               </span>
             )}
           </header>
-          {report !== null && sum === 0 && (
+          {report !== null && sum === 0 && !lacksEvidence && (
             <p class="note">What your client does wrong with the money appears here, with how to fix it.</p>
           )}
           <FindingList found={serious} />
+          <InconclusiveList />
           {notices.length > 0 && (
             <details>
               <summary>Notices ({countedOf(notices.length, counts.notice)})</summary>

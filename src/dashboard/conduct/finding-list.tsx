@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { openRequest } from '../shell/navigation.ts';
+import { useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
-import { counted } from '../ui/formats.ts';
+import { counted, plural } from '../ui/formats.ts';
 import type { Found } from './client-findings.ts';
 import css from './conduct.module.css';
 
@@ -17,6 +18,23 @@ export const RequestButtons = ({ requests }: { readonly requests: readonly numbe
     ))}
   </p>
 );
+
+const FEW_CHECKS = 3;
+
+/** Why checks are inconclusive: the absence of their findings proves nothing. */
+export function InconclusiveList() {
+  const { inconclusive } = useLive().findings.value;
+  if (inconclusive.length === 0) return null;
+  return (
+    <ul class="stack note" aria-label="Inconclusive checks">
+      {inconclusive.map(({ reason, ids }) => (
+        <li key={reason} title={ids.join(', ')}>
+          {ids.length > FEW_CHECKS ? plural(ids.length, 'check') : ids.join(', ')} inconclusive: {reason}
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 /** Findings of the referee, with how to fix them and the requests that show them. */
 export function FindingList({ found }: { readonly found: readonly Found[] }) {

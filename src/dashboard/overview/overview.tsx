@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import { FindingList } from '../conduct/finding-list.tsx';
+import { FindingList, InconclusiveList } from '../conduct/finding-list.tsx';
 import { openPayout, showRisk } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
@@ -155,7 +155,7 @@ export function Overview() {
                 <ShortList label="Payouts at risk" rows={live.atRisk.value?.slice(0, MOST_RISKS) ?? []} />
               </div>
             )}
-            {found.all.length > 0 && (
+            {(found.all.length > 0 || found.lacksEvidence) && (
               <div class={`block ${css.findings}`}>
                 <header>
                   <h3>What your client does wrong</h3>
@@ -163,6 +163,7 @@ export function Overview() {
                     All findings
                   </a>
                 </header>
+                {found.lacksEvidence && <InconclusiveList />}
                 <FindingList found={found.all.slice(0, MOST_FINDINGS)} />
               </div>
             )}

@@ -34,6 +34,8 @@ const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
 /** How often the world is judged while requests come, since that takes the server longer than most calls. */
 const JUDGE_EVERY_MS = 2000;
+/** How often it is judged although no request comes: another client may have changed the settings of the referee. */
+const JUDGE_AGAIN_EVERY_MS = 10_000;
 /** How often the sums are requested although nothing happens: a server or a store may be gone. */
 const LOOK_EVERY_MS = 3000;
 
@@ -86,9 +88,10 @@ export class LiveWorld {
   readonly #judging = new Together(() => this.#judge(), JUDGE_EVERY_MS);
   readonly #waiting: WorldEvent[] = [];
   #taking: ReturnType<typeof setTimeout> | undefined;
-  readonly #looking = setInterval(() => {
-    if (!document.hidden && this.feed.connection.value.state === 'live') this.#asking.order();
-  }, LOOK_EVERY_MS);
+  readonly #timers = [
+    setInterval(() => this.#again(this.#asking), LOOK_EVERY_MS),
+    setInterval(() => this.#again(this.#judging), JUDGE_AGAIN_EVERY_MS),
+  ];
   /** The reading of the whole world that is under way; null for none. */
   #reading: Promise<void> | null = null;
   #mustRead = false;
@@ -119,7 +122,7 @@ export class LiveWorld {
     this.feed.close();
     this.#asking.close();
     this.#judging.close();
-    clearInterval(this.#looking);
+    for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#taking);
   }
 
@@ -138,6 +141,10 @@ export class LiveWorld {
       this.payouts.takeOlder(older);
     }
     this.#asking.order(); // some of them may have changed meanwhile
+  }
+
+  #again(task: Together): void {
+    if (!document.hidden && this.feed.connection.value.state === 'live') task.order();
   }
 
   #takeWaiting(): void {
