@@ -245,7 +245,12 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await said
       .getByText(/The client has sent 2 requests since the last action \(rule\): #1 .* two\.$/)
       .waitFor();
-    await said.getByRole('button', { name: 'Undo these too' }).click();
+    await payer.pay({ client_ref_id: 'three' });
+    const force = said.getByRole('button', { name: 'Undo these too' });
+    await force.click(); // which did not name the third
+    await said.getByText(/The client has sent 3 requests since .* three\.$/).waitFor();
+    expect(await payer.world.transactions()).toHaveLength(3);
+    await force.click();
     await said.getByText('Taken back: rule.').waitFor();
     expect(await payer.world.rules('world')).toEqual([]);
     expect(await payer.world.transactions()).toEqual([]);

@@ -33,17 +33,25 @@ export interface Effects {
   readonly undo?: boolean;
 }
 
-/** Takes the last control actions back, and says which they were. @param force also takes back the requests since then */
-export async function undo(live: LiveWorld, actions = 1, force = false): Promise<void> {
+/** Takes the last control action back. @param agreed the refusal after which it may be forced: another one names other requests */
+const takeBack = ({ world }: LiveWorld, agreed: string | null) =>
+  world.undo().catch((error: unknown) => {
+    if (refusalText(error) !== agreed) throw error;
+    return world.undo({ force: true });
+  });
+
+/** Takes the last control actions back, and says which they were. @param agreed what the user was told that it also takes back */
+export async function undo(live: LiveWorld, actions = 1, agreed: string | null = null): Promise<void> {
   const done = live.news.expect(['restore']);
   const taken: string[] = [];
   try {
-    while (taken.length < actions) taken.push((await live.world.undo({ force })).action);
+    while (taken.length < actions) taken.push((await takeBack(live, agreed)).action);
     live.news.replaced.value += 1;
     live.news.show({ text: `Taken back: ${[...new Set(taken)].join(', ')}.` });
   } catch (error) {
-    const [why, forced] = refusalText(error).split(FORCED, 2);
-    const offer = { label: 'Undo these too', act: () => void undo(live, actions - taken.length, true) };
+    const refusal = refusalText(error);
+    const [why, forced] = refusal.split(FORCED, 2);
+    const offer = { label: 'Undo these too', act: () => void undo(live, actions - taken.length, refusal) };
     live.news.show({ text: why!, offer: forced === undefined ? undefined : offer });
   } finally {
     done();
