@@ -130,9 +130,10 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     expect(await payer.world.transactions()).toHaveLength(1);
     await button('Reset').click();
     await world.getByRole('alert').waitFor();
-    await payer.pay(); // by somebody else, as the restored state
-    await payer.world.restore(await payer.world.snapshot());
-    await world.getByRole('alert').waitFor({ state: 'detached' }); // it asked about one payout
+    await payer.pay(); // by somebody else
+    await world.getByRole('alert').getByText('This world has 2 payouts and 2 requests').waitFor();
+    await payer.world.reset();
+    await world.getByRole('alert').waitFor({ state: 'detached' }); // there is nothing left to lose
     await payer.world.restore(snapshot.text);
     await button('Reset').click();
     await button('Reset this world').click();
@@ -157,7 +158,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     expect(await button('Load the snapshot').count()).toBe(0); // nothing is asked for a file that cannot be loaded
     await world.getByLabel('Snapshot to load').setInputFiles(file(snapshot.text));
     await button('Load the snapshot').waitFor();
-    const askedAgain = page.waitForResponse('**/_sandbox/requests?order=oldest*');
+    const askedAgain = page.waitForResponse('**/_sandbox/requests?limit=1');
     readLate();
     await askedAgain; // the world was read again because of the undo, and the question is still true
     await button('Load the snapshot').click();
@@ -190,7 +191,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await world.getByRole('button', { name: 'Fork' }).click();
     const refusal = world.getByText('This is the key of this world: enter another one.');
     await refusal.waitFor();
-    const answer = await holdBack(seen, '**/_sandbox/requests?order=oldest*');
+    const answer = await holdBack(seen, '**/_sandbox/requests?limit=1');
     await world.getByLabel('Key of the fork').fill(one.apiKey);
     await refusal.waitFor({ state: 'detached' }); // it was about another key
     await world.getByRole('button', { name: 'Fork' }).click();
@@ -199,6 +200,8 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await world
       .getByText(`The world of ${one.apiKey} has 1 payout and 1 request, which this replaces.`)
       .waitFor();
+    await one.pay({ client_ref_id: 'meanwhile' });
+    await world.getByText(`The world of ${one.apiKey} has 2 payouts and 2 requests`).waitFor();
     await world.getByRole('button', { name: 'Replace it' }).click();
     await world.getByRole('button', { name: `Show ${one.apiKey}` }).waitFor();
     expect(await one.world.transactions()).toEqual(await payer.world.transactions());

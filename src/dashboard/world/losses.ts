@@ -1,5 +1,6 @@
 import type { ScenarioResponse, WorldResponse } from '../../contract/control-responses.ts';
 import type { World } from '../../client/controlled-world.ts';
+import { WorldPages } from '../store/world-pages.ts';
 import { plural } from '../ui/formats.ts';
 
 /** What a world has that a reset or a snapshot would replace, apart from its requests. */
@@ -25,6 +26,10 @@ export function lossText({ summary, scenario }: Contents, requests: number): str
 
 /** The same for a world as it is now. The sandbox is asked, since what the page shows may be older, or not loaded yet. */
 export async function lossIn(world: World): Promise<string | null> {
-  const [summary, scenario] = [await world.summary(), await world.scenario()];
-  return lossText({ summary, scenario }, (await world.requests()).length);
+  const [summary, scenario, journal] = await Promise.all([
+    world.summary(),
+    world.scenario(),
+    new WorldPages(world.url, world.apiKey).requests(1),
+  ]);
+  return lossText({ summary, scenario }, journal.requests.length + journal.left_out);
 }

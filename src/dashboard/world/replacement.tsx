@@ -18,12 +18,13 @@ interface Replacement {
 export function useReplacement() {
   const action = useAction();
   const [asked, setAsked] = useState<(Replacement & { readonly loss: string }) | null>(null);
-  const { readings } = useLive();
+  const { summary } = useLive();
   useEffect(() => {
     if (asked === null) return;
-    const withdraw = (): void => setAsked((now) => (now === asked ? null : now));
-    lossIn(asked.world).then((loss) => loss !== asked.loss && withdraw(), withdraw);
-  }, [readings.value]); // the world may be another one: what was asked must still be true
+    const renew = (loss: string | null): void =>
+      setAsked((now) => (now?.act !== asked.act ? now : loss === null ? null : { ...now, loss }));
+    lossIn(asked.world).then(renew, () => renew(null));
+  }, [summary.value]); // it has changed, or may be another one: what is asked must still be true
   const carryOut = async ({ act }: Replacement): Promise<string | void> => {
     const said = await act();
     setAsked(null);
