@@ -216,6 +216,14 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await keyboard.press('ArrowRight');
     await preview.getByText('1 REVERSED; balance ₹10,00,000.00').waitFor();
     expect((await payer.world.transactions())[0]!.status).toBe('PENDING');
+    await payer.world.fund(500); // by somebody else: the future is another one
+    await preview.getByText('1 REVERSED; balance ₹10,00,500.00').waitFor();
+    await payer.world.withdraw(500);
+    for (let nth = 0; nth < 3; nth += 1) await keyboard.press('ArrowRight'); // to the end of the ribbon, no further
+    const end = await now.getAttribute('aria-valuetext');
+    await keyboard.press('ArrowRight');
+    expect(await now.getAttribute('aria-valuetext')).toBe(end);
+    expect(await now.getAttribute('aria-valuenow')).toBe(await now.getAttribute('aria-valuemax'));
     await keyboard.press('Escape');
     await preview.waitFor({ state: 'detached' });
 

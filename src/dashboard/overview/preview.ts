@@ -17,7 +17,8 @@ export class Preview {
   readonly #live: LiveWorld;
   readonly #copy: World;
   readonly #moving = new Together(() => this.#move(), MOVE_EVERY_MS);
-  #snapshot: string | null = null;
+  #isOld = true;
+  #snapshot = '';
   /** How far the copy has gone. */
   #reachedMs = Infinity;
 
@@ -31,6 +32,12 @@ export class Preview {
     this.#moving.order();
   }
 
+  /** The world has changed: its copy is made anew. */
+  renew(): void {
+    this.#isOld = true;
+    this.#moving.order();
+  }
+
   close(): void {
     this.#moving.close();
     void this.#copy.reset().catch(() => undefined); // it only takes room
@@ -39,13 +46,19 @@ export class Preview {
   async #move(): Promise<void> {
     const atMs = this.atMs.value;
     try {
-      this.#snapshot ??= await this.#live.world.snapshot();
+      if (this.#isOld) {
+        this.#isOld = false; // before it is asked: the world may change once more meanwhile
+        this.#reachedMs = Infinity;
+        this.#snapshot = await this.#live.world.snapshot();
+      }
       if (atMs < this.#reachedMs) await this.#copy.restore(this.#snapshot); // a clock never goes back
       const { now } = await this.#copy.clock.freeze();
       if (Date.parse(now) < atMs) await this.#copy.clock.advance({ to: new Date(atMs).toISOString() });
       this.#reachedMs = atMs;
       this.future.value = await this.#copy.summary();
+      this.trouble.value = null;
     } catch (error) {
+      this.#isOld = true;
       this.trouble.value = messageOf(error);
     }
   }

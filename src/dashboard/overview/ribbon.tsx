@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { advance, CLOCK_EFFECTS } from '../control-bar/clock-moves.ts';
 import { useAction, useLive } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { counted, duration, istMoment, istShortDay, istTime, plural, rupees } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
@@ -99,9 +100,11 @@ function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly no
 }
 
 /** What is looked at; null while nobody looks ahead. In a function of its own: a cleanup in `Ribbon` would keep the rows of a rendering. */
-function usePreview() {
+function usePreview({ payouts, requests, scenario, wallet }: LiveWorld) {
   const state = useState<Preview | null>(null);
   const [preview] = state;
+  const changes = [payouts.rows.value, requests.rows.value, scenario.value, wallet.value?.balance];
+  useEffect(() => preview?.renew(), changes);
   useEffect(() => () => preview?.close(), [preview]);
   return state;
 }
@@ -111,7 +114,7 @@ export function Ribbon() {
   const live = useLive();
   const box = useRef<HTMLDivElement>(null);
   const width = Math.max(0, useSize(box).width - LEFT - RIGHT);
-  const [preview, setPreview] = usePreview();
+  const [preview, setPreview] = usePreview(live);
   const isDragged = useRef(false);
   const { isBusy, refusal, run } = useAction();
   const nowMs = worldNowMs(live) ?? 0;
@@ -134,7 +137,7 @@ export function Ribbon() {
 
   const look = (atMs: number): void => {
     const one = preview ?? new Preview(live);
-    one.look(Math.max(atMs, nowMs));
+    one.look(Math.min(Math.max(atMs, nowMs), scale.atMs.at(-1)!)); // no key goes beyond the axis
     setPreview(one);
   };
   const leave = (): void => {
