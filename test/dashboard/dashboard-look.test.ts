@@ -190,6 +190,31 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
   });
 
+  test('360 px wide, a long reference leaves the number of its request and what was paid in sight, and nothing jumps', async () => {
+    const { payer, show } = await newWorld();
+    const client_ref_id = 'salary-2026-11-employee-0000123456-bengaluru';
+    await payer.pay({ client_ref_id, beneficiary_account: LOST });
+    const { page, view, controls } = await show(360);
+    const requests = await view('Requests');
+    const height = async () => (await controls.boundingBox())!.height;
+    const before = await height();
+    for (const text of ['#1 initiate', 'paid']) {
+      const box = (await requests.getByText(text, { exact: true }).boundingBox())!;
+      const row = (await requests.getByRole('row').last().boundingBox())!;
+      expect(box.x - row.x).toBeLessThan(20);
+      expect(box.width).toBeGreaterThan(20);
+      const cut = await requests.getByText(text, { exact: true }).evaluate((one) => {
+        const cell = one.closest('[role=cell]')!;
+        return cell.scrollWidth > cell.clientWidth;
+      });
+      expect(cut).toBe(false);
+    }
+    await payer.clock.advance('3d'); // nothing is scheduled any more
+    await controls.getByText('Nothing scheduled').waitFor({ state: 'attached' });
+    expect(await height()).toBe(before);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  });
+
   test('320 px wide, the balance of a new world leaves room for the commands beside it', async () => {
     const seen = await (await newWorld()).show(320);
     const balance = (await seen.controls.getByText('₹10,00,000.00').boundingBox())!;

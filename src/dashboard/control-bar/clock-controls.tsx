@@ -109,7 +109,7 @@ function NextStep({
     const payout = due === null ? undefined : rows.find(({ timeline }) => timeline.some(isNext));
     return payout && { payout, step: payout.timeline.find(isNext)! };
   }, [due, rows]);
-  if (due === null) return <span class="dim">Nothing scheduled</span>;
+  if (due === null) return <span class={`dim ${css.next}`}>Nothing scheduled</span>;
   return (
     <span class={css.next}>
       <span class="dim">next</span>{' '}
