@@ -53,6 +53,13 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await scenario.getByText('inline/mine').waitFor();
     expect((await payer.pay()).status).toBe(503);
 
+    await scenario.getByRole('button', { name: 'Edit as YAML' }).click();
+    await payer.world.use('rate-limited'); // by somebody else
+    await dialog.getByRole('alert').getByText('Another client has changed this').waitFor();
+    await dialog.getByRole('heading', { name: 'Scenario inline', exact: true }).waitFor(); // the title of the text
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await payer.world.use(null);
+
     await scenario.getByRole('button', { name: 'Add a rule' }).click();
     await write('rules: [{ name: mine, effect: { respond: 418 } }]');
     await dialog.getByText('No problems').waitFor();

@@ -55,6 +55,7 @@ function ScenarioList({ name: current }: { readonly name: string | null }) {
 /** What is edited as YAML. */
 interface Edited {
   readonly isRules: boolean;
+  readonly title: string;
   readonly text: string;
   /** What the text was made of, as JSON. */
   readonly from: string;
@@ -72,7 +73,8 @@ function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
     run(async () => {
       const document = documentOf(isRules);
       const { text } = await checkScenario(live, { document });
-      setEdited({ isRules, text, from: JSON.stringify(document) });
+      const title = isRules ? 'Overrides of this world' : `Scenario ${scenario?.name ?? ''}`;
+      setEdited({ isRules, title, text, from: JSON.stringify(document) });
     });
   const text = 'The world behaves as written.';
   const use = async (document: unknown): Promise<Said> => {
@@ -91,7 +93,7 @@ function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
       <Refusal text={refusal} />
       {edited !== null && (
         <EditorDialog
-          title={edited.isRules ? 'Overrides of this world' : `Scenario ${scenario?.name ?? ''}`}
+          title={edited.title}
           note={
             edited.isRules
               ? 'They are tried before those of the scenario.'
