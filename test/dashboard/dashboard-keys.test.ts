@@ -175,7 +175,7 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await keyboard.press('Escape');
     await page.getByRole('combobox').and(page.locator(':focus')).waitFor({ state: 'hidden' });
     await keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('every command, in words').waitFor();
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('commands, in words').waitFor();
     await keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
     await keyboard.press('2');
@@ -185,6 +185,16 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await type('pay 10 to Asha@OKAXIS');
     await said.getByText(/₹10.00: 200/).waitFor();
     expect((await payer.world.transactions())[3]!.beneficiary_account).toBe('Asha@OKAXIS');
+    await type('debit 500');
+    await said.getByText('₹500.00 debited: the balance is').waitFor();
+    await type('use rate-limited');
+    await said.getByText('The scenario is rate-limited.').waitFor();
+    await type('dark');
+    await page.locator('[data-theme=dark]').waitFor();
+    await type('export csv');
+    await page.getByRole('button', { name: 'Payouts (CSV)' }).waitFor();
+    await type('explain');
+    await page.getByRole('complementary', { name: 'Pay' }).waitFor();
   });
 
   test('a palette that is opened as another one closes stays open', async () => {

@@ -31,6 +31,12 @@ export function orderRule(live: LiveWorld, rule: NamedRule, text: string): void 
 export const removeRule = (live: LiveWorld, name: string): void =>
   changeRules(live, [() => live.world.removeRule(name)], `${name} is removed.`);
 
+/** Uses a scenario for this world. That of the server is followed, not chosen: then the world changes with it. */
+export function chooseScenario(live: LiveWorld, name: string): void {
+  const isServers = name === live.scenarios.value?.in_force;
+  changeRules(live, [() => live.world.use(isServers ? null : name)], `The scenario is ${name}.`);
+}
+
 /** Removes all overrides, and returns to the scenario of the server. */
 export function backToNormal(live: LiveWorld): void {
   const { rules = [], chosen = false } = live.scenario.value ?? {};

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { FindingList, InconclusiveList } from '../conduct/finding-list.tsx';
+import { MONEY_EFFECTS, moveMoney } from '../control-bar/money-moves.ts';
 import { openPayout, showRisk } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
@@ -36,14 +37,8 @@ function MoneyForm() {
   const { isBusy, refusal, run, clear } = useAction();
   const amount = parseAmount(text);
   useEffect(clear, [live.wallet.value?.balance]); // a refusal names it
-  const move = (what: 'fund' | 'withdraw') => (): void =>
-    run(
-      async () => {
-        const { balance } = await live.world[what](amount!);
-        return `${rupees(amount!)} ${what === 'fund' ? 'credited' : 'debited'}: the balance is ${rupees(balance)}.`;
-      },
-      { causes: ['wallet'], undo: true },
-    );
+  const move = (what: 'credit' | 'debit') => (): void =>
+    run(() => moveMoney(live, what, amount!), MONEY_EFFECTS);
   const off = amount === null ? noAmountText(text) : null;
   return (
     <form class={css.money} onSubmit={(event) => event.preventDefault()}>
@@ -61,10 +56,10 @@ function MoneyForm() {
           }}
         />
       </label>
-      <Button isBusy={isBusy} off={off} act={move('fund')}>
+      <Button isBusy={isBusy} off={off} act={move('credit')}>
         Credit
       </Button>
-      <Button isBusy={isBusy} off={off} act={move('withdraw')}>
+      <Button isBusy={isBusy} off={off} act={move('debit')}>
         Debit
       </Button>
       <p class="note" id="money-meaning">

@@ -1,12 +1,14 @@
 import { advance, CLOCK_EFFECTS, toggleClock } from '../control-bar/clock-moves.ts';
 import { FAILURES, ruleOf, TIMES, type Times } from '../control-bar/failure-kinds.ts';
-import { backToNormal, orderRule } from '../control-bar/rule-orders.ts';
+import { MONEY_EFFECTS, moveMoney } from '../control-bar/money-moves.ts';
+import { backToNormal, chooseScenario, orderRule } from '../control-bar/rule-orders.ts';
 import { freshReference, pay } from '../control-bar/sending.ts';
 import { FAR_MS, moveOf } from '../control-bar/time-words.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { VIEWS, type ViewName } from '../shell/address.ts';
 import { openPayout, openRequest, showRisk, showView } from '../shell/navigation.ts';
-import { chooseKey } from '../shell/session.ts';
+import { show } from '../shell/overlay.ts';
+import { chooseKey, chooseTheme, THEMES } from '../shell/session.ts';
 import { perform, undo } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
@@ -54,6 +56,17 @@ function payCommand(live: LiveWorld, words: string): Command | null {
     note: 'sent by the dashboard',
     act: () => void perform(live, send),
   };
+}
+
+function moneyCommand(live: LiveWorld, words: string): Command | null {
+  const match = /^(credit|debit)\s+(.+)$/.exec(words);
+  if (match === null) return null;
+  const [, what, text] = match as unknown as [string, 'credit' | 'debit', string];
+  const amount = parseAmount(text);
+  const title = what === 'credit' ? 'Credit' : 'Debit';
+  if (amount === null) return { title, note: noAmountText(text) };
+  const act = (): void => void perform(live, () => moveMoney(live, what, amount), MONEY_EFFECTS);
+  return { title: `${title} ${rupees(amount)}`, note: 'the balance', act };
 }
 
 function advanceCommand(live: LiveWorld, words: string): Command | null {
@@ -134,12 +147,39 @@ function openCommands({ payouts, requests }: LiveWorld, words: string): readonly
   ];
 }
 
+/** What is done in a view, where it may ask for more. */
+const IN_VIEWS: Partial<Record<ViewName, readonly string[]>> = {
+  conduct: ['Break my client'],
+  scenario: ['Edit the scenario as YAML', 'Add a rule'],
+  world: [
+    'Reset the world',
+    'Save a snapshot',
+    'Load a snapshot',
+    'Fork the world',
+    'Replay',
+    'Export requests (HAR)',
+    'Export payouts (CSV)',
+  ],
+};
+
+const inView = (view: ViewName): readonly Command[] =>
+  (IN_VIEWS[view] ?? []).map((title) => ({
+    title,
+    note: `in the view ${VIEWS[view]}`,
+    act: () => showView(view),
+  }));
+
 /** The commands without arguments. */
 function plainCommands(live: LiveWorld): readonly Command[] {
   const views = Object.entries(VIEWS).map(([view, name], nth): Command => ({
     title: name,
     note: `view, ${nth + 1}`,
     act: () => showView(view as ViewName),
+  }));
+  const themes = THEMES.map((name): Command => ({
+    title: `Theme: ${name}`,
+    note: 'of the dashboard',
+    act: () => chooseTheme(name),
   }));
   const isFrozen = live.clock.value?.frozen === true;
   return [
@@ -157,8 +197,20 @@ function plainCommands(live: LiveWorld): readonly Command[] {
     },
     ...views,
     { title: 'Show another world', note: 'with another key', act: () => chooseKey(null) },
+    { title: 'Credit', note: 'credit 500', typed: 'credit ' },
+    { title: 'Debit', note: 'debit 500', typed: 'debit ' },
+    { title: 'Explain', note: 'in the form Pay: which rule would apply to a payout', act: () => show('pay') },
+    ...(Object.keys(VIEWS) as ViewName[]).flatMap(inView),
+    ...themes,
   ];
 }
+
+const scenarioCommands = (live: LiveWorld): readonly Command[] =>
+  (live.scenarios.value?.scenarios ?? []).map(({ name }) => ({
+    title: `Use ${name}`,
+    note: 'the scenario of this world',
+    act: () => chooseScenario(live, name),
+  }));
 
 /** What these words can mean, the best first. Without words, everything. */
 export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
@@ -168,14 +220,17 @@ export function commandsFor(live: LiveWorld, text: string): readonly Command[] {
     PAY,
     ADVANCE,
     { title: 'Add a failure …', note: 'next initiate 500 after payout', typed: 'next ' },
+    { title: 'Use …', note: 'use rate-limited: a scenario', typed: 'use ' },
     { title: 'Open …', note: 'open order-1, open #12', typed: 'open ' },
   ];
-  const plain = [...plainCommands(live), ...(words === '' ? examples : [])];
-  const own = [payCommand(live, typed), advanceCommand(live, words)].filter((one) => one !== null);
+  const plain = [...plainCommands(live), ...(words === '' ? examples : scenarioCommands(live))];
+  const own = [payCommand(live, typed), moneyCommand(live, words), advanceCommand(live, words)].filter(
+    (one) => one !== null,
+  );
   return [
     ...own,
     ...orderCommands(live, words),
-    ...plain.filter(({ title }) => title.toLowerCase().includes(words)),
+    ...plain.filter(({ title }) => words.split(' ').every((word) => title.toLowerCase().includes(word))),
     ...(own.length > 0 ? [] : openCommands(live, words)),
   ];
 }

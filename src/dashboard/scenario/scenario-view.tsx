@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { RuleResponse } from '../../contract/control-responses.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import { backToNormal, changeRules, removeRule } from '../control-bar/rule-orders.ts';
+import { backToNormal, chooseScenario, removeRule } from '../control-bar/rule-orders.ts';
 import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { counted } from '../ui/formats.ts';
@@ -31,10 +31,7 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
 
 function ScenarioList({ name: current }: { readonly name: string | null }) {
   const live = useLive();
-  const { scenarios = [], in_force: active } = live.scenarios.value ?? {};
-  // that of the server is followed, not chosen: then the world changes with it
-  const choose = (name: string): void =>
-    changeRules(live, [() => live.world.use(name === active ? null : name)], `The scenario is ${name}.`);
+  const { scenarios = [] } = live.scenarios.value ?? {};
   return (
     <ul class={css.rules} aria-label="Scenarios">
       {scenarios.map(({ name, description }) => (
@@ -43,7 +40,11 @@ function ScenarioList({ name: current }: { readonly name: string | null }) {
             <code>{name}</code>
             <span class="note">{description}</span>
           </span>
-          <Button kind="small" off={name === current ? 'Already in use' : null} act={() => choose(name)}>
+          <Button
+            kind="small"
+            off={name === current ? 'Already in use' : null}
+            act={() => chooseScenario(live, name)}
+          >
             Use<span class="unseen"> {name}</span>
           </Button>
         </li>

@@ -8,7 +8,7 @@ import { hide, overlay, show } from './overlay.ts';
 
 /** What each key does, as the sheet shows it. */
 const KEYS = [
-  ['Ctrl+K', 'every command, in words'],
+  ['Ctrl+K', 'commands, in words'],
   ['/', 'search the list'],
   ['j  k', 'next and previous row'],
   ['Enter', 'open the row'],

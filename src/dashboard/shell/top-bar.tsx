@@ -89,7 +89,7 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
           <code>{live.world.apiKey}</code>
         </span>
       </button>
-      <Button isLocal title="Every command, in words (Ctrl+K)" act={() => show('palette')}>
+      <Button isLocal title="Commands, in words (Ctrl+K)" act={() => show('palette')}>
         Commands <kbd aria-hidden="true">Ctrl K</kbd>
       </Button>
       <span class={css.theme}>

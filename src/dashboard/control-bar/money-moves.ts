@@ -1,0 +1,12 @@
+import type { Effects } from '../store/current-world.ts';
+import type { LiveWorld } from '../store/live-world.ts';
+import { rupees } from '../ui/formats.ts';
+
+/** What an action that credits or debits does, besides what it says. */
+export const MONEY_EFFECTS: Effects = { causes: ['wallet'], undo: true };
+
+/** Credits or debits the world. @returns what it did */
+export async function moveMoney(live: LiveWorld, what: 'credit' | 'debit', amount: number): Promise<string> {
+  const { balance } = await live.world[what === 'credit' ? 'fund' : 'withdraw'](amount);
+  return `${rupees(amount)} ${what}ed: the balance is ${rupees(balance)}.`;
+}
