@@ -109,7 +109,22 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     expect(await row.isVisible()).toBe(true); // until everything of the new world is there
     await wallet.continue();
     await row.waitFor({ state: 'detached' });
+    await seen.said.getByText('The world began anew or was replaced: 1 payout of it is gone.').waitFor();
     expect(await seen.controls.innerText()).toContain('₹10,00,000.00');
+  });
+
+  test('the address names no payout of a world that was dropped, in whichever view', async () => {
+    const { payer, show, url } = await newWorld({ clock: FROZEN, adminToken: ADMIN });
+    await payer.pay({ client_ref_id: 'gone' });
+    const { page, view, said } = await show();
+    await (await view('Payouts')).getByRole('button', { name: 'Open gone' }).click();
+    await view('Overview');
+    expect(page.url()).toContain('payout=');
+    const { id } = await payer.world.summary();
+    const headers = { authorization: `Bearer ${ADMIN}` };
+    await fetch(`${url}/_sandbox/worlds/${id}`, { method: 'DELETE', headers });
+    await said.getByText('1 payout of it is gone').waitFor();
+    await page.waitForURL((shown) => !shown.hash.includes('payout='));
   });
 
   test('any number of tabs use one stream of events, and each of them is live', async () => {

@@ -321,7 +321,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
       await live(seen);
       await payouts.getByText('meanwhile').waitFor();
       await payouts.getByText('before').waitFor({ state: 'detached' });
-      await page.getByLabel('What happened').getByText('The world was read again').waitFor();
+      await page.getByLabel('What happened').getByText('replaced: 1 payout of it is gone').waitFor();
       expect(await note.count()).toBe(0);
     } finally {
       await page.goto('about:blank'); // ends its stream of events

@@ -13,6 +13,7 @@ import type { WorldEvent } from '../../client/event-stream.ts';
 import type { HeldRequest } from '../../client/orders.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import { clientFindings } from '../conduct/client-findings.ts';
+import { address, amend } from '../shell/navigation.ts';
 import { messageOf } from '../ui/formats.ts';
 import { browserTabs } from './browser-tabs.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
@@ -95,6 +96,8 @@ export class LiveWorld {
   /** The reading of the whole world that is under way; null for none. */
   #reading: Promise<void> | null = null;
   #mustRead = false;
+  /** Whether events were missed since the last reading. */
+  #isMissing = false;
   #isScenarioOld = true;
   #areRisksOld = true;
   readonly #stale: StalePayouts;
@@ -161,6 +164,7 @@ export class LiveWorld {
         .map(({ data }) => data as Extract<WorldEvent, { type: T }>['data']);
     const isReplaced = events.some(({ type }) => REPLACING.has(type));
     if (isReplaced) this.#mustRead = true;
+    if (dataOf('missed').length > 0) this.#isMissing = true;
     const changes = dataOf('settlement');
     for (const { txn_id: id } of changes) this.#stale.add(id);
     const requests = dataOf('request');
@@ -218,10 +222,12 @@ export class LiveWorld {
       ]);
       takeSums(); // together with the lists: this may be another world
       this.requests.begin(journal.requests, journal.evicted);
-      this.payouts.clear();
+      const gone = this.payouts.begin(payouts);
+      if (gone > 0 && this.payouts.get(address.value.payout ?? '') === undefined) amend({ payout: null });
+      if (this.#isMissing) this.news.takeMissed(gone);
+      this.#isMissing = false;
       this.#oldRisks.value = null;
       this.#areRisksOld = true;
-      this.payouts.takeNewest(payouts);
       this.#isScenarioOld = true;
       this.scenarios.value = scenarios;
       this.readings.value += 1;

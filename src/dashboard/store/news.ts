@@ -59,8 +59,6 @@ const doneElsewhere = (event: WorldEvent): string | null => {
       return `Another client moved the clock to ${istMoment(event.data.now)}.`;
     case 'wallet':
       return `Another client changed the balance to ${rupees(event.data.balance)}.`;
-    case 'missed':
-      return 'The world was read again: it was replaced, or too much happened while the dashboard was disconnected.';
     default:
       return null;
   }
@@ -113,6 +111,16 @@ export class News {
       this.show({ text });
       if (REPLACING.has(event.type)) this.replaced.value += 1;
     }
+  }
+
+  /** Events were missed, so the world was read again. @param gone how many payouts it no longer has */
+  takeMissed(gone: number): void {
+    const text =
+      gone > 0
+        ? `The world began anew or was replaced: ${plural(gone, 'payout')} of it ${gone === 1 ? 'is' : 'are'} gone.`
+        : 'The world was read again: it was replaced, or too much happened while the dashboard was disconnected.';
+    this.show({ text });
+    this.replaced.value += 1;
   }
 
   #say(): void {

@@ -21,10 +21,13 @@ export class PayoutList {
     return this.#byId.get(txnId);
   }
 
-  clear(): void {
+  /** Replaces everything by the newest page. @returns how many rows no longer exist; 0 if there are older pages, which may have them */
+  begin(page: TransactionsResponse): number {
+    const was = this.rows.value;
     this.rows.value = [];
-    this.before.value = 0;
     this.#byId.clear();
+    this.takeNewest(page);
+    return this.before.value > 0 ? 0 : was.filter(({ txn_id: id }) => !this.#byId.has(id)).length;
   }
 
   /** Adds new payouts, down to one that is already loaded, so that none is missing in between. */
