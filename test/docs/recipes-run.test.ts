@@ -12,7 +12,7 @@ import { ask, paste, Program, serveInProcess, startProgram } from '../support/pr
 import { isLong } from '../support/size.ts';
 import { projectFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Runs the commands of docs/recipes that need only Node.js, curl, Python and Java. */
+/** Runs the commands of docs/recipes that need only Node.js, curl and Python. */
 
 const fileOf = (path: string): string =>
   fileURLToPath(new URL(`../../docs/recipes/${path}`, import.meta.url));
@@ -22,7 +22,6 @@ const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'u
 
 const isInstalled = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
 const hasPython = isInstalled('python3');
-const hasJava = isLong && isInstalled('java');
 
 const answerTo = async (shell: string, url: string) =>
   JSON.parse(await paste(shell, url)) as Record<string, unknown>;
@@ -189,20 +188,6 @@ test.skipIf(!hasPython)(
     });
   },
 );
-
-/** One of its requests hangs until the timeout of its client. */
-test.skipIf(!hasJava).each([
-  ['en', 'IN'],
-  ['mr', 'IN'],
-  ['ur', 'IN'],
-  ['de', 'DE'],
-])('java.md: the first run prints what the page says in the locale %s-%s', async (language, country) => {
-  const { url } = await serveInProcess();
-  const locale = [`-Duser.language=${language}`, `-Duser.country=${country}`];
-  const program = new Program('java', [...locale, fileOf('java/SandboxWorld.java')], { PAYOUT_URL: url });
-  const [, stdout] = /```text\n(replayed .*?)```/s.exec(textOf('java.md'))!;
-  expect(await program.ended).toMatchObject({ code: 0, stdout });
-});
 
 test.each(['python/sandbox_world.py', 'go/world_test.go', 'java/SandboxWorld.java'])(
   '%s asks for the verdict on a client that sends no more',
