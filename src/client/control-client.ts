@@ -100,13 +100,13 @@ export const bearer = (token: string): string => {
   return `Bearer ${bytes.replaceAll(/[^ -~\u0080-\u00ff]/g, '\u00ff')}`;
 };
 
-/** A client of the control API with one token: the key of a world, or the admin token. */
 interface Page<Item> {
   readonly items: Item[];
   /** Where the list goes on; null at its end. */
   readonly next: number | null;
 }
 
+/** A client of the control API with one token: the key of a world, or the admin token. */
 export class ControlClient {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
