@@ -103,7 +103,7 @@ final class PayoutClient {
   HttpResponse<String> pay(String reference, double amount) throws IOException, InterruptedException {
     String body =
         String.format(
-            Locale.ROOT, // other locales write an amount with a comma or with digits of their own, which JSON has not
+            Locale.ROOT, // other locales write amounts with a comma, or with digits that JSON does not allow
             """
             {"client_ref_id": "%s", "beneficiary_name": "Asha Rao", "beneficiary_account": "000123456789",
              "beneficiary_ifsc": "SBIN0000001", "amount": %.2f, "transfer_mode": "IMPS"}""",
