@@ -16,6 +16,10 @@ interface Evaluation {
 export interface Check {
   /** The severity of its findings, unless a finding has a lower one. */
   readonly severity: Severity;
+  /** Set for a check of what became of one payout: one mistake shows in several of them. */
+  readonly isOfOnePayout?: true;
+  /** Set for one that looks for a second payment, which may be one for a payout that the journal no longer shows. */
+  readonly isOfSecondPayments?: true;
   readonly evaluate: (facts: Case) => Evaluation;
 }
 

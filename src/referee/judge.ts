@@ -80,10 +80,7 @@ function missingBecause({ evicted, leftOut = 0, dropped = null }: Evidence): str
   );
 }
 
-/** The checks that look for a second payment, which may be one for a payout that the journal no longer shows. */
-const OF_SECOND_PAYMENTS: ReadonlySet<CheckId> = new Set(['paid-twice', 'paid-more-often']);
-
-/** Why these checks cannot pass; null when the journal has all payouts, or a table says what was to be paid. */
+/** Why checks that look for second payments cannot pass; null when the journal has all payouts, or a table says what was to be paid. */
 function forgottenBecause({ ledger }: Evidence, { expect }: RefereeSettings): string | null {
   const forgotten = ledger?.forgotten ?? 0;
   if (forgotten === 0 || expect !== undefined) return null;
@@ -100,7 +97,7 @@ function checkReport(
   whyForgotten: string | null,
 ): CheckReport {
   if (whyOff !== undefined) return without(id, 'off', whyOff);
-  const { evaluate, severity: usual } = CHECKS[id];
+  const { evaluate, severity: usual, isOfSecondPayments } = CHECKS[id];
   const { isExercised, findings: found, unproven = null } = evaluate(facts);
   if (found.length > 0) {
     const findings = found.map((one) => findingOf(one, usual));
@@ -109,21 +106,10 @@ function checkReport(
     return { id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
   }
   if (whyMissing !== null) return without(id, 'inconclusive', whyMissing);
-  const whyOpen = (isExercised ? unproven : null) ?? (OF_SECOND_PAYMENTS.has(id) ? whyForgotten : null);
+  const whyOpen = (isExercised ? unproven : null) ?? (isOfSecondPayments ? whyForgotten : null);
   if (whyOpen !== null) return without(id, 'inconclusive', whyOpen);
   return without(id, isExercised ? 'passed' : 'not_exercised', null);
 }
-
-/** Checks of what became of one payout: one mistake shows in several of them. */
-const ONE_CAUSE: ReadonlySet<CheckId> = new Set([
-  'paid-twice',
-  'same-payout-at-once',
-  'same-reference-at-once',
-  'reference-reused',
-  'paid-more-often',
-  'never-asked',
-  'not-found-believed',
-]);
 
 /**
  * Leaves out what a more severe finding of another check says about the same references. Of equal ones, the first check keeps it,
@@ -134,7 +120,7 @@ function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
     findings.flatMap((finding) => finding.references.map((reference) => ({ finding, place, id, reference }))),
   );
   const byReference = groupedBy(
-    placed.filter(({ id }) => ONE_CAUSE.has(id)),
+    placed.filter(({ id }) => CHECKS[id].isOfOnePayout),
     ({ reference }) => reference,
   );
   const leaderOf = (finding: Finding, place: number): CheckId | undefined =>
@@ -146,7 +132,7 @@ function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
       return other.place !== place && leads && finding.references.every((reference) => known.has(reference));
     })?.id;
   return checks.map((check, place) => {
-    if (!ONE_CAUSE.has(check.id) || check.findings.length === 0) return check;
+    if (!CHECKS[check.id].isOfOnePayout || check.findings.length === 0) return check;
     const leaders = new Set<CheckId>();
     const findings = check.findings.filter((finding) => {
       const leader = leaderOf(finding, place);

@@ -16,6 +16,7 @@ const changedFields = ({ body: one }: Call, { body: other }: Call): readonly str
 
 export const sameReferenceAtOnce: Check = {
   severity: 'error',
+  isOfOnePayout: true,
   evaluate: ({ sends }) =>
     evaluateEach(sends, ([reference, calls]) => {
       if (calls.length < 2) return undefined;
@@ -38,6 +39,7 @@ export const sameReferenceAtOnce: Check = {
 
 export const referenceReused: Check = {
   severity: 'error',
+  isOfOnePayout: true,
   evaluate: ({ sends, byReference }) =>
     evaluateEach(sends, ([reference, calls]) => {
       if (calls.length < 2) return undefined;

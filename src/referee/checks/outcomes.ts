@@ -31,6 +31,7 @@ function becameOf(facts: Case, reference: string, exists = ''): string {
 
 export const neverAsked: Check = {
   severity: 'warning',
+  isOfOnePayout: true,
   evaluate(facts) {
     const { sends, byReference, payouts, clientEnded } = facts;
     const open: string[] = [];
@@ -76,6 +77,7 @@ export const neverAsked: Check = {
 
 export const notFoundBelieved: Check = {
   severity: 'warning',
+  isOfOnePayout: true,
   evaluate(facts) {
     const open: string[] = [];
     const mayAsk: string[] = [];

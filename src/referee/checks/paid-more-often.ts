@@ -96,6 +96,8 @@ function unknownSends({ ledger, sends }: Case): string | null {
 
 export const paidMoreOften: Check = {
   severity: 'error',
+  isOfOnePayout: true,
+  isOfSecondPayments: true,
   evaluate(facts) {
     const { intents, expect } = facts;
     const paid = paidOut(facts);

@@ -114,6 +114,8 @@ const isNotFound = ({ seen, reference }: Call): boolean => seen.kind === 'not-fo
 
 export const paidTwice: Check = {
   severity: 'error',
+  isOfOnePayout: true,
+  isOfSecondPayments: true,
   evaluate(facts) {
     const { initiates, calls, intents, expect } = facts;
     const again = intents.isDeclared || expect === undefined ? paidAgain(facts) : []; // a table is better than a guess
@@ -144,6 +146,7 @@ function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: 
 
 export const samePayoutAtOnce: Check = {
   severity: 'error',
+  isOfOnePayout: true,
   evaluate(facts) {
     const { initiates, intents, expect } = facts;
     const pairs = [...pairsAtOnce(initiates)].filter(
