@@ -119,3 +119,82 @@ testRows(rows)(
     expect(stored.map(({ response, planned }) => response ?? planned)).toEqual(list.map(responseIn));
   },
 );
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const error = (code: string, message: string): string => JSON.stringify({ status: 'error', message, code });
+
+testRows<
+  [
+    respond: object,
+    dialect: ScenarioInput['dialect'],
+    code: string | undefined,
+    headers: object,
+    body: string,
+  ]
+>([
+  [
+    { status: 401 },
+    {},
+    'UNAUTHORIZED',
+    { 'www-authenticate': 'Bearer', 'content-type': JSON_TYPE },
+    error('UNAUTHORIZED', 'Unauthorized'),
+  ],
+  [
+    { status: 429 },
+    {},
+    'RATE_LIMITED',
+    { 'retry-after': '1', 'content-type': JSON_TYPE },
+    error('RATE_LIMITED', 'Rate limit exceeded'),
+  ],
+  [
+    { status: 429 },
+    { rate_limit: { retry_after: 'absent' } },
+    'RATE_LIMITED',
+    { 'content-type': JSON_TYPE },
+    error('RATE_LIMITED', 'Rate limit exceeded'),
+  ],
+  [{ status: 418 }, {}, 'HTTP_418', { 'content-type': JSON_TYPE }, error('HTTP_418', "I'm a Teapot")],
+  [{ status: 499 }, {}, 'HTTP_499', { 'content-type': JSON_TYPE }, error('HTTP_499', 'Error')],
+  [
+    { status: 499 },
+    { errors: { body: 'problem' } },
+    'HTTP_499',
+    { 'content-type': 'application/problem+json; charset=utf-8' },
+    JSON.stringify({ type: 'about:blank', title: 'Error', status: 499, detail: 'Error', code: 'HTTP_499' }),
+  ],
+  [
+    { status: 400, body: 'down', code: 'OURS' },
+    {},
+    'OURS',
+    { 'content-type': 'text/plain; charset=utf-8' },
+    'down',
+  ],
+  [{ status: 503, body: { down: true } }, {}, undefined, { 'content-type': JSON_TYPE }, '{"down":true}'],
+  [
+    { status: 200, body: '<p>{{attempt}}</p>', headers: { 'Content-Type': 'text/html' } },
+    {},
+    undefined,
+    {
+      'content-type': 'text/html',
+      'content-security-policy': 'sandbox',
+      'x-content-type-options': 'nosniff',
+    },
+    '<p>1</p>',
+  ],
+])(
+  'a response that a rule makes has the words, the type and the headers of its status',
+  (respond, dialect, code, headers, body) => {
+    const world = new Core({ dialect, rules: [{ name: 'own', effect: { respond } as never }] });
+    const response = responseOf(world.pay('order-1'), { requestId: 'one', fields: {} });
+    expect(response).toEqual({
+      status: (respond as { readonly status: number }).status,
+      headers: {
+        'x-sandbox-request-id': 'one',
+        'x-sandbox-rule': expect.stringMatching(/own$/) as string,
+        ...headers,
+      },
+      body,
+    });
+    expect(world.state.requests.list[0]!.code).toBe(code);
+  },
+);
