@@ -173,7 +173,7 @@ function shownNames(worlds: readonly WorldReport[]) {
   };
 }
 
-test('worlds with one name are told apart by their ids, and those of one id in two sandboxes by a number', () => {
+test('reports show the ids of worlds that share a name, and a number where two sandboxes share an id, too', () => {
   const named = (id: string, name: string): WorldReport => ({ ...worldOf(id), name });
   const same = [named('1a2b', 'lost'), named('3c4d', 'lost'), named('5e6f', 'other')];
   const names = ['lost (1a2b)', 'lost (3c4d)', 'other'];

@@ -335,7 +335,7 @@ testRows<[what: string, from: string, lose: (client: Client, empty: string) => P
   },
 );
 
-test('of many journals that were lost, those since the last reset are told apart', async () => {
+test('after many lost journals, settings still leave out only what came before the last reset', async () => {
   const one = await clientFor();
   await put(one, BY_REFERENCE);
   for (let nth = 1; nth <= 24; nth += 1) {
