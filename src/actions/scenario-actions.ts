@@ -177,17 +177,16 @@ export const scenarioActions = [
         status: { query: txn === undefined ? { client_ref_id: reference } : { txn_id: txn } },
         balance: {},
       };
-      return world.explain({
+      const explanation = await world.explain({
         route,
         ...parts[route],
         headers: headersOf(header),
         ...(attempt !== undefined && { attempt }),
       });
+      const isNamed = fields.reference !== undefined || (route !== 'balance' && txn === undefined);
+      return { explanation, request: { route, reference: isNamed ? reference : undefined } };
     },
-    async lines(explanation, { zone, world }, { route, txn, reference }) {
-      const isNext = route !== 'balance' && txn === undefined;
-      const explained = reference ?? (isNext ? await world.nextReference() : undefined);
-      return explanationLines({ route, reference: explained }, explanation, zone);
-    },
+    toJson: ({ explanation }) => explanation,
+    lines: ({ explanation, request }, { zone }) => explanationLines(request, explanation, zone),
   }),
 ];
