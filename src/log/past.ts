@@ -9,7 +9,7 @@ import { requestCharacters } from '../world/journal/exchange.ts';
 import { findRequest } from '../world/requests.ts';
 import type { Action, WorldState } from '../world/state.ts';
 import { placeOf, type Reading } from './connections/event-reader.ts';
-import type { Logged, MaybePromise, Place } from './store.ts';
+import { when, type Logged, type MaybePromise, type Place } from './store.ts';
 import type { LogParts } from './world-parts.ts';
 
 /** How many actions can be undone at least. */
@@ -113,8 +113,7 @@ export class Past {
     this.latest = place.position;
     this.#loggedAt.push({ position: place.position, characters: this.#logged });
     const base = { ...place, state: () => frozen };
-    const earliest = this.#parts.store.compact(this.#worldId, epoch, base, oldest);
-    return earliest instanceof Promise ? earliest.then(kept) : kept(earliest);
+    return when(this.#parts.store.compact(this.#worldId, epoch, base, oldest), kept);
   }
 
   /** The state before a request. @throws Refusal REQUEST_NOT_FOUND when not so much is known */

@@ -6,6 +6,10 @@ import type { NoteLimits, Notes } from './notes.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
 
+/** Uses a value at once, unless it is still to come. */
+export const when = <T, R>(value: MaybePromise<T>, use: (value: T) => R): MaybePromise<R> =>
+  value instanceof Promise ? value.then(use) : use(value);
+
 /** A place in the log of a world: the position of a command, counted from 1, and its name, which no other command has. */
 export interface Place {
   readonly position: number;

@@ -8,7 +8,7 @@ import { CommandParts, type OnChanges, type OnFound, type OrderedCommand } from 
 import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
 import { idAfter, type EventReader } from './connections/event-reader.ts';
-import type { DropReason, Logged, MaybePromise, Opened } from './store.ts';
+import { when, type DropReason, type Logged, type MaybePromise, type Opened } from './store.ts';
 import { STORE_TIMES } from './store-times.ts';
 import { clockOf, onceLater, SettlementTimer } from './wall-clock.ts';
 import { WorldLog } from './world-log.ts';
@@ -137,10 +137,7 @@ export class World {
 
   /** Notes a request that was refused before it reached the world. Nobody waits for it. @param numbered called with its number */
   note(command: CommandOf<'refused'>, numbered: (nth: number) => void): void {
-    this.#log.inBackground(() => {
-      const nth = this.submit(command);
-      return nth instanceof Promise ? nth.then(numbered) : numbered(nth);
-    });
+    this.#log.inBackground(() => when(this.submit(command), numbered));
   }
 
   /** Records how a request ended. @param isPlanned for an end that is known already, but for its time: it goes with the next command */
@@ -157,18 +154,20 @@ export class World {
    * @throws Refusal SANDBOX_FULL then, when it was dropped
    */
   read<T>(look: (state: Readonly<WorldState>) => T, isUse = true): MaybePromise<T> {
-    if (this.isShared) return this.#readShared(look, isUse);
-    if (this.#log.closed === null && this.#isCurrent()) return look(this.#view());
-    const settled = this.submit({ kind: 'settle' });
-    return settled instanceof Promise ? settled.then(() => look(this.#view())) : look(this.#view());
+    return when(this.#catchUp(isUse), () => look(this.#view()));
   }
 
-  /** Catches up with the other servers, and orders a command only if something is due. */
-  async #readShared<T>(look: (state: Readonly<WorldState>) => T, isUse: boolean): Promise<T> {
+  /** Catches up with the other servers and with the time: orders a command only if something is due. */
+  #catchUp(isUse = true): MaybePromise<unknown> {
+    if (this.isShared) return this.#follow(isUse);
+    if (this.#log.closed === null && this.#isCurrent()) return null;
+    return this.submit({ kind: 'settle' });
+  }
+
+  async #follow(isUse: boolean): Promise<void> {
     if (this.#log.closed !== null) throw dropped(this.#log.closed);
     await this.#log.follow(isUse);
     if (!this.#isCurrent()) await this.submit({ kind: 'settle' });
-    return look(this.#view());
   }
 
   /** Whether nothing has to be ordered before the state can be read. */
@@ -189,7 +188,7 @@ export class World {
   async watch(afterId: string | undefined, reader: EventReader): Promise<() => void> {
     const reading = this.connections.read(reader); // counts before anything is awaited
     try {
-      if (this.isShared) await this.read(() => null);
+      if (this.isShared) await this.#catchUp();
       if (this.#log.closed !== null) throw dropped(this.#log.closed);
       this.connections.listen();
       reading.begin(afterId === undefined ? idAfter(this.#log.epoch, this.#log.place.position) : undefined);
@@ -204,13 +203,13 @@ export class World {
 
   /** The state as it was before a request. @throws Refusal REQUEST_NOT_FOUND when the world does not remember so much */
   async stateBefore(nth: number): Promise<WorldState> {
-    await this.read(() => null);
+    await this.#catchUp();
     return this.#log.past.beforeRequest(nth, this.#log);
   }
 
   /** Takes back the latest control action. @throws Refusal UNDO_REFUSED with nothing to undo, or requests since it that are not to be undone */
   async undo(isForced: boolean): Promise<Action> {
-    await this.read(() => null);
+    await this.#catchUp();
     const { action, state } = await this.#log.past.beforeAction(this.#log);
     await this.submit({ kind: 'restore', state, clock: 'ran-on', undo: { action, isForced } });
     return action;

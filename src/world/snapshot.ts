@@ -37,18 +37,6 @@ export interface Snapshot {
 
 /** Takes a snapshot. It copies two lists of references, and nothing else. */
 export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
-  const {
-    id: world,
-    identity,
-    wallMs,
-    clock,
-    openingBalancePaise,
-    wallet,
-    scenario,
-    attempts,
-    name,
-    held,
-  } = state;
   const { count, evicted, list } = state.requests;
   const exchanges = list.slice();
   const lists: Readonly<Record<keyof typeof WORLD_ITEMS, Iterable<unknown> & { readonly length: number }>> = {
@@ -57,8 +45,8 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
     rule: state.overrides,
     use: [...state.uses].map(([rule, { matched, taken }]) => ({ rule, matched, taken })),
     attempts: [
-      ...[...attempts.older].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: false })),
-      ...[...attempts.recent].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: true })),
+      ...[...state.attempts.older].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: false })),
+      ...[...state.attempts.recent].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: true })),
     ],
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     refused: [...state.refused],
@@ -66,17 +54,17 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
   };
   return {
     head: {
-      world,
-      identity,
-      wallMs,
-      clock,
-      openingBalancePaise,
-      wallet,
-      scenario,
-      references: attempts.references,
-      name,
+      world: state.id,
+      identity: state.identity,
+      wallMs: state.wallMs,
+      clock: state.clock,
+      openingBalancePaise: state.openingBalancePaise,
+      wallet: state.wallet,
+      scenario: state.scenario,
+      references: state.attempts.references,
+      name: state.name,
       requests: { count, evicted },
-      held: held.made || undefined, // so that a world without any has the bytes that 1.0.0 writes and reads
+      held: state.held.made || undefined, // so that a world without any has the bytes that 1.0.0 writes and reads
     },
     items: itemsOf(lists),
     length: Object.values(lists).reduce((sum, { length }) => sum + length, 0),
