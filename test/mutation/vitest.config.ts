@@ -8,7 +8,7 @@ export default defineConfig({
     include: [
       'test/{payout,world,log}/*.test.ts',
       // what a world responds and says of itself is tested where it is read
-      'test/http/control/{control-refusals,control-transition,control-wallet,control-rules,events,explain,journal,journal-ends,verify}.test.ts',
+      'test/http/control/{control-refusals,control-transition,control-wallet,events,explain,journal,journal-ends,refused-calls,verify}.test.ts',
       'test/http/service/{bad-input,commit,dialect,held-requests,payout,refusals,responses-from-requests}.test.ts',
       'test/referee/{judge,lost-responses,saved-traffic}.test.ts',
       'test/client/journal-forms.test.ts',

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { ask, refusal } from '../../support/control.ts';
+import { ask } from '../../support/control.ts';
 import { clientFor, sandboxFor } from '../../support/sandbox.ts';
-import { testRows } from '../../support/test-rows.ts';
 
-const START = '2026-01-15T10:30:00.000Z';
-const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
+const lines = (...text: string[]): string => `${text.join('\n')}\n`;
 
 test('the list of scenarios has their descriptions and names the active one', async () => {
   const { client } = await sandboxFor({ scenario: 'happy-fast' });
@@ -18,36 +16,44 @@ test('the list of scenarios has their descriptions and names the active one', as
   }
 });
 
-const notAnObject = /^body must be /;
+test('a scenario that does not exist is refused, whatever its name, and the world keeps its own', async () => {
+  const world = await clientFor();
+  for (const use of ['rate-limitd', '../package', '__proto__'])
+    expect(await ask(world, 'PUT', '/scenario', { use })).toMatchObject({ status: 404 });
+  expect(await world.world.scenario()).toMatchObject({ name: 'default', chosen: false });
+});
 
-testRows<[body: unknown, message: RegExp, ...fields: string[]]>([
-  [undefined, /\{"use":/, 'body'],
-  [[], notAnObject, 'body'],
-  [5, notAnObject, 'body'],
-  [
-    { use: 'rate-limitd' },
-    /^There is no scenario rate-limitd \(did you mean rate-limited\?\)\. The list of scenarios has all \d+$/,
-  ],
-  [{ use: '../package' }, /^There is no scenario /],
-  [{ use: '__proto__' }, /^There is no scenario /],
-  [{ use: 5 }, /^use must be a text/, 'use'],
-  [{ use: 'strict', seed: 1 }, /^seed is not known here/, 'seed'],
-  [{ rate_limits: 'off' }, /^rate_limits is not known here \(did you mean rate_limit\?\)$/, 'rate_limits'],
-  [
-    { rules: [{ name: 'A', effect: {} }] },
-    /rules\[0\]\.name must .*; rules\[0\]\.effect must have at least one/,
-    'rules[0].name',
-    'rules[0].effect',
-  ],
-])(
-  'a scenario choice that is not valid is refused with every wrong field, and the world keeps its scenario',
-  async (body, message, ...fields) => {
-    const world = await clientFor(SETTINGS);
-    const [status, code] =
-      fields.length === 0 ? ([404, 'SCENARIO_NOT_FOUND'] as const) : ([400, 'INVALID_REQUEST'] as const);
-    expect(await ask(world, 'PUT', '/scenario', body)).toMatchObject(
-      refusal(status, code, expect.stringMatching(message), fields.length === 0 ? undefined : fields),
-    );
-    expect((await ask(world, 'GET', '/scenario')).body).toMatchObject({ name: 'default', chosen: false });
-  },
-);
+test('a scenario as text is checked without using it, and returned as the JSON that chooses it', async () => {
+  const world = await clientFor();
+  const text = lines('# slow', 'rules:', '  - match: { route: initiate }', '    effect: { respond: 503 }');
+  const checked = (await ask(world, 'POST', '/scenario/check', { text })).body;
+  const document = { rules: [{ match: { route: 'initiate' }, effect: { respond: 503 } }] };
+  expect(checked).toEqual({ text, document, problems: [], more: 0, warnings: [] });
+  expect((await world.pay()).status).toBe(200);
+  await ask(world, 'PUT', '/scenario', checked.document);
+  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(503);
+});
+
+test('the scenario of a world can be shown as YAML', async () => {
+  const document = { seed: 7, outcomes: [{ timeline: [{ to: 'FAILED', after: '2s' }] }] };
+  const { body } = await ask(await clientFor(), 'POST', '/scenario/check', { document });
+  const text = lines('seed: 7', 'outcomes:', '  - timeline:', '      - to: FAILED', '        after: 2s');
+  expect(body).toMatchObject({ text, document });
+});
+
+test('a wrong value, broken YAML and a rule that is never reached are reported at their lines', async () => {
+  const world = await clientFor();
+  const checked = async (...text: string[]) =>
+    (await ask(world, 'POST', '/scenario/check', { text: lines(...text) })).body;
+  expect(await checked('seed: 7', 'rate_limit: often')).toMatchObject({
+    document: null,
+    problems: [{ line: 2, column: 13, path: 'rate_limit' }],
+  });
+  expect(await checked('seed: 7', 'rules: [')).toMatchObject({
+    document: null,
+    problems: [{ line: 3, column: 1, path: '' }],
+  });
+  expect(
+    await checked('rules:', '  - effect: { respond: 500 }', '  - effect: { respond: 503 }'),
+  ).toMatchObject({ problems: [], warnings: [{ line: 3, path: 'rules[1]' }] });
+});
