@@ -5,11 +5,15 @@ import { testRows } from '../../support/test-rows.ts';
 
 const START = '2026-01-15T10:30:00.000Z'; // 16:00 IST
 
-/** The client of a world with these rules, whose clock is frozen. */
-async function worldWith(rules: readonly RuleRequest[], more: ScenarioInput = {}): Promise<Client> {
-  const scenario = { ...more, rules: rules.map((rule, nth) => ({ name: `rule-${nth}`, ...rule })) };
+/** The client of a world with these rules, which hang unless they say what else, and whose clock is frozen. */
+async function worldWith(rules: readonly Partial<RuleRequest>[], more: ScenarioInput = {}): Promise<Client> {
+  const named = rules.map((rule, nth) => ({
+    name: `rule-${nth}`,
+    effect: { fault: 'hang' } as const,
+    ...rule,
+  }));
   const { world } = await clientFor({ clock: START, magic: 'off', settlement: 'manual' });
-  await world.use(scenario);
+  await world.use({ ...more, rules: named });
   return clientOf(world);
 }
 
@@ -17,45 +21,40 @@ const initiate = (change: Partial<typeof PAYOUT> = {}) => ({
   route: 'initiate' as const,
   body: { ...PAYOUT, ...change } as never,
 });
-const hang = { fault: 'hang' } as const;
 
-testRows<[rule: RuleRequest, request: object, reason: string]>([
-  [{ match: { route: 'status' }, effect: hang }, {}, 'route must be "status", and it is "initiate"'],
+testRows<[rule: Partial<RuleRequest>, request: object, reason: string]>([
+  [{ match: { route: 'status' } }, {}, 'route must be "status", and it is "initiate"'],
   [
-    { match: { transfer_mode: ['NEFT', 'RTGS'] }, effect: hang },
+    { match: { transfer_mode: ['NEFT', 'RTGS'] } },
     {},
     'transfer_mode must be one of "NEFT", "RTGS", and it is "IMPS"',
   ],
   [
-    { match: { transfer_mode: 'IMPS', beneficiary_ifsc: { prefix: 'HDFC' } }, effect: hang },
+    { match: { transfer_mode: 'IMPS', beneficiary_ifsc: { prefix: 'HDFC' } } },
     {},
     'beneficiary_ifsc must begin with "HDFC", and it is "SBIN0000001"',
   ],
   [
-    { match: { amount: { gte: 2000, lt: 5000 } }, effect: hang },
+    { match: { amount: { gte: 2000, lt: 5000 } } },
     {},
     'amount must be at least 2000 and be less than 5000, and it is 1500.5',
   ],
-  [{ match: { remarks: { matches: '^a' } }, effect: hang }, {}, 'remarks must match "^a", and there is none'],
+  [{ match: { remarks: { matches: '^a' } } }, {}, 'remarks must match "^a", and there is none'],
   [
-    { match: { header: { 'X-Team': 'blue' } }, effect: hang },
+    { match: { header: { 'X-Team': 'blue' } } },
     { headers: { 'x-team': 'red' } },
     'header X-Team must be "blue", and it is "red"',
   ],
-  [{ match: { attempt: 1 }, effect: hang }, { attempt: 3 }, 'attempt must be 1, and it is 3'],
-  [{ match: { payout: { gt: 1 } }, effect: hang }, {}, 'payout must be more than 1, and it is 1'],
+  [{ match: { attempt: 1 } }, { attempt: 3 }, 'attempt must be 1, and it is 3'],
+  [{ match: { payout: { gt: 1 } } }, {}, 'payout must be more than 1, and it is 1'],
   [
-    { match: { hours: { from: '19:00', to: '07:00' } }, effect: hang },
+    { match: { hours: { from: '19:00', to: '07:00' } } },
     {},
     'hours are from 19:00 to 07:00 IST, and it is 16:00',
   ],
-  [
-    { during: { from: '10m', for: '5m' }, effect: hang },
-    {},
-    'the window from 10m has not begun: the world is 0ms old',
-  ],
-  [{ skip: 2, effect: hang }, {}, 'skip 2 is not used up: this is match 1'],
-  [{ probability: 0, effect: hang }, {}, expect.stringMatching(/^probability 0 is not drawn \(0\.\d{3}\)$/)],
+  [{ during: { from: '10m', for: '5m' } }, {}, 'the window from 10m has not begun: the world is 0ms old'],
+  [{ skip: 2 }, {}, 'skip 2 is not used up: this is match 1'],
+  [{ probability: 0 }, {}, expect.stringMatching(/^probability 0 is not drawn \(0\.\d{3}\)$/)],
   [{ effect: { limit: { max: 3, per: '10s' } } }, {}, 'the limit of 3 per 10s lets it pass'],
 ])('a rule that is not taken is explained by its first condition that fails', async (rule, more, reason) => {
   const { world } = await worldWith([rule]);
@@ -126,23 +125,18 @@ test('an explanation shows the payout that the request then makes, and what was 
     const { payout, outcomes } = await world.explain(initiate(change));
     const isPaid = payout!.timeline[0]!.to === 'SUCCESS';
     drawn.add(isPaid);
+    const draw = isPaid ? '1 of 2, weight 9 of 10' : '2 of 2, weight 1 of 10';
     expect(outcomes).toEqual([
       { id: 'inline/neft', taken: false, reason: 'transfer_mode must be "NEFT", and it is "IMPS"' },
-      {
-        id: 'inline/mostly',
-        taken: true,
-        reason: `is the first that matches; drawn: ${isPaid ? 1 : 2} of 2, weight ${isPaid ? 9 : 1} of 10`,
-      },
+      { id: 'inline/mostly', taken: true, reason: `is the first that matches; drawn: ${draw}` },
     ]);
     await pay(change);
-    const [made] = await world.transactions({ client_ref_id: change.client_ref_id });
+    const [made] = await world.transactions(change);
+    const { to, utr, at } = made!.timeline[0]!;
+    const isSoon = Date.parse(at!) - Date.parse(START) === 2000;
     expect(payout).toEqual({
       planned_by: made!.planned_by,
-      timeline: made!.timeline.map(({ to, utr, at }) => ({
-        to,
-        utr,
-        when: `after ${Date.parse(at!) - Date.parse(START) === 2000 ? '2s' : '3d'}`,
-      })),
+      timeline: [{ to, utr, when: `after ${isSoon ? '2s' : '3d'}` }],
     });
   }
   expect(drawn).toEqual(new Set([true, false])); // both were seen
@@ -160,30 +154,21 @@ test('an explanation says where the timeline of a rule is used instead of that o
   });
 });
 
-test.each<[string, RuleRequest, string]>([
-  [
-    'its rule makes none',
-    { match: { route: 'initiate' }, effect: { respond: 500 } },
-    'inline/rule-0 makes no payout',
-  ],
-  [
-    'the wallet is empty',
-    { match: { route: 'status' }, effect: hang },
-    'the balance of INR 1000 does not cover INR 1500.5',
-  ],
-])('an explanation says that a request makes no payout, since %s', async (_what, rule, note) => {
-  const { world } = await worldWith([rule], { wallet: { opening_balance: 1000 } });
-  expect(await world.explain(initiate())).toMatchObject({ payout: null, note });
-});
-
-test('an explanation of a known reference names the payout that there is', async () => {
-  const { world, pay } = await worldWith([], OUTCOMES);
-  const { body } = await pay();
-  const { payout, note, attempt } = await world.explain(initiate());
-  expect([payout, attempt]).toEqual([null, 2]);
-  expect(note).toBe(
-    `order-1 was paid before (${body.data.txn_id}, planned by inline/mostly): nothing is decided again`,
-  );
+test('an explanation says why a request makes no payout', async () => {
+  const refuses = await worldWith([{ match: { route: 'initiate' }, effect: { respond: 500 } }]);
+  const none = { payout: null, note: 'inline/rule-0 makes no payout' };
+  expect(await refuses.world.explain(initiate())).toMatchObject(none);
+  const { world, pay } = await worldWith([], { ...OUTCOMES, wallet: { opening_balance: 2000 } });
+  const { txn_id } = (await pay()).body.data;
+  expect(await world.explain(initiate())).toMatchObject({
+    payout: null,
+    attempt: 2,
+    note: `order-1 was paid before (${txn_id}, planned by inline/mostly): nothing is decided again`,
+  });
+  expect(await world.explain(initiate({ client_ref_id: 'order-2' }))).toMatchObject({
+    payout: null,
+    note: 'the balance of INR 499.5 does not cover INR 1500.5',
+  });
 });
 
 test('an explanation of a reference that stays refused says so, although the balance covers it now', async () => {
@@ -213,18 +198,12 @@ testRows<[treats: object, amount: number, makes: boolean]>([
 });
 
 test('an explanation of a read has its rules, and nothing of a payout', async () => {
-  const { world, pay } = await worldWith(
-    [{ match: { route: 'status', attempt: 1 }, effect: hang }],
-    OUTCOMES,
-  );
+  const { world, pay } = await worldWith([{ match: { route: 'status', attempt: 1 } }], OUTCOMES);
   await pay();
   const read = { route: 'status', query: { client_ref_id: 'order-1' } } as const;
   const expected = { rule: 'inline/rule-0', attempt: 1, payout: null, note: null, outcomes: [] };
   expect(await world.explain(read)).toMatchObject(expected);
-  expect(await world.explain({ route: 'balance' })).toMatchObject({
-    rule: null,
-    payout: null,
-  });
+  expect(await world.explain({ route: 'balance' })).toMatchObject({ rule: null, payout: null });
 });
 
 test('an explanation names the status read at which a payout moves on', async () => {

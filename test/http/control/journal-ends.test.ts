@@ -4,49 +4,29 @@ import { expect, test } from 'vitest';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor } from '../../support/sandbox.ts';
 
-test.each<[string, string, string, (socket: Socket) => void]>([
-  ['closes its connection', '{"client_ref_id":', 'content-length: 200', (socket) => void socket.destroy()],
-  [
-    'resets its connection',
-    '{"client_ref_id":',
-    'content-length: 200',
-    (socket) => void socket.resetAndDestroy(),
-  ],
-  [
-    'closes its half of the connection',
-    '{"client_ref_id":',
-    'content-length: 200',
-    (socket) => void socket.end(),
-  ],
+const CUT_OFF = ['{"client_ref_id":', { 'content-length': '200' }] as const;
+
+test.each<[how: string, sent: readonly [body: string, headers: object], leave: (socket: Socket) => unknown]>([
+  ['closes its connection', CUT_OFF, (socket) => socket.destroy()],
+  ['resets its connection', CUT_OFF, (socket) => socket.resetAndDestroy()],
+  ['closes its half of the connection', CUT_OFF, (socket) => socket.end()],
   [
     'sends a chunk without a size',
-    '',
-    'transfer-encoding: chunked',
-    (socket) => void socket.write('no size\r\n'),
+    ['', { 'transfer-encoding': 'chunked' }],
+    (socket) => socket.write('no size\r\n'),
   ],
 ])(
   'a request whose client %s in the middle of the body ends as client_gone, without a response or a payout',
-  async (...row) => {
-    const [, body, length, leave] = row;
+  async (_how, [body, framing], leave) => {
     const { world, apiKey, url } = await clientFor();
     const socket = rawSocket(url);
-    const [name, value] = length.split(': ') as [string, string];
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', [name]: value };
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...framing };
     socket.write(rawRequest('POST /payout/initiate', headers, body));
     await once(socket, 'connect'); // a request is in the journal once its body is there, or its client has left
     leave(socket);
-    await expect
-      .poll(() => world.requests())
-      .toMatchObject([
-        {
-          outcome: 'client_gone',
-          answer: null,
-          code: null,
-          committed: null,
-          duration_ms: expect.any(Number),
-          ended_after: 1,
-        },
-      ]);
+    const gone = { outcome: 'client_gone', answer: null, code: null, committed: null };
+    const ended = { duration_ms: expect.any(Number), ended_after: 1 };
+    await expect.poll(() => world.requests()).toMatchObject([{ ...gone, ...ended }]);
     expect(await world.transactions()).toEqual([]);
   },
 );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/index.ts';
 import { judge } from '../../../src/referee/judge.ts';
 import { savedTraffic } from '../../../src/referee/saved-traffic.ts';
-import { ask, refusal } from '../../support/control.ts';
+import { ask } from '../../support/control.ts';
 import { clientFor, PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -191,27 +191,26 @@ test('the journal can be filtered by route, status, reference, payout and any co
   await world.status({ client_ref_id: 'one' });
   await world.status({ client_ref_id: 'two' });
   await world.balance();
-  const ids = async (query: string) => (await journalOf(world, query)).map(({ id }) => id);
-  expect(await ids('')).toEqual([5, 4, 3, 2, 1]);
-  expect(await ids('?order=oldest')).toEqual([1, 2, 3, 4, 5]);
-  expect(await ids('?limit=2')).toEqual([5, 4]);
-  expect(await ids('?limit=2&order=oldest')).toEqual([1, 2]);
-  expect(await ids('?route=status')).toEqual([4, 3]);
-  expect(await ids('?status=200')).toEqual([5, 3, 1]);
-  expect(await ids('?client_ref_id=one')).toEqual([3, 1]);
-  expect(await ids(`?txn_id=${txn_id}`)).toEqual([3, 1]);
-  expect(await ids('?client_ref_id=two&route=status&status=404')).toEqual([4]);
-  expect(await ids('?client_ref_id=two&route=status&status=200')).toEqual([]);
-  expect(await ids('?since=3')).toEqual([5, 4]);
-  expect(await ids('?since=3&limit=1&order=oldest')).toEqual([4]);
+  for (const [query, found] of [
+    ['', [5, 4, 3, 2, 1]],
+    ['?limit=2', [5, 4]],
+    ['?limit=2&order=oldest', [1, 2]],
+    ['?route=status', [4, 3]],
+    ['?status=200', [5, 3, 1]],
+    ['?client_ref_id=one', [3, 1]],
+    [`?txn_id=${txn_id}`, [3, 1]],
+    ['?client_ref_id=two&route=status&status=404', [4]],
+    ['?client_ref_id=two&route=status&status=200', []],
+    ['?since=3&limit=1&order=oldest', [4]],
+  ] as const)
+    expect([query, (await journalOf(world, query)).map(({ id }) => id)]).toEqual([query, found]);
 });
 
-test('the journal can be read from an id or from a world time on', async () => {
+test('the journal can be read from a world time on', async () => {
   const world = await clientFor(SETTINGS);
   await world.balance();
   await world.clock.advance('1m');
   await world.balance();
-  expect(await world.world.requests({ since: '1' })).toMatchObject([{ id: 2 }]);
   const { body } = await ask(world, 'GET', '/requests?since=2026-01-15T16:00:30+05:30'); // its + arrives as a space
   expect(body.requests).toMatchObject([{ id: 2 }]);
   for (const [since, count] of [
@@ -221,50 +220,30 @@ test('the journal can be read from an id or from a world time on', async () => {
     ['2026-01-15T10:31:00Z', 1],
     ['2026-01-15T10:31:00.001Z', 0],
   ] as const) {
-    expect(await world.world.requests({ since })).toHaveLength(count);
+    expect([since, (await world.world.requests({ since })).length]).toEqual([since, count]);
   }
 });
 
-testRows([
-  ['route=payout', 'route must be one of initiate, status, balance'],
-  ['status=99', 'status must be a whole number from 100 to 599'],
-  ['status=9007199254740993', 'status must be a whole number from 100 to 599'],
-  ['status=ok', 'status must be a whole number from 100 to 599'],
-  ['limit=0', 'limit must be a whole number from 1 to 1000'],
-  ['limit=1001', 'limit must be a whole number from 1 to 1000'],
-  ['since=yesterday', 'since must be the id of a request or an ISO 8601 time'],
-  ['since=-1', 'since must be the id of a request or an ISO 8601 time'],
-  ['client_ref_id=', 'client_ref_id must not be empty'],
-  ['order=up', 'order must be one of newest, oldest'],
-  ['stauts=200', 'stauts is not known here (did you mean status?)'],
-])('the journal refuses a query that is not valid', async (query, message) => {
-  const { client } = await sandboxFor();
-  expect(await ask(client(), 'GET', `/requests?${query}`)).toMatchObject(
-    refusal(400, 'INVALID_REQUEST', message, [query.split('=')[0]!]),
-  );
-});
-
-test.each([
-  ['', 0, 'not_exercised'],
-  ['?limit=2', 1, 'inconclusive'],
-  ['?order=oldest&limit=2', 1, 'inconclusive'],
-  ['?route=status', 2, 'inconclusive'],
-  ['?route=initiate&limit=1', 2, 'inconclusive'],
-])(
-  'a journal saved with %j leaves out %i of 3 requests, and is judged by what it lacks',
-  async (query, left_out, verdict) => {
-    const world = await clientFor(SETTINGS);
-    for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
-    await world.status({ client_ref_id: 'one' });
+test('a saved journal says how many requests it leaves out, and is judged by what it lacks', async () => {
+  const world = await clientFor(SETTINGS);
+  for (const client_ref_id of ['one', 'two']) await world.pay({ client_ref_id });
+  await world.status({ client_ref_id: 'one' });
+  for (const [query, left_out, verdict] of [
+    ['', 0, 'not_exercised'],
+    ['?limit=2', 1, 'inconclusive'],
+    ['?order=oldest&limit=2', 1, 'inconclusive'],
+    ['?route=initiate&limit=1', 2, 'inconclusive'],
+  ] as const) {
     const { body } = await ask(world, 'GET', `/requests${query}`);
-    expect(body).toMatchObject({ evicted: 0, left_out });
+    expect([query, body]).toMatchObject([query, { evicted: 0, left_out }]);
     const { checks } = judge('a file', savedTraffic(JSON.stringify(body)));
-    const { verdict: given, reason } = checks.find(({ id }) => id === 'no-backoff')!;
-    expect(given).toBe(verdict);
     const missing = `${left_out} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`;
-    expect(reason).toBe(left_out === 0 ? null : missing);
-  },
-);
+    expect(checks.find(({ id }) => id === 'no-backoff')).toMatchObject({
+      verdict,
+      reason: left_out === 0 ? null : missing,
+    });
+  }
+});
 
 test('control calls, requests without a key and unknown paths are not journaled', async () => {
   const { client } = await sandboxFor(SETTINGS);
