@@ -6,23 +6,32 @@ import { routesIn } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT, sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
-import { isLong } from '../../support/size.ts';
 import { futureIn } from '../../support/world/snapshot-lines.ts';
 
 const ADMIN_TOKEN = 'the-token-of-control-access';
 const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual', adminToken: ADMIN_TOKEN } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Every route of the control API, as the response to an unknown path lists them: `POST /_sandbox/reset`. */
-async function controlRoutes(): Promise<string[]> {
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly requestBody?: object }>>>>;
+}
+
+/** Every route of the control API, as the response to an unknown path lists them: `POST /_sandbox/reset`, and those that take a body. */
+async function controlRoutes() {
   const parts = { wallClock: new ManualClock(), log: pino({ level: 'silent' }) };
   const { app } = await buildApp({ settings: readSettings({}, {}), ...parts });
   const { message } = (await app.inject('/_sandbox/nowhere')).json<{ message: string }>();
+  const { paths } = (await app.inject('/_sandbox/openapi.json')).json<Document>();
   await app.close();
-  return routesIn(message).filter((route) => /\/_sandbox\/\w/.test(route));
+  const routes = routesIn(message).filter((route) => /\/_sandbox\/\w/.test(route));
+  const takesBody = (route: string): boolean => {
+    const [method, path] = route.split(' ') as [string, string];
+    return paths[path]?.[method.toLowerCase()]?.requestBody !== undefined;
+  };
+  return { routes, withBody: routes.filter(takesBody) };
 }
 
-const ROUTES = await controlRoutes();
+const { routes: ROUTES, withBody: WITH_BODY } = await controlRoutes();
 /** Routes that show nothing of any world: health, metrics, the OpenAPI document and the files of the pages. */
 const WITHOUT_KEY = [
   'GET /_sandbox/health',
@@ -42,48 +51,23 @@ const ADMIN = [
 const KEYED = ROUTES.filter((route) => !WITHOUT_KEY.includes(route) && !ADMIN.includes(route));
 const WITH_ID = ROUTES.filter((route) => route.includes('{') && !WITHOUT_KEY.includes(route));
 
-/** A valid body for each route, or undefined for a route without a body. A new route needs a row. */
+/** A valid body for each route that needs one. */
 const BODIES: Readonly<Record<string, unknown>> = {
-  'GET /_sandbox/world': undefined,
-  'POST /_sandbox/reset': undefined,
-  'POST /_sandbox/undo': undefined,
-  'GET /_sandbox/model': undefined,
-  'GET /_sandbox/clock': undefined,
-  'POST /_sandbox/clock/freeze': undefined,
-  'POST /_sandbox/clock/resume': undefined,
-  'POST /_sandbox/clock/reset': undefined,
   'POST /_sandbox/clock/advance': { by: '1h' },
-  'GET /_sandbox/wallet': undefined,
   'POST /_sandbox/wallet/credit': { amount: 5 },
   'POST /_sandbox/wallet/debit': { amount: 5 },
-  'GET /_sandbox/wallet/entries': undefined,
-  'GET /_sandbox/transactions': undefined,
-  'GET /_sandbox/transactions/{txn_id}': undefined,
   'POST /_sandbox/transactions/{txn_id}/transition': { to: 'FAILED' },
-  'GET /_sandbox/scenarios': undefined,
-  'GET /_sandbox/scenario': undefined,
   'PUT /_sandbox/scenario': { use: 'server-error' },
-  'DELETE /_sandbox/scenario': undefined,
   'POST /_sandbox/scenario/check': { text: 'seed: 1' },
-  'GET /_sandbox/rules': undefined,
   'POST /_sandbox/rules': { effect: { respond: { status: 500 } } },
-  'DELETE /_sandbox/rules': undefined,
-  'DELETE /_sandbox/rules/{name}': undefined,
   'POST /_sandbox/rules/explain': { route: 'balance' },
-  'GET /_sandbox/held': undefined,
-  'POST /_sandbox/held/{id}/release': undefined,
-  'GET /_sandbox/requests': undefined,
-  'DELETE /_sandbox/requests': undefined,
   'POST /_sandbox/requests/verify': { match: {} },
-  'GET /_sandbox/referee': undefined,
   'PUT /_sandbox/referee': { intent: 'remarks' },
-  'GET /_sandbox/state': undefined,
+  'PUT /_sandbox/worlds/referee': {},
   'PUT /_sandbox/state': {},
-  'GET /_sandbox/events': undefined,
 };
 
-/** Routes with a body. */
-const TAKES_BODY = KEYED.filter((route) => BODIES[route] !== undefined);
+const WITH_OPTIONAL_BODY = ['POST /_sandbox/undo', 'POST /_sandbox/held/{id}/release'];
 const CHANGES = KEYED.filter((route) => !route.startsWith('GET'));
 
 interface Sent {
@@ -114,10 +98,11 @@ async function send(
 }
 
 /** A valid request to a route. */
-function validRequest(route: string): Sent {
-  const body = route === 'PUT /_sandbox/worlds/referee' ? {} : BODIES[route];
-  return body === undefined ? {} : json(body);
-}
+const validRequest = (route: string): Sent => (route in BODIES ? json(BODIES[route]) : {});
+
+/** What authorizes a request to a route. */
+const keyFor = (route: string, apiKey: string): string =>
+  `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
 
 const json = (body: unknown): Sent => ({
   headers: { 'content-type': 'application/json' },
@@ -141,6 +126,13 @@ async function stateOf({ world }: Client) {
   return [futureIn(await world.snapshot()), await world.scenario(), journal];
 }
 
+/** Does something that must leave a world as it is. */
+async function expectSame(world: Client, work: () => Promise<void>): Promise<void> {
+  const before = await stateOf(world);
+  await work();
+  expect(await stateOf(world)).toEqual(before);
+}
+
 async function usedWorld(client: Client): Promise<Client> {
   await client.pay();
   await client.world.rule({ name: 'rule-1', effect: { delay: '1ms' } });
@@ -158,8 +150,8 @@ function expectRefused({ status, headers, body }: Seen, statuses: readonly numbe
   expect(body.message).not.toMatch(/\bat .*:\d+:\d+|node_modules|\.ts\b/);
 }
 
-test('every route of the control API is listed in this file', () => {
-  expect(KEYED.toSorted()).toEqual(Object.keys(BODIES).toSorted());
+test('every route that needs a body has a valid one in this file, and the routes without a key of a world exist', () => {
+  expect(WITH_BODY.toSorted()).toEqual([...Object.keys(BODIES), ...WITH_OPTIONAL_BODY].toSorted());
   expect(ROUTES).toEqual(expect.arrayContaining([...WITHOUT_KEY, ...ADMIN]));
 });
 
@@ -171,47 +163,33 @@ test('the health check needs no key', async () => {
   });
 });
 
+// every form of a wrong key has its test in test/http/service/keys.test.ts: all routes read the key at one place
 test('every route that shows or changes a world requires an accepted key', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
-  const before = await stateOf(world);
-  const key = world.apiKey;
-  await forEach(KEYED, async (route) => {
-    const wrong = [
-      undefined,
-      `Bearer ${ADMIN_TOKEN}`,
-      'Bearer none',
-      '',
-      'Bearer',
-      'Bearer ',
-      key,
-      `Basic ${key}`,
-      `Bearer ${key} ${key}`,
-      `Bearer ${key},`.replace('sk_test_', 'sk_live_'),
-      `Bearer sk_test_${'x'.repeat(300)}`,
-    ];
-    const isWhole = isLong || route === KEYED[0]; // all routes read the key at one place
-    for (const authorization of isWhole ? wrong : wrong.slice(0, 3)) {
-      const answer = await send(url, route, { ...validRequest(route), authorization });
-      expectRefused(answer, [401]);
-      expect(answer.body.code).toBe('UNAUTHORIZED');
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-      expect(answer.text).not.toContain(key);
-    }
-  });
-  expect(await stateOf(world)).toEqual(before);
+  await expectSame(world, () =>
+    forEach(KEYED, async (route) => {
+      for (const authorization of [undefined, `Bearer ${ADMIN_TOKEN}`, world.apiKey]) {
+        const answer = await send(url, route, { ...validRequest(route), authorization });
+        expectRefused(answer, [401]);
+        expect(answer.body.code).toBe('UNAUTHORIZED');
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+        expect(answer.text).not.toContain(world.apiKey);
+      }
+    }),
+  );
 });
 
 test('no change reaches the world of another key', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const [world, other] = [await usedWorld(client()), await usedWorld(client())];
-  const before = await stateOf(world);
   const authorization = `Bearer ${other.apiKey}`;
   const [payout] = await world.world.transactions();
-  await forEach(CHANGES, async (route) => {
+  await forEach(CHANGES, (route) => {
     const id = route.includes('txn_id') ? payout!.txn_id : 'rule-1';
-    await send(url, route, { ...validRequest(route), authorization, id });
-    expect(await stateOf(world)).toEqual(before);
+    return expectSame(world, async () => {
+      await send(url, route, { ...validRequest(route), authorization, id });
+    });
   });
 });
 
@@ -236,93 +214,75 @@ test('no route sends CORS headers to a page of another origin', async () => {
   const origin = { origin: 'https://elsewhere.example' };
   await forEach(ROUTES, async (route) => {
     const [method, path] = route.split(' ') as [string, string];
-    const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
     const right = validRequest(route);
-    const answers = [
-      await send(url, `OPTIONS ${path}`, {
-        headers: {
-          ...origin,
-          'access-control-request-method': method,
-          'access-control-request-headers': 'authorization,content-type',
-        },
-      }),
-      await send(url, route, { ...right, authorization, headers: { ...origin, ...right.headers } }),
-    ];
-    expect(answers[0]!.status).toBeGreaterThanOrEqual(400);
-    for (const { headers } of answers) {
-      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
-    }
+    const preflight = await send(url, `OPTIONS ${path}`, {
+      headers: {
+        ...origin,
+        'access-control-request-method': method,
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+    const headers = { ...origin, ...right.headers };
+    const answer = await send(url, route, { ...right, authorization: keyFor(route, apiKey), headers });
+    expect(preflight.status).toBeGreaterThanOrEqual(400);
+    const names = [...preflight.headers.keys(), ...answer.headers.keys()];
+    expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([]);
     const isPage = route === 'GET /_sandbox/docs'; // which holds no data
-    expect(answers[1]!.headers.get('cache-control')).toBe(isPage ? 'no-cache' : 'no-store');
-    expect(answers[1]!.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('cache-control')).toBe(isPage ? 'no-cache' : 'no-store');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 });
 
 test('every change refuses a form that a page of another origin posts', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
-  const before = await stateOf(world);
-  await forEach(CHANGES, async (route) => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json']) {
-      const headers = {
-        'content-type': type,
-        origin: 'https://elsewhere.example',
-        cookie: `key=${world.apiKey}`,
-      };
+  const ofPage = { 'content-type': 'text/plain', cookie: `key=${world.apiKey}` };
+  await expectSame(world, () =>
+    forEach(CHANGES, async (route) => {
       const body = JSON.stringify(BODIES[route] ?? {});
+      const headers = { ...ofPage, origin: 'https://elsewhere.example' };
       expectRefused(await send(url, route, { headers, body }), [403]);
-      const { origin: _origin, ...withoutOrigin } = headers;
-      expectRefused(await send(url, route, { headers: withoutOrigin, body }), [401]);
-    }
-  });
-  expect(await stateOf(world)).toEqual(before);
+      expectRefused(await send(url, route, { headers: ofPage, body }), [401]);
+    }),
+  );
 });
 
-test('every change refuses an invalid body, and changes nothing', async () => {
-  const { url, client } = await sandboxFor(SETTINGS);
-  const world = await usedWorld(client());
-  const before = await stateOf(world);
-  const authorization = `Bearer ${world.apiKey}`;
-  await forEach(CHANGES, async (route) => {
-    const right = BODIES[route] ?? {};
-    const wrong: readonly [Sent, number[]][] = [
-      [json('{"a":'), route.endsWith('/state') ? [422] : [400]],
-      [json({ ...right, unknown_field: 1 }), [400, 422]],
-      [json([right]), [400, 422]],
-      [{ headers: { 'content-type': 'text/plain' }, body: JSON.stringify(right) }, [415]],
-      [json('nonsense'), route.endsWith('/state') ? [422] : [400]],
-      [json(5), [400, 422]],
-      [json('"text"'), [400, 422]],
-      [{ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'amount=5' }, [415]],
-      [{ headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' }, [415]],
-      [{ headers: { 'content-type': '' }, body: Buffer.from(JSON.stringify(right)) }, [415]],
-      [json({ unknown_field: 'x'.repeat(70_000) }), route.endsWith('/state') ? [422] : [413]],
-    ];
-    const isWhole = isLong || route === CHANGES[0] || route.endsWith('/state'); // bodies are read at one place
-    for (const [sent, statuses] of isWhole ? wrong : wrong.slice(0, 4)) {
-      expectRefused(await send(url, route, { ...sent, authorization }), statuses);
-    }
-  });
-  expect(await stateOf(world)).toEqual(before);
-});
+/** Bodies that no route takes, with what they are refused for. A snapshot is JSON in lines. */
+const wrongBodies = (right: object): readonly [sent: Sent, status: number, ofState?: number][] => [
+  [json('{"a":'), 400, 422],
+  [json({ ...right, unknown_field: 1 }), 400, 422],
+  [json([right]), 400, 422],
+  [{ headers: { 'content-type': 'text/plain' }, body: JSON.stringify(right) }, 415],
+  [json('nonsense'), 400, 422],
+  [json(5), 400, 422],
+  [json('"text"'), 400, 422],
+  [{ headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' }, 415],
+  [{ headers: { 'content-type': '' }, body: Buffer.from(JSON.stringify(right)) }, 415],
+  [json({ unknown_field: 'x'.repeat(70_000) }), 413, 422],
+];
 
-test('every route with a body requires one', async () => {
+test('every change refuses an invalid body, and none where it needs one, and changes nothing', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
-  const before = await stateOf(world);
   const authorization = `Bearer ${world.apiKey}`;
-  await forEach(TAKES_BODY, async (route) => {
-    for (const sent of [{}, json(''), json('null'), json('   ')]) {
-      expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
-    }
-  });
-  expect(await stateOf(world)).toEqual(before);
+  await expectSame(world, () =>
+    forEach(CHANGES, async (route) => {
+      const isState = route.endsWith('/state');
+      const isWhole = isState || route === CHANGES[0]; // bodies are read at one place
+      const wrong = wrongBodies(BODIES[route] ?? {}).slice(0, isWhole ? undefined : 4);
+      for (const [sent, status, ofState = status] of wrong)
+        expectRefused(await send(url, route, { ...sent, authorization }), [isState ? ofState : status]);
+      if (BODIES[route] === undefined) return;
+      for (const sent of [{}, json(''), json('null'), json('   ')])
+        expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
+    }),
+  );
 });
 
 test('an unknown query parameter is refused by every route', async () => {
   const { url, apiKey } = await clientFor(SETTINGS);
   await forEach([...KEYED, ...ADMIN], async (route) => {
-    const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : apiKey}`;
+    const authorization = keyFor(route, apiKey);
     const answer = await send(url, route, { ...validRequest(route), authorization, query: '?unknown=1' });
     expectRefused(answer, [400]);
     expect(answer.body.errors).toMatchObject([{ field: 'unknown' }]);
@@ -332,18 +292,15 @@ test('an unknown query parameter is refused by every route', async () => {
 test('every route with an id refuses malformed ones', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
-  const before = await stateOf(world);
-  await forEach(WITH_ID, async (route) => {
-    const authorization = `Bearer ${ADMIN.includes(route) ? ADMIN_TOKEN : world.apiKey}`;
-    const odd = ['..%2f', '%2e%2e%2f%2e%2e', '%00', '%zz', '%', '%ff', '__proto__', 'a%20b', '%F0%9F%92%B8'];
-    for (const id of ['', ...odd, 'x'.repeat(101), 'x'.repeat(10_240), ' ', '*', ':id', "';--"]) {
-      expectRefused(await send(url, route, { ...validRequest(route), authorization, id }), [400, 404]);
-    }
-    expect(
-      (await send(url, route, { ...validRequest(route), authorization, id: 'x'.repeat(200) })).status,
-    ).toBe(404);
-  });
-  expect(await stateOf(world)).toEqual(before);
+  const odd = ['..%2f', '%2e%2e%2f%2e%2e', '%00', '%zz', '%', '%ff', '__proto__', 'a%20b', '%F0%9F%92%B8'];
+  const ids = ['', ...odd, 'x'.repeat(101), 'x'.repeat(10_240), ' ', '*', ':id', "';--"];
+  await expectSame(world, () =>
+    forEach(WITH_ID, async (route) => {
+      const sent = { ...validRequest(route), authorization: keyFor(route, world.apiKey) };
+      for (const id of ids) expectRefused(await send(url, route, { ...sent, id }), [400, 404]);
+      expectRefused(await send(url, route, { ...sent, id: 'x'.repeat(200) }), [404]);
+    }),
+  );
 });
 
 test('a path that is too long, an unknown path and a wrong method are refused', async () => {
