@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CheckId } from '../../../src/contract/conduct.ts';
+import type { SettingsInput } from '../../../src/index.ts';
 import { heldBy } from '../../support/control.ts';
 import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
@@ -24,6 +25,17 @@ const put = (client: Client, settings: object, path = '/_sandbox/referee', token
 
 const BY_REFERENCE = { name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } };
 
+const clear = ({ world }: Client): Promise<unknown> => world.clearRequests();
+const errorsOf = async ({ world }: Client): Promise<number> => (await world.referee()).counts.error;
+const NOTHING_FOUND = { error: 0, warning: 0, notice: 0 };
+
+/** A client whose world has the referee's settings. */
+async function judged(settings: object, options: SettingsInput = {}): Promise<Client> {
+  const one = await clientFor(options);
+  await put(one, settings);
+  return one;
+}
+
 test('the referee judges a world by the settings that it was given for the client', async () => {
   const one = await clientFor();
   await payTwice(one);
@@ -44,75 +56,51 @@ test('amounts that no wallet can hold, sent or answered, do not keep the referee
   expect(await one.send('GET', '/_sandbox/referee')).toMatchObject({ status: 200, body: { passed: true } });
 });
 
-test.each([
-  ['text', 'text/plain; charset=utf-8', /^world shop {3}1 error/],
-  ['junit', 'application/xml; charset=utf-8', /^<\?xml/],
-  ['markdown', 'text/markdown; charset=utf-8', /^## Payout referee: failed/],
-  ['github', 'text/plain; charset=utf-8', /^::error title=payout referee \(paid-twice\)::/],
-  ['json', 'application/json; charset=utf-8', /^\{"name":"shop"/],
-])('the report has the format %s', async (format, type, text) => {
+test('a report has every format', async () => {
   const one = await clientFor();
   await payTwice(one);
   await put(one, BY_REFERENCE);
-  const report = await one.send('GET', `/_sandbox/referee?format=${format}`);
-  expect(report.headers.get('content-type')).toBe(type);
-  expect(report.text).toMatch(text);
+  for (const [format, type, text] of [
+    ['text', 'text/plain; charset=utf-8', /^world shop {3}1 error/],
+    ['junit', 'application/xml; charset=utf-8', /^<\?xml/],
+    ['markdown', 'text/markdown; charset=utf-8', /^## Payout referee: failed/],
+    ['github', 'text/plain; charset=utf-8', /^::error title=payout referee \(paid-twice\)::/],
+    ['json', 'application/json; charset=utf-8', /^\{"name":"shop"/],
+  ] as const) {
+    const report = await one.send('GET', `/_sandbox/referee?format=${format}`);
+    expect([format, report.headers.get('content-type')]).toEqual([format, type]);
+    expect(report.text).toMatch(text);
+  }
 });
 
-test('once the referee has settings for a world, its findings outlive a reset and a cleared journal', async () => {
-  const one = await clientFor();
-  await put(one, BY_REFERENCE);
+test('once the referee has settings for a world, its findings outlive a reset and a cleared journal, and each is found once', async () => {
+  const one = await judged(BY_REFERENCE);
   await payTwice(one);
-  await one.send('DELETE', '/_sandbox/requests');
-  expect((await one.world.referee()).counts).toMatchObject({ error: 1 });
+  await clear(one);
+  expect(await errorsOf(one)).toBe(1);
+  for (let nth = 2; nth <= 12; nth += 1) {
+    await one.world.reset();
+    await payTwice(one);
+  }
   await one.world.reset();
-  await payTwice(one);
-  await one.world.reset();
-  expect((await one.world.referee()).counts).toMatchObject({ error: 2 });
+  expect(await errorsOf(one)).toBe(12);
 });
 
-test('a mistake is found once, also if its requests come back by a restore or an undo', async () => {
-  const one = await clientFor();
-  const errors = async () => (await one.world.referee()).counts.error;
-  await put(one, BY_REFERENCE);
+test('a mistake is found once, also if its requests come back by a restore or an undo, with those after it or without', async () => {
+  const one = await judged(BY_REFERENCE);
   await payTwice(one);
   const snapshot = await one.world.snapshot();
   for (let time = 1; time <= 2; time += 1) await one.world.restore(snapshot);
-  expect(await errors()).toBe(1);
-  await one.world.reset();
-  await one.world.undo();
-  expect(await errors()).toBe(1);
-  await one.world.reset();
-  expect(await errors()).toBe(1);
-});
-
-test('a mistake is found once, also if it comes back without the requests after it', async () => {
-  const one = await clientFor();
-  const errors = async () => (await one.world.referee()).counts.error;
-  await put(one, BY_REFERENCE);
-  await payTwice(one);
-  const snapshot = await one.world.snapshot();
+  expect(await errorsOf(one)).toBe(1);
   await one.balance();
-  await one.world.reset();
-  await one.world.restore(snapshot);
-  expect(await errors()).toBe(1);
-  await one.world.reset();
-  expect(await errors()).toBe(1);
-});
-
-test('the mistakes before each of many resets are found', async () => {
-  const one = await clientFor();
-  await put(one, BY_REFERENCE);
-  for (let nth = 1; nth <= 12; nth += 1) {
-    await payTwice(one);
-    await one.world.reset();
+  for (const act of ['reset', 'undo', 'reset', 'restore', 'reset'] as const) {
+    await (act === 'restore' ? one.world.restore(snapshot) : one.world[act]());
+    expect([act, await errorsOf(one)]).toEqual([act, 1]);
   }
-  expect((await one.world.referee()).counts.error).toBe(12);
 });
 
 test('of many mistakes, each is found once and put right once, whatever a world goes back to', async () => {
-  const one = await clientFor({ settlement: 'instant' });
-  await put(one, BY_REFERENCE);
+  const one = await judged(BY_REFERENCE, { settlement: 'instant' });
   await one.world.rule(lostResponse);
   for (let nth = 1; nth <= 7; nth += 1) await one.pay({ client_ref_id: `order-${nth}-a`, amount: nth });
   const found = async () => (await one.world.referee()).counts;
@@ -135,20 +123,22 @@ test('a mistake is found once, also if another world was restored in between', a
   for (const reference of ['a', 'b']) await other.pay({ client_ref_id: reference });
   await one.world.restore(await other.world.snapshot());
   await one.world.undo();
-  expect((await one.world.referee()).counts.error).toBe(1);
+  expect(await errorsOf(one)).toBe(1);
 });
 
 test('a table of expected payouts is compared with those that came back, and not before', async () => {
-  const one = await clientFor({ settlement: 'instant' });
-  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  const one = await judged(
+    { expect: [{ account: '000123456789', amount: 1500.5 }] },
+    { settlement: 'instant' },
+  );
   await one.balance();
   await one.world.reset();
   await one.world.undo();
   await one.world.restore(await one.world.snapshot());
   await one.pay();
-  expect((await one.world.referee()).counts.error).toBe(0);
+  expect(await errorsOf(one)).toBe(0);
   await one.world.reset(); // after which nothing has happened
-  expect((await one.world.referee()).counts.error).toBe(0);
+  expect(await errorsOf(one)).toBe(0);
 });
 
 const ORDER_1 = { client_ref_id: 'order-1' };
@@ -203,16 +193,15 @@ testRows<[check: CheckId, payAndLeave: (client: Client) => Promise<unknown>]>([
 ])(
   'a client is not accused of what it can still put right after its journal was cleared',
   async (id, payAndLeave) => {
-    const one = await clientFor({ clock: '2026-01-15T10:30:00Z' });
-    await put(one, BY_REFERENCE);
+    const one = await judged(BY_REFERENCE, { clock: '2026-01-15T10:30:00Z' });
     const verdict = async (ended = false) =>
       (await one.world.referee(undefined, { ended })).checks.find((check) => check.id === id)!.verdict;
     await payAndLeave(one);
     expect(await verdict(true)).toBe('found');
-    await one.send('DELETE', '/_sandbox/requests');
+    await clear(one);
     await one.status(ORDER_1);
     expect(await verdict()).toBe('inconclusive');
-    expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0, notice: 0 });
+    expect((await one.world.referee()).counts).toMatchObject(NOTHING_FOUND);
   },
 );
 
@@ -220,17 +209,15 @@ test.each([
   ['all', ['fund', 'order-1-a', 'order-1-b']],
   ['some', ['order-1-a', 'fund', 'order-1-b']],
 ])('a finding outlives an undo that takes back %s of its requests', async (_which, steps) => {
-  const one = await clientFor();
-  await put(one, BY_REFERENCE);
+  const one = await judged(BY_REFERENCE);
   for (const step of steps) await (step === 'fund' ? one.world.fund(1) : one.pay({ client_ref_id: step }));
   await one.world.undo({ force: true });
   expect(await one.world.requests()).toHaveLength(steps.indexOf('fund'));
-  expect((await one.world.referee()).counts.error).toBe(1);
+  expect(await errorsOf(one)).toBe(1);
 });
 
 test('what a client finds out after a restore is not held against it', async () => {
-  const one = await clientFor();
-  await put(one, BY_REFERENCE);
+  const one = await judged(BY_REFERENCE);
   await one.world.rule(lostResponse);
   await one.pay({ client_ref_id: 'order-1-a' });
   await one.world.restore(await one.world.snapshot());
@@ -239,13 +226,12 @@ test('what a client finds out after a restore is not held against it', async () 
 });
 
 test('a payment is not called the only one while a cleared journal may hide another', async () => {
-  const one = await clientFor();
-  await put(one, { intent: 'beneficiary_account' });
+  const one = await judged({ intent: 'beneficiary_account' });
   const verdict = async () =>
     (await one.world.referee()).checks.find(({ id }) => id === 'paid-more-often')!.verdict;
   await one.pay({ client_ref_id: 'x' });
   expect(await verdict()).toBe('passed');
-  await one.send('DELETE', '/_sandbox/requests');
+  await clear(one);
   expect(await verdict()).toBe('inconclusive');
   await one.pay({ client_ref_id: 'y' });
   expect(await verdict()).toBe('inconclusive');
@@ -270,8 +256,7 @@ test('two payments whose requests were cleared are no proof that nothing was pai
 });
 
 test('a client that sends again what a restore has ended is not accused', async () => {
-  const one = await clientFor();
-  await put(one, BY_REFERENCE);
+  const one = await judged(BY_REFERENCE);
   await one.world.rule({ match: { route: 'initiate', attempt: 1 }, effect: { hold: 'committed' } });
   const lost = one.pay({ client_ref_id: 'order-1-a' });
   await heldBy(one.world, 1);
@@ -336,23 +321,21 @@ testRows<[what: string, from: string, lose: (client: Client, empty: string) => P
 );
 
 test('after many lost journals, settings still leave out only what came before the last reset', async () => {
-  const one = await clientFor();
-  await put(one, BY_REFERENCE);
+  const one = await judged(BY_REFERENCE);
   for (let nth = 1; nth <= 24; nth += 1) {
     for (const which of ['a', 'b']) await one.pay({ client_ref_id: `order-${nth}-${which}` });
     await (nth === 12 ? one.world.reset() : one.world.clearRequests());
   }
-  expect((await one.world.referee()).counts.error).toBe(24);
+  expect(await errorsOf(one)).toBe(24);
   expect((await put(one, BY_REFERENCE)).body.counts.error).toBe(12);
 });
 
 test('an expected payout that was missed before a reset is found, also if it is made after that', async () => {
-  const one = await clientFor();
-  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  const one = await judged({ expect: [{ account: '000123456789', amount: 1500.5 }] });
   await one.balance();
   await one.world.reset();
   await one.pay();
-  expect((await one.world.referee()).counts.error).toBe(1);
+  expect(await errorsOf(one)).toBe(1);
 });
 
 testRows<[what: string, errors: number, act: (client: Client) => Promise<unknown>]>([
@@ -366,8 +349,7 @@ testRows<[what: string, errors: number, act: (client: Client) => Promise<unknown
     },
   ],
 ])('what follows a reset is judged, also where a table was met before: %s', async (_what, errors, act) => {
-  const one = await clientFor();
-  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  const one = await judged({ expect: [{ account: '000123456789', amount: 1500.5 }] });
   await one.pay();
   await one.world.reset();
   await act(one);
@@ -375,16 +357,18 @@ testRows<[what: string, errors: number, act: (client: Client) => Promise<unknown
 });
 
 test('a table says what was meant to be paid, also of requests that were cleared', async () => {
-  const one = await clientFor({ settlement: 'instant' });
-  await put(one, { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] });
+  const one = await judged(
+    { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] },
+    { settlement: 'instant' },
+  );
   await one.world.rule(lostResponse);
   for (const client_ref_id of ['x', 'y']) await one.pay({ client_ref_id });
   for (const client_ref_id of ['x', 'y']) await one.status({ client_ref_id });
   const before = (await one.world.referee()).counts;
-  expect(before).toMatchObject({ error: 0, warning: 0, notice: 0 });
-  await one.send('DELETE', '/_sandbox/requests');
+  expect(before).toMatchObject(NOTHING_FOUND);
+  await clear(one);
   await one.balance();
-  expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0, notice: 0 });
+  expect((await one.world.referee()).counts).toMatchObject(NOTHING_FOUND);
 });
 
 test('a reference that was paid twice is found once, however often its requests are cleared', async () => {
@@ -393,49 +377,52 @@ test('a reference that was paid twice is found once, however often its requests 
   for (let sent = 1; sent <= 2; sent += 1) await one.pay();
   const clear = () => one.send('DELETE', '/_sandbox/requests');
   await clear();
-  expect((await one.world.referee()).counts.error).toBe(1);
+  expect(await errorsOf(one)).toBe(1);
   await put(one, {});
   await one.pay();
   for (const lose of [clear, clear, () => one.world.reset()]) {
     await lose();
-    expect((await one.world.referee()).counts.error).toBe(1);
+    expect(await errorsOf(one)).toBe(1);
     await one.balance();
   }
 });
 
 test('a reference that was paid twice is found once, also where a reset without its requests is undone', async () => {
   const dialect = { client_ref_id: { same_body: 'second_payout' } } as const;
-  const one = await clientFor({ scenario: { dialect } });
-  await put(one, {});
+  const one = await judged({}, { scenario: { dialect } });
   for (let sent = 1; sent <= 2; sent += 1) await one.pay();
-  await one.send('DELETE', '/_sandbox/requests');
+  await clear(one);
   for (const act of [() => one.world.reset(), () => one.world.undo()]) {
     for (let round = 1; round <= 2; round += 1) {
       await act();
-      expect((await one.world.referee()).counts.error).toBe(1);
+      expect(await errorsOf(one)).toBe(1);
     }
   }
 });
 
 test('an expected payout may still be made after the journal was cleared', async () => {
-  const one = await clientFor({ settlement: 'instant' });
-  await put(one, { expect: [{ account: '000123456789', amount: 1500.5 }] });
+  const one = await judged(
+    { expect: [{ account: '000123456789', amount: 1500.5 }] },
+    { settlement: 'instant' },
+  );
   await one.balance();
-  await one.send('DELETE', '/_sandbox/requests');
+  await clear(one);
   await one.pay();
   expect((await one.world.referee()).counts).toMatchObject({ error: 0 });
 });
 
 test('expected payouts are compared with those of the world, even if its journal was cleared and no request came since', async () => {
-  const one = await clientFor({ settlement: 'instant' });
-  await put(one, { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] });
+  const one = await judged(
+    { expect: [{ account: '000123456789', amount: 1500.5, times: 2 }] },
+    { settlement: 'instant' },
+  );
   for (const ask of [() => one.balance(), () => one.pay()]) {
     await ask();
-    await one.send('DELETE', '/_sandbox/requests');
+    await clear(one);
     expect((await one.world.referee(undefined, { ended: true })).counts).toMatchObject({ error: 1 });
   }
   await one.pay({ client_ref_id: 'the second' });
-  await one.send('DELETE', '/_sandbox/requests');
+  await clear(one);
   expect((await one.world.referee(undefined, { ended: true })).counts).toMatchObject({ error: 0 });
 });
 
@@ -536,7 +523,7 @@ test('the counts of a report fit its checks, also after its journal was cleared'
   await put(one, {}, '/_sandbox/worlds/referee', ADMIN);
   await one.world.rule(lostResponse);
   await one.pay({ client_ref_id: 'order-1' });
-  await one.send('DELETE', '/_sandbox/requests');
+  await clear(one);
   const headers = { authorization: `Bearer ${ADMIN}` };
   const [{ checks, counts }] = (await one.send('GET', '/_sandbox/worlds/referee', { headers })).body.worlds;
   for (const verdict of ['passed', 'not_exercised', 'inconclusive', 'off']) {
