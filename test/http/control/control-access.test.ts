@@ -126,13 +126,6 @@ async function stateOf({ world }: Client) {
   return [futureIn(await world.snapshot()), await world.scenario(), journal];
 }
 
-/** Does something that must leave a world as it is. */
-async function expectSame(world: Client, work: () => Promise<void>): Promise<void> {
-  const before = await stateOf(world);
-  await work();
-  expect(await stateOf(world)).toEqual(before);
-}
-
 async function usedWorld(client: Client): Promise<Client> {
   await client.pay();
   await client.world.rule({ name: 'rule-1', effect: { delay: '1ms' } });
@@ -167,17 +160,17 @@ test('the health check needs no key', async () => {
 test('every route that shows or changes a world requires an accepted key', async () => {
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
-  await expectSame(world, () =>
-    forEach(KEYED, async (route) => {
-      for (const authorization of [undefined, `Bearer ${ADMIN_TOKEN}`, world.apiKey]) {
-        const answer = await send(url, route, { ...validRequest(route), authorization });
-        expectRefused(answer, [401]);
-        expect(answer.body.code).toBe('UNAUTHORIZED');
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-        expect(answer.text).not.toContain(world.apiKey);
-      }
-    }),
-  );
+  const before = await stateOf(world);
+  await forEach(KEYED, async (route) => {
+    for (const authorization of [undefined, `Bearer ${ADMIN_TOKEN}`, world.apiKey]) {
+      const answer = await send(url, route, { ...validRequest(route), authorization });
+      expectRefused(answer, [401]);
+      expect(answer.body.code).toBe('UNAUTHORIZED');
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(answer.text).not.toContain(world.apiKey);
+    }
+  });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('no change reaches the world of another key', async () => {
@@ -185,11 +178,11 @@ test('no change reaches the world of another key', async () => {
   const [world, other] = [await usedWorld(client()), await usedWorld(client())];
   const authorization = `Bearer ${other.apiKey}`;
   const [payout] = await world.world.transactions();
-  await forEach(CHANGES, (route) => {
+  const before = await stateOf(world);
+  await forEach(CHANGES, async (route) => {
     const id = route.includes('txn_id') ? payout!.txn_id : 'rule-1';
-    return expectSame(world, async () => {
-      await send(url, route, { ...validRequest(route), authorization, id });
-    });
+    await send(url, route, { ...validRequest(route), authorization, id });
+    expect(await stateOf(world)).toEqual(before);
   });
 });
 
@@ -237,14 +230,14 @@ test('every change refuses a form that a page of another origin posts', async ()
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const ofPage = { 'content-type': 'text/plain', cookie: `key=${world.apiKey}` };
-  await expectSame(world, () =>
-    forEach(CHANGES, async (route) => {
-      const body = JSON.stringify(BODIES[route] ?? {});
-      const headers = { ...ofPage, origin: 'https://elsewhere.example' };
-      expectRefused(await send(url, route, { headers, body }), [403]);
-      expectRefused(await send(url, route, { headers: ofPage, body }), [401]);
-    }),
-  );
+  const before = await stateOf(world);
+  await forEach(CHANGES, async (route) => {
+    const body = JSON.stringify(BODIES[route] ?? {});
+    const headers = { ...ofPage, origin: 'https://elsewhere.example' };
+    expectRefused(await send(url, route, { headers, body }), [403]);
+    expectRefused(await send(url, route, { headers: ofPage, body }), [401]);
+  });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 /** Bodies that no route takes, with what they are refused for. A snapshot is JSON in lines. */
@@ -265,18 +258,18 @@ test('every change refuses an invalid body, and none where it needs one, and cha
   const { url, client } = await sandboxFor(SETTINGS);
   const world = await usedWorld(client());
   const authorization = `Bearer ${world.apiKey}`;
-  await expectSame(world, () =>
-    forEach(CHANGES, async (route) => {
-      const isState = route.endsWith('/state');
-      const isWhole = isState || route === CHANGES[0]; // bodies are read at one place
-      const wrong = wrongBodies(BODIES[route] ?? {}).slice(0, isWhole ? undefined : 4);
-      for (const [sent, status, ofState = status] of wrong)
-        expectRefused(await send(url, route, { ...sent, authorization }), [isState ? ofState : status]);
-      if (BODIES[route] === undefined) return;
-      for (const sent of [{}, json(''), json('null'), json('   ')])
-        expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
-    }),
-  );
+  const before = await stateOf(world);
+  await forEach(CHANGES, async (route) => {
+    const isState = route.endsWith('/state');
+    const isWhole = isState || route === CHANGES[0]; // bodies are read at one place
+    const wrong = wrongBodies(BODIES[route] ?? {}).slice(0, isWhole ? undefined : 4);
+    for (const [sent, status, ofState = status] of wrong)
+      expectRefused(await send(url, route, { ...sent, authorization }), [isState ? ofState : status]);
+    if (BODIES[route] === undefined) return;
+    for (const sent of [{}, json(''), json('null'), json('   ')])
+      expectRefused(await send(url, route, { ...sent, authorization }), [400, 422]);
+  });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('an unknown query parameter is refused by every route', async () => {
@@ -294,13 +287,13 @@ test('every route with an id refuses malformed ones', async () => {
   const world = await usedWorld(client());
   const odd = ['..%2f', '%2e%2e%2f%2e%2e', '%00', '%zz', '%', '%ff', '__proto__', 'a%20b', '%F0%9F%92%B8'];
   const ids = ['', ...odd, 'x'.repeat(101), 'x'.repeat(10_240), ' ', '*', ':id', "';--"];
-  await expectSame(world, () =>
-    forEach(WITH_ID, async (route) => {
-      const sent = { ...validRequest(route), authorization: keyFor(route, world.apiKey) };
-      for (const id of ids) expectRefused(await send(url, route, { ...sent, id }), [400, 404]);
-      expectRefused(await send(url, route, { ...sent, id: 'x'.repeat(200) }), [404]);
-    }),
-  );
+  const before = await stateOf(world);
+  await forEach(WITH_ID, async (route) => {
+    const sent = { ...validRequest(route), authorization: keyFor(route, world.apiKey) };
+    for (const id of ids) expectRefused(await send(url, route, { ...sent, id }), [400, 404]);
+    expectRefused(await send(url, route, { ...sent, id: 'x'.repeat(200) }), [404]);
+  });
+  expect(await stateOf(world)).toEqual(before);
 });
 
 test('a path that is too long, an unknown path and a wrong method are refused', async () => {

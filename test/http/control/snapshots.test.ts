@@ -146,7 +146,7 @@ test('a snapshot in another encoding, or of another type, is refused', async () 
     { 'content-type': `${NDJSON}; charset=utf-16` },
     { 'content-type': 'text/plain' },
   ]) {
-    const { status, body } = await put(client, text, headers as Record<string, string>);
+    const { status, body } = await put(client, text, headers);
     expect({ headers, status, body }).toMatchObject({
       headers,
       status: 415,
@@ -260,13 +260,12 @@ test('a snapshot can be restored, however long the responses are that a rule bui
   await world.rule({ match: { route: 'initiate' }, effect });
   await pay({ remarks: '\u0001'.repeat(200) });
   await world.rule({ match: { route: 'initiate' }, effect: { ...effect, fault: 'hang' } });
-  const hanging = pay({ client_ref_id: 'hang', remarks: '\u0001'.repeat(200) });
-  const ended = expect(hanging).rejects.toThrow('fetch failed');
+  const hanging = pay({ client_ref_id: 'hang', remarks: '\u0001'.repeat(200) }).catch(String);
   await expect.poll(async () => (await world.requests()).length).toBe(2);
   const snapshot = await world.snapshot();
   expect(linesOf(snapshot).filter((line) => line.length > 196_000)).toHaveLength(2);
   await world.restore(snapshot);
-  await ended;
+  expect(await hanging).toContain('fetch failed');
 });
 
 test('a snapshot that gives the txn_id of a payout to another reference leaves the first reference usable', async () => {
