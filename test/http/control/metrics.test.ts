@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { serveInProcess } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
@@ -40,29 +40,39 @@ test('metrics are off by default, and the refusal names the setting', async () =
   });
 });
 
-test('requests are counted by route and status, not by the ids in their paths', async () => {
+test('requests are counted by route and status, not by the ids in their paths, and show no key, reference or id', async () => {
   const { url, client } = await sandboxWithMetrics();
   const { body } = await client.pay();
+  const { id: worldId } = await client.world.summary();
   await client.pay({ amount: -1 });
   await client.pay({ client_ref_id: 'order-2', amount: 1e9 });
   await client.balance();
   for (const id of [body.data.txn_id, 'nobody', 'nothing'])
     await client.send('GET', `/_sandbox/transactions/${id}`);
-  for (const path of ['/a', '/b', '/c']) await client.send('GET', path);
+  for (const path of ['/a', '/b', `/sk_test_secret/${worldId}`]) await client.send('GET', path);
   await untilCounted(url, count('unknown', 'any', '404'), 3);
+  rawSocket(url).write(rawRequest('GET /%ff', {})); // a malformed path
+  await untilCounted(url, count('unknown', 'any', '400'), 1);
   const metrics = await metricsOf(url);
   expect(
     [...metrics].filter(([name]) => name.includes('requests_total') && !name.includes('/metrics')),
   ).toEqual([
     [count('initiate', 'POST', '200'), 1],
+    [count('/_sandbox/world', 'GET', '200'), 1],
     [count('initiate', 'POST', '400'), 1],
     [count('initiate', 'POST', '402'), 1],
     [count('balance', 'GET', '200'), 1],
     [count('/_sandbox/transactions/:txn_id', 'GET', '200'), 1],
     [count('/_sandbox/transactions/:txn_id', 'GET', '404'), 2],
     [count('unknown', 'any', '404'), 3],
+    [count('unknown', 'any', '400'), 1],
   ]);
   expect(metrics.get('payout_sandbox_request_duration_seconds_count{route="initiate"}')).toBe(3);
+  expect(metrics.get('payout_sandbox_request_duration_seconds_count{route="unknown"}')).toBe(4);
+  const names = [...metrics.keys()].join('\n');
+  const { client_ref_id, beneficiary_account } = PAYOUT;
+  for (const secret of ['secret', worldId, body.data.txn_id, client_ref_id, beneficiary_account])
+    expect(names).not.toContain(secret);
 });
 
 test('durations are in seconds, and include what a rule holds back', async () => {
@@ -121,30 +131,6 @@ test('faults are counted by kind, and a request without a response has the statu
   await expect(client.pay()).rejects.toThrow('fetch failed');
   await untilCounted(url, 'payout_sandbox_faults_total{kind="connection-reset"}', 1);
   expect((await metricsOf(url)).get(count('initiate', 'POST', 'none'))).toBe(1);
-});
-
-test('a malformed path is counted under the route unknown', async () => {
-  const { url } = await sandboxWithMetrics();
-  const socket = rawSocket(url);
-  onTestFinished(() => void socket.destroy());
-  socket.write(rawRequest('GET /%ff', {}));
-  await untilCounted(url, count('unknown', 'any', '400'), 1);
-  expect((await metricsOf(url)).get('payout_sandbox_request_duration_seconds_count{route="unknown"}')).toBe(
-    1,
-  );
-});
-
-test('metrics show no key, no reference and no id of any world', async () => {
-  const { url, client } = await sandboxWithMetrics();
-  const { body } = await client.pay();
-  const { id } = await client.world.summary();
-  await client.send('GET', `/sk_test_secret/${id}`);
-  await untilCounted(url, count('unknown', 'any', '404'), 1);
-  const text = await (await fetch(`${url}/_sandbox/metrics`)).text();
-  expect(text).toContain('route="initiate"');
-  for (const secret of ['secret', id, body.data.txn_id, PAYOUT.client_ref_id, PAYOUT.beneficiary_account]) {
-    expect(text).not.toContain(secret);
-  }
 });
 
 test('metrics also report the version of the program, its start, processor time, memory and event loop delay', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { clientFor, clientOf, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientOf, type Client, type Seen } from '../../support/sandbox.ts';
 import { serverFor } from '../../support/server.ts';
 import { linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 
@@ -21,7 +21,6 @@ const ADMIN_TOKEN = 'admin-token-of-the-turns';
 const many = <T>(count: number, item: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => item(nth));
 
-const rule = (nth: number) => ({ name: `r${nth}`, effect: { delay: '1ms' } });
 const longRule = (nth: number) => ({
   name: `r${nth}`,
   effect: { respond: { status: 200, body: many(2000, () => []) } },
@@ -71,19 +70,4 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
   const before = clock.turns;
   expect((await send()).status).toBe(status);
   expect(clock.turns - before).toBeGreaterThanOrEqual(turns);
-});
-
-test.each([
-  [
-    'PUT',
-    '/scenario',
-    { rules: [rule(0), { ...rule(1), match: { client_ref_id: many(5000, String) } }] },
-    'body',
-  ],
-  ['PUT', '/scenario', { settlement: { IMPS: many(5001, () => 0) } }, 'body'],
-  ['POST', '/rules', { match: { client_ref_id: many(5001, String) }, effect: { delay: '1ms' } }, 'body'],
-  ['POST', '/requests/verify', { match: { client_ref_id: many(5001, String) } }, 'body'],
-])('%s %s refuses a part with more than 5,000 values', async (method, path, body, field) => {
-  const answer = await ask(await clientFor(), method, path, body);
-  expect([answer.status, answer.body.message]).toEqual([400, `${field} must hold at most 5000 values`]);
 });
