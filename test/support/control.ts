@@ -35,14 +35,6 @@ export const answers = (status: number, name?: string) => ({
   effect: { respond: { status } },
 });
 
-/** The rules of the scenario and on top of it, without the magic ones: which, whence, and how often each matched and was taken. */
-export async function rulesOf(world: Client) {
-  const { rules } = (await ask(world, 'GET', '/rules')).body;
-  return rules
-    .filter(({ from }: { from: string }) => from !== 'magic')
-    .map(({ id, from, matched, taken }: Record<string, unknown>) => [id, from, matched, taken]);
-}
-
 /** The requests that rules hold in a world, once there are this many, however long a busy machine takes. */
 export const heldBy = (world: World, count: number): Promise<readonly HeldRequest[]> =>
   world.held(count, { within: '1h' });
