@@ -21,74 +21,61 @@ function refusalOf(flags: Record<string, unknown>, environment: Record<string, u
 
 type Good = readonly [text: string, value: unknown];
 
-/** Settings whose value is the text itself. */
-const AS_WRITTEN: Partial<Record<SettingName, readonly [string, string]>> = {
-  logLevel: ['silent', 'trace'],
-  settlement: ['instant', 'manual'],
-  scenario: ['happy-fast', './mine.yaml'],
-  dialect: ['strict', './real.yaml'],
-  scenarios: ['./mine', '/scenarios'],
-  magic: ['off', 'on'],
-  metrics: ['on', 'off'],
-  seed: ['7', 'any text'],
-  state: ['./sandbox.state', '/var/lib/sandbox'],
-  adminToken: ['0123456789abcdef', 'a-very-long-token!'],
-};
-/** Settings that are numbers, with the least and the most. */
-const NUMBERS: Partial<Record<SettingName, readonly [number, number]>> = {
-  port: [0, 65_535],
-  maxTransactions: [1, 1e9],
-  maxConnections: [1, 1e6],
-  maxWorlds: [1, 1e7],
-  journalEntries: [0, 1e6],
-};
-const OTHERS: Partial<Record<SettingName, readonly Good[]>> = {
+/** Values that are the text itself. */
+const asWritten = (...texts: readonly string[]): readonly Good[] => texts.map((text) => [text, text]);
+const numbers = (...values: readonly number[]): readonly Good[] =>
+  values.map((value) => [String(value), value]);
+
+/** What each setting accepts, the least and the most of a number, and what is read from it. */
+const GOOD: Readonly<Record<SettingName, readonly Good[]>> = {
+  port: numbers(0, 65_535),
   host: [
     ['::1', '::1'],
     ['[::1]', '::1'],
-  ],
-  store: [
-    ['redis://localhost', 'redis://localhost'],
-    [' rediss://me:secret@store.example.test:6380/2 ', 'rediss://me:secret@store.example.test:6380/2'],
-    ['redis+cluster://me:secret@one:6379,two:6379', 'redis+cluster://me:secret@one:6379,two:6379'],
   ],
   allowedHosts: [
     ['payouts', ['payouts']],
     [' Payouts.Example.test , host.docker.internal', ['payouts.example.test', 'host.docker.internal']],
   ],
+  logLevel: asWritten('silent', 'trace'),
   apiKeys: [
     ['one', ['one']],
     [' one , t!w@o# ', ['one', 't!w@o#']],
   ],
   openingBalance: [
     ['0', 0],
-    ['1000.5', 1000.5],
     ['250000.00', 250_000],
     ['4.35', 4.35],
     ['₹1,00,000', 100_000],
-    ['1,500.50', 1500.5],
     ['99999999999.99', 99_999_999_999.99],
     ['100000000000', 1e11],
   ],
+  settlement: asWritten('instant', 'manual'),
+  scenario: asWritten('happy-fast', './mine.yaml'),
+  scenarios: asWritten('./mine', '/scenarios'),
+  dialect: asWritten('strict', './real.yaml'),
+  magic: asWritten('off', 'on'),
   rateLimit: [
     ['off', 'off'],
-    ['5/1s', { max: 5, windowMs: 1000 }],
     ['20/1d', { max: 20, windowMs: 86_400_000 }],
     ['1/PT90S', { max: 1, windowMs: 90_000 }],
   ],
+  seed: asWritten('7', 'any text'),
   clock: [
-    ['2026-01-15T10:30:00Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['2026-01-15T10:30:00.250Z', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30, 0, 250) }],
     ['2026-01-15T16:00', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['2026-01-15 16:00:00 IST', { frozenAtMs: Date.UTC(2026, 0, 15, 10, 30) }],
     ['2026-01-15', { frozenAtMs: Date.UTC(2026, 0, 14, 18, 30) }],
     ['running', 'running'],
   ],
+  maxTransactions: numbers(1, 1e9),
+  maxWorlds: numbers(1, 1e7),
+  maxConnections: numbers(1, 1e6),
   worldIdle: [
-    ['90s', 90_000],
     ['PT2H', 7_200_000],
     ['1ms', 1],
   ],
+  journalEntries: numbers(0, 1e6),
   journalMemory: [
     ['8MiB', 8 * 1024 * 1024],
     ['512 kib', 512 * 1024],
@@ -97,94 +84,56 @@ const OTHERS: Partial<Record<SettingName, readonly Good[]>> = {
     ['8MiB', 8 * 1024 * 1024],
     ['1GiB', 1024 ** 3],
   ],
+  state: asWritten('./sandbox.state', '/var/lib/sandbox'),
   stateEvery: [
     ['30s', 30_000],
     ['off', 'off'],
   ],
+  store: [
+    ['redis://localhost', 'redis://localhost'],
+    [' rediss://me:secret@store.example.test:6380/2 ', 'rediss://me:secret@store.example.test:6380/2'],
+    ['redis+cluster://me:secret@one:6379,two:6379', 'redis+cluster://me:secret@one:6379,two:6379'],
+  ],
+  metrics: asWritten('on', 'off'),
+  adminToken: asWritten('0123456789abcdef', 'a-very-long-token!'),
 };
-const GOOD = Object.fromEntries([
-  ...Object.entries({ ...AS_WRITTEN, ...NUMBERS }).map(([name, values]) => [
-    name,
-    values.map((value): Good => [String(value), value]),
-  ]),
-  ...Object.entries(OTHERS),
-] as [SettingName, readonly Good[]][]) as Record<SettingName, readonly Good[]>;
 const NAMES = Object.keys(GOOD) as SettingName[];
 
-test('every setting is tested in this file', () => {
-  expect(NAMES.toSorted()).toEqual(SETTINGS.map(({ name }) => name).toSorted());
-});
-
-testRows(NAMES.flatMap((name) => GOOD[name].map(([text, value]) => ({ name, text, value }))))(
-  'every setting is accepted from its flag and from its variable',
-  ({ name, text, value }) => {
-    expect(readSettings({ [name]: text }, {})[name]).toEqual(value);
-    expect(readSettings({}, { [settingNamed(name).env]: text })[name]).toEqual(value);
+testRows(NAMES)(
+  'every setting is read from its flag, else from its variable, and otherwise has its default',
+  (name) => {
+    const { env } = settingNamed(name);
+    const read = (flag: string | undefined, variable: string): unknown =>
+      readSettings({ [name]: flag }, { [env]: variable })[name];
+    const [[other]] = GOOD[name] as [Good];
+    for (const [text, value] of GOOD[name]) {
+      expect(read(text, other)).toEqual(value);
+      expect(read(undefined, text)).toEqual(value);
+    }
+    expect(read(undefined, '')).toEqual(readSettings({}, {})[name]); // an empty variable is not set
   },
 );
 
-testRows(NAMES)('a flag overrides the environment, which overrides the default', (name) => {
-  const [[one, first], [other, second]] = GOOD[name] as [[string, unknown], [string, unknown]];
-  const { env } = settingNamed(name);
-  const byDefault = readSettings({}, {})[name];
-  expect(readSettings({ [name]: one }, { [env]: other })[name]).toEqual(first);
-  expect(readSettings({ [name]: other }, { [env]: one })[name]).toEqual(second);
-  expect(readSettings({}, { [env]: other })[name]).toEqual(second);
-  expect(readSettings({}, { [env]: '' })[name]).toEqual(byDefault); // an empty variable is not set
+/** The defaults that are documented in words, and those that depend on the memory. */
+const DEFAULTS: Partial<Record<SettingName, unknown>> = {
+  adminToken: undefined,
+  allowedHosts: undefined,
+  apiKeys: undefined,
+  dialect: undefined,
+  maxConnections: expect.toSatisfy((count) => count > 0 && count <= 4000),
+  maxTransactions: expect.toSatisfy((count) => count > 0 && count <= 1_000_000),
+  maxWorlds: expect.toSatisfy((count) => count > 0 && count <= 10_000),
+  scenario: undefined,
+  scenarioMemory: expect.toSatisfy((count) => count > 0 && count <= 8 * 1024 * 1024),
+  scenarios: undefined,
+  state: undefined,
+  store: undefined,
+};
+
+testRows(SETTINGS)('every documented default is the actual default', ({ name, defaultText }) => {
+  const documented = name in DEFAULTS ? DEFAULTS[name] : readSettings({ [name]: defaultText }, {})[name];
+  expect(readSettings({}, {})[name]).toEqual(documented);
 });
-
-test('settings have the documented defaults', () => {
-  expect(readSettings({}, {})).toEqual({
-    port: 3000,
-    host: '127.0.0.1',
-    allowedHosts: undefined,
-    logLevel: 'info',
-    apiKeys: undefined,
-    openingBalance: 1_000_000,
-    settlement: 'demo',
-    scenario: undefined,
-    scenarios: undefined,
-    dialect: undefined,
-    magic: 'on',
-    rateLimit: { max: 100, windowMs: 1000 },
-    seed: '1',
-    clock: 'running',
-    maxTransactions: expect.toSatisfy((count) => count > 0 && count <= 1_000_000),
-    maxWorlds: expect.toSatisfy((count) => count > 0 && count <= 10_000),
-    maxConnections: expect.toSatisfy((count) => count > 0 && count <= 4000),
-    worldIdle: 86_400_000,
-    journalEntries: 1000,
-    journalMemory: expect.toSatisfy((count) => count > 0 && count <= 64 * 1024 * 1024),
-    scenarioMemory: expect.toSatisfy((count) => count > 0 && count <= 8 * 1024 * 1024),
-    state: undefined,
-    stateEvery: 'off',
-    metrics: 'off',
-    store: undefined,
-    adminToken: undefined,
-  });
-});
-
-const withDefaultInWords = new Set<SettingName>([
-  'adminToken',
-  'allowedHosts',
-  'apiKeys',
-  'dialect',
-  'maxConnections',
-  'maxTransactions',
-  'maxWorlds',
-  'scenario',
-  'scenarioMemory',
-  'scenarios',
-  'state',
-  'store',
-]);
-
-testRows(SETTINGS.filter(({ name }) => !withDefaultInWords.has(name)))(
-  'every documented default is the actual default',
-  ({ name, defaultText }) => {
-    expect(readSettings({ [name]: defaultText }, {})[name]).toEqual(readSettings({}, {})[name]);
-  },
-);
 
 test('a state file and a store exclude each other', () => {
   const store = 'redis://localhost';
@@ -234,8 +183,6 @@ testRows<[SettingName, string, string]>([
   ['port', 'abc', A_PORT],
   ['port', '-1', A_PORT],
   ['port', '65536', A_PORT],
-  ['port', '3.5', A_PORT],
-  ['port', '0x10', A_PORT],
   ['port', '3000\nand more', A_PORT],
   ['allowedHosts', 'payouts:3000', HOST_NAMES],
   ['allowedHosts', 'payouts,,other', HOST_NAMES],
@@ -243,10 +190,8 @@ testRows<[SettingName, string, string]>([
   ['logLevel', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
   ['openingBalance', '-1', AN_AMOUNT],
   ['openingBalance', '1.005', AN_AMOUNT],
-  ['openingBalance', '1e12', AN_AMOUNT],
   ['openingBalance', '100000000000.01', AN_AMOUNT],
   ['openingBalance', '1,00', AN_AMOUNT],
-  ['openingBalance', 'abc', AN_AMOUNT],
   ['seed', 's'.repeat(129), 'must be a text of 1 to 128 characters, or a number'],
   ['settlement', 'fast', 'must be one of demo, instant, realistic, manual'],
   ['magic', 'maybe', 'must be one of on, off'],
@@ -255,20 +200,15 @@ testRows<[SettingName, string, string]>([
   ['rateLimit', '0/1s', A_LIMIT],
   ['rateLimit', '100/0s', A_LIMIT],
   ['rateLimit', '100/2d', A_LIMIT],
-  ['rateLimit', '-5/1s', A_LIMIT],
-  ['rateLimit', 'x', A_LIMIT],
   ['clock', 'yesterday', A_TIME],
   ['clock', '2026-02-30T00:00:00Z', A_TIME],
-  ['clock', '2026-01-15T10:30:00+25:00', A_TIME],
   ['maxTransactions', '0', 'must be a whole number from 1 to 1000000000'],
   ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
   ['maxConnections', '0', 'must be a whole number from 1 to 1000000'],
   ['worldIdle', '0s', A_DURATION],
-  ['worldIdle', '12', A_DURATION],
   ['worldIdle', '1 month', A_DURATION],
   ['journalEntries', '-1', 'must be a whole number from 0 to 1000000'],
   ['journalMemory', '64', 'must be a size such as 64MiB'],
-  ['journalMemory', '64MB', 'must be a size such as 64MiB'],
   ['scenarioMemory', '0', 'must be a size such as 64MiB'],
   ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
 ])(
@@ -284,7 +224,6 @@ testRows<[SettingName, string, string]>([
 testRows([
   ['host', '--host must be an address or a host name, not ""'],
   ['seed', '--seed must be a text of 1 to 128 characters, or a number, not ""'],
-  ['port', `--port ${A_PORT}, not ""`],
   ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
   ['scenarios', '--scenarios must be a folder, not ""'],
   ['dialect', '--dialect must be the name of a dialect or the path of a file, not ""'],
@@ -326,16 +265,17 @@ testRows([
   ['0s', 0],
   ['300ms', 300],
   ['1.5s', 1500],
-  ['90s', 90_000],
   ['40m', 2_400_000],
-  ['2h', 7_200_000],
   ['3d', 259_200_000],
   ['1w', 604_800_000],
+  ['2h 30m', 9_000_000],
+  ['2 hours 30 mins', 9_000_000],
+  ['90 seconds', 90_000],
+  ['1m30s', 90_000],
   ['PT90S', 90_000],
   ['PT0.25S', 250],
   ['P3D', 259_200_000],
-  ['P1DT2H', 93_600_000],
-  ['P2W', 1_209_600_000],
+  ['P1W2DT3H4M5S', 788_645_000],
 ])('durations are read as they are written by people and in ISO 8601', (text, ms) => {
   expect(durationMs(text)).toBe(ms);
 });
@@ -346,18 +286,15 @@ testRows([
   's',
   '-1s',
   '1S',
-  '1e3s',
   '.5s',
   '1s 2s',
   '1y',
   'P',
-  'PT',
   'P1DT',
   'P1M',
-  'P1Y',
   'pt1s',
   'PT1H ',
-  '99999999999999999999w',
+  '9'.repeat(20) + 'w',
 ])('any other text is not a duration', (text) => {
   expect(durationMs(text)).toBeUndefined();
 });
@@ -384,26 +321,6 @@ test('every duration is read back as it was written', () => {
   fc.assert(
     fc.property(anyMs, (ms) => {
       expect(durationMs(durationText(ms))).toBe(ms);
-    }),
-  );
-});
-
-test('the parts of an ISO 8601 duration add up', () => {
-  const part = fc.option(fc.nat(1000), { nil: undefined });
-  const sum = fc.tuple(part, part, part, part, part).filter((parts) => parts.some((n) => n !== undefined));
-  fc.assert(
-    fc.property(sum, ([weeks, days, hours, minutes, seconds]) => {
-      const text = (n: number | undefined, unit: string): string => (n === undefined ? '' : `${n}${unit}`);
-      const time = text(hours, 'H') + text(minutes, 'M') + text(seconds, 'S');
-      const alone = [
-        text(weeks, 'w'),
-        text(days, 'd'),
-        text(hours, 'h'),
-        text(minutes, 'm'),
-        text(seconds, 's'),
-      ];
-      const expected = alone.reduce((ms, short) => ms + (durationMs(short) ?? 0), 0);
-      expect(durationMs(`P${text(weeks, 'W')}${text(days, 'D')}${time && 'T'}${time}`)).toBe(expected);
     }),
   );
 });

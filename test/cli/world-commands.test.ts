@@ -76,49 +76,25 @@ test('journal shows the response to each request and the reason, with amounts an
   });
 });
 
-test('pay says which rule was applied, and fails unless the payout is accepted', async () => {
-  const { run } = await companion();
-  const lost = await run('pay', '500', '--account', '9999100500');
-  expect(lost).toMatchObject({ code: 1, stderr: '' });
-  expect(lost.stdout).toBe(
-    '500  INTERNAL_ERROR  payout-1  Internal server error\n  rule: magic/status-500-after-commit\n',
-  );
-  const broken = await run('pay', '--account', '9999000002');
-  expect(broken).toMatchObject({ code: 1, stderr: '' });
-  expect(broken.stdout).toMatch(
-    /^the connection broke before the response \(.+\); the journal says why.*\n$/,
-  );
-});
-
-test('pay shows what a rule responds, whatever types its fields have', async () => {
+test('pay shows the response and the rule that was applied, and fails unless the payout is accepted', async () => {
   const { run, world } = await companion();
-  await world.rule({
-    name: 'odd',
-    effect: { respond: { status: 400, body: { code: 5, message: ['late'] } } },
+  const lost =
+    '500  INTERNAL_ERROR  payout-1  Internal server error\n  rule: magic/status-500-after-commit\n';
+  expect(await run('pay', '500', '--account', '9999100500')).toMatchObject({
+    code: 1,
+    stdout: lost,
+    stderr: '',
   });
-  expect((await run('pay')).stdout).toMatch(/^400 {2}5 {2}payout-1 {2}\["late"\]\n/);
-  const body = { data: { status: 'QUEUED', amount: '7' } };
-  await world.rule({ name: 'odd', effect: { respond: { status: 200, body } } });
-  expect((await run('pay')).stdout).toMatch(/^200 {2}QUEUED {2}payout-1\n/);
-});
-
-testRows([
-  ['2h 30m', '18:30:00'],
-  ['2 hours 30 mins', '18:30:00'],
-  ['90 seconds', '16:01:30'],
-  ['1m30s', '16:01:30'],
-  ['PT1H30M', '17:30:00'],
-  ['0.5 hours', '16:30:00'],
-  ['2026-01-15T17:00', '17:00:00'],
-  ['2026-01-15 17:00:00 IST', '17:00:00'],
-  ['2026-01-15 17:00', '17:00:00'],
-  ['2026-01-15 11:30:00 UTC', '17:00:00'],
-])('advance takes durations as people write them, and times in India', async (written, time) => {
-  const { output } = await companion();
-  expect(await output('advance', written)).toBe(`2026-01-15 ${time} IST, frozen; nothing was due\n`);
-  await output('pay', '--mode', 'NEFT');
-  const settled = `2026-01-15 ${time.slice(0, -2)}${Number(time.slice(-2)) + 20}`;
-  expect(await output('advance', 'idle')).toContain(`${settled} IST, frozen; 1 step applied\n`);
+  const broken = /^the connection broke before the response \(.+\); the journal says why.*\n$/;
+  expect(await run('pay', '--account', '9999000002')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(broken),
+    stderr: '',
+  });
+  const respond = { status: 400, body: { code: 5, message: ['late'] } }; // other types than those of the service
+  await world.rule({ name: 'odd', effect: { respond } });
+  expect((await run('explain')).stdout).toMatch(/^initiate payout-2, attempt 2, /);
+  expect((await run('pay')).stdout).toMatch(/^400 {2}5 {2}payout-2 {2}\["late"\]\n/);
 });
 
 test('times and names of several words need no quotes', async () => {
@@ -127,6 +103,8 @@ test('times and names of several words need no quotes', async () => {
     '2026-01-15 12:30:00 UTC, frozen; nothing was due\n',
   );
   expect(await output('name', 'salary', 'run')).toContain(' (salary run)');
+  await output('pay', '--mode', 'NEFT');
+  expect(await output('advance', 'idle')).toContain('2026-01-15 18:00:20 IST, frozen; 1 step applied\n');
 });
 
 test('times are accepted as they are printed, in the zone in which they are printed', async () => {
@@ -154,13 +132,6 @@ test('times are accepted as they are printed, in the zone in which they are prin
   });
 });
 
-test('explain is about the payout that pay would send next', async () => {
-  const { output } = await companion();
-  await output('pay');
-  expect(await output('explain')).toMatch(/^initiate payout-2, attempt 1, /);
-  expect(await output('pay')).toContain('  payout-2  ');
-});
-
 test('a list is read from as many pages as --limit needs', async () => {
   const { output } = await companion();
   for (let nth = 0; nth < 3; nth += 1) await output('fund', '1');
@@ -171,19 +142,6 @@ test('a list is read from as many pages as --limit needs', async () => {
   };
   expect({ count: entries.length, next }).toEqual({ count: 4, next: null });
 });
-
-test.each([['rule', 'add'], ['use'], ['snapshot', 'load']])(
-  'a file that is not UTF-8 is refused by %s %s',
-  async (...words) => {
-    const { run } = await companion();
-    const file = fileWith('latin.yaml', '');
-    writeFileSync(file, Buffer.from('name: jose\nmatch: { beneficiary_name: Jos\u00e9 }\n', 'latin1'));
-    expect(await run(...words, file)).toMatchObject({
-      code: 2,
-      stderr: `payout-sandbox: ${words.join(' ')}: ${file} is not a text file: it must be in UTF-8\n`,
-    });
-  },
-);
 
 test('amounts are accepted as they are printed, and times are shown in the zone that is asked for', async () => {
   const { output } = await companion();
@@ -222,22 +180,6 @@ test('a client reads a payout that is then forced, a held request is released, a
   expect(await output('name', 'refunds')).toContain(' (refunds), of your key\n');
 });
 
-test.each([
-  ['Zoë payroll', 'must be 1 to 120 printable ASCII characters'],
-  ['a'.repeat(121), 'must be 1 to 120 printable ASCII characters'],
-  ['राम', 'must be 1 to 120 printable ASCII characters'],
-  ['  ', 'must not be blank'],
-])('name refuses %j instead of changing it', async (name, reason) => {
-  const { output, run } = await companion();
-  await output('name', 'refunds');
-  expect(await run('name', name)).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: `payout-sandbox: name ${reason}\n`,
-  });
-  expect(await output('status')).toContain(' (refunds), of your key\n');
-});
-
 test('use chooses a scenario by name or from a file, and without an argument that of the server', async () => {
   const { output, run, world } = await companion();
   expect(await output('use', 'strict')).toMatch(/^strict: .+\n$/);
@@ -245,15 +187,8 @@ test('use chooses a scenario by name or from a file, and without an argument tha
   expect(await output('use', file)).toBe('inline (1 rule)\n');
   expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
   expect(await output('use')).toMatch(/^default: /);
-  writeFileSync(file, 'rules: 5\n');
-  expect(await run('use', file)).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/mine\.yaml:1:8 rules /),
-  });
-  expect(await run('use', 'strct')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('There is no scenario strct (did you mean strict?)'),
-  });
+  const wrong = fileWith('wrong.yaml', 'rules: 5\n');
+  expect((await run('use', wrong)).stderr).toContain('wrong.yaml:1:8 rules ');
 });
 
 test('a request of the journal becomes a rule in a file, which is put on top, listed and removed', async () => {
@@ -272,13 +207,6 @@ test('a request of the journal becomes a rule in a file, which is put on top, li
   expect(await world.rules('world')).toEqual([]);
 });
 
-test('rules without a name are numbered in the order of their file, after those that there are', async () => {
-  const { output } = await companion();
-  const file = fileWith('mine.yaml', 'rules: [{ effect: { delay: 1ms } }, { effect: { delay: 2ms } }]\n');
-  expect(await output('rule', 'add', file)).toBe('added world/rule-1\nadded world/rule-2\n');
-  expect(await output('rule', 'add', file)).toBe('added world/rule-3\nadded world/rule-4\n');
-});
-
 test('undo takes back an advance, and asks for --force when the client has sent requests since then', async () => {
   const { output, run, world, pay } = await companion();
   expect(await run('undo')).toMatchObject({ code: 1, stderr: 'payout-sandbox: There is nothing to undo\n' });
@@ -292,11 +220,6 @@ test('undo takes back an advance, and asks for --force when the client has sent 
   expect(await world.transactions()).toEqual([]);
   await output('fund', '1');
   await output('withdraw', '1');
-  await output('use', 'strict');
-  await pay({ client_ref_id: 'order-2' });
-  await output('force', 'order-2', 'FAILED');
-  expect(await output('undo')).toContain('took back the last action: force, at');
-  expect(await output('undo', '--force')).toContain('took back the last action: use, at');
   expect(await output('undo')).toContain('took back the last action: withdraw, at');
   expect(JSON.parse(await output('undo', '--json'))).toMatchObject({ undone: { action: 'credit' } });
 });
@@ -315,7 +238,7 @@ test('status and payouts --at-risk show a payout whose response was lost', async
 });
 
 test('snapshot save writes a world, or as it was before a request, and snapshot load brings it back', async () => {
-  const { output, run, world } = await companion();
+  const { output, world } = await companion();
   const file = `${temporaryFolder()}/world.ndjson`;
   await output('pay', '1000');
   expect(await output('snapshot', 'save', file)).toBe(`${file} holds the world as it is\n`);
@@ -327,11 +250,6 @@ test('snapshot save writes a world, or as it was before a request, and snapshot 
   await world.reset();
   await output('snapshot', 'load', file);
   expect(await world.balance()).toBe(999_000);
-  expect(await run('snapshot', 'save', file, '--before', '9')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('has no request 9'),
-  });
-  expect(await run('snapshot', 'save', file, '--before', 'now')).toMatchObject({ code: 2 });
 });
 
 /** A server that returns a page for everything. @returns its address */
@@ -346,87 +264,69 @@ async function proxyAt(status: number): Promise<string> {
 
 test('a page of a proxy, and a wrong path in --url, are reported in one line with what was requested', async () => {
   const { url, run } = await companion();
-  for (const status of [200, 502]) {
-    const proxy = await proxyAt(status);
-    expect(await run('status', '--url', proxy)).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: `payout-sandbox: ${proxy}/_sandbox/world returned ${status} (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
-    });
-  }
-  const wrong = `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`;
-  expect(await run('status', '--url', `${url}/foo`)).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringContaining(wrong),
-  });
+  const said = async (address: string): Promise<unknown> => {
+    const { code, stdout, stderr } = await run('status', '--url', address);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    return stderr;
+  };
+  const proxy = await proxyAt(502);
+  expect(await said(proxy)).toBe(
+    `payout-sandbox: ${proxy}/_sandbox/world returned 502 (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
+  );
+  expect(await said(`${url}/foo`)).toContain(
+    `The request went to ${url}/foo/_sandbox/world: is ${url}/foo the address of the sandbox?\n`,
+  );
 });
 
-testRows<[readonly string[], number, RegExp]>([
+testRows<[readonly string[], RegExp]>([
   [
     ['status', '--url', 'http://127.0.0.1:9'],
-    2,
     /^no sandbox responds at http:\/\/127\.0\.0\.1:9 \(.+\); start one with payout-sandbox, or give/,
   ],
-  [['tail', '--url', 'http://127.0.0.1:9'], 2, /^no sandbox responds at /],
-  [['status', '--url', 'localhost:3000'], 2, /^--url must begin with http/],
-  [['status', '--url', 'http://me@localhost:3000'], 2, /^--url must not contain a user name/],
+  [['tail', '--url', 'http://127.0.0.1:9'], /^no sandbox responds at /],
+  [['status', '--url', 'localhost:3000'], /^--url must begin with http/],
+  [['status', '--url', 'http://me@localhost:3000'], /^--url must not contain a user name/],
   [
     ['status', '--key', 'wrong'],
-    2,
     /^The API key is not accepted: use a key that begins with .*; --key or SANDBOX_KEY names another key$/,
   ],
-  [['worlds', '--admin-token', 'a b'], 2, /; --admin-token or SANDBOX_ADMIN_TOKEN names the token$/],
-  [
-    ['status', '--key', 'a b'],
-    2,
-    /^The Authorization header is malformed: .*; --key or SANDBOX_KEY names another/,
-  ],
-  [['fund', 'much'], 2, /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
-  [['fund', '0'], 2, /^amount must be greater than 0$/],
-  [['advance', '2x'], 2, /^advance takes a duration such as 90s.*, not "2x"$/],
+  [['worlds', '--admin-token', 'a b'], /; --admin-token or SANDBOX_ADMIN_TOKEN names the token$/],
+  [['status', '--key', 'a b'], /^The Authorization header is malformed: .*; --key or/],
+  [['fund', 'much'], /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
+  [['fund', '0'], /^amount must be greater than 0$/],
+  [['advance', '2x'], /^advance takes a duration such as 90s.*, not "2x"$/],
   [
     ['advance', '2026-01-15T15:59'],
-    2,
     /^a clock never goes back: it is 2026-01-15 16:00:00 IST, which is later than 2026-01-15T15:59$/,
   ],
-  [['advance'], 2, /^missing required argument 'time' \(see --help\)$/],
-  [['payouts', '--status', 'DONE'], 2, /^status must be one of PENDING, SUCCESS, FAILED, REVERSED/],
-  [['journal', '--limit', '0'], 2, /^--limit must be a whole number from 1 to 1000, not 0$/],
-  [['rule'], 2, /^rule takes one of list, add, remove, from \(see rule --help\)$/],
-  [['rule', 'ad', 'x'], 2, /^rule takes one of .*, not ad \(did you mean add\?\)/],
-  [['rule', 'add', '/nowhere'], 2, /^rule add: \/nowhere cannot be read \(no such file or folder\)$/],
-  [['rule', 'add', 'package.json'], 2, /^package\.json:2:3 name |^package\.json:/],
-  [['rule', 'remove'], 2, /^rule remove takes the name of one override, or --all$/],
-  [['rule', 'remove', 'nope'], 2, /^This world has no overrides\. Rules of a scenario cannot be removed$/],
-  [['rule', 'list', '--from', 'here'], 2, /^from must be one of world, scenario, magic$/],
-  [['rule', 'from', '7'], 2, /^request 7 is not in the journal/],
-  [['rule', 'from', '1', '/nowhere'], 2, /^rule from: \/nowhere cannot be read \(no such file or folder\)$/],
-  [
-    ['rule', 'from', '1', 'package.json'],
-    2,
-    /^rule from: package.json cannot be used: it is neither a journal/,
-  ],
-  [['rule', 'from', '1', 'x', '2'], 2, /^too many arguments for 'from'/],
-  [
-    ['snapshot', 'save', '/nowhere/world'],
-    2,
-    /^snapshot save: \/nowhere\/world cannot be written \(no such file or folder\)$/,
-  ],
-  [['snapshot', 'save', '-'], 2, /^snapshot save: - is standard input, not a file to write$/],
-  [['snapshot', 'load', 'LICENSE'], 2, /^This is neither a snapshot of a world nor a state file$/],
-  [['use', 'nope'], 2, /^There is no scenario nope.*\. The list of scenarios has all \d+$/],
-  [['release', '--status', '503', '--fault', 'hang'], 2, /^release takes --status or --fault, not both$/],
+  [['advance'], /^missing required argument 'time' \(see --help\)$/],
+  [['payouts', '--status', 'DONE'], /^status must be one of PENDING, SUCCESS, FAILED, REVERSED/],
+  [['journal', '--limit', '0'], /^--limit must be a whole number from 1 to 1000, not 0$/],
+  [['rule'], /^rule takes one of list, add, remove, from \(see rule --help\)$/],
+  [['rule', 'ad', 'x'], /^rule takes one of .*, not ad \(did you mean add\?\)/],
+  [['rule', 'add', '/nowhere'], /^rule add: \/nowhere cannot be read \(no such file or folder\)$/],
+  [['rule', 'add', 'package.json'], /^package\.json:2:3 name |^package\.json:/],
+  [['rule', 'remove'], /^rule remove takes the name of one override, or --all$/],
+  [['rule', 'remove', 'nope'], /^This world has no overrides\. Rules of a scenario cannot be removed$/],
+  [['rule', 'list', '--from', 'here'], /^from must be one of world, scenario, magic$/],
+  [['rule', 'from', '7'], /^request 7 is not in the journal/],
+  [['snapshot', 'save', '/nowhere/world'], /^snapshot save: \/nowhere\/world cannot be written/],
+  [['snapshot', 'save', '-'], /^snapshot save: - is standard input, not a file to write$/],
+  [['snapshot', 'load', 'LICENSE'], /^This is neither a snapshot of a world nor a state file$/],
+  [['use', 'strct'], /^There is no scenario strct \(did you mean strict\?\)/],
+  [['name', 'राम'], /^name must be 1 to 120 printable ASCII characters$/],
+  [['name', '  '], /^name must not be blank$/],
+  [['rule', 'add', 'docs/images/dashboard-wide.png'], / is not a text file: it must be in UTF-8$/],
+  [['snapshot', 'save', 'x', '--before', '9'], /has no request 9/],
+  [['release', '--status', '503', '--fault', 'hang'], /^release takes --status or --fault, not both$/],
   [
     ['journal', '--since', '25:00'],
-    2,
     /^--since must be the number of a request, or a time such as 07:39:36 or /,
   ],
-  [['release', '--status', '101'], 2, /^--status must be a whole number from 200 to 599, not 101$/],
-])('a wrong command is refused with its exit code and says why', async (args, exitCode, complaint) => {
+])('a wrong command is refused with exit code 2 and says why', async (args, complaint) => {
   const { run } = await companion();
   const { code, stdout, stderr } = await run(...args);
-  expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/^payout-sandbox: .+\n$/s);
   expect(stderr.slice('payout-sandbox: '.length, -1)).toMatch(complaint);
 });
