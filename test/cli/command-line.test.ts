@@ -4,18 +4,10 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { SETTINGS } from '../../src/settings.ts';
-import {
-  ask,
-  hasTerminal,
-  MAIN,
-  onTerminal,
-  Program,
-  runInProcess,
-  serveInProcess,
-  startProgram,
-} from '../support/program.ts';
+import { ask, MAIN, Program, runInProcess, serveInProcess, startProgram } from '../support/program.ts';
 import { testRows } from '../support/test-rows.ts';
 import { folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -23,34 +15,32 @@ const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some((address) => address?.address === '::1');
 
-test('--help fits one screen, and lists the commands, examples and exit codes', async () => {
-  const { code, stdout, stderr } = await runInProcess(['--help']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const lines = stdout.split('\n');
-  expect(lines.length).toBeLessThanOrEqual(48);
-  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+const outputOf = async (...args: string[]): Promise<string> => (await runInProcess(args)).stdout;
+
+test('--help lists the commands, examples and exit codes', async () => {
+  const help = await outputOf('--help');
+  expect(help.split('\n').filter((line) => line.length > 120)).toEqual([]);
   for (const command of ['serve', 'validate', 'scenarios', 'schema', 'health']) {
-    expect(stdout).toMatch(new RegExp(`^  ${command} .*\\w`, 'm'));
-    expect((await runInProcess([command, '--help'])).stdout).toMatch(`Usage: payout-sandbox ${command} `);
+    expect(help).toMatch(new RegExp(`^  ${command} .*\\w`, 'm'));
+    expect(await outputOf(command, '--help')).toMatch(`Usage: payout-sandbox ${command} `);
   }
-  expect(stdout).toContain(' timeout-after-commit ');
-  expect(stdout).toMatch(/Exit codes:\n {2}0 {2}done, or stopped by a signal\n {2}1 .*\n {2}2 /);
+  expect(help).toContain(' timeout-after-commit ');
+  expect(help).toMatch(/Exit codes:\n {2}0 {2}done, or stopped by a signal\n {2}1 .*\n {2}2 /);
 });
 
 test('--help of every command but serve fits one screen, and names the settings that the command takes', async () => {
-  const helpOf = async (name: string): Promise<string> => (await runInProcess([name, '--help'])).stdout;
-  for (const name of ['referee', 'hunt', 'matrix', 'examine', 'mcp', 'probe', 'pay', 'explain']) {
-    const fits = (await helpOf(name)).split('\n').length <= 48;
-    expect({ name, fits }).toEqual({ name, fits: true });
+  for (const name of ['', 'referee', 'hunt', 'matrix', 'examine', 'mcp', 'probe', 'pay', 'explain']) {
+    const help = await outputOf(...name.split(' ').filter(Boolean), '--help');
+    expect({ name, fits: help.split('\n').length <= 48 }).toEqual({ name, fits: true });
   }
-  expect(await helpOf('hunt')).toMatch(
+  expect(await outputOf('hunt', '--help')).toMatch(
     /\nSettings of the sandbox, which serve --help explains:\n {2}--port, --opening-balance, .*--clock\n/s,
   );
-  expect(await helpOf('referee')).toContain('which serve --help explains:\n  all of them\n');
+  expect(await outputOf('referee', '--help')).toContain('which serve --help explains:\n  all of them\n');
 });
 
 test('serve --help lists every setting with its flag, its variable and its default', async () => {
-  const help = (await runInProcess(['serve', '--help'])).stdout.replaceAll(/\s+/g, ' ');
+  const help = (await outputOf('serve', '--help')).replaceAll(/\s+/g, ' ');
   for (const { flag, value, description, env, defaultText } of SETTINGS) {
     expect(help).toContain(` ${flag} ${value} ${description} [${env}; default ${defaultText}] `);
   }
@@ -70,15 +60,16 @@ test('validate reads a pipe, which can be read only once', async () => {
   await writer.ended;
 });
 
-test('-h, help, -v and -V are short for --help and --version', async () => {
-  const output = async (...args: string[]) => (await runInProcess(args)).stdout;
-  expect(await output('-h')).toBe(await output('--help'));
-  expect(await output('help')).toBe(await output('--help'));
-  expect(await output('help', 'hunt')).toBe(await output('hunt', '--help'));
-  expect(await output('help', 'rule', 'add')).toBe(await output('rule', 'add', '--help'));
-  expect(await output('help', 'unfreeze')).toBe(await output('resume', '--help'));
-  expect(await output('-v')).toBe(await output('--version'));
-  expect(await output('-V')).toBe(await output('--version'));
+testRows<[short: string, long: string]>([
+  ['-h', '--help'],
+  ['help', '--help'],
+  ['help hunt', 'hunt --help'],
+  ['help rule add', 'rule add --help'],
+  ['help unfreeze', 'resume --help'],
+  ['-v', '--version'],
+  ['-V', '--version'],
+])('-h, help, -v and -V are short for --help and --version', async (short, long) => {
+  expect(await outputOf(...short.split(' '))).toBe(await outputOf(...long.split(' ')));
 });
 
 test('--version prints the version of the package', async () => {
@@ -86,130 +77,52 @@ test('--version prints the version of the package', async () => {
   expect(await runInProcess(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-testRows<[string, readonly string[], string]>([
-  ['an unknown flag', ['--prot', '1'], "unknown option '--prot' (Did you mean --port?) (see --help)"],
-  ['an unknown flag without a similar one', ['--xyz'], "unknown option '--xyz' (see --help)"],
-  ['a short flag', ['-p', '1'], "unknown option '-p' (see --help)"],
-  ['a flag without its value', ['--seed'], "option '--seed <text>' argument missing (see --help)"],
+testRows<[line: string, complaint: string]>([
+  ['--prot 1', "unknown option '--prot' (Did you mean --port?) (see --help)"],
+  ['--xyz', "unknown option '--xyz' (see --help)"],
+  ['-p 1', "unknown option '-p' (see --help)"],
+  ['--api-key=sk_secret', "unknown option '--api-key' (see --help)"],
+  ['--seed', "option '--seed <text>' argument missing (see --help)"],
   [
-    'an unknown command',
-    ['vaildate'],
+    'vaildate',
     'there is no command vaildate (did you mean validate?); payout-sandbox --help lists the commands',
   ],
+  ['credit 5 --key sk_test_a', 'there is no command credit; payout-sandbox --help lists the commands'],
+  ['help hunt now', 'there is no command hunt now (see hunt --help)'],
+  ['help rule ad', 'rule takes one of list, add, remove, from, not ad (did you mean add?) (see rule --help)'],
   [
-    'an unknown command with a flag',
-    ['credit', '5', '--key', 'sk_test_a'],
-    'there is no command credit; payout-sandbox --help lists the commands',
+    'completion tcsh',
+    "command-argument value 'tcsh' is invalid for argument 'shell'. Allowed choices are bash, zsh, fish. (see --help)",
   ],
+  ['--port 65536', '--port must be a whole number from 0 to 65535, not "65536"'],
+  ['serve fast', "too many arguments for 'serve'. Expected 0 arguments but got 1. (see --help)"],
+  ['health', 'port 0 is not a port to connect to: give that of the sandbox'],
+  ['health --wait long', '--wait must be a duration such as 30s, not long'],
+  ['health --url localhost:3000', '--url must begin with http:// or https://, not "localhost:3000"'],
+  ['health --url http://127.0.0.1:9 --port 9', '--port does nothing with --url'],
   [
-    'an invalid value of a flag',
-    ['--port', '65536'],
-    '--port must be a whole number from 0 to 65535, not "65536"',
-  ],
-  [
-    'a misspelt flag of serve',
-    ['serve', '--sede', '1'],
-    "unknown option '--sede' (Did you mean --seed?) (see --help)",
-  ],
-  [
-    'an extra argument',
-    ['serve', 'fast'],
-    "too many arguments for 'serve'. Expected 0 arguments but got 1. (see --help)",
-  ],
-  ['health with port 0', ['health'], 'port 0 is not a port to connect to: give that of the sandbox'],
-  [
-    'health with a time without its unit',
-    ['health', '--wait', 'long'],
-    '--wait must be a duration such as 30s, not long',
-  ],
-  [
-    'health with an invalid address',
-    ['health', '--url', 'localhost:3000'],
-    '--url must begin with http:// or https://, not "localhost:3000"',
-  ],
-  [
-    'health with a port that no server has',
-    ['health', '--url', 'http://127.0.0.1:99999'],
-    '--url must have a host, and a port of at most 65535, not "http://127.0.0.1:99999"',
-  ],
-  [
-    'scenarios with a missing folder',
-    ['scenarios', '--scenarios', '/nowhere'],
+    'scenarios --scenarios /nowhere',
     '/nowhere cannot be read (no such file or folder): it must be a folder of scenario files',
   ],
   [
-    'a dialect with another ending',
-    ['--dialect', 'LICENSE'],
+    '--dialect LICENSE',
     'LICENSE is a file of another type: use a file that ends in .yaml, .yml or .json, or one of default, lenient, strict, terse',
   ],
-  [
-    'help for a command of a group that is none',
-    ['help', 'rule', 'ad'],
-    'rule takes one of list, add, remove, from, not ad (did you mean add?) (see rule --help)',
-  ],
-  ['help for more than a command', ['help', 'hunt', 'now'], 'there is no command hunt now (see hunt --help)'],
-  [
-    'help for no command',
-    ['help', 'hunted'],
-    'there is no command hunted (did you mean hunt?); payout-sandbox --help lists the commands',
-  ],
-  ['a flag of serve before a command without it', ['--seed', '1', 'status'], 'status has no flag --seed'],
-  [
-    'a scenario as the only word that is not there',
-    ['/nowhere/my.yaml'],
-    '/nowhere/my.yaml cannot be read (no such file or folder)',
-  ],
-  [
-    'a folder as a scenario',
-    ['--scenario', 'fixtures'],
-    expect.stringContaining('fixtures is a folder: use a file'),
-  ],
-  [
-    'two scenarios',
-    ['my.yaml', 'other.yaml'],
-    'only one scenario can be served, not both my.yaml and other.yaml',
-  ],
-  [
-    'a scenario by word and by flag',
-    ['my.yaml', '--scenario', 'strict'],
-    'only one scenario can be served, not both my.yaml and --scenario',
-  ],
-  [
-    'validate with a clock and no request to explain',
-    ['validate', 'my.yaml', '--clock', 'running'],
-    '--clock does nothing without --explain',
-  ],
-  [
-    'health with an address and a port',
-    ['health', '--url', 'http://127.0.0.1:9', '--port', '9'],
-    '--port does nothing with --url',
-  ],
-  [
-    'how often to write a state that is written nowhere',
-    ['--state-every', '1m'],
-    '--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)',
-  ],
-  ['an unknown flag with a key in it', ['--api-key=sk_secret'], "unknown option '--api-key' (see --help)"],
+  ['--seed 1 status', 'status has no flag --seed'],
+  ['/nowhere/my.yaml', '/nowhere/my.yaml cannot be read (no such file or folder)'],
+  ['--scenario fixtures', expect.stringContaining('fixtures is a folder: use a file')],
+  ['my.yaml other.yaml', 'only one scenario can be served, not both my.yaml and other.yaml'],
+  ['my.yaml --scenario strict', 'only one scenario can be served, not both my.yaml and --scenario'],
+  ['validate my.yaml --clock running', '--clock does nothing without --explain'],
+  ['--state-every 1m', '--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)'],
 ])(
   'what is wrong on the command line stops the program with exit code 2 and one line',
-  async (_what, args, complaint) => {
-    const { code, stdout, stderr } = await runInProcess(args);
-    const [, line] = /^payout-sandbox: (.*)\n$/.exec(stderr) ?? [];
-    expect({ code, stdout, line }).toEqual({ code: 2, stdout: '', line: complaint });
+  async (line, complaint) => {
+    const { code, stdout, stderr } = await runInProcess(line.split(' '));
+    const [, said] = /^payout-sandbox: (.*)\n$/.exec(stderr) ?? [];
+    expect({ code, stdout, said }).toEqual({ code: 2, stdout: '', said: complaint });
   },
 );
-
-test('health asks a host that is called like a property of every object', async () => {
-  const { code, stderr } = await runInProcess(['health', '--host', 'constructor', '--port', '9']);
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/^payout-sandbox: http:\/\/constructor:9 is not ready: /);
-});
-
-test('`payout-sandbox FILE` serves the scenario of the file', async () => {
-  const { ready } = await startProgram({}, ['fixtures/init/scenarios/lost-response.yaml']);
-  expect(ready).toMatchObject({ scenario: 'lost-response' });
-  expect(ready).not.toHaveProperty('dialect');
-});
 
 test('an unknown variable that looks like a setting causes a warning that suggests the nearest name', async () => {
   const warning = (name: string, hint = '') =>
@@ -283,63 +196,60 @@ async function standIn(...statuses: readonly (number | typeof NO_STORE)[]): Prom
 
 /** Client and server are one process here: when it pauses for 3 s, no response has come in time. */
 const PATIENTLY = ['--wait', '1m'];
+const AT = ['--url', 'http://127.0.0.1:PORT'];
+const READY = 'http://127.0.0.1:PORT is ready\n';
+const notReady = (why: string): string => `payout-sandbox: http://127.0.0.1:PORT is not ready: ${why}\n`;
+const NO_STORE_SAID = 'http://127.0.0.1:PORT responds, but its store is unavailable\n';
 
-testRows<[string, (port: string) => readonly string[], (port: string) => Record<string, string>]>([
-  ['by its port flag', (port) => ['--port', port], () => ({})],
-  ['by its port variable', () => [], (port) => ({ PORT: port })],
-  ['on every address', () => [], (port) => ({ PORT: port, HOST: '0.0.0.0' })],
-  ['by its URL', (port) => ['--url', `http://127.0.0.1:${port}/`], () => ({})],
+interface Asked {
+  readonly statuses: readonly (number | typeof NO_STORE)[];
+  readonly flags: readonly string[];
+  readonly environment?: Record<string, string>;
+  readonly code: number;
+  readonly says: string;
+}
+
+/** `PORT` stands for that of a server which responds with these statuses. */
+testRows<Asked>([
+  { statuses: [200], flags: ['--port', 'PORT', ...PATIENTLY], code: 0, says: READY },
+  { statuses: [200], flags: PATIENTLY, environment: { PORT: 'PORT' }, code: 0, says: READY },
+  { statuses: [200], flags: PATIENTLY, environment: { PORT: 'PORT', HOST: '0.0.0.0' }, code: 0, says: READY },
+  { statuses: [200], flags: ['--url', 'http://127.0.0.1:PORT/', ...PATIENTLY], code: 0, says: READY },
+  // starting, stopping, with a store that is away, ready
+  { statuses: [0, 503, NO_STORE, 200], flags: [...AT, ...PATIENTLY], code: 0, says: READY },
+  { statuses: [NO_STORE], flags: AT, code: 0, says: NO_STORE_SAID },
+  {
+    statuses: [NO_STORE],
+    flags: [...AT, '--wait', '1ms'],
+    code: 1,
+    says: notReady('its store is unavailable'),
+  },
+  { statuses: [503], flags: AT, code: 1, says: notReady('it returns 503') },
+  {
+    statuses: [503],
+    flags: ['--url', 'https://127.0.0.1:PORT'],
+    code: 1,
+    says: expect.stringContaining('EPROTO'),
+  },
 ])(
-  'health prints one line when the sandbox is ready, however it is found',
-  async (_how, args, environment) => {
-    const port = await standIn(200);
-    expect(await runInProcess(['health', ...args(port), ...PATIENTLY], environment(port))).toMatchObject({
-      code: 0,
-      stdout: `http://127.0.0.1:${port} is ready\n`,
-      stderr: '',
-    });
+  'health asks the sandbox that is meant, until it is ready or the time is over, and says in one line what it is',
+  async ({ statuses, flags, environment = {}, code, says }) => {
+    const port = await standIn(...statuses);
+    const withPort = (text: string): string => text.replace('PORT', port);
+    const variables = Object.entries(environment).map(([name, value]) => [name, withPort(value)]);
+    const ended = await runInProcess(['health', ...flags.map(withPort)], Object.fromEntries(variables));
+    const said = (ended.stdout + ended.stderr).replaceAll(port, 'PORT');
+    expect({ code: ended.code, said }).toEqual({ code, said: says });
   },
 );
 
-test('health --wait asks until the sandbox is ready, at most for the given time', async () => {
-  const url = `http://127.0.0.1:${await standIn(0, 503, NO_STORE, 200)}`; // starting, stopping, with a store that is away, ready
-  expect(await runInProcess(['health', '--url', url, ...PATIENTLY])).toMatchObject({
-    code: 0,
-    stdout: `${url} is ready\n`,
+test('health --wait gives up after its time where nobody listens', async () => {
+  expect(await runInProcess(['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'])).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: 'payout-sandbox: http://127.0.0.1:1 is not ready: ECONNREFUSED\n',
   });
-  const nowhere = ['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'];
-  expect((await runInProcess(nowhere)).code).toBe(1);
 });
-
-test('health says that the store is unavailable, which is a failure only with --wait', async () => {
-  const url = `http://127.0.0.1:${await standIn(NO_STORE)}`;
-  const ended = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runInProcess(['health', '--url', url, ...args]);
-    return [code, stdout, stderr];
-  };
-  expect(await ended()).toEqual([0, `${url} responds, but its store is unavailable\n`, '']);
-  expect(await ended('--wait', '1ms')).toEqual([
-    1,
-    '',
-    expect.stringContaining(`${url} is not ready: its store is unavailable\n`),
-  ]);
-});
-
-testRows<[string, (port: string) => string, RegExp]>([
-  ['a sandbox that stops', (port) => `http://127.0.0.1:${port}`, /:\d+ is not ready: it returns 503\n$/],
-  ['TLS where there is none', (port) => `https://127.0.0.1:${port}`, / is not ready: EPROTO/],
-  ['nobody', () => 'http://127.0.0.1:1', /http:\/\/127.0.0.1:1 is not ready: ECONNREFUSED\n$/],
-])(
-  'health exits with 1 and one line when the sandbox is not ready or not running',
-  async (_what, at, complaint) => {
-    const { code, stdout, stderr } = await runInProcess(['health', '--url', at(await standIn(503))]);
-    expect({ code, stdout, stderr }).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(complaint),
-    });
-  },
-);
 
 test('scenarios lists built-in scenarios and those of a folder by name, with a tab before each description', async () => {
   const folder = folderWith({ 'mine.yaml': 'description: >-\n  two\n\n  lines\n', 'bare.json': '{}' });
@@ -366,27 +276,25 @@ test('scenarios lists built-in scenarios and those of a folder by name, with a t
   });
 });
 
-test.skipIf(!hasTerminal)(
-  'on a terminal scenarios prints columns, and colours unless NO_COLOR is set',
-  async () => {
-    const plain = await onTerminal(['scenarios'], { NO_COLOR: '1' }).ended;
-    const rows = plain.stdout.trimEnd().split('\r\n');
-    const column = /^(strict +)/m.exec(plain.stdout)![0].length;
-    expect(rows.filter((row) => row[column - 1] !== ' ' || row[column] === ' ')).toEqual([]);
-    const coloured = await onTerminal(['scenarios']).ended;
-    expect(coloured.stdout).toContain('\u001b[1mstrict\u001b[22m  ');
-    expect(coloured.stdout.replaceAll('\u001b[1m', '').replaceAll('\u001b[22m', '')).toBe(plain.stdout);
-  },
-);
+test('on a terminal scenarios prints columns, and colours unless NO_COLOR is set', async () => {
+  const { isTTY } = process.stdout;
+  process.stdout.isTTY = true;
+  onTestFinished(() => void (process.stdout.isTTY = isTTY));
+  const plain = (await runInProcess(['scenarios'], { NO_COLOR: '1' })).stdout;
+  const column = /^(strict +)/m.exec(plain)![0].length;
+  const rows = plain.trimEnd().split('\n');
+  expect(rows.filter((row) => row[column - 1] !== ' ' || row[column] === ' ')).toEqual([]);
+  const coloured = (await runInProcess(['scenarios'])).stdout;
+  expect(coloured).toContain('\u001b[1mstrict\u001b[22m  ');
+  expect(stripVTControlCharacters(coloured)).toBe(plain);
+});
 
 test('a sandbox on every address logs a URL that works here, and an IPv6 address is written in brackets', async () => {
   const { url } = await serveInProcess({ HOST: '0.0.0.0' });
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await ask(`${url}/client/fetchbalance`, 'sk_test_a')).status).toBe(200);
-  const output = hasIpv6
-    ? (await serveInProcess({ HOST: '::1' })).url
-    : (await runInProcess([], { HOST: '::1' })).stderr;
-  expect(output).toMatch(hasIpv6 ? /^http:\/\/\[::1\]:[1-9]\d*$/ : /^payout-sandbox: \[::1\]:0 .+\n$/);
+  if (!hasIpv6) return;
+  expect((await serveInProcess({ HOST: '::1' })).url).toMatch(/^http:\/\/\[::1\]:[1-9]\d*$/);
 });
 
 test('a command keeps its exit code when nobody reads its standard error', async () => {

@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT } from '../support/sandbox.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { folderWith } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const SCENARIO = `
@@ -15,24 +14,18 @@ rules:
   - { name: large, match: { amount: { gte: 200000 } }, effect: { respond: 402 } }
 `;
 
-/** Explains a request in a new world of the scenario. */
-async function explained(request: unknown, scenario = SCENARIO, ...flags: readonly string[]) {
-  const folder = temporaryFolder();
-  const [file, asked] = [join(folder, 'my.yaml'), join(folder, 'request.json')];
-  writeFileSync(file, scenario);
-  writeFileSync(asked, typeof request === 'string' ? request : JSON.stringify(request));
-  const { code, stdout, stderr } = await runInProcess(['validate', file, '--explain', asked, ...flags]);
+/** Explains a request in a new world of the scenario, when it is 16:00 in India. */
+async function explained(request: unknown, scenario = SCENARIO) {
+  const folder = folderWith({ 'my.yaml': scenario, 'request.json': JSON.stringify(request) });
+  const clock = ['--clock', '2026-01-15T16:00:00+05:30'];
+  const files = [join(folder, 'my.yaml'), '--explain', join(folder, 'request.json')];
+  const { code, stdout, stderr } = await runInProcess(['validate', ...files, ...clock]);
   return { code, stdout: stdout.replaceAll(`${folder}/`, ''), stderr: stderr.replaceAll(`${folder}/`, '') };
 }
 
-const CLOCK = ['--clock', '2026-01-15T16:00:00+05:30'] as const;
-
 test('validate --explain has a line for each rule and outcome, with the reason why it applies or not', async () => {
-  const { code, stdout } = await explained(
-    { route: 'initiate', body: { ...PAYOUT, transfer_mode: 'NEFT' }, attempt: 2 },
-    SCENARIO,
-    ...CLOCK,
-  );
+  const body = { ...PAYOUT, transfer_mode: 'NEFT' };
+  const { code, stdout } = await explained({ route: 'initiate', body, attempt: 2 });
   expect(code).toBe(0);
   expect(stdout.split('\n')).toEqual([
     'my.yaml: ok, 2 rules, 2 outcomes',
@@ -49,26 +42,24 @@ test('validate --explain has a line for each rule and outcome, with the reason w
   ]);
 });
 
-test('validate --explain accepts the plain body of an initiate', async () => {
-  const { stdout } = await explained(PAYOUT, SCENARIO, ...CLOCK);
+test('validate --explain accepts the plain body of an initiate, and counts what a magic account does', async () => {
+  const { stdout } = await explained(PAYOUT);
   expect(stdout).toContain('  → lost-response  is the first that matches\n');
   expect(stdout).toContain('payout: SUCCESS after 2s (planned by my/all-others)\n');
-});
-
-test('validate --explain counts what a magic account does', async () => {
-  const { stdout } = await explained({ ...PAYOUT, beneficiary_account: '9999100500' }, 'rules: []');
-  expect(stdout).toContain('  → status-500-after-commit  is the first that matches\n');
+  const magic = { route: 'initiate', body: { ...PAYOUT, beneficiary_account: '9999100500' }, attempt: 2 };
+  expect((await explained(magic)).stdout).toContain(
+    '  → status-500-after-commit  is the first that matches\n',
+  );
 });
 
 testRows([
-  ['a file that is not JSON', '{', 'request.json:1:2 is not valid JSON: a } is missing here'],
-  ['a missing field', { ...PAYOUT, amount: undefined }, 'request.json:1:1 amount is required'],
-  ['an unknown route', { route: 'pay' }, 'route must be one of initiate, status, balance'],
-  ['a status without its query', { route: 'status' }, 'query is required'],
-  ['a body in a read', { route: 'balance', body: PAYOUT }, 'body has no place in a request to balance'],
-  ['a misspelt part', { route: 'balance', header: {} }, 'header is not known here (did you mean headers?)'],
-  ['a list', [], 'request.json:1:1 must be a mapping'],
-])('validate --explain refuses what it cannot explain', async (_what, request, problem) => {
+  [{ ...PAYOUT, amount: undefined }, 'request.json:1:1 amount is required'],
+  [{ route: 'pay' }, 'route must be one of initiate, status, balance'],
+  [{ route: 'status' }, 'query is required'],
+  [{ route: 'balance', body: PAYOUT }, 'body has no place in a request to balance'],
+  [{ route: 'balance', header: {} }, 'header is not known here (did you mean headers?)'],
+  [[], 'request.json:1:1 must be a mapping'],
+])('validate --explain refuses what it cannot explain', async (request, problem) => {
   const { code, stderr } = await explained(request);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^payout-sandbox: --explain: request\.json/);

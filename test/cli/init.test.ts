@@ -21,12 +21,8 @@ test('init writes a scenario, a compose file and a test that passes, and says ho
       '',
     ].join('\n'),
   );
-  const written = await new Program(
-    process.execPath,
-    ['--test', 'payout-sandbox/payouts.test.mjs'],
-    {},
-    folder,
-  ).ended;
+  const command = ['--test', 'payout-sandbox/payouts.test.mjs'];
+  const written = await new Program(process.execPath, command, {}, folder).ended;
   expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('pass 1') });
   const scenario = join(folder, 'payout-sandbox/scenarios/lost-response.yaml');
   expect(await runInProcess(['validate', scenario])).toMatchObject({ code: 0, stderr: '' });
@@ -65,35 +61,24 @@ test('init writes its test for vitest where a project has it, unless --runner sa
 
 test.each([
   [
-    'a folder below a file',
     ['LICENSE'],
     'init: LICENSE/payout-sandbox/scenarios cannot be created (part of its path is not a folder)',
   ],
   [
-    'another runner',
     ['.', '--runner', 'jest'],
     "option '--runner <name>' argument 'jest' is invalid. Allowed choices are vitest, node. (see --help)",
   ],
-])('init refuses %s with one line', async (_what, words, complaint) => {
-  expect(await runInProcess(['init', ...words])).toEqual({
-    code: 2,
-    signal: null,
-    stdout: '',
-    stderr: `payout-sandbox: ${complaint}\n`,
-  });
+])('init %j is refused with one line', async (words, complaint) => {
+  const { code, stdout, stderr } = await runInProcess(['init', ...words]);
+  expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `payout-sandbox: ${complaint}\n` });
 });
 
-test.runIf(process.platform === 'linux')(
-  'init and hunt refuse a folder below /proc, and do not hang',
-  async () => {
-    expect(await runInProcess(['init', '/proc/project'])).toMatchObject({
-      code: 2,
-      stderr:
-        'payout-sandbox: init: /proc/project/payout-sandbox/scenarios cannot be created (no such file or folder)\n',
-    });
-    expect(await runInProcess(['hunt', '--write', '/proc/found', '--', 'true'])).toMatchObject({
-      code: 2,
-      stderr: 'payout-sandbox: --write: /proc/found cannot be created (no such file or folder)\n',
-    });
-  },
-);
+test.runIf(process.platform === 'linux').each([
+  [['init', '/proc/project'], 'init: /proc/project/payout-sandbox/scenarios'],
+  [['hunt', '--write', '/proc/found', '--', 'true'], '--write: /proc/found'],
+])('%j refuses a folder below /proc, and does not hang', async (words, folder) => {
+  expect(await runInProcess(words)).toMatchObject({
+    code: 2,
+    stderr: `payout-sandbox: ${folder} cannot be created (no such file or folder)\n`,
+  });
+});
