@@ -43,19 +43,25 @@ test('referee judges the sandbox that a test starts itself, and says which of it
   expect(stdout).toContain('order-7-again is a second payment of order-7: ₹250.00 too much');
 });
 
-test.each(isLong ? ['hunt'] : [])(
-  '%s injects its failures into the sandbox that a test starts itself',
-  async () => {
-    const flags = ['--goal', 'paid-twice', '--depth', '1', '--patience', '200ms'];
-    const { code, stdout } = await runInProcess(['hunt', ...flags, ...suite()]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('paid ₹250.00 twice') });
-  },
-);
+const HUNT = ['--goal', 'paid-twice', '--depth', '1', '--patience', '200ms'];
+const MATRIX = ['--dialects', 'none', '--scenarios', 'server-error-after-commit'];
+
+test.each(
+  isLong
+    ? [
+        ['hunt', HUNT, /paid ₹250.00 twice/],
+        ['matrix', MATRIX, /^server-error-after-commit +money/m],
+      ]
+    : [],
+)('%s injects its failures into the sandbox that a test starts itself', async (name, flags, shown) => {
+  const { code, stdout } = await runInProcess([name, ...flags, ...suite()]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(shown) });
+});
 
 test.each([
-  ['several worlds', { SECOND: '1' }, 'the command uses 2 worlds, and a hunt is about one'],
-  ['a scenario of the test', { USE: 'fails-late' }, 'which replaces the failures of the hunt'],
-])('hunt refuses %s, in which its failures would not be met', async (_what, variables, reason) => {
+  [{ SECOND: '1' }, 'the command uses 2 worlds, and a hunt is about one'],
+  [{ USE: 'fails-late' }, 'which replaces the failures of the hunt'],
+])('hunt refuses a test with %j, in which its failures would not be met', async (variables, reason) => {
   const { code, stderr } = await runInProcess(['hunt', ...suite()], variables);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) });
 });
@@ -66,18 +72,6 @@ test('a hunt whose command cannot be run ends, and leaves nothing open', async (
     stderr: 'payout-sandbox: /no/such/program cannot be run (no such program)\n',
   });
 });
-
-test.each(isLong ? ['matrix'] : [])(
-  '%s runs the sandbox that a test starts itself under each of its rows',
-  async () => {
-    const rows = ['--dialects', 'none', '--scenarios', 'server-error-after-commit'];
-    const { code, stdout } = await runInProcess(['matrix', ...rows, ...suite()]);
-    expect({ code, stdout }).toEqual({
-      code: 1,
-      stdout: expect.stringMatching(/^server-error-after-commit +money/m),
-    });
-  },
-);
 
 test('the variable of a referee that has ended is named, and a hunt within a test has its own sandbox', async () => {
   vi.stubEnv(JOIN_VARIABLE, 'http://127.0.0.1:9');

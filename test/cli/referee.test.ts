@@ -6,7 +6,7 @@ import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { journalOf } from '../referee/journal-of.ts';
-import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const ADMIN = 'the-token-of-the-admin';
@@ -24,13 +24,26 @@ async function runIn(folder: string, args: readonly string[]) {
 const judged = (flags: readonly string[], environment = {}) =>
   runInProcess(['referee', ...flags, ...PAYING_TARGET, ...COMMAND], environment);
 
+/** Runs a command, with a report in each format. */
+async function reportsOn(flags: readonly string[], command: readonly string[]) {
+  const folder = folderWith({ markdown: '# Tests\n' });
+  const formats = ['junit', 'markdown', 'json', 'text'] as const;
+  const reports = [...formats.map((format) => `${format}=${join(folder, format)}`), 'github'];
+  const words = [...flags, ...reports.flatMap((report) => ['--report', report]), ...PAYING_TARGET, '--'];
+  const summary = { GITHUB_STEP_SUMMARY: join(folder, 'markdown') };
+  const ended = await runInProcess(['referee', ...words, ...command], summary);
+  const written = formats.map((format) => [format, readFileSync(join(folder, format), 'utf8')]);
+  return { ...ended, ...(Object.fromEntries(written) as Record<(typeof formats)[number], string>) };
+}
+
 test.skipIf(!hasCurl)(
-  'referee runs a command against a sandbox of its own, and fails for a client that paid twice',
+  'referee runs a command against a sandbox of its own, fails for a client that paid twice, and writes that in every format',
   async () => {
-    const { code, stdout, stderr } = await judged(LOST);
+    const { code, stdout, stderr, junit, markdown, json, text } = await reportsOn(LOST, PAYING_COMMAND);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
-    expect(stdout).toMatch(/^world [0-9a-f]{8} {3}1 error/);
-    expect(stdout).toContain(
+    expect(stdout).toContain(text);
+    expect(text).toMatch(/^world [0-9a-f]{8} {3}1 error/);
+    expect(text).toContain(
       `  error    paid-twice   order-7-again is a second payment of order-7: ₹250.00 too much
            #1 POST initiate order-7         500, committed
            #2 POST initiate order-7-again   500, committed
@@ -38,6 +51,10 @@ test.skipIf(!hasCurl)(
            fix: read the status of order-7, or send order-7 again
 `,
     );
+    expect(stdout).toContain('::error title=payout referee (paid-twice)::');
+    expect(junit).toContain('<testsuites ');
+    expect(markdown).toMatch(/^# Tests\n## Payout referee: failed/); // it is added to a summary
+    expect(JSON.parse(json)).toMatchObject({ passed: false, worlds: [{ passed: false }] });
   },
 );
 
@@ -52,14 +69,8 @@ test.each([
 });
 
 test('with --json, standard output has nothing but the reports', async () => {
-  const { code, stdout, stderr } = await runProgram([
-    'referee',
-    '--json',
-    '--',
-    'sh',
-    '-c',
-    'echo the command',
-  ]);
+  const command = ['sh', '-c', 'echo the command'];
+  const { code, stdout, stderr } = await runProgram(['referee', '--json', '--', ...command]);
   expect({ code, reports: JSON.parse(stdout) }).toMatchObject({
     code: 2,
     reports: { passed: false, worlds: [] },
@@ -67,33 +78,21 @@ test('with --json, standard output has nothing but the reports', async () => {
   expect(stderr).toMatch(/^the command\npayout-sandbox: no request with a valid key/);
 });
 
-test('Ctrl-C stops the referee, which says only that, and exits with 130', async () => {
+test.each([
+  ['SIGINT', 'exits with 130', 130],
+  ['SIGTERM', 'exits with the code of the command that it ended', 143],
+] as const)('%s stops the referee, which says only that, and %s', async (signal, _how, code) => {
   const waits = "console.log('the command runs'); process.stdin.resume()";
   const program = new Program(process.execPath, [MAIN, 'referee', '--', process.execPath, '-e', waits], {});
   await program.says(/the command runs/);
-  expect(await program.stop('SIGINT')).toMatchObject({ code: 130, stderr: 'payout-sandbox: stopped\n' });
+  expect(await program.stop(signal)).toMatchObject({ code, stderr: 'payout-sandbox: stopped\n' });
 });
 
-test('SIGTERM stops the referee, which exits with the code of a command that it ended', async () => {
-  const waits = "console.log('the command runs'); process.stdin.resume()";
-  const program = new Program(process.execPath, [MAIN, 'referee', '--', process.execPath, '-e', waits], {});
-  await program.says(/the command runs/);
-  expect(await program.stop('SIGTERM')).toMatchObject({ code: 143, stderr: 'payout-sandbox: stopped\n' });
-});
-
-const NOT_EXERCISED = 'was not exercised in any world: no request of the client tested it';
 const OFF = ['paid-twice', 'paid-more-often'].flatMap((check) => ['--off', `${check}=another job does that`]);
 const TYPO = ['--scenario', 'server-error-after-commit', '--intent', 'client_ref_id=^invoice-([0-9]+)'];
 
 test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>([
   ['0 for good conduct', ['--intent', 'beneficiary_account'], 0, ' passed', ''],
-  [
-    'the exit code of a command that failed',
-    [...LOST, '--env', 'EXIT=7'],
-    7,
-    'paid-twice',
-    'the command ended with exit code 7',
-  ],
   [
     '0 with --fail-on never, also if a required check found something',
     [...LOST, '--fail-on', 'never', '--require', 'paid-twice'],
@@ -107,13 +106,6 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     0,
     'off  paid-twice, paid-more-often: another job does that',
     '',
-  ],
-  [
-    '1 when a required check was not exercised',
-    ['--require', 'amount-not-paise,poll-storm'],
-    1,
-    '',
-    `poll-storm is required, and ${NOT_EXERCISED}`,
   ],
   [
     '1 when a required check is inconclusive',
@@ -134,64 +126,30 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
   expect(await judged(flags)).toMatchObject({ code, stdout: expect.stringContaining(shown), stderr });
 });
 
-test.skipIf(!hasCurl)('referee writes reports in every format', async () => {
-  const at = (name: string) => join(folderPath, name);
-  const folderPath = temporaryFolder();
-  const reports = ['junit', 'markdown', 'json', 'text'].flatMap((format) => [
-    '--report',
-    `${format}=${at(format)}`,
-  ]);
-  writeFileSync(at('markdown'), '# Tests\n');
-  const { stdout } = await judged([...LOST, ...reports, '--report', 'github'], {
-    GITHUB_STEP_SUMMARY: at('markdown'),
-  });
-  expect(stdout).toContain('::error title=payout referee (paid-twice)::');
-  expect(readFileSync(at('junit'), 'utf8')).toContain('<testsuites ');
-  expect(readFileSync(at('markdown'), 'utf8')).toMatch(/^# Tests\n## Payout referee: failed/); // it is added to a summary
-  expect(JSON.parse(readFileSync(at('json'), 'utf8'))).toMatchObject({
-    passed: false,
-    worlds: [{ passed: false }],
-  });
-  expect(stdout).toContain(readFileSync(at('text'), 'utf8'));
-});
-
-/** Runs a command, with a report in each format. */
-async function reportsOn(flags: readonly string[], ...command: readonly string[]) {
-  const folderPath = temporaryFolder();
-  const files = ['junit', 'markdown', 'json', 'text'].map((format) => [format, join(folderPath, format)]);
-  const reports = [...files.map((pair) => pair.join('=')), 'github'].flatMap((report) => [
-    '--report',
-    report,
-  ]);
-  const ended = await runInProcess(['referee', ...flags, ...reports, ...PAYING_TARGET, '--', ...command]);
-  const written = Object.fromEntries(files.map(([format, file]) => [format, readFileSync(file!, 'utf8')]));
-  return { ...ended, ...(written as Record<'junit' | 'markdown' | 'json' | 'text', string>) };
-}
-
 const READS = 'curl -s -o /dev/null "$PAYOUT_URL/client/fetchbalance" -H "Authorization: Bearer $PAYOUT_KEY"';
 
+type End = readonly [flags: string[], script: string, code: number, title: string, reason: string];
+
 /** How a script ends, and what the reports say then. */
-const ENDS: readonly [
-  flags: readonly string[],
-  script: string,
-  code: number,
-  title: string,
-  reason: string,
-][] = [
-  [[], 'exit 75', 75, 'the command failed', 'the command ended with exit code 75'],
+const ENDS: readonly End[] = [
   [[], 'kill -9 $$', 137, 'the command failed', 'the command was ended by SIGKILL'],
   [[], 'true', 2, 'no requests', 'no request with a valid key reached the sandbox'],
 ];
-const ENDS_WITH_CURL: typeof ENDS = [
-  [[], `${READS}; exit 75`, 75, 'the command failed', 'the command ended with exit code 75'],
+const ENDS_WITH_CURL: readonly End[] = [
   [LOST, `(${PAYING_COMMAND[2]}); exit 75`, 75, 'failed', 'the command ended with exit code 75'],
-  [['--require', 'poll-storm'], READS, 1, 'failed', 'poll-storm is required, and was not exercised'],
+  [
+    ['--require', 'poll-storm'],
+    READS,
+    1,
+    'failed',
+    'poll-storm is required, and was not exercised in any world',
+  ],
 ];
 
 testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
   'what makes referee fail is also in its reports',
   async (flags, script, code, title, reason) => {
-    const ended = await reportsOn(flags, 'sh', '-c', script);
+    const ended = await reportsOn(flags, ['sh', '-c', script]);
     expect(ended.code).toBe(code);
     for (const output of [ended.stderr, ended.text, ended.markdown]) expect(output).toContain(reason);
     expect(ended.stdout).toContain(`::error title=payout referee::${reason}`);
@@ -203,7 +161,7 @@ testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
 );
 
 test('the reports on a command that cannot be run say so', async () => {
-  const { code, stdout, junit, markdown } = await reportsOn([], '/no/such/program');
+  const { code, stdout, junit, markdown } = await reportsOn([], ['/no/such/program']);
   const reason = '/no/such/program cannot be run';
   expect([code, stdout]).toEqual([2, `::error title=payout referee::${reason} (no such program)\n`]);
   expect(junit).toContain(`message="${reason}`);
@@ -294,17 +252,13 @@ test('examine judges a saved journal, and fails for a warning: a payout that may
     JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }),
   );
   const flags = ['examine', '--intent', 'beneficiary_account', file];
-  const folderPath = temporaryFolder();
-  const at = (name: string) => join(folderPath, name);
-  const reports = ['junit', 'markdown', 'json'].flatMap((name) => ['--report', `${name}=${at(name)}`]);
-  const { code, stdout } = await runInProcess([...flags, ...reports]);
+  const report = join(temporaryFolder(), 'junit');
+  const { code, stdout } = await runInProcess([...flags, '--report', `junit=${report}`]);
   expect([code, stdout.split('\n')[1]]).toEqual([
     1,
     '  warning  paid-twice   order-1-b could be a second payment of order-1: ₹100.00',
   ]);
-  expect(readFileSync(at('junit'), 'utf8')).toContain('failures="1"');
-  expect(readFileSync(at('markdown'), 'utf8')).toContain('## Payout referee: failed');
-  expect(JSON.parse(readFileSync(at('json'), 'utf8'))).toMatchObject({ passed: false });
+  expect(readFileSync(report, 'utf8')).toContain('failures="1"');
   expect(await runInProcess([...flags, '--fail-on', 'error', '--json'])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('"passed": true'),
@@ -314,22 +268,20 @@ test('examine judges a saved journal, and fails for a warning: a payout that may
 test.skipIf(!hasCurl)(
   'the expected payouts and the settings of the project are read from files, and flags add to them',
   async () => {
-    const folderPath = temporaryFolder();
-    const table = join(folderPath, 'payouts.csv');
-    writeFileSync(table, 'account,amount\n000123456789,250.00\n');
-    writeFileSync(
-      join(folderPath, 'payout-sandbox.config.yaml'),
-      'conduct:\n  off: { never-asked: a nightly job asks }\n  limits: { sends: 3 }\n',
-    );
+    const settings = 'conduct:\n  off: { never-asked: a nightly job asks }\n  limits: { sends: 3 }\n';
+    const folder = folderWith({
+      'payouts.csv': 'account,amount\n000123456789,250.00\n',
+      'payout-sandbox.config.yaml': settings,
+    });
     const flags = [
       '--scenario',
       'server-error-after-commit',
       '--expect',
-      table,
+      'payouts.csv',
       '--off',
       'no-timeout=short tests',
     ];
-    const { code, stdout } = await runIn(folderPath, ['referee', ...flags, ...PAYING_TARGET, ...COMMAND]);
+    const { code, stdout } = await runIn(folder, ['referee', ...flags, ...PAYING_TARGET, ...COMMAND]);
     expect(code).toBe(1);
     expect(stdout).toContain('000123456789: paid ₹250.00 twice, expected once');
     expect(stdout).toContain('off  never-asked: a nightly job asks');
@@ -362,6 +314,15 @@ test('everything that is wrong in the settings of a project is reported, with it
   });
 });
 
+testRows([
+  ['referee', 'referee needs a command: payout-sandbox referee -- npm test'],
+  ['examine package.json', 'examine: package.json cannot be used: it is neither a journal'],
+])('what cannot be judged exits with 2', async (line, message) => {
+  const { code, stdout, stderr } = await runInProcess(line.split(' '));
+  expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 });
+  expect(stderr).toContain(message);
+});
+
 test('examine refuses a file without a request, which proves nothing', async () => {
   const file = fileWith('journal.json', '{"requests":[]}');
   expect(await runInProcess(['examine', file])).toMatchObject({
@@ -392,18 +353,9 @@ testRows<[readonly string[], string]>([
     '--report: /nonexistent/x.xml cannot be written (no such file or folder)',
   ],
   [['--report', 'json=src'], '--report: src cannot be written (it is a folder)'],
-  [
-    ['--report', 'json=package.json/x'],
-    '--report: package.json/x cannot be written (part of its path is not a folder)',
-  ],
   [['--report', 'junit'], '--report junit needs a file: --report junit=FILE'],
   [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, github, not pdf'],
-  [
-    ['--report', 'constructor=x'],
-    '--report must be one of junit, markdown, json, text, github, not constructor',
-  ],
   [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
-  [['--url', 'foo', '--key', 'k'], '--url must begin with http:// or https://, not "foo"'],
   [['--url', 'http://127.0.0.1:9', '--key', 'k'], 'no sandbox responds at http://127.0.0.1:9'],
   [
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
@@ -414,7 +366,6 @@ testRows<[readonly string[], string]>([
   [['--scenario', 'no-such'], 'there is no scenario no-such'],
   [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url} and {key}'],
   [['--env', 'X'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
-  [['--intent', 'foo'], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--intent', 'foo=x'], '--intent foo is not known here (known: client_ref_id'],
   [['--intent', 'client_ref_id=x'], '--intent must be a regular expression with one group: it needs exactly'],
@@ -431,33 +382,12 @@ testRows<[readonly string[], string]>([
   expect(stderr).toContain(`payout-sandbox: ${message}`);
 });
 
-testRows<[readonly string[], string]>([
-  [
-    ['referee', '--', 'true'],
-    'no request with a valid key reached the sandbox: give the command its address',
-  ],
-  [['referee'], 'referee needs a command: payout-sandbox referee -- npm test'],
-  [['referee', '--', ''], "'' cannot be run: it is no command"],
-  [['examine', 'package.json'], 'examine: package.json cannot be used: it is neither a journal'],
-])('a command that cannot be judged exits with 2', async (args, message) => {
-  const { code, stderr } = await runInProcess(args);
-  expect([code, stderr.trimEnd().split('\n').length]).toEqual([2, 1]);
-  expect(stderr).toContain(message);
-});
-
-test.skipIf(!hasCurl).each([
-  [
-    'with a key that is not accepted',
-    '-H "Authorization: Bearer wrong"',
-    '401 UNAUTHORIZED: The API key is missing or not accepted',
-  ],
-  ['for a foreign host', '-H "Host: payouts.example" -H "Authorization: Bearer $PAYOUT_KEY"', '403'],
-])('a command that only sends requests %s learns why they were refused', async (_what, headers, why) => {
-  const script = `curl -s -o /dev/null ${headers} "$PAYOUT_URL/client/fetchbalance"`;
+test.skipIf(!hasCurl)('a command that only sends requests that are refused learns why', async () => {
+  const script = 'curl -s -o /dev/null -H "Authorization: Bearer wrong" "$PAYOUT_URL/client/fetchbalance"';
   const { code, stderr } = await runInProcess(['referee', ...PAYING_TARGET, '--', 'sh', '-c', script]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^payout-sandbox: no request with a valid key reached the sandbox \(GET /);
-  expect(stderr).toContain(why);
+  expect(stderr).toContain('401 UNAUTHORIZED: The API key is missing or not accepted');
 });
 
 test('a command that has ended leaves no listener for signals behind', async () => {
