@@ -43,38 +43,29 @@ function faultsOf(expr: string, known: ReadonlySet<string>): string[] {
   ];
 }
 
-interface Panel {
-  readonly id: number;
-  readonly targets: readonly { readonly expr: string }[];
-}
-
 test('the dashboard for Grafana asks only for metrics that exist, each panel in a place of its own', async () => {
   const known = await names();
   const { panels, uid } = JSON.parse(read('monitoring/grafana-dashboard.json')) as {
-    panels: Panel[];
+    panels: { id: number; targets: { expr: string }[] }[];
     uid: string;
   };
   expect(uid).toBe('payout-sandbox');
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-  const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
-  expect(expressions.flatMap((expr) => faultsOf(expr, known))).toEqual([]);
+  expect(panels.flatMap(({ targets }) => targets).flatMap(({ expr }) => faultsOf(expr, known))).toEqual([]);
 });
 
 test('the alert rules ask only for metrics that exist, and have all that Prometheus wants', async () => {
   const known = await names();
   const { groups } = parse(read('monitoring/alerts.yaml')) as {
-    groups: { rules: { alert: string; expr: string; labels: object; annotations: { summary: string } }[] }[];
+    groups: { rules: { alert: string; expr: string; annotations: object }[] }[];
   };
   const rules = groups.flatMap((group) => group.rules);
   expect(rules.length).toBeGreaterThan(3);
-  for (const rule of rules) {
-    expect(rule).toMatchObject({
-      alert: expect.stringMatching(/^\w+$/),
-      annotations: { summary: expect.any(String) },
-    });
+  for (const { alert, expr, annotations } of rules) {
+    expect(alert).toMatch(/^\w+$/);
     // a comma in an unquoted text begins another annotation, whose name Prometheus refuses
-    expect(Object.keys(rule.annotations)).toEqual(['summary']);
-    expect(faultsOf(rule.expr, known)).toEqual([]);
+    expect(annotations).toEqual({ summary: expect.any(String) });
+    expect(faultsOf(expr, known)).toEqual([]);
   }
 });
 

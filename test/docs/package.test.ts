@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type * as Library from '../../src/index.ts';
-import { Program } from '../support/program.ts';
+import { ask, Program, startProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 import { folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -47,23 +47,17 @@ function installPackage(): { readonly folder: string; readonly main: string } {
 }
 
 test('a release names the repository that builds it in the package, without which npm refuses its provenance', () => {
-  const { jobs } = parse(readFileSync('.github/workflows/release.yml', 'utf8')) as {
-    readonly jobs: { readonly npm: { readonly steps: readonly { readonly run?: string }[] } };
-  };
+  const release = readFileSync('.github/workflows/release.yml', 'utf8');
+  const { jobs } = parse(release) as { jobs: { npm: { steps: readonly { run?: string }[] } } };
   const commands = jobs.npm.steps.flatMap(({ run }) => run ?? []);
   const published = commands.findIndex((run) => run.startsWith('npm publish --provenance'));
   const naming = commands.findIndex((run) => run.startsWith('npm pkg set '));
   const folder = folderWith({ 'package.json': readFileSync('package.json') });
-  const env = {
-    ...process.env,
-    GITHUB_SERVER_URL: 'https://github.com',
-    GITHUB_REPOSITORY: 'Some-Org/sandbox',
-  };
-  spawnSync('sh', ['-ec', commands[naming] ?? ''], { cwd: folder, env });
-  const { repository } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    readonly repository?: unknown;
-  };
-  expect(repository).toEqual({ type: 'git', url: 'git+https://github.com/Some-Org/sandbox.git' });
+  const of = { GITHUB_SERVER_URL: 'https://github.com', GITHUB_REPOSITORY: 'Some-Org/sandbox' };
+  spawnSync('sh', ['-ec', commands[naming] ?? ''], { cwd: folder, env: { ...process.env, ...of } });
+  expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toMatchObject({
+    repository: { type: 'git', url: 'git+https://github.com/Some-Org/sandbox.git' },
+  });
   expect(naming).toBeLessThan(published);
 });
 
@@ -164,63 +158,32 @@ test('the package has no dependencies', () => {
 
 test('the package ships the licenses of the bundled packages', () => {
   const licenses = readFileSync('dist/THIRD-PARTY-LICENSES.txt', 'utf8');
-  for (const name of [
-    'commander',
-    'fastify',
-    'pino',
-    'prom-client',
-    're2js',
-    'swagger-ui-dist',
-    'yaml',
-    'zod',
-  ]) {
+  const bundled = 'commander fastify pino prom-client re2js swagger-ui-dist yaml zod';
+  for (const name of bundled.split(' ')) {
     expect(licenses).toMatch(new RegExp(`^-{80}\\n\\n${name} [\\d.]+ \\([\\w.-]+\\)\\n\\n.{200}`, 'ms'));
   }
 });
 
-test('the program works without any other package installed', async () => {
+test('the program works without any other package installed, and serves the scenario of a file', async () => {
   const { folder, main } = installPackage();
-  const rules = [
-    { name: 'a', match: { remarks: { matches: '^a+$' } }, effect: { respond: { status: 402 } } },
-  ];
-  writeFileSync(
-    join(folder, 'mine.yaml'),
-    `# a comment, which JSON has not\nrules: ${JSON.stringify(rules)}`,
-  );
-  const program = new Program(process.execPath, [main, '--scenario', join(folder, 'mine.yaml')], {});
-  const { url } = JSON.parse(await program.says(/.*\n/)) as { url: string };
-  const pay = (remarks: string) =>
-    fetch(`${url}/payout/initiate`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer sk_test_a', 'content-type': 'application/json' },
-      body: JSON.stringify({
-        client_ref_id: remarks,
-        beneficiary_name: 'Asha Rao',
-        beneficiary_account: '000123456789',
-        beneficiary_ifsc: 'SBIN0000001',
-        amount: 1,
-        transfer_mode: 'IMPS',
-        remarks,
-      }),
-    });
+  const file = join(folder, 'mine.yaml');
+  const match = '{ remarks: { matches: "^a+$" } }';
+  writeFileSync(file, `# a comment\nrules: [{ name: a, match: ${match}, effect: { respond: 402 } }]`);
+  const { program, url } = await startProgram({}, [file], main);
+  const pay = (remarks: string) => ask(`${url}/payout/initiate`, 'sk_test_a', { remarks });
   expect((await pay('aaa')).status).toBe(402);
-  const paid = await pay('b');
-  expect(await paid.json()).toMatchObject({ status: 'success', data: { client_ref_id: 'b', utr: null } });
+  expect(await (await pay('b')).json()).toMatchObject({ status: 'success', data: { utr: null } });
   expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('TypeScript without support for `exports` finds the same types of matchers and schema as `require` does', () => {
   const { exports: entries, typesVersions } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    readonly exports: Readonly<Record<string, string | { readonly require: { readonly types: string } }>>;
-    readonly typesVersions: Readonly<Record<'*', Readonly<Record<string, readonly string[]>>>>;
+    readonly exports: { './matchers': { require: { types: string } }; './schema': string };
+    readonly typesVersions: unknown;
   };
-  const resolved = Object.entries(typesVersions['*']).map(([name, [file]]) => [`./${name}`, file]);
-  const required = Object.entries(entries).map(([name, entry]) => [
-    name,
-    typeof entry === 'string' ? entry : entry.require.types,
-  ]);
-  expect(required).toEqual(expect.arrayContaining(resolved));
-  expect(resolved.map(([name]) => name)).toEqual(['./matchers', './schema']);
+  const types = [entries['./matchers'].require.types, entries['./schema']];
+  const [matchers, schema] = types.map((file) => [file]);
+  expect(typesVersions).toEqual({ '*': { matchers, schema } });
 });
 
 const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5': 'typescript-5' } as const;
@@ -249,13 +212,8 @@ test.each(projects)(
   async (...row) => {
     const [compiler, type, modules] = row;
     const { folder } = installPackage();
-    const compilerOptions = {
-      ...modules,
-      strict: true,
-      target: 'es2022',
-      types: [],
-      skipDefaultLibCheck: true,
-    };
+    const strictly = { strict: true, target: 'es2022', types: [], skipDefaultLibCheck: true };
+    const compilerOptions = { ...modules, ...strictly };
     const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
     write('package.json', JSON.stringify({ type }));
     write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['right.ts', 'wrong.ts'] }));
@@ -287,12 +245,8 @@ test.each(projects)(
     export const world = async (): Promise<string> => (await startSandbox()).world();
     export const paid = async () => (await startSandbox()).world().waitFor('order-1', 'DONE');`,
     );
-    const tsc = new Program(
-      process.execPath,
-      [resolve('node_modules', COMPILERS[compiler], 'bin/tsc'), '-p', folder],
-      {},
-    );
-    const { stdout } = await tsc.ended;
+    const tsc = resolve('node_modules', COMPILERS[compiler], 'bin/tsc');
+    const { stdout } = await new Program(process.execPath, [tsc, '-p', folder], {}).ended;
     const errors = [...stdout.matchAll(/^(.*)\((\d+),\d+\): error/gm)].map(
       ([, file, line]) => `${basename(file!)}:${line}`,
     );

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/settings.ts';
 import { listUnder } from '../support/markdown.ts';
-import { runInProcess } from '../support/program.ts';
 
 /** What can be held against the house without running a recipe. Running them: recipes-run, recipes-stand-ins, .ci/check-recipes. */
 
@@ -60,14 +59,6 @@ test.each(pages)('%s is short, and shows the code of the files that it links', (
   const shown = textOf(page).matchAll(/```(js|json|yaml|python|java|go|nginx)\n(.*?)```/gs);
   const elsewhere = [...shown].filter(([, , code]) => !linked.some((file) => file.includes(indented(code!))));
   expect(elsewhere.map(([, , code]) => code)).toEqual([]);
-});
-
-test('the scenario for Docker is valid', async () => {
-  const { code, stdout } = await runInProcess([
-    'validate',
-    join(RECIPES, 'docker/scenarios/neft-fails-late.yaml'),
-  ]);
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/: ok, \d rules\n$/) });
 });
 
 test('the files for several sandboxes use variables, probes and a port that exist', () => {
