@@ -1,26 +1,16 @@
-import { onTestFinished } from 'vitest';
+import { ownStore } from './fresh-store.ts';
 import { RedisServer, soon } from './redis-server.ts';
 
-const FLAGS = ['--cluster-enabled', 'yes', '--databases', '1'];
+const FLAGS = ['--cluster-enabled', 'yes', '--databases', '1', '--cluster-announce-ip', '127.0.0.1'];
 /** Nodes take one for dead that stands still for a second. Otherwise they wait longer than a busy machine stands still. */
 export const QUICK_TO_FAIL_OVER = ['--cluster-node-timeout', '1000'];
 
-async function node(...flags: string[]): Promise<RedisServer> {
-  const server = await RedisServer.start(...FLAGS, ...flags);
-  onTestFinished(() => server.end());
-  return server;
-}
-
-/** Three nodes that are not a cluster yet. @param flags more than usual */
-export const unjoinedNodes = async (...flags: string[]): Promise<readonly RedisServer[]> => [
-  await node(...flags),
-  await node(...flags),
-  await node(...flags),
-];
+/** A node that is not in a cluster yet. @param flags more than usual */
+export const node = (...flags: string[]): Promise<RedisServer> => ownStore(...FLAGS, ...flags);
 
 /** Three nodes, between which worlds are spread. @param flags more than usual */
 export async function clusterNodes(...flags: string[]): Promise<readonly RedisServer[]> {
-  const nodes = await unjoinedNodes(...flags);
+  const nodes = [await node(...flags), await node(...flags), await node(...flags)];
   await RedisServer.makeCluster(nodes);
   return nodes;
 }

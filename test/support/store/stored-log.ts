@@ -2,7 +2,9 @@ import { expect, onTestFinished } from 'vitest';
 import { ValkeyStore, type ValkeyStoreOptions } from '../../../src/log/valkey/valkey-store.ts';
 import { Worlds, type WorldsOptions } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
+import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { compiler, DAY_MS, sourceOf, WORLDS_OPTIONS } from '../world/core.ts';
+import { freshStore, redisAt } from './fresh-store.ts';
 
 /** The world of tests that need one. */
 export const WORLD = 'c'.repeat(32);
@@ -53,3 +55,23 @@ export async function storedLogFor(url: string, server: string, options: Options
   onTestFinished(() => log.close());
   return { log, store, warnings, lost };
 }
+
+/** Two servers of a new store. @param options of both @param ofOther of the second one alone */
+export async function storedLogsFor(options: Options = {}, ofOther: Options = {}) {
+  const url = await freshStore();
+  const ofOne = await storedLogFor(url, 'one', options);
+  const other = await storedLogFor(url, 'other', { ...options, ...ofOther });
+  return { url, redis: redisAt(url), one: ofOne.log, other: other.log, ofOne, ofOther: other };
+}
+
+/** The states from which the log of a world can be followed, as its store lists them. */
+export const basesOf = async (url: string, worldId = WORLD) =>
+  JSON.parse((await redisAt(url).hget(keysOf(worldId).head, 'bases'))!) as {
+    readonly position: number;
+    readonly key: string;
+    readonly payouts: number;
+  }[];
+
+/** The balance of a world at a server, in paise. */
+export const balanceAt = async (log: Worlds, worldId = WORLD): Promise<number> =>
+  (await log.use(worldId)).read(({ wallet }) => wallet.balancePaise);
