@@ -1,98 +1,68 @@
-import { Redis } from 'iovalkey';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { keepingVerdict } from '../../../src/http/referee/evidence.ts';
 import type { Notes } from '../../../src/log/notes.ts';
 import { LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
-import type { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { World } from '../../../src/log/world.ts';
-import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { Referee } from '../../../src/referee/referee.ts';
 import { initiate, readerOf, sourceOf } from '../../support/world/core.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
 import { laterClock } from '../../support/world/later-clock.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { credit, storedLogFor } from '../../support/store/stored-log.ts';
+import { beforeReply } from '../../support/store/scripts-run.ts';
+import { balanceAt, credit, storedLogFor, storedLogsFor } from '../../support/store/stored-log.ts';
 
 const DROPPED = 'd'.repeat(32);
 const LIVE = 'e'.repeat(32);
 
-const balanceOf = async (log: Worlds, worldId: string): Promise<number> =>
-  (await log.use(worldId)).read(({ wallet }) => wallet.balancePaise);
+/** A clock that moves only when a test moves it: its server does nothing but what it is asked to. */
+const stillClock = () => ({ wallClock: new ManualClock(systemClock().nowMs()) });
 
 /** Two servers that both know one world, which takes all the room, and have nothing more to write down of it. */
 async function twoServers() {
-  const url = await freshStore();
-  const store = new Redis(url);
-  onTestFinished(() => store.disconnect());
-  const { log: one } = await storedLogFor(url, 'one', { maxRecords: 3 });
-  const { log: other } = await storedLogFor(url, 'other', { maxRecords: 3 });
+  const { redis, one, other } = await storedLogsFor({ maxRecords: 3 });
   for (const log of [one, other, one]) await credit(log, DROPPED);
   const world = await other.use(DROPPED);
   await world.read(() => null);
   await expect(credit(other, LIVE)).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
   for (const log of [one, other, one, other]) await log.ids();
-  return { store, one, other, world };
-}
-
-/** Does something once, between a script's run in the store and its reply at a server. */
-function beforeReply({ connection }: ValkeyStore, name: string, act: () => Promise<unknown>): void {
-  const script = connection.script.bind(connection);
-  const spy = vi.spyOn(connection, 'script').mockImplementation(async (called, ...args) => {
-    const reply = await script(called, ...args);
-    if (called !== name) return reply;
-    spy.mockRestore();
-    await act();
-    return reply;
-  });
+  return { redis, one, other, world };
 }
 
 describe('a world that one server drops and another has just used', () => {
   test('does not return to the list, where it would cost another world its place', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one', { maxWorlds: 2 });
-    const { log: other } = await storedLogFor(url, 'other', { maxWorlds: 2 });
-    await (await other.use(LIVE)).submit({ kind: 'credit', amountPaise: 500 });
+    const { one, other } = await storedLogsFor({ maxWorlds: 2 });
+    await credit(other, LIVE);
     await other.use(DROPPED);
     await one.drop(DROPPED);
     expect(await other.ids()).toEqual([LIVE]);
     await one.use('f'.repeat(32));
-    expect(await balanceOf(one, LIVE)).toBe(1500);
+    expect(await balanceAt(one, LIVE)).toBe(1500);
   });
 
   test('is one without payouts when a new world needs its place, if there is one', async () => {
     const { log } = await storedLogFor(await freshStore(), 'one', { maxWorlds: 2 });
-    const [paid, empty, another] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [
-      string,
-      string,
-      string,
-    ];
-    await (await log.use(paid)).submit(initiate());
-    await log.use(empty);
+    await credit(log, LIVE);
+    await log.use(DROPPED);
     await log.ids(); // writes down what they hold
-    await log.use(another);
-    expect(await log.ids()).toEqual([paid, another]);
+    await log.use('f'.repeat(32));
+    expect(await log.ids()).toEqual([LIVE, 'f'.repeat(32)]);
   });
 
   test('is not listed, even if it was dropped while the other server recorded its use', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other, store } = await storedLogFor(url, 'other');
+    const { one, other, ofOther } = await storedLogsFor();
     for (const worldId of [DROPPED, LIVE]) await other.use(worldId);
-    beforeReply(store, 'exchange', () => one.drop(DROPPED));
+    beforeReply(ofOther.store, 'exchange', () => one.drop(DROPPED));
     await other.ids();
     expect(await other.ids()).toEqual([LIVE]);
   });
 
   test('is forgotten, even if the other server drops another world while it records the uses of both', async () => {
-    const url = await freshStore();
-    const wallClock = new ManualClock(systemClock().nowMs()); // it looks at the list only when it is asked to
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other, store } = await storedLogFor(url, 'other', { wallClock });
+    const { one, other, ofOther } = await storedLogsFor({}, stillClock());
     for (const worldId of [LIVE, DROPPED]) await credit(other, worldId);
     await other.ids();
     await one.drop(DROPPED);
-    beforeReply(store, 'exchange', () => other.drop(LIVE));
+    beforeReply(ofOther.store, 'exchange', () => other.drop(LIVE));
     await other.ids();
     expect(other.copies.size).toBe(0);
     await credit(one, 'f'.repeat(32));
@@ -102,10 +72,8 @@ describe('a world that one server drops and another has just used', () => {
   });
 
   test('is forgotten by a server that knows many others', async () => {
-    const url = await freshStore();
     const { wallClock, later } = laterClock();
-    const { log: one } = await storedLogFor(url, 'one', { maxWorlds: 1000 });
-    const { log: other } = await storedLogFor(url, 'other', { maxWorlds: 1000, wallClock });
+    const { one, other } = await storedLogsFor({ maxWorlds: 1000 }, { wallClock });
     const ids = Array.from({ length: 150 }, (_, nth) => String(nth).padStart(32, '0'));
     for (const worldId of ids) await other.use(worldId);
     later(61_000); // it looks up those that were used lately anyway
@@ -118,10 +86,7 @@ describe('a world that one server drops and another has just used', () => {
   });
 
   test('frees its room, even if the other server stops right after it recorded its state', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const wallClock = new ManualClock(systemClock().nowMs()); // it writes only when it is asked to
-    const { log: other } = await storedLogFor(url, 'other', { wallClock });
+    const { one, other } = await storedLogsFor({}, stillClock());
     await credit(other, DROPPED);
     await other.ids();
     await other.close();
@@ -132,15 +97,12 @@ describe('a world that one server drops and another has just used', () => {
   });
 
   test('frees its room, even if the server that dropped it dies before it removes it from the list', async () => {
-    const url = await freshStore();
-    const wallClock = new ManualClock(systemClock().nowMs()); // it does nothing else meanwhile
-    const { log: one, store } = await storedLogFor(url, 'one', { wallClock });
-    const { log: other } = await storedLogFor(url, 'other');
+    const { one, other, ofOne } = await storedLogsFor(stillClock(), { wallClock: systemClock() });
     await credit(one, DROPPED);
     await one.ids();
     await expect.poll(() => other.recordsHeld).toBe(1);
     await new Promise<void>((die) => {
-      vi.spyOn(store.directory, 'remove').mockImplementation(async () => {
+      vi.spyOn(ofOne.store.directory, 'remove').mockImplementation(async () => {
         die();
         return new Promise<never>(() => undefined);
       });
@@ -162,19 +124,17 @@ describe('a world that one server drops and another has just used', () => {
     });
     expect(await log.drop(DROPPED)).toBe(true);
     await openedAgain?.submit({ kind: 'debit', amountPaise: 1 });
-    expect(await balanceOf(log, DROPPED)).toBe(998);
+    expect(await balanceAt(log, DROPPED)).toBe(998);
     await expect.poll(() => log.ids()).toEqual([DROPPED]);
   });
 
   test('is gone for a reader, and new for a request, when it is dropped while the other server opens it', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other, store } = await storedLogFor(url, 'other');
+    const { one, other, ofOther } = await storedLogsFor();
     for (const worldId of [DROPPED, LIVE]) await credit(one, worldId);
-    beforeReply(store, 'open', () => one.drop(DROPPED));
+    beforeReply(ofOther.store, 'open', () => one.drop(DROPPED));
     expect(await other.visit(DROPPED, async () => 'there')).toBeNull();
-    beforeReply(store, 'open', () => one.drop(LIVE));
-    expect(await balanceOf(other, LIVE)).toBe(1000);
+    beforeReply(ofOther.store, 'open', () => one.drop(LIVE));
+    expect(await balanceAt(other, LIVE)).toBe(1000);
   });
 
   test('leaves no timer for its next step when the reply to a command arrives after the drop', async () => {
@@ -195,42 +155,28 @@ describe('a world that one server drops and another has just used', () => {
   });
 
   test('is reported as gone to an admin who drops it just after another did, and no verdict is kept', async () => {
-    const url = await freshStore();
-    const { log: one, store } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
+    const { one, other, ofOne } = await storedLogsFor();
     await credit(one, DROPPED);
     const [settings, settingsOfAll, kept] = ['settings', 'all', 'kept'].map((kind) =>
-      store.notes(kind, { notes: 10, characters: 10_000 }),
+      ofOne.store.notes(kind, { notes: 10, characters: 10_000 }),
     ) as [Notes, Notes, Notes];
     const referee = new Referee({ settings, settingsOfAll, kept });
     await referee.configureAll({});
-    beforeReply(store, 'append', () => other.drop(DROPPED));
+    beforeReply(ofOne.store, 'append', () => other.drop(DROPPED));
     const judgedBy = { referee, worlds: one, wallClock: systemClock() };
     expect(await keepingVerdict(DROPPED, judgedBy, 'drop', () => one.drop(DROPPED))).toBe(false);
     expect(await kept.all()).toEqual(new Map());
   });
 
-  test('is heard at the other server from the first command of its next life on', async () => {
-    const url = await freshStore();
-    const wallClock = new ManualClock(systemClock().nowMs()); // it learns of the drop only when a reader comes
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other', { wallClock });
+  test('is listed in its next life by the other server, and heard there from its first command on', async () => {
+    const { one, other } = await storedLogsFor({}, stillClock()); // it learns of the drop only when a reader comes
     for (let nth = 0; nth < 3; nth += 1) await credit(other, DROPPED);
     await one.drop(DROPPED);
     await one.use(DROPPED);
+    expect((await other.page(0, 10)).worlds).toMatchObject([{ id: DROPPED, balance: 10 }]);
     const { read } = await readerOf(await other.use(DROPPED));
     await credit(one, DROPPED);
     await expect.poll(() => read).toMatchObject([{ type: 'wallet' }]);
-  });
-
-  test('can be opened again by the first server, and the other lists its new state', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
-    await (await other.use(DROPPED)).submit({ kind: 'credit', amountPaise: 500 });
-    await one.drop(DROPPED);
-    await one.use(DROPPED);
-    expect((await other.page(0, 10)).worlds).toMatchObject([{ id: DROPPED, balance: 10 }]);
   });
 });
 
@@ -243,18 +189,18 @@ describe('a world that is gone, at a server that has not used it since', () => {
   });
 
   test('ends its delayed responses and its readers of events, and frees its room, when the store has lost it', async () => {
-    const { store, one, other, world } = await twoServers();
+    const { redis, one, other, world } = await twoServers();
     const ended: string[] = [];
     world.connections.delayed.hold(() => ended.push('answer'));
     await world.watch(undefined, { take: () => undefined, end: () => void ended.push('reader') });
-    await store.flushdb();
+    await redis.flushdb();
     await expect.poll(() => ended).toEqual(['answer', 'reader']);
     await expect.poll(() => [one.recordsHeld, other.recordsHeld]).toEqual([0, 0]);
   });
 
   test('is listed again if it still exists in the store', async () => {
-    const { store, other } = await twoServers();
-    await store.del(...LIST_KEYS);
+    const { redis, other } = await twoServers();
+    await redis.del(...LIST_KEYS);
     await expect.poll(() => other.ids()).toEqual([DROPPED, LIVE]);
   });
 });

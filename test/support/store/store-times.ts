@@ -21,6 +21,7 @@ export const patient = ({ STORE_TIMES: inUse }: typeof StoreTimes): typeof Store
     },
     end: 15_000, // so that no call of it is among those that a test counts
     heartbeat: 100,
+    exchange: 100,
     heartbeatWhileAway: 25,
     resend: 100,
   },
