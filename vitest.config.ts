@@ -7,8 +7,8 @@ import { hasRedisServer } from './test/support/store/redis-server.ts';
 
 /** Compile clients of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
 const LONG_STORIES = 'test/{http/openapi/typed-client,docs/typescript-recipe}.test.ts';
-/** End nodes of a cluster and move its slots, kill and pause processes, and build another version of the program: only with TESTS=long. */
-const LONG_STORE_TESTS = 'test/log/valkey/{failover,processes,rolling-upgrade}.test.ts';
+/** End nodes of a cluster and move its slots, and build another version of the program: only with TESTS=long. */
+const LONG_STORE_TESTS = 'test/log/valkey/{failover,rolling-upgrade}.test.ts';
 /** Those that need redis-server, where it is missing. */
 const STORE_TESTS = hasRedisServer
   ? []

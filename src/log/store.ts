@@ -115,7 +115,7 @@ export interface Store {
 }
 
 /** A use of a world on this server. */
-export interface Use {
+interface Use {
   readonly id: string;
   /** 0 when it was noted before. */
   readonly usedAtMs: number;

@@ -3,7 +3,7 @@ import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { RedisServer } from '../../support/store/redis-server.ts';
+import { ownStore } from '../../support/store/fresh-store.ts';
 import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 
@@ -16,8 +16,7 @@ async function readerAt(log: Worlds) {
 }
 
 async function storeFor() {
-  const store = await RedisServer.start();
-  onTestFinished(() => store.end());
+  const store = await ownStore();
   const info = async () => String(await store.command('INFO', 'commandstats'));
   const announced = async () => Number(/cmdstat_publish:calls=(\d+)/.exec(await info())?.[1] ?? 0);
   return { store, announced };

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
-import { ask, serveInProcess, startProgram } from '../../support/program.ts';
+import { ask, startProgram } from '../../support/program.ts';
 import { newHistory, violations, type History } from './history.ts';
-import { RedisServer } from '../../support/store/redis-server.ts';
+import { ownStore } from '../../support/store/fresh-store.ts';
 import { isLong, sized } from '../../support/size.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
@@ -79,23 +79,11 @@ test('the check of what clients saw finds a lost payout, a second one and a stal
 });
 
 describe('servers of one store', { timeout: TEST_MS }, () => {
-  test('log at the start which store they use, without its password', async () => {
-    const store = await RedisServer.start('--requirepass', 'secret');
-    onTestFinished(() => store.end());
-    const { stop, ready, url } = await serveInProcess({
-      SANDBOX_STORE: `redis://:secret@127.0.0.1:${store.port}`,
-    });
-    expect(ready['store']).toBe(store.url);
-    await expect.poll(async () => (await ask(`${url}/client/fetchbalance`, KEY)).status).toBe(200);
-    expect(await stop()).not.toContain('secret');
-  });
-
-  /** In `npm test`, each of these has its own test: outages.test.ts, lost-replies.test.ts and processes.test.ts. */
-  test.each(isLong || MINUTES > 0 ? ['killed, cut or forgotten'] : [])(
+  /** In `npm test`, each of these has its own test: outages.test.ts, lost-replies.test.ts and shared-worlds.test.ts. */
+  test.each(isLong || MINUTES > 0 ? ['killed, paused, cut or forgotten'] : [])(
     'lose nothing that was acknowledged and pay nothing twice, whatever is %s',
     async () => {
-      const store = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
-      onTestFinished(() => store.end());
+      const store = await ownStore('--appendonly', 'yes', '--appendfsync', 'always');
       const proxy = await TcpProxy.to(store.port);
       onTestFinished(() => proxy.close());
       const environment = {
@@ -131,6 +119,11 @@ describe('servers of one store', { timeout: TEST_MS }, () => {
         const killed = servers.shift()!; // nobody asks it any more, since another program may get its port
         await killed.program.stop('SIGKILL');
         servers.push(await startProgram(environment));
+        await progress(20);
+        const paused = servers[0]!.program.child;
+        paused.kill('SIGSTOP');
+        await wait(OUTAGE_MS);
+        paused.kill('SIGCONT');
         await progress(20);
         proxy.cutReply(rounds % 20, 5 * (rounds % 20));
         await progress(20);

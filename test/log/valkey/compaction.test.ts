@@ -1,8 +1,7 @@
-import { Redis } from 'iovalkey';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { initiate, sourceOf } from '../../support/world/core.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
+import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 const PAYOUTS = 3200;
@@ -10,8 +9,7 @@ const AT_ONCE = 200;
 
 test('the state of a world in which nothing but payouts happened is stored, also when its server stops, so that another server need not make them all again', async () => {
   const url = await freshStore();
-  const client = new Redis(url);
-  onTestFinished(() => client.disconnect());
+  const client = redisAt(url);
   const source = sourceOf({ wallet: { opening_balance: 1000 } });
   const options = { maxRecords: PAYOUTS, activeSource: () => source };
   const { log } = await storedLogFor(url, 'one', options);
@@ -56,8 +54,7 @@ test('a state is still there for the next server when the reply to storing it wa
 test('a state that could not be stored is stored next time', async () => {
   const url = await freshStore();
   const { log, store } = await storedLogFor(url, 'one');
-  const client = new Redis(url);
-  onTestFinished(() => client.disconnect());
+  const client = redisAt(url);
   const world = await log.use(WORLD);
   const submitMany = () =>
     Promise.all(Array.from({ length: 1000 }, async () => world.submit({ kind: 'settle' })));

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { startProgram } from '../../support/program.ts';
-import { RedisServer } from '../../support/store/redis-server.ts';
+import { ownStore } from '../../support/store/fresh-store.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
 import { TcpProxy } from '../../support/http/tcp-proxy.ts';
@@ -10,8 +10,7 @@ const CUTS = sized(2, 6);
 
 describe('a connection to the store that breaks again and again', () => {
   test('at any command does not end the process, which then goes on', async () => {
-    const store = await RedisServer.start('--requirepass', 'secret');
-    onTestFinished(() => store.end());
+    const store = await ownStore('--requirepass', 'secret');
     const proxy = await TcpProxy.to(store.port);
     onTestFinished(() => proxy.close());
     const { program, url } = await startProgram({

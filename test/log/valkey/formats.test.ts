@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Redis } from 'iovalkey';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
+import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import { storedLogFor } from '../../support/store/stored-log.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
@@ -32,12 +31,6 @@ function golden(format: number): Golden {
   return whole as unknown as Golden;
 }
 
-function storeClient(url: string): Redis {
-  const client = new Redis(url);
-  onTestFinished(() => client.disconnect());
-  return client;
-}
-
 describe('the format of a log', () => {
   test.each(
     Array.from({ length: FORMAT }, (_, nth) => [
@@ -49,7 +42,7 @@ describe('the format of a log', () => {
     async (format, _from, nth) => {
       const { key, worldId, head, log, restores, states, summary, transactions, requests } = golden(format);
       const store = await freshStore();
-      const client = storeClient(store);
+      const client = redisAt(store);
       const keys = keysOf(worldId);
       const base = (JSON.parse(head['bases']!) as object[]).at(nth);
       await client.hset(keys.head, { ...head, bases: JSON.stringify([base]) });
@@ -68,7 +61,7 @@ describe('the format of a log', () => {
     const { store, clients } = await serversFor(2, { metrics: 'on' });
     const [one, other] = clients() as [Client, Client];
     await one.pay({ amount: 10 });
-    const client = storeClient(store);
+    const client = redisAt(store);
     const { head, log } = keysOf((await one.world.summary()).id);
     await client.hset(head, 'format', FORMAT + 1);
     const length = await client.xlen(log);
@@ -93,7 +86,7 @@ describe('the format of a log', () => {
 test('worlds of an earlier version that cannot be read are named at the start of a server', async () => {
   const url = await freshStore();
   expect((await storedLogFor(url, 'one')).warnings).toEqual([]);
-  await storeClient(url).zadd('payout-sandbox:3:{worlds}:used', 1, 'a', 2, 'b');
+  await redisAt(url).zadd('payout-sandbox:3:{worlds}:used', 1, 'a', 2, 'b');
   expect((await storedLogFor(url, 'other')).warnings).toEqual([
     'it has 2 worlds of an earlier version (keys payout-sandbox:3:*), which this version cannot read: keep using that version, or delete these keys',
   ]);

@@ -1,10 +1,9 @@
-import { Redis } from 'iovalkey';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { keysOf, LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import { readUnlessDropped } from '../../../src/log/dropped.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
+import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
@@ -15,8 +14,7 @@ const balanceOf = (log: Worlds): Promise<number | null> =>
 
 /** Makes it so long since a world was used, as the store knows, that it is idle. Its servers must have written down its uses. */
 async function makeIdle(url: string, worldId = WORLD): Promise<void> {
-  const client = new Redis(url);
-  onTestFinished(() => client.disconnect());
+  const client = redisAt(url);
   await client.hset(keysOf(worldId).head, 'used', 0);
   await client.zadd(LIST_KEYS[0], 1, worldId); // at 0, no page would list it any more, though it is there
 }
@@ -28,7 +26,7 @@ describe('a world of a store that was idle for too long', () => {
     const servers = await Promise.all(
       ['one', 'two', 'three'].map((name) =>
         storedLogFor(url, name, {
-          idleMs: 1000,
+          idleMs: 250,
           evictions: { before: () => async () => void ended.push(name) },
         }),
       ),

@@ -1,14 +1,15 @@
-import { Cluster, Redis } from 'iovalkey';
+import { Cluster, type Redis } from 'iovalkey';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { joinedCalls } from '../../../src/log/valkey/store-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
+import { ownStore, redisAt } from '../../support/store/fresh-store.ts';
 import { RedisServer } from '../../support/store/redis-server.ts';
+import { node } from '../../support/store/store-cluster.ts';
 import { isLong } from '../../support/size.ts';
 
 /** How often a store reads from its connections while something is done. */
 async function readsOf(store: RedisServer, work: () => Promise<unknown>): Promise<number> {
-  const observer = new Redis(store.url);
-  onTestFinished(() => observer.disconnect());
+  const observer = redisAt(store.url);
   const reads = async () => Number(/total_reads_processed:(\d+)/.exec(await observer.info('stats'))![1]);
   const before = await reads();
   await work();
@@ -25,10 +26,8 @@ async function countTo100(client: Redis | Cluster): Promise<number> {
 
 describe('a store', () => {
   test('receives all calls of one turn of the event loop in one read, also after a reconnect', async () => {
-    const store = await RedisServer.start(); // one that nobody else writes to
-    onTestFinished(() => store.end());
-    const client = new Redis(store.url);
-    onTestFinished(() => client.disconnect());
+    const store = await ownStore(); // one that nobody else writes to
+    const client = redisAt(store.url);
     for (const total of [100, 200]) {
       await readsOf(store, () => client.ping()); // connects
       const reads = await readsOf(store, async () => {
@@ -40,15 +39,7 @@ describe('a store', () => {
   });
 
   test.each(isLong ? ['a node of a cluster'] : [])('receives them in one read as %s too', async () => {
-    const store = await RedisServer.start(
-      '--cluster-enabled',
-      'yes',
-      '--databases',
-      '1',
-      '--cluster-announce-ip',
-      '127.0.0.1',
-    );
-    onTestFinished(() => store.end());
+    const store = await node();
     await RedisServer.makeCluster([store]);
     const client = new Cluster([{ host: '127.0.0.1', port: store.port }]);
     onTestFinished(() => client.disconnect());

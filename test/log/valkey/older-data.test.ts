@@ -1,17 +1,15 @@
-import { Redis } from 'iovalkey';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { ask } from '../../support/control.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
+import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 /** Remembers all that a store has. @returns a function that puts it back, as a restart with older data does */
 async function saved(url: string): Promise<() => Promise<unknown>> {
-  const store = new Redis(url);
-  onTestFinished(() => store.disconnect());
+  const store = redisAt(url);
   const values = await Promise.all(
     (await store.keys('*')).map(async (key) => ({
       key,

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Redis } from 'iovalkey';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { writeState } from '../../../src/log/valkey/stored/stored-state.ts';
 import { freeze } from '../../../src/world/copy.ts';
 import type { WorldState } from '../../../src/world/state.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
+import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
@@ -17,8 +16,7 @@ describe('a world in a store that is restored', () => {
     await one.pay({ amount: 10 });
     const snapshot = await one.world.snapshot();
     const { id } = await one.world.summary();
-    const client = new Redis(store);
-    onTestFinished(() => client.disconnect());
+    const client = redisAt(store);
     const { head, restores, state } = keysOf(id);
     const stored = async () => (await client.keys(`${state('')}*`)).toSorted();
     const needed = async () => {
@@ -44,8 +42,7 @@ describe('a world in a store that is restored', () => {
     const world = await log.use(WORLD);
     const state = (await log.use('d'.repeat(32))).latest as WorldState;
     await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
-    const client = new Redis(url);
-    onTestFinished(() => client.disconnect());
+    const client = redisAt(url);
     const keys = keysOf(WORLD);
     const stored = () => client.keys(`${keys.state('')}*`);
     await expect.poll(async () => (await stored()).length).toBe(2); // what was restored, and the state after it
@@ -74,8 +71,7 @@ describe('a world in a store that is restored', () => {
     });
     await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
     await expect.poll(() => compacted.mock.calls.some(([name]) => name === 'compact')).toBe(true);
-    const client = new Redis(url);
-    onTestFinished(() => client.disconnect());
+    const client = redisAt(url);
     const stored = () => client.keys(`${keysOf(WORLD).state('')}*`);
     await expect.poll(async () => (await stored()).length).toBe(1); // what was restored
   });
@@ -84,8 +80,7 @@ describe('a world in a store that is restored', () => {
     const url = await freshStore();
     const { log, store } = await storedLogFor(url, 'one');
     const { latest } = await log.use(WORLD);
-    const client = new Redis(url);
-    onTestFinished(() => client.disconnect());
+    const client = redisAt(url);
     const { connection } = store;
     const reliably = connection.reliably.bind(connection);
     const dead = new Promise<never>(() => undefined);

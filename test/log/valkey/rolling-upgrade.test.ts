@@ -1,8 +1,7 @@
-import { Redis } from 'iovalkey';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
 import { connectSandbox } from '../../../src/index.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
+import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import { buildNewerProgram } from './newer-program.ts';
 import { logLines, startProgram } from '../../support/program.ts';
 import { clientOf } from '../../support/sandbox.ts';
@@ -25,8 +24,7 @@ describe('a rolling upgrade', () => {
       const at = (url: string, key: string) => clientOf(connectSandbox({ url }).world(key));
       const [one, same] = [at(older.url, 'sk_test_raised'), at(newer.url, 'sk_test_raised')];
       const [other, sameOther] = [at(older.url, 'sk_test_kept'), at(newer.url, 'sk_test_kept')];
-      const redis = new Redis(store);
-      onTestFinished(() => redis.disconnect());
+      const redis = redisAt(store);
       const { id } = await one.world.summary();
       const { head, log } = keysOf(id);
       const inStore = async () => [await redis.hgetall(head), await redis.xrange(log, '-', '+')];

@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KEY_PREFIX, LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { filesOfInitiate } from '../../support/files-run.ts';
-import { RedisServer } from '../../support/store/redis-server.ts';
+import { ownStore } from '../../support/store/fresh-store.ts';
+import type { RedisServer } from '../../support/store/redis-server.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 /** What a server asks its store now and then, whatever its clients do: its heartbeat, and the list of worlds. */
@@ -32,8 +33,7 @@ describe('an initiate, a status or a balance in a store', () => {
     ['one call', 'off', ['evalsha']],
     ['two calls where a server limit applies', '1000000/1h', ['evalsha', 'evalsha']],
   ] as const)('makes %s', async (_what, rateLimit, calls) => {
-    const store = await RedisServer.start();
-    onTestFinished(() => store.end());
+    const store = await ownStore();
     const { clients } = await serversFor(1, { store: store.url, rateLimit });
     const [client] = clients() as [Client];
     await client.pay(); // opens the world, and loads the scripts

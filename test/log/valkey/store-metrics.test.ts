@@ -1,6 +1,6 @@
-import { Redis } from 'iovalkey';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Client } from '../../support/sandbox.ts';
+import { redisAt } from '../../support/store/fresh-store.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 test('the metrics of a server show its store: up, its calls, its copies, and worlds that were lost', async () => {
@@ -19,8 +19,7 @@ test('the metrics of a server show its store: up, its calls, its copies, and wor
   await client.pay({ client_ref_id: 'another' });
   expect(await metric('call_seconds_count{call="append"}')).toBe(appends + 1);
   expect(await metric('worlds_lost_total')).toBe(0);
-  const other = new Redis(store);
-  onTestFinished(() => other.disconnect());
+  const other = redisAt(store);
   await other.flushdb();
   const payAgain = async () => (await client.pay({ client_ref_id: 'a third' })).status;
   await expect.poll(payAgain).toBe(200); // 503 if it waits as the loss is found

@@ -1,11 +1,10 @@
-import { Redis } from 'iovalkey';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ControlClient } from '../../../src/client/control-client.ts';
 import { LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { WorldsResponse } from '../../../src/contract/control-responses.ts';
 import { startSandbox } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
+import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import { serverFor } from '../../support/server.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
@@ -18,8 +17,7 @@ async function twoServers() {
   const { store, servers, clients } = await serversFor(1, given);
   for (let nth = 0; nth < WORLDS; nth += 1) await clients(`sk_test_${nth}`)[0]!.pay({ amount: nth + 1 });
   const { url, sandbox } = await serverFor({ store, ...given }, systemClock());
-  const client = new Redis(store);
-  onTestFinished(() => client.disconnect());
+  const client = redisAt(store);
   const admin = new ControlClient(url, ADMIN_TOKEN);
   return {
     server: servers[0]!,

@@ -104,7 +104,7 @@ type Rest = Omit<FrozenState, 'payouts' | 'entries' | 'uses' | 'windows' | 'refu
 type Piece = Partial<Lists> & { readonly rest?: Rest };
 
 /** A state as pieces of JSON: everything in it, so that reading it again gives the same state. */
-export function* piecesOf(state: FrozenState): Generator<string> {
+function* piecesOf(state: FrozenState): Generator<string> {
   for (const [name, list] of Object.entries(listsOf(state))) {
     for (let from = 0; from < list.length; from += ITEMS_A_PIECE) {
       yield JSON.stringify({ [name]: list.slice(from, from + ITEMS_A_PIECE) });
@@ -151,7 +151,7 @@ export async function readState(connection: StoreConnection, key: string): Promi
 }
 
 /** The pieces of a state, as they are read. */
-export class StatePieces {
+class StatePieces {
   readonly #lists: Record<string, unknown[]> = {};
   readonly #payouts: Payout[] = [];
   readonly #entries: Entry[] = [];
