@@ -3,124 +3,90 @@ import { describe, expect, test } from 'vitest';
 import { freeze, thaw } from '../../src/world/copy.ts';
 import type { WorldState } from '../../src/world/state.ts';
 import { acts, anyAct, ENTANGLED, run, type Act } from '../support/world/commands.ts';
-import { compiler, Core, load, save, START_MS, type RuleInput } from '../support/world/core.ts';
+import {
+  compiler,
+  Core,
+  load,
+  oneRule,
+  save,
+  START_MS,
+  steps,
+  type RuleInput,
+} from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 type Effect = RuleInput['effect'];
+type End = (world: Core) => void;
 
-/** A world in which every initiate has this effect. */
-const under = (effect: Effect, route: 'initiate' | 'status' = 'initiate'): Core =>
-  new Core({ wallet: { opening_balance: 10_000 }, rules: [{ name: 'r', match: { route }, effect }] });
-
-const atRisk = ({ state }: Core) => state.index.atRisk.count;
-
-describe('a payout was made, and its client', () => {
-  test.each<[what: string, effect: Effect, count: number]>([
-    ['got the normal response', { not_found: { reads: 1 } }, 0],
-    ['got a header more', { commit: true, respond: { status: 200, headers: { 'x-a': 'b' } } }, 0],
-    [
-      'got a response of a rule that shows it',
-      { commit: true, respond: { status: 200, body: '{"data":{"status":"{{status}}"}}' } },
-      0,
-    ],
-    [
-      'got a response of a rule that does not show it',
-      { commit: true, respond: { status: 200, body: 'OK' } },
-      1,
-    ],
-    ['got a 202 with the normal body', { commit: true, respond: { status: 202 } }, 0],
-    ['got a 204, which has no body', { commit: true, respond: { status: 204 } }, 1],
-    ['got a 205, whose body is dropped', { commit: true, respond: { status: 205 } }, 1],
-    ['got a 500', { commit: true, respond: { status: 500 } }, 1],
-    ['was refused with a 400', { commit: true, respond: { status: 400 } }, 1],
-    ['waits for a response that is delayed', { delay: '1s' }, 1],
-    ['waits for a response that is held', { hold: { at: 'committed' } }, 1],
-    ['waits for a connection that will break', { commit: true, fault: 'connection-reset' }, 1],
-    ['waits for ever', { commit: true, fault: 'hang' }, 1],
-  ])('%s', (_what, effect, count) => {
-    const world = under(effect);
-    world.pay('a');
-    expect([world.state.payouts.length, atRisk(world)]).toEqual([1, count]);
-    expect(world.payout('a').told).toEqual(
-      count === 1 ? null : { request: 1, atMs: START_MS, as: 'PENDING' },
-    );
-  });
-});
-
-describe('a response that ended later', () => {
-  test.each<[what: string, effect: Effect, end: (world: Core) => void, count: number]>([
-    ['was delayed, and came', { delay: '1s' }, (world) => world.end(1, 'answered'), 0],
-    ['was delayed, and its client left', { delay: '1s' }, (world) => world.end(1, 'client_gone'), 1],
-    [
-      'was held, released and sent',
-      { hold: { at: 'committed' } },
-      (world) => {
-        world.submit({ kind: 'release', id: 1, order: { respond: null, fault: null } });
-        expect(atRisk(world)).toBe(1);
-        world.end(1, 'answered');
-      },
-      0,
-    ],
-    [
-      'was held, released with a 500 and sent',
-      { hold: { at: 'committed' } },
-      (world) => {
-        world.submit({ kind: 'release', id: 1, order: { respond: { status: 500 }, fault: null } });
-        world.end(1, 'answered');
-      },
-      1,
-    ],
-    [
-      'was cut off in its body',
-      { commit: true, fault: 'truncated-body' },
-      (world) => world.end(1, 'fault', { isSent: true }),
-      1,
-    ],
-    [
-      'was not JSON',
-      { commit: true, fault: 'malformed-json' },
-      (world) => world.end(1, 'fault', { isSent: true }),
-      1,
-    ],
-    [
-      'was slow, and came whole',
-      { commit: true, fault: 'slow-body' },
-      (world) => world.end(1, 'answered'),
-      0,
-    ],
-    [
-      'was planned, and did not reach its client',
-      { not_found: { reads: 1 } },
-      (world) => world.end(1, 'client_gone'),
-      1,
-    ],
-    [
-      'was planned, and was another in the end',
-      { not_found: { reads: 1 } },
-      (world) =>
-        world.end(1, 'answered', {
-          refused: { code: 'INTERNAL_ERROR', response: { status: 500, headers: {}, body: '' } },
-        }),
-      1,
-    ],
-  ])('%s', (_what, effect, end, count) => {
-    const world = under(effect);
-    world.pay('a');
-    end(world);
-    expect(atRisk(world)).toBe(count);
-  });
-});
-
-test('a delayed response tells its client when it ends', () => {
-  const world = under({ delay: '1s' });
+/** A world with a payout `a`, whose initiate had this effect. */
+function paidUnder(effect: Effect): Core {
+  const world = new Core(oneRule(effect));
   world.pay('a');
-  world.end(1, 'answered', {}, 1000);
-  expect(world.payout('a').told).toEqual({ request: 1, atMs: START_MS + 1000, as: 'PENDING' });
+  return world;
+}
+
+const LOST: Effect = { commit: true, respond: { status: 500 } };
+const DELAYED: Effect = { delay: '1s' };
+const HELD: Effect = { hold: { at: 'committed' } };
+const PLANNED: Effect = { not_found: { reads: 1 } };
+const shows = (body: string): Effect => ({ commit: true, respond: { status: 200, body } });
+const responds = (status: number): Effect => ({ commit: true, respond: { status } });
+const breaks = (fault: 'connection-reset' | 'hang'): Effect => ({ commit: true, fault });
+
+testRows<[what: string, effect: Effect, count: number]>([
+  ['the normal response', PLANNED, 0],
+  ['a header more', { commit: true, respond: { status: 200, headers: { 'x-a': 'b' } } }, 0],
+  ['a body that shows it', shows('{"data":{"status":"{{status}}"}}'), 0],
+  ['a body that does not show it', shows('OK'), 1],
+  ['a 202 with the normal body', responds(202), 0],
+  ['a 204, which has no body', responds(204), 1],
+  ['a 205, whose body is dropped', responds(205), 1],
+  ['a 500', LOST, 1],
+  ['a refusal', responds(400), 1],
+  ['a response that is delayed', DELAYED, 1],
+  ['a response that is held', HELD, 1],
+  ['a connection that will break', breaks('connection-reset'), 1],
+  ['a response that never comes', breaks('hang'), 1],
+])('a payout is at risk unless its client was sent a response that shows it', (_what, effect, count) => {
+  const world = paidUnder(effect);
+  const told = count === 1 ? null : { request: 1, atMs: START_MS, as: 'PENDING' };
+  expect([world.state.index.atRisk.count, world.payout('a').told]).toEqual([count, told]);
+});
+
+const released =
+  (respond: { status: number } | null): End =>
+  (world) => {
+    world.submit({ kind: 'release', id: 1, order: { respond, fault: null } });
+    expect(world.state.index.atRisk.count).toBe(1);
+    world.end(1, 'answered');
+  };
+const answered: End = (world) => world.end(1, 'answered');
+const left: End = (world) => world.end(1, 'client_gone');
+const failed: End = (world) => world.end(1, 'fault', { isSent: true });
+const refused: End = (world) =>
+  world.end(1, 'answered', {
+    refused: { code: 'INTERNAL_ERROR', response: { status: 500, headers: {}, body: '' } },
+  });
+
+testRows<[what: string, effect: Effect, end: End, count: number]>([
+  ['delayed, and came', DELAYED, answered, 0],
+  ['delayed, and its client left', DELAYED, left, 1],
+  ['held, released and sent', HELD, released(null), 0],
+  ['held, released with a 500 and sent', HELD, released({ status: 500 }), 1],
+  ['cut off in its body', { commit: true, fault: 'truncated-body' }, failed, 1],
+  ['not JSON', { commit: true, fault: 'malformed-json' }, failed, 1],
+  ['slow, and came whole', { commit: true, fault: 'slow-body' }, answered, 0],
+  ['planned, and did not reach its client', PLANNED, left, 1],
+  ['planned, and was another in the end', PLANNED, refused, 1],
+])('how a response ended decides whether its payout is at risk', (_what, effect, end, count) => {
+  const world = paidUnder(effect);
+  end(world);
+  expect(world.state.index.atRisk.count).toBe(count);
 });
 
 describe('a status read', () => {
   test('of a payout whose answer was lost tells its client', () => {
-    const world = under({ commit: true, respond: { status: 500 } });
-    world.pay('a');
+    const world = paidUnder(LOST);
     expect(world.events).toContainEqual({ type: 'at_risk', count: 1, paise: 100 });
     world.read('a', 5);
     expect(world.payout('a').told).toEqual({ request: 2, atMs: START_MS + 5, as: 'PENDING' });
@@ -128,14 +94,8 @@ describe('a status read', () => {
   });
 
   test('that shows an old state is recorded with that state', () => {
-    const world = new Core({
-      settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] },
-      rules: [
-        { name: 'lost', match: { route: 'initiate' }, effect: { commit: true, respond: { status: 500 } } },
-        { name: 'old', match: { route: 'status', attempt: 1 }, effect: { stale: '1s' } },
-      ],
-    });
-    world.pay('a');
+    const world = paidUnder({ ...LOST, timeline: steps('SUCCESS 2s') });
+    world.put({ match: { route: 'status' }, times: 1, effect: { stale: '1s' } });
     world.read('a', 2500);
     expect(world.payout('a')).toMatchObject({ state: 'SUCCESS', told: { request: 2, as: 'PENDING' } });
     world.read('a');
@@ -143,70 +103,58 @@ describe('a status read', () => {
   });
 
   test('that does not find the payout, or is refused, tells nothing', () => {
-    const world = new Core({
-      rules: [
-        {
-          name: 'lost',
-          match: { route: 'initiate' },
-          effect: { commit: true, respond: { status: 500 }, not_found: { reads: 1 } },
-        },
-        { name: 'busy', match: { route: 'status', attempt: 2 }, effect: { respond: { status: 429 } } },
-      ],
+    const world = paidUnder({ ...LOST, not_found: { reads: 1 } });
+    world.put({ match: { route: 'status' }, skip: 1, times: 1, effect: { respond: { status: 429 } } });
+    const counts = [1, 2, 3].map(() => {
+      world.read('a');
+      return world.state.index.atRisk.count;
     });
-    world.pay('a');
-    world.read('a');
-    world.read('a');
-    expect(atRisk(world)).toBe(1);
-    world.read('a');
-    expect(atRisk(world)).toBe(0);
+    expect(counts).toEqual([1, 1, 0]);
   });
 
-  test('that was lost leaves its client told what it knew before', () => {
-    const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] } });
+  test('that was lost leaves its client told what it knew before, and one that came tells it', () => {
+    const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s') } });
     world.pay('a');
-    world.read('a', 2500);
-    expect(world.payout('a').told).toMatchObject({ request: 2, as: 'SUCCESS' });
-    world.end(2, 'client_gone');
-    expect(world.payout('a').told).toMatchObject({ request: 1, as: 'PENDING' });
-  });
-
-  test('keeps its client told, though the response before it was lost', () => {
-    const world = new Core();
-    world.pay('a');
-    world.read('a');
+    for (const atMs of [0, 2500]) world.read('a', atMs);
+    const told = () => {
+      const { told } = world.payout('a');
+      return told && [told.request, told.as];
+    };
+    expect(told()).toEqual([3, 'SUCCESS']);
+    world.end(3, 'client_gone');
+    expect(told()).toEqual([1, 'PENDING']);
     world.end(1, 'client_gone');
-    expect(world.payout('a').told).toMatchObject({ request: 2, as: 'PENDING' });
+    expect(told()).toEqual([2, 'PENDING']);
     world.end(2, 'client_gone');
-    expect(world.payout('a').told).toBeNull();
+    expect(told()).toBeNull();
   });
 });
 
-test('a response that is delayed tells its client, however many requests come in between', () => {
-  const world = under({ delay: '1s' });
-  world.keep = { requests: 10, characters: 1_000_000 };
-  world.pay('a');
-  for (let nth = 0; nth < 50; nth += 1) world.balance();
-  world.end(1, 'answered');
-  expect(world.payout('a').told).toMatchObject({ request: 1 });
-  expect(world.state.requests).toMatchObject({ count: 51, evicted: 41, list: { length: 10 } });
-});
+function thawed(state: WorldState): WorldState {
+  const steps = thaw(freeze(state), compiler);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
 
-test('a response that is delayed tells its client also if the list was cleared meanwhile', () => {
-  const world = under({ delay: '1s' });
-  world.pay('a');
-  world.balance();
-  expect(world.submit({ kind: 'forget', as: 'cleared' })).toBe(1);
-  world.end(1, 'answered');
-  expect(world.payout('a').told).toMatchObject({ request: 1 });
-});
+describe('a delayed response tells its client when it ends', () => {
+  test('however many requests come in between', () => {
+    const world = new Core(oneRule(DELAYED));
+    world.keep = { requests: 10, characters: 1_000_000 };
+    world.pay('a');
+    for (let nth = 0; nth < 50; nth += 1) world.balance();
+    world.end(1, 'answered', {}, 1000);
+    expect(world.payout('a').told).toEqual({ request: 1, atMs: START_MS + 1000, as: 'PENDING' });
+    expect(world.state.requests).toMatchObject({ count: 51, evicted: 41, list: { length: 10 } });
+  });
 
-test('a response that is delayed tells its client in a copy of the world, too', () => {
-  const world = under({ delay: '1s' });
-  world.pay('a');
-  Object.assign(world.state, thawed(world.state));
-  world.end(1, 'answered');
-  expect(world.payout('a').told).toMatchObject({ request: 1, as: 'PENDING' });
-  expect(world.state.requests.list[0]).toMatchObject({ outcome: 'answered', response: 'planned' });
+  test('also if the list was cleared meanwhile, and in a copy of the world', () => {
+    const world = paidUnder(DELAYED);
+    world.balance();
+    expect(world.submit({ kind: 'forget', as: 'cleared' })).toBe(1);
+    Object.assign(world.state, thawed(world.state));
+    world.end(1, 'answered');
+    expect(world.payout('a').told).toMatchObject({ request: 1, as: 'PENDING' });
+    expect(world.state.requests.list[0]).toMatchObject({ outcome: 'answered', response: 'planned' });
+  });
 });
 
 /** The payouts that were made and never told, counted one by one. */
@@ -217,10 +165,7 @@ function recounted({ payouts }: WorldState) {
 
 /** Any end of one of the latest requests. */
 const anyEnd: fc.Arbitrary<Act> = fc
-  .record({
-    back: fc.nat(3),
-    outcome: fc.constantFrom('answered' as const, 'fault' as const, 'client_gone' as const),
-  })
+  .record({ back: fc.nat(3), outcome: fc.constantFrom('answered', 'fault', 'client_gone') })
   .map(({ back, outcome }) => ({
     waitMs: 0,
     name: `${outcome} ${back}`,
@@ -243,8 +188,3 @@ test('the payouts at risk are those that were never told, whatever was asked and
     ),
   );
 });
-
-function thawed(state: WorldState): WorldState {
-  const steps = thaw(freeze(state), compiler);
-  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
-}

@@ -18,6 +18,7 @@ import { Worlds } from '../../../src/log/worlds.ts';
 import type { Change } from '../../../src/payout/payout.ts';
 import { ScenarioLibrary } from '../../../src/scenario/scenario-library.ts';
 import { apply, type Applied, type ResultOf } from '../../../src/world/apply.ts';
+import type { ClockResult } from '../../../src/world/clock.ts';
 import type { Decided } from '../../../src/world/journal/exchange.ts';
 import type { Command, CommandOf, Stamp } from '../../../src/world/commands.ts';
 import type { Ended, Received } from '../../../src/world/request/request-commands.ts';
@@ -66,13 +67,26 @@ export const sourceOf = (
   name = 'test',
 ): ScenarioSource => ({ name, document, settings: { ...SETTINGS, ...settings } });
 
+/** A timeline in short: `UTR 5ms, SUCCESS 9ms, REVERSED read 2` has two steps by time, and one at the second status read. */
+export const steps = (text: string): Timeline =>
+  text.split(', ').map((step) => {
+    const [to, wait, reads] = step.split(' ') as [string, string, string?];
+    const when = reads === undefined ? { after: wait } : { polls: Number(reads) };
+    return to === 'UTR' ? { utr: 'now' as const, ...when } : { to: to as 'SUCCESS', ...when };
+  });
+
 /** A scenario that gives each of these references its own timeline. */
-export const timelines = (byReference: Readonly<Record<string, Timeline>>): ScenarioInput => ({
+export const timelines = (byReference: Readonly<Record<string, Timeline | string>>): ScenarioInput => ({
   rules: Object.entries(byReference).map(([reference, timeline]) => ({
     name: `timeline-of-${reference}`,
     match: { route: 'initiate', client_ref_id: reference },
-    effect: { timeline },
+    effect: { timeline: typeof timeline === 'string' ? steps(timeline) : timeline },
   })),
+});
+
+/** A scenario of one rule, `test/r`: for every initiate, unless it says otherwise. */
+export const oneRule = (effect: RuleInput['effect'], change: Partial<RuleInput> = {}): ScenarioInput => ({
+  rules: [{ name: 'r', match: { route: 'initiate' }, effect, ...change }],
 });
 
 /** A valid request body: INR 1 by IMPS. */
@@ -151,6 +165,11 @@ export class Core {
     return this.events.filter((event) => event.type === 'settlement').map(({ change }) => change);
   }
 
+  /** The steps that have happened, as `a SUCCESS 5`: reference, state, and ms after `START_MS`. */
+  get steps(): readonly string[] {
+    return this.changes.map(({ clientRefId, to, atMs }) => `${clientRefId} ${to} ${atMs - START_MS}`);
+  }
+
   /** Applies a command once. */
   apply(command: Command, atMs?: number, ends: readonly Ended[] = []): Applied {
     if (atMs !== undefined) this.#wallMs = START_MS + atMs;
@@ -177,6 +196,29 @@ export class Core {
     const isSent = outcome === 'answered';
     const ended = { request, outcome, durationMs: 1, tick: 0, isSent, ...change };
     this.apply({ kind: 'settle' }, atMs, [ended]);
+  }
+
+  /** Applies what is due. */
+  settle(atMs?: number): ClockResult {
+    return this.submit({ kind: 'settle' }, atMs);
+  }
+
+  choose(source: ScenarioSource, atMs?: number): void {
+    this.submit({ kind: 'choose', source, isChosen: true }, atMs);
+  }
+
+  /** Adds an override. @returns its id */
+  put(rule: Partial<RuleInput>): string {
+    return this.submit({ kind: 'putRule', rule });
+  }
+
+  force(reference: string, to: Payout['state'], atMs?: number): void {
+    this.submit({ kind: 'transition', txnId: this.payout(reference).txnId, to }, atMs);
+  }
+
+  /** Restores a snapshot of another world, at the time of the snapshot. */
+  restore({ state }: Core): void {
+    this.submit({ kind: 'restore', state: load(save(state)), clock: 'from-snapshot' });
   }
 
   /** Initiates a payout of INR 1 by IMPS, with these changes. */
