@@ -12,15 +12,17 @@ import {
   sourceOf,
   START_MS,
   status,
+  steps,
   type Saved,
 } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const made = new Map<string, Saved>();
 
 /** A world whose payouts, worth one paisa each, succeed after 5 ms. Each is made once, and copied. */
 function withPayouts(count: number, settings = {}): Core {
   const world = new Core(
-    { settlement: { IMPS: [{ to: 'SUCCESS', after: '5ms' }] }, wallet: { opening_balance: 1000 } },
+    { settlement: { IMPS: steps('SUCCESS 5ms') }, wallet: { opening_balance: 1000 } },
     settings,
   );
   const name = JSON.stringify([count, settings]);
@@ -35,7 +37,7 @@ function withPayouts(count: number, settings = {}): Core {
   return world;
 }
 
-const steps = (world: Core, command: Command, atMs?: number): readonly number[] => {
+const turns = (world: Core, command: Command, atMs?: number): readonly number[] => {
   const done: number[] = [];
   for (let next: Command | null = command; next !== null; atMs = undefined) {
     const applied = world.apply(next, atMs);
@@ -47,40 +49,35 @@ const steps = (world: Core, command: Command, atMs?: number): readonly number[] 
 
 describe('a command applies at most 1,000 steps at once, and goes on with the rest', () => {
   const COUNT = 2 * MAX_STEPS + 1;
-  const byMs = advance({ byMs: 10 });
 
-  test.each<[what: string, command: Command, settings: object]>([
-    ['advance by', byMs, { clock: { frozenAtMs: START_MS } }],
-    ['advance to', advance({ toMs: START_MS + 10 }), { clock: { frozenAtMs: START_MS } }],
-    ['advance until idle', advance({ until: 'idle' }), { clock: { frozenAtMs: START_MS } }],
-  ])('%s', (_what, command, settings) => {
-    const world = withPayouts(COUNT, settings);
-    expect(steps(world, command)).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+  testRows<[move: Parameters<typeof advance>[0], ms: number]>([
+    [{ byMs: 10 }, 10],
+    [{ toMs: START_MS + 10 }, 10],
+    [{ until: 'idle' }, 5],
+  ])('an advance', (move, ms) => {
+    const world = withPayouts(COUNT, { clock: { frozenAtMs: START_MS } });
+    expect(turns(world, advance(move))).toEqual([MAX_STEPS, MAX_STEPS, 1]);
     expect(world.changes.every(({ atMs }) => atMs === START_MS + 5)).toBe(true);
-    expect(nowMs(world.state)).toBe(START_MS + ('until' in (command as typeof byMs).move ? 5 : 10));
+    expect(nowMs(world.state)).toBe(START_MS + ms);
   });
 
   test('a request that comes after what is due', () => {
     const world = withPayouts(COUNT);
-    expect(steps(world, status({ client_ref_id: 'p0' }), 10)).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    expect(turns(world, status({ client_ref_id: 'p0' }), 10)).toEqual([MAX_STEPS, MAX_STEPS, 1]);
     expect(world.read('p0')).toMatchObject({ payout: { state: 'SUCCESS' } });
   });
 
   test('a reset of the clock', () => {
     const world = withPayouts(COUNT, { clock: { frozenAtMs: START_MS } });
-    world.submit({
-      kind: 'choose',
-      source: sourceOf({}, { clock: { frozenAtMs: START_MS + 10 } }),
-      isChosen: true,
-    });
-    expect(steps(world, { kind: 'resetClock', generation: null })).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    world.choose(sourceOf({}, { clock: { frozenAtMs: START_MS + 10 } }));
+    expect(turns(world, { kind: 'resetClock', generation: null })).toEqual([MAX_STEPS, MAX_STEPS, 1]);
     expect(nowMs(world.state)).toBe(START_MS + 10);
   });
 
   test('the resulting state is the same as with smaller steps', () => {
     const [world, other] = [withPayouts(COUNT), withPayouts(COUNT)];
     world.submit(balance(), 10);
-    for (let ms = 1; ms <= 10; ms += 1) other.submit({ kind: 'settle' }, ms);
+    for (let ms = 1; ms <= 10; ms += 1) other.settle(ms);
     other.submit(balance());
     expect(save(world.state)).toEqual(save(other.state));
   });
@@ -111,13 +108,8 @@ test('a request that waited for what is due does its own work once', () => {
 
 test('a status read shows the steps it triggers, even behind as many due steps as fit in one turn', () => {
   const world = withPayouts(MAX_STEPS - 1);
-  const effect = {
-    timeline: [
-      { to: 'SUCCESS' as const, polls: 1 },
-      { to: 'REVERSED' as const, after: '7ms' },
-    ],
-  };
-  world.submit({ kind: 'putRule', rule: { match: { route: 'initiate', client_ref_id: 'read' }, effect } });
+  const effect = { timeline: steps('SUCCESS read 1, REVERSED 7ms') };
+  world.put({ match: { route: 'initiate', client_ref_id: 'read' }, effect });
   world.pay('p', { amount: 0.01 });
   world.pay('read', { amount: 0.01 });
   expect(world.read('read', 10)).toMatchObject({ payout: { state: 'REVERSED' } });

@@ -12,19 +12,19 @@ import {
   runningClock,
   sourceOf,
   START_MS,
+  steps,
   timelines,
 } from '../support/world/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const FREEZE = { kind: 'freeze' } as const;
 const RESUME = { kind: 'resume' } as const;
-const SETTLE = { kind: 'settle' } as const;
 const RESET = { kind: 'resetClock', generation: null } as const;
 const UNTIL_IDLE = advance({ until: 'idle' });
 
 /** A world frozen at 1000 with payouts that succeed so many ms later. */
 function frozenWith(...afterMs: readonly number[]): Core {
-  const due = afterMs.map((ms, nth) => [`p${nth}`, [{ to: 'SUCCESS' as const, after: `${ms}ms` }]] as const);
+  const due = afterMs.map((ms, nth) => [`p${nth}`, `SUCCESS ${ms}ms`] as const);
   const world = new Core(timelines(Object.fromEntries(due)), { clock: frozenClock(1000) });
   for (const [reference] of due) world.pay(reference, { amount: 0.01 });
   return world;
@@ -52,15 +52,15 @@ test('a running clock reaches a world time at one wall time; a frozen one never,
 
 describe('a frozen world', () => {
   test('settles nothing, however much wall time passes; resumed, it goes on where it was', () => {
-    const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] } });
+    const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s') } });
     world.pay('a');
     expect(world.submit(FREEZE, 1500)).toEqual({ nowMs: at(1500), isFrozen: true, nextDueMs: at(2000) });
-    world.submit(SETTLE, 60_000);
+    world.settle(60_000);
     expect([nowMs(world.state), world.changes]).toEqual([at(1500), []]);
     expect(world.submit(RESUME)).toMatchObject({ nowMs: at(1500), isFrozen: false });
-    world.submit(SETTLE, 60_499);
+    world.settle(60_499);
     expect(world.changes).toEqual([]);
-    world.submit(SETTLE, 60_500);
+    world.settle(60_500);
     expect(told(world)).toEqual([['a', at(2000)]]);
     expect(world.events.filter(({ type }) => type !== 'request')).toMatchObject([
       { type: 'clock', nowMs: at(1500), isFrozen: true },
@@ -72,7 +72,7 @@ describe('a frozen world', () => {
   test('stays frozen when it is advanced; a running one runs on from there', () => {
     const world = new Core();
     world.submit(advance({ byMs: DAY_MS }));
-    expect(world.submit(SETTLE, 1000)).toMatchObject({ nowMs: at(DAY_MS + 1000), isFrozen: false });
+    expect(world.settle(1000)).toMatchObject({ nowMs: at(DAY_MS + 1000), isFrozen: false });
     world.submit(FREEZE);
     expect(world.submit(advance({ byMs: 5 }), 9000)).toMatchObject({
       nowMs: at(DAY_MS + 1005),
@@ -92,14 +92,7 @@ describe('advanced', () => {
   });
 
   test('until idle, a clock goes on to steps that the first ones lead to', () => {
-    const world = new Core(
-      timelines({
-        a: [
-          { to: 'SUCCESS', after: '2s' },
-          { to: 'REVERSED', after: '3d' },
-        ],
-      }),
-    );
+    const world = new Core(timelines({ a: 'SUCCESS 2s, REVERSED 3d' }));
     world.pay('a');
     expect(world.submit(UNTIL_IDLE).nowMs).toBe(at(3 * DAY_MS));
     expect(world.payout('a').state).toBe('REVERSED');
@@ -139,27 +132,18 @@ describe('the year 9999', () => {
   });
 
   test('stops a running clock, in which nothing more comes due', () => {
-    const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '2s' }] } });
+    const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s') } });
     world.submit(advance({ toMs: LATEST_MS - 1000 }));
     world.pay('a');
-    expect(world.submit(SETTLE, 60_000)).toMatchObject({ nowMs: LATEST_MS, nextDueMs: null });
+    expect(world.settle(60_000)).toMatchObject({ nowMs: LATEST_MS, nextDueMs: null });
     expect(world.changes).toEqual([]);
     expect(refusalOf(() => world.submit(advance({ byMs: 1 })))).toMatchObject({ code: 'INVALID_REQUEST' });
     expect(refusalOf(() => world.submit(RESUME))).toMatchObject({ code: 'INVALID_REQUEST' });
-    expect(load(world)).toBe(LATEST_MS);
+    expect(nowMs(world.state)).toBe(LATEST_MS);
   });
 
-  const load = ({ state }: Core) => nowMs(state);
-
   test('ends an advance until idle, which reports what happened before a step it cannot reach', () => {
-    const world = new Core(
-      timelines({
-        a: [
-          { to: 'SUCCESS', after: '2s' },
-          { to: 'REVERSED', after: '3650000d' },
-        ],
-      }),
-    );
+    const world = new Core(timelines({ a: 'SUCCESS 2s, REVERSED 3650000d' }));
     world.pay('a');
     expect(world.submit(UNTIL_IDLE)).toMatchObject({ nowMs: at(2000), nextDueMs: null });
     expect(world.changes).toMatchObject([{ to: 'SUCCESS', atMs: at(2000) }]);
@@ -168,21 +152,21 @@ describe('the year 9999', () => {
 });
 
 test('wall time that goes back changes nothing: a world has the latest that it has seen', () => {
-  const world = new Core({ settlement: { IMPS: [{ to: 'SUCCESS', after: '5ms' }] } });
+  const world = new Core({ settlement: { IMPS: steps('SUCCESS 5ms') } });
   world.pay('a', {}, 100);
-  world.submit(SETTLE, 105);
+  world.settle(105);
   world.pay('b', {}, 50);
   expect(world.payout('b').createdAtMs).toBe(at(105));
   expect(world.read('a', 1)).toMatchObject({ payout: { state: 'SUCCESS' } });
   expect(nowMs(world.state)).toBe(at(105));
-  world.submit(SETTLE, 110);
+  world.settle(110);
   expect(world.changes.map(({ atMs }) => atMs)).toEqual([at(105), at(110)]);
 });
 
 describe('a clock that is reset', () => {
   const inScenario = (clock: Parameters<typeof frozenClock>[0], happened = false) => {
     const world = frozenWith(...(happened ? [50] : []));
-    world.submit({ kind: 'choose', source: sourceOf({}, { clock: frozenClock(clock) }), isChosen: true });
+    world.choose(sourceOf({}, { clock: frozenClock(clock) }));
     return world;
   };
 
@@ -195,9 +179,9 @@ describe('a clock that is reset', () => {
 
   test('may run from then on', () => {
     const world = frozenWith();
-    world.submit({ kind: 'choose', source: sourceOf(), isChosen: true }, 7);
+    world.choose(sourceOf(), 7);
     expect(world.submit(RESET)).toMatchObject({ nowMs: at(7), isFrozen: false });
-    expect(world.submit(SETTLE, 9).nowMs).toBe(at(9));
+    expect(world.settle(9).nowMs).toBe(at(9));
   });
 
   test('goes back only as long as nothing has happened to the wallet', () => {
@@ -214,17 +198,14 @@ describe('a clock that is reset', () => {
   test('keeps a balance that a chosen scenario opened the wallet with', () => {
     const world = frozenWith();
     const source = sourceOf({ wallet: { opening_balance: 5 } }, { clock: frozenClock(5) });
-    world.submit({ kind: 'choose', source, isChosen: true });
+    world.choose(source);
     world.submit(RESET);
     expect([world.balance().paise, nowMs(world.state)]).toEqual([500, 5]);
   });
 });
 
-describe('a command that continues what it began', () => {
-  test.each([
-    ['an advance', advance({ byMs: 5 })],
-    ['a reset of the clock', RESET],
-  ])('%s is void once the world was reset or restored', (_what, command) => {
+test('an advance or a reset of the clock that continues is void once the world was reset or restored', () => {
+  for (const command of [advance({ byMs: 5 }), RESET]) {
     const world = new Core();
     world.submit({ kind: 'reset', source: sourceOf() });
     const { generation } = world.state;
@@ -235,5 +216,5 @@ describe('a command that continues what it began', () => {
     });
     expect(nowMs(world.state)).toBe(before);
     world.submit({ ...command, generation });
-  });
+  }
 });

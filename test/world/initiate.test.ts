@@ -115,7 +115,7 @@ test('refusals come in their order: a known reference, then the balance, then th
 });
 
 test('a refund that is due pays for the next payout of the same instant', () => {
-  const world = new Core(timelines({ a: [{ to: 'FAILED', after: '5ms' }] }));
+  const world = new Core(timelines({ a: 'FAILED 5ms' }));
   world.pay('a', { amount: 10 });
   expect(world.pay('b', { amount: 10 }, 4).committed).toBe(false);
   expect(world.pay('b', { amount: 10 }, 5).committed).toBe(true);

@@ -7,14 +7,17 @@ import {
   Core,
   initiate,
   load,
+  oneRule,
   refusalOf,
   save,
   sourceOf,
   START_MS,
   status,
+  steps,
   timelines,
   type RuleInput,
 } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const at = (ms: number): number => START_MS + ms;
 const credit = (amountPaise: number) => ({ kind: 'credit', amountPaise }) as const;
@@ -56,38 +59,20 @@ describe('money put in and taken out', () => {
 
 describe('a forced transition', () => {
   test('calls off what was planned, also when its time comes', () => {
-    const world = new Core(
-      timelines({
-        a: [
-          { to: 'SUCCESS', after: '10ms' },
-          { to: 'REVERSED', after: '20ms' },
-        ],
-        b: [{ to: 'SUCCESS', after: '30ms' }],
-      }),
-    );
+    const world = new Core(timelines({ a: 'SUCCESS 10ms, REVERSED 20ms', b: 'SUCCESS 30ms' }));
     for (const reference of ['a', 'b']) world.pay(reference);
-    world.submit({ kind: 'transition', txnId: world.payout('a').txnId, to: 'SUCCESS' }, 5);
-    expect(world.submit({ kind: 'settle' }, 25).nextDueMs).toBe(at(30));
-    expect(world.changes).toMatchObject([{ to: 'SUCCESS', atMs: at(5) }]);
+    world.force('a', 'SUCCESS', 5);
+    expect(world.settle(25).nextDueMs).toBe(at(30));
+    expect(world.steps).toEqual(['a SUCCESS 5']);
     expect(world.payout('a').timeline).toMatchObject([{ to: 'SUCCESS', forced: true }]);
   });
 
   test('calls off a reversal that is ahead, and keeps the step that happened', () => {
-    const world = new Core(
-      timelines({
-        a: [
-          { to: 'SUCCESS', after: '2ms' },
-          { to: 'REVERSED', after: '9ms' },
-        ],
-      }),
-    );
+    const world = new Core(timelines({ a: 'SUCCESS 2ms, REVERSED 9ms' }));
     world.pay('a');
-    world.submit({ kind: 'transition', txnId: world.payout('a').txnId, to: 'REVERSED' }, 3);
-    expect(world.submit({ kind: 'settle' }, 10).nextDueMs).toBeNull();
-    expect(world.changes).toMatchObject([
-      { to: 'SUCCESS', atMs: at(2) },
-      { to: 'REVERSED', atMs: at(3) },
-    ]);
+    world.force('a', 'REVERSED', 3);
+    expect(world.settle(10).nextDueMs).toBeNull();
+    expect(world.steps).toEqual(['a SUCCESS 2', 'a REVERSED 3']);
     expect(world.state.entries).toHaveLength(3);
   });
 
@@ -103,21 +88,21 @@ const rich = sourceOf({ wallet: { opening_balance: 7.77 }, settlement: 'instant'
 describe('a chosen scenario', () => {
   test('opens a wallet to which nothing has happened with its own balance, and is announced', () => {
     const world = new Core();
-    world.submit({ kind: 'choose', source: rich, isChosen: true }, 5);
+    world.choose(rich, 5);
     expect(world.events).toEqual([{ type: 'scenario', scenario: 'rich' }]);
     expect(world.balance()).toEqual({ paise: 777, updatedMs: 5 });
     expect(world.state.scenario.isChosen).toBe(true);
   });
 
-  test.each<[what: string, happen: (world: Core) => void]>([
+  testRows<[what: string, happen: (world: Core) => void]>([
     ['a payout', (world) => world.pay('a')],
     ['a credit', (world) => world.submit(credit(1))],
     ['a remembered refusal', (world) => world.pay('a', { amount: 11 })],
-  ])('leaves the wallet alone after %s', (_what, happen) => {
+  ])('leaves a wallet alone to which something has happened', (_what, happen) => {
     const world = new Core({ dialect: { client_ref_id: { after_402: 'remember' } } });
     happen(world);
     const { paise } = world.balance();
-    world.submit({ kind: 'choose', source: rich, isChosen: true });
+    world.choose(rich);
     expect(world.balance().paise).toBe(paise);
     world.pay('b');
     expect(world.read('b')).toMatchObject({ payout: { state: 'SUCCESS' } });
@@ -126,7 +111,7 @@ describe('a chosen scenario', () => {
   test('leaves payouts with the timeline they were made with', () => {
     const world = new Core({ settlement: { IMPS: [{ to: 'FAILED', after: '5ms' }] } });
     world.pay('a');
-    world.submit({ kind: 'choose', source: rich, isChosen: true });
+    world.choose(rich);
     expect(world.read('a', 5)).toMatchObject({ payout: { state: 'FAILED' } });
   });
 
@@ -134,16 +119,16 @@ describe('a chosen scenario', () => {
     const own: RuleInput = { name: 'own', match: { route: 'status' }, effect: { delay: '1ms' } };
     const top: RuleInput = { name: 'top', match: { route: 'initiate' }, effect: { delay: '1ms' } };
     const world = new Core({ rules: [own] });
-    world.submit({ kind: 'putRule', rule: { ...top } });
+    world.put(top);
     world.pay('a');
     world.read('a');
-    world.submit({ kind: 'choose', source: sourceOf({ rules: [own] }), isChosen: true });
+    world.choose(sourceOf({ rules: [own] }));
     expect([...world.state.uses]).toEqual([['world/top', { matched: 1, taken: 1 }]]);
   });
 
   test('that changed on the server is followed with all counters, and applies nothing that is due', () => {
     const world = new Core({ settlement: 'instant' });
-    world.submit({ kind: 'putRule', rule: { name: 'top', effect: { delay: '1ms' } } });
+    world.put({ name: 'top', effect: { delay: '1ms' } });
     world.pay('a');
     const before = world.events.length;
     world.submit({ kind: 'follow', source: rich });
@@ -155,10 +140,7 @@ describe('a chosen scenario', () => {
 
   test('may be chosen by one request alone, under the overrides', () => {
     const world = new Core();
-    world.submit({
-      kind: 'putRule',
-      rule: { name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } },
-    });
+    world.put({ name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } });
     world.submit(initiate({ client_ref_id: 'a' }, { scenario: rich }));
     world.pay('b');
     expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', plannedBy: 'instant' } });
@@ -169,39 +151,36 @@ describe('a chosen scenario', () => {
 });
 
 describe('an override', () => {
-  const put = (world: Core, rule: Record<string, unknown>) => world.submit({ kind: 'putRule', rule });
   const ids = ({ state }: Core) => state.index.active.rules.map(({ id }) => id);
   const delay = { delay: '1ms' };
 
   test('gets the first free name where it has none', () => {
     const world = new Core();
-    expect(put(world, { effect: delay })).toBe('world/rule-1');
-    expect(put(world, { name: 'rule-3', effect: delay })).toBe('world/rule-3');
-    expect(put(world, { effect: delay })).toBe('world/rule-2');
-    expect(put(world, { effect: delay })).toBe('world/rule-4');
+    expect(world.put({ effect: delay })).toBe('world/rule-1');
+    expect(world.put({ name: 'rule-3', effect: delay })).toBe('world/rule-3');
+    expect(world.put({ effect: delay })).toBe('world/rule-2');
+    expect(world.put({ effect: delay })).toBe('world/rule-4');
   });
 
   test('replaces the one of the same name, and counts from 0', () => {
     const world = new Core();
-    put(world, { name: 'a', times: 1, effect: { respond: { status: 500 } } });
-    put(world, { name: 'b', match: { route: 'status' }, effect: delay });
+    world.put({ name: 'a', times: 1, effect: { respond: { status: 500 } } });
+    world.put({ name: 'b', match: { route: 'status' }, effect: delay });
     expect(world.pay('x').effect).not.toBeNull();
     expect(world.pay('x').effect).toBeNull();
-    put(world, { name: 'a', times: 1, effect: { respond: { status: 500 } } });
+    world.put({ name: 'a', times: 1, effect: { respond: { status: 500 } } });
     expect(ids(world)).toEqual(['world/a', 'world/b']);
     expect(world.pay('y').effect).not.toBeNull();
   });
 
   test('is removed by name, with its counter; one that is not there is refused with those that are', () => {
-    const world = new Core({
-      rules: [{ name: 'own', match: { route: 'initiate' }, effect: { delay: '1ms' } }],
-    });
+    const world = new Core(oneRule({ delay: '1ms' }, { name: 'own' }));
     const remove = (name: string | null) => world.submit({ kind: 'removeRule', name });
     expect(refusalOf(() => remove('own'))).toMatchObject({
       code: 'RULE_NOT_FOUND',
       message: 'This world has no overrides. Rules of a scenario cannot be removed',
     });
-    for (const name of ['a', 'b', 'c']) put(world, { name, match: { route: 'status' }, effect: delay });
+    for (const name of ['a', 'b', 'c']) world.put({ name, match: { route: 'status' }, effect: delay });
     world.pay('x');
     world.read('x');
     expect(refusalOf(() => remove('d')).message).toContain('only c, b, a');
@@ -216,9 +195,9 @@ describe('an override', () => {
 
   test('is one of a hundred at most', () => {
     const world = new Core();
-    for (let nth = 1; nth <= 100; nth += 1) put(world, { effect: delay });
-    expect(refusalOf(() => put(world, { effect: delay }))).toMatchObject({ code: 'TOO_MANY_RULES' });
-    expect(put(world, { name: 'rule-7', effect: delay })).toBe('world/rule-7');
+    for (let nth = 1; nth <= 100; nth += 1) world.put({ effect: delay });
+    expect(refusalOf(() => world.put({ effect: delay }))).toMatchObject({ code: 'TOO_MANY_RULES' });
+    expect(world.put({ name: 'rule-7', effect: delay })).toBe('world/rule-7');
   });
 });
 
@@ -238,14 +217,14 @@ describe('a rule', () => {
     expect(core.state.uses.get('test/r')).toEqual({ matched: 6, taken: 2 });
   });
 
-  test.each<[string, Partial<RuleInput>]>([
+  testRows<[what: string, rule: Partial<RuleInput>]>([
     ['a timeline', { effect: { timeline: [{ to: 'FAILED', after: '1s' }] } }],
     ['not_found', { effect: { not_found: { reads: 1 } } }],
     ['a status below 300', { effect: { commit: true, respond: { status: 201 } } }],
-  ])('with %s is used up by no refusal that it leaves as it is', (_what, rule) => {
+  ])('is used up by no refusal that it leaves as it is', (_what, rule) => {
     const core = world({ match: { route: 'initiate' }, times: 1, ...rule });
     core.pay('paid-before', {}, 0);
-    core.submit({ kind: 'putRule', rule: { name: 'once', match: { route: 'initiate' }, times: 1, ...rule } });
+    core.put({ name: 'once', match: { route: 'initiate' }, times: 1, ...rule });
     core.events.length = 0;
     expect(core.pay('poor', { amount: 1000 })).toMatchObject({ effect: null, answer: { kind: 'refused' } });
     expect(core.pay('paid-before', { amount: 2 })).toMatchObject({
@@ -262,8 +241,8 @@ describe('a rule', () => {
   test('with a timeline is not used up by a replay of a payout that was made before', () => {
     const core = new Core({ dialect: { client_ref_id: { same_body: 'replay' } } });
     core.pay('a');
-    const effect: RuleInput['effect'] = { timeline: [{ to: 'FAILED', after: '1s' }] };
-    core.submit({ kind: 'putRule', rule: { name: 'fails', times: 1, match: { route: 'initiate' }, effect } });
+    const effect = { timeline: steps('FAILED 1s') };
+    core.put({ name: 'fails', times: 1, match: { route: 'initiate' }, effect });
     expect(core.pay('a')).toMatchObject({ effect: null, answer: { kind: 'payout', replayed: true } });
     expect(core.pay('b')).toMatchObject({ effect: { rule: 'world/fails' }, committed: true });
   });
@@ -303,8 +282,8 @@ describe('a reset', () => {
   test('starts the world again with the scenario of the server, under the same name', () => {
     const world = new Core({}, { clock: { frozenAtMs: 500 } });
     const { answer } = world.pay('a');
-    world.submit({ kind: 'putRule', rule: { name: 'top', effect: { delay: '1ms' } } });
-    world.submit({ kind: 'choose', source: rich, isChosen: true });
+    world.put({ name: 'top', effect: { delay: '1ms' } });
+    world.choose(rich);
     world.submit(advance({ byMs: 77 }));
     world.submit({ kind: 'reset', source: sourceOf({}, { clock: { frozenAtMs: 500 } }) });
     expect(world.events.at(-1)).toEqual({ type: 'reset', nowMs: 500 });
@@ -328,7 +307,7 @@ describe('a restore', () => {
   const past = (clock?: { frozenAtMs: number }) => {
     const world = new Core(
       {
-        ...timelines({ a: [{ to: 'FAILED', after: '50ms' }] }),
+        ...timelines({ a: 'FAILED 50ms' }),
         dialect: { client_ref_id: { after_402: 'remember' } },
       },
       clock && { clock },
@@ -336,10 +315,7 @@ describe('a restore', () => {
     );
     world.pay('a');
     world.pay('poor', { amount: 99 });
-    world.submit({
-      kind: 'putRule',
-      rule: { name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } },
-    });
+    world.put({ name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } });
     world.submit(balance());
     return world;
   };
@@ -375,8 +351,7 @@ describe('a restore', () => {
     const [from, named, nameless] = [new Core(), new Core(), new Core()];
     from.submit({ kind: 'name', name: 'there' });
     named.submit({ kind: 'name', name: 'here' });
-    for (const world of [named, nameless])
-      world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' });
+    for (const world of [named, nameless]) world.restore(from);
     expect([named.state.name, nameless.state.name]).toEqual(['here', 'there']);
   });
 
@@ -387,7 +362,7 @@ describe('a restore', () => {
       return core.payout('next').txnId;
     };
     const ofItsOwn = own(new Core());
-    world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' });
+    world.restore(from);
     expect(own(world)).toBe(own(from));
     world.submit({ kind: 'reset', source: sourceOf() });
     expect(own(world)).toBe(ofItsOwn);
@@ -406,12 +381,12 @@ describe('a restore', () => {
 
   test("never turns world time back, though the machine's clock was set back", () => {
     const from = past();
-    from.submit({ kind: 'settle' }, 40);
+    from.settle(40);
     const world = new Core();
     world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'ran-on' }, 5);
     expect(nowMs(world.state)).toBe(at(40));
-    world.submit({ kind: 'settle' }, 15);
+    world.settle(15);
     expect(nowMs(world.state)).toBe(at(50));
-    expect(world.changes).toMatchObject([{ to: 'FAILED', atMs: at(50) }]);
+    expect(world.steps).toEqual(['a FAILED 50']);
   });
 });

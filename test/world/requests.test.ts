@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endsOf, type Exchange } from '../../src/world/journal/exchange.ts';
-import { balance, Core, load, save, sourceOf } from '../support/world/core.ts';
+import { balance, Core, load, oneRule, save, sourceOf } from '../support/world/core.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
@@ -17,9 +17,7 @@ describe('the requests that a world remembers', () => {
   });
 
   test('count with the long responses of a rule, as text or not', () => {
-    const world = new Core({
-      rules: [{ name: 'r', effect: { respond: { status: 200, body: 'x'.repeat(9000) } } }],
-    });
+    const world = new Core(oneRule({ respond: { status: 200, body: 'x'.repeat(9000) } }, { match: {} }));
     world.keep = { requests: 1000, characters: 31_000 };
     for (let nth = 1; nth <= 9; nth += 1) world.submit(balance());
     expect(numbers(world)).toEqual([5, 6, 7, 8, 9]);
@@ -37,7 +35,7 @@ describe('the requests that a world remembers', () => {
   });
 
   test('stay while they are under way, and count as before, when a client clears them', () => {
-    const world = new Core({ rules: [{ name: 'r', match: { route: 'balance' }, effect: { delay: '1s' } }] });
+    const world = new Core(oneRule({ delay: '1s' }, { match: { route: 'balance' } }));
     world.submit(balance());
     const { characters } = world.state.requests;
     world.submit({ kind: 'forget', as: 'cleared' });
@@ -46,20 +44,20 @@ describe('the requests that a world remembers', () => {
 
   test('have numbers that are never given again, whatever the world becomes', () => {
     const world = new Core();
-    const earlier = save(new Core().state);
+    const earlier = new Core();
     for (let nth = 1; nth <= 3; nth += 1) world.balance();
     world.submit({ kind: 'reset', source: sourceOf() });
     world.balance();
-    world.submit({ kind: 'restore', state: load(earlier), clock: 'from-snapshot' });
+    world.restore(earlier);
     world.balance();
     expect(numbers(world)).toEqual([5]);
   });
 
   test('end once, and an end changes none of another world that was restored meanwhile', () => {
-    const world = new Core({ rules: [{ name: 'r', match: { route: 'balance' }, effect: { delay: '1s' } }] });
+    const world = new Core(oneRule({ delay: '1s' }, { match: { route: 'balance' } }));
     world.submit(balance());
     const elsewhere = new Core({ rules: [] });
-    elsewhere.submit({ kind: 'restore', state: load(save(world.state)), clock: 'from-snapshot' });
+    elsewhere.restore(world);
     elsewhere.end(1, 'answered');
     expect(elsewhere.state.requests.list).toMatchObject([{ outcome: 'client_gone', response: undefined }]);
     world.end(1, 'client_gone', { durationMs: 30 });

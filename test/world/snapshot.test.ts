@@ -9,9 +9,11 @@ import {
   Core,
   initiate,
   load,
+  oneRule,
   refusalOf,
   save,
   sourceOf,
+  steps,
   timelines,
   type Saved,
 } from '../support/world/core.ts';
@@ -27,19 +29,10 @@ import { testRows } from '../support/test-rows.ts';
 function past(): Core {
   const world = new Core({
     ...timelines({
-      p0: [
-        { to: 'SUCCESS', after: '1ms' },
-        { to: 'REVERSED', after: '2ms' },
-      ],
-      p1: [{ to: 'FAILED', after: '1ms' }],
-      p2: [
-        { to: 'SUCCESS', polls: 2 },
-        { to: 'REVERSED', polls: 3 },
-      ],
-      p4: [
-        { to: 'SUCCESS', polls: 1 },
-        { to: 'REVERSED', after: '90ms' },
-      ],
+      p0: 'SUCCESS 1ms, REVERSED 2ms',
+      p1: 'FAILED 1ms',
+      p2: 'SUCCESS read 2, REVERSED read 3',
+      p4: 'SUCCESS read 1, REVERSED 90ms',
     }),
     settlement: { NEFT: [{ to: 'SUCCESS', after: '50ms' }] },
     dialect: { client_ref_id: { changed_body: 'second_payout', after_402: 'remember' } },
@@ -59,18 +52,10 @@ function past(): Core {
   world.submit({ kind: 'credit', amountPaise: 70 }, 3);
   world.submit({ kind: 'debit', amountPaise: 20 }, 3);
   world.read('p4', 4);
-  world.submit({
-    kind: 'putRule',
-    rule: { name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } },
-  });
-  world.submit({
-    kind: 'putRule',
-    rule: { name: 'other', match: { route: 'balance', attempt: 5 }, effect: { delay: '1ms' } },
-  });
-  world.submit({
-    kind: 'putRule',
-    rule: { name: 'busy', match: { route: 'balance' }, effect: { limit: { max: 2, per: '1h' } } },
-  });
+  const match = { route: 'balance' } as const;
+  world.put({ name: 'top', match, effect: { delay: '1ms' } });
+  world.put({ name: 'other', match: { ...match, attempt: 5 }, effect: { delay: '1ms' } });
+  world.put({ name: 'busy', match, effect: { limit: { max: 2, per: '1h' } } });
   world.balance(10);
   return world;
 }
@@ -100,12 +85,12 @@ class Tampered {
     return this.of('entry').find((one) => one.kind === kind)!;
   }
 
-  /** Writes one more entry, with nothing in it but what is said. */
-  enter(change: Partial<Item<'entry'>>): void {
-    const { items } = this.saved;
-    const last = this.of('entry').at(-1)!;
-    const entry = { ...last, kind: 'credit', amountPaise: 0, txnId: null, ...change };
-    items.splice(this.of('entry').length, 0, { entry } as Loose<WorldItem>);
+  /** Writes one more entry, which explains its balance. */
+  enter(kind: string, amountPaise: number, txnId: string | null = null): void {
+    const entries = this.of('entry');
+    const last = entries.at(-1)!;
+    const entry = { ...last, kind, amountPaise, balancePaise: last.balancePaise + amountPaise, txnId };
+    this.saved.items.splice(entries.length, 0, { entry } as Loose<WorldItem>);
   }
 
   put(...items: object[]): void {
@@ -151,7 +136,7 @@ test('a snapshot stays as it was taken, whatever happens before it is read', () 
   const world = past();
   const snapshot = takeSnapshot(world.state);
   const then = save(world.state);
-  world.submit({ kind: 'transition', txnId: world.payout('p2').txnId, to: 'FAILED' });
+  world.force('p2', 'FAILED');
   world.pay('later', { amount: 1 });
   world.submit({ kind: 'removeRule', name: null });
   world.submit(balance(), 95);
@@ -159,69 +144,56 @@ test('a snapshot stays as it was taken, whatever happens before it is read', () 
   expect(snapshot.head).toEqual(then.head);
 });
 
-const INVARIANT = 'it does not hold that';
-const UNEXPLAINED = 'the entries do not explain the balance';
-const OPENING = 'a ledger begins with its opening, and has one';
+type Tamper = (saved: Tampered) => void;
 
-testRows<[what: string, why: string, tamper: (saved: Tampered) => void]>([
-  // entries
-  [
-    'no entries',
-    'no entry debits ',
-    (saved) => {
+/** What no world has, by the reason with which it is refused. */
+const CONTRADICTIONS: Readonly<Record<string, Readonly<Record<string, Tamper>>>> = {
+  'no entry debits ': {
+    'no entries': (saved) => {
       while (saved.of('entry').length > 0) saved.drop('entry', 0);
     },
-  ],
-  ['an opening in the middle', OPENING, (saved) => saved.enter({ kind: 'opening' })],
-  ['something before the opening', OPENING, (saved) => void (saved.entry('opening').kind = 'credit')],
-  ['a gap between entries', UNEXPLAINED, (saved) => saved.enter({ amountPaise: 1 })],
-  ['an entry too few', UNEXPLAINED, (saved) => saved.drop('entry', 3)],
-  ['the last entry missing', INVARIANT, (saved) => saved.drop('entry', saved.of('entry').length - 1)],
-  ['an entry after the payouts', UNEXPLAINED, (saved) => saved.put({ entry: saved.of('entry').at(-1) })],
-  ['a credit that takes', INVARIANT, (saved) => saved.enter({ amountPaise: -50, balancePaise: 700 })],
-  [
-    'a payment for a stranger',
-    'an entry debits a payout that is not there',
-    (saved) => saved.enter({ kind: 'payout', amountPaise: -1, balancePaise: 749, txnId: 'stranger' }),
-  ],
-  [
-    'a refund to a stranger',
-    'an entry refunds stranger, which is not there',
-    (saved) => saved.enter({ kind: 'refund', amountPaise: 1, balancePaise: 751, txnId: 'stranger' }),
-  ],
-  [
-    'a refund that came twice',
-    'is refunded twice',
-    (saved) =>
-      saved.enter({ kind: 'refund', amountPaise: 100, balancePaise: 850, txnId: saved.payout(1).txnId }),
-  ],
-  [
-    'a refund of another amount',
-    'is SUCCESS, and the entries say otherwise',
-    (saved) =>
-      saved.enter({ kind: 'refund', amountPaise: 99, balancePaise: 849, txnId: saved.payout(4).txnId }),
-  ],
-  [
-    'a refund of a payout under way',
-    'is PENDING, and the entries say otherwise',
-    (saved) =>
-      saved.enter({ kind: 'refund', amountPaise: 100, balancePaise: 850, txnId: saved.payout(2).txnId }),
-  ],
-  [
-    'money debited twice',
-    'an entry debits a payout that is not there',
-    (saved) =>
-      saved.enter({ kind: 'payout', amountPaise: -100, balancePaise: 650, txnId: saved.payout(4).txnId }),
-  ],
-  [
-    'a refund that names another payout of this amount',
-    'is FAILED, and the entries say otherwise',
-    (saved) => void (saved.entry('refund').txnId = saved.payout(4).txnId),
-  ],
-  [
-    'a refund before its payout',
-    'is FAILED, and the entries say otherwise',
-    (saved) => {
+    'a payment that names another payout of this amount': (saved) =>
+      void (saved.entry('payout').txnId = saved.payout(4).txnId),
+    'a payout dearer than what was paid': (saved) => void (saved.payout(4).amountPaise += 1),
+  },
+  'no entry debits TXN9': {
+    'a payout that nothing was paid for': (saved) =>
+      saved.put({ payout: { ...saved.payout(4), txnId: 'TXN9', clientRefId: 'p9', utr: 'X' } }),
+  },
+  'a ledger begins with its opening, and has one': {
+    'an opening in the middle': (saved) => saved.enter('opening', 0),
+    'something before the opening': (saved) => void (saved.entry('opening').kind = 'credit'),
+  },
+  'the entries do not explain the balance': {
+    'a gap between entries': (saved) => void (saved.entry('credit').balancePaise += 1),
+    'an entry too few': (saved) => saved.drop('entry', 3),
+    'an entry after the payouts': (saved) => saved.put({ entry: saved.of('entry').at(-1) }),
+  },
+  'it does not hold that': {
+    'the last entry missing': (saved) => saved.drop('entry', saved.of('entry').length - 1),
+    'a credit that takes': (saved) => saved.enter('credit', -50),
+  },
+  'an entry debits a payout that is not there': {
+    'a payment for a stranger': (saved) => saved.enter('payout', -1, 'stranger'),
+    'money debited twice': (saved) => saved.enter('payout', -100, saved.payout(4).txnId),
+    'a payout too few': (saved) => saved.drop('payout', 4),
+  },
+  'an entry refunds stranger, which is not there': {
+    'a refund to a stranger': (saved) => saved.enter('refund', 1, 'stranger'),
+  },
+  'is refunded twice': {
+    'a refund that came twice': (saved) => saved.enter('refund', 100, saved.payout(1).txnId),
+  },
+  'is SUCCESS, and the entries say otherwise': {
+    'a refund of another amount': (saved) => saved.enter('refund', 99, saved.payout(4).txnId),
+  },
+  'is PENDING, and the entries say otherwise': {
+    'a refund of a payout under way': (saved) => saved.enter('refund', 100, saved.payout(2).txnId),
+  },
+  'is FAILED, and the entries say otherwise': {
+    'a refund that names another payout of this amount': (saved) =>
+      void (saved.entry('refund').txnId = saved.payout(4).txnId),
+    'a refund before its payout': (saved) => {
       const { items } = saved.saved;
       const refund = items.findIndex((item) => 'entry' in item && item.entry.kind === 'refund');
       items.splice(1, 0, ...items.splice(refund, 1));
@@ -231,177 +203,107 @@ testRows<[what: string, why: string, tamper: (saved: Tampered) => void]>([
         entry.balancePaise = balancePaise;
       }
     },
-  ],
-  [
-    'a payment that names another payout of this amount',
-    'no entry debits ',
-    (saved) => void (saved.entry('payout').txnId = saved.payout(4).txnId),
-  ],
-  ['a credit that names a payout', 'only the entries', (saved) => void (saved.entry('credit').txnId = 'TXN')],
-  // payouts
-  ['a payout twice', 'is there twice', (saved) => saved.put({ payout: saved.payout(0) })],
-  ['a payout too few', 'an entry debits a payout that is not there', (saved) => saved.drop('payout', 4)],
-  [
-    'a payout that nothing was paid for',
-    'no entry debits TXN9',
-    (saved) => saved.put({ payout: { ...saved.payout(4), txnId: 'TXN9', clientRefId: 'p9', utr: 'X' } }),
-  ],
-  [
-    'a payout dearer than what was paid',
-    'no entry debits ',
-    (saved) => void (saved.payout(4).amountPaise += 1),
-  ],
-  [
-    'a first payout that is the second',
-    'p0 are not numbered without a gap',
-    (saved) => void (saved.payout(0).nth = 2),
-  ],
-  [
-    'a second payout that is the third',
-    'of p1 are not numbered without a gap',
-    (saved) => void (saved.payout(3).nth = 3),
-  ],
-  [
-    'a second payout that is the first',
-    'of p1 are not numbered without a gap',
-    (saved) => void (saved.payout(3).nth = 1),
-  ],
-  [
-    'a UTR of another payout',
-    'is that of another payout',
-    (saved) => void (saved.payout(4).utr = saved.payout(0).utr),
-  ],
-  // steps
-  [
-    'a payout that has not done its steps',
-    'legal edges only',
-    (saved) => void (saved.payout(0).stepsDone = 1),
-  ],
-  [
-    'a payout with more steps done than it has',
-    'more of its steps',
-    (saved) => void (saved.payout(0).stepsDone = 3),
-  ],
-  [
-    'an illegal edge ahead',
-    'legal edges only',
-    (saved) => void saved.payout(4).timeline.push(step('FAILED', 91)),
-  ],
-  // the wallet
-  [
-    'more money than its entries',
-    'money put in|the newest entry',
-    (saved) => void (saved.head.wallet.balancePaise += 1),
-  ],
-  ['money that nobody put in', 'balance \\+ PENDING', (saved) => void (saved.head.wallet.putInPaise += 1)],
-  [
-    'money that is out twice',
-    'money out is in PENDING',
-    (saved) => void (saved.head.wallet.paidOutPaise += 1),
-  ],
-  [
-    'a balance that its entries do not show',
-    'the newest entry shows the balance',
-    (saved) => {
+  },
+  'only the entries of payouts name one': {
+    'a credit that names a payout': (saved) => void (saved.entry('credit').txnId = 'TXN'),
+  },
+  'is there twice': { 'a payout twice': (saved) => saved.put({ payout: saved.payout(0) }) },
+  'the payouts of p0 are not numbered without a gap': {
+    'a first payout that is the second': (saved) => void (saved.payout(0).nth = 2),
+  },
+  'the payouts of p1 are not numbered without a gap': {
+    'a second payout that is the third': (saved) => void (saved.payout(3).nth = 3),
+    'a second payout that is the first': (saved) => void (saved.payout(3).nth = 1),
+  },
+  'is that of another payout': {
+    'a UTR of another payout': (saved) => void (saved.payout(4).utr = saved.payout(0).utr),
+  },
+  'legal edges only': {
+    'a payout that has not done its steps': (saved) => void (saved.payout(0).stepsDone = 1),
+    'an illegal edge ahead': (saved) => void saved.payout(4).timeline.push(step('FAILED', 91)),
+  },
+  'more of its steps': {
+    'a payout with more steps done than it has': (saved) => void (saved.payout(0).stepsDone = 3),
+  },
+  'it does not hold that balance + PENDING': {
+    'more money than its entries': (saved) => void (saved.head.wallet.balancePaise += 1),
+    'money that nobody put in': (saved) => void (saved.head.wallet.putInPaise += 1),
+  },
+  'money out is in PENDING': {
+    'money that is out twice': (saved) => void (saved.head.wallet.paidOutPaise += 1),
+  },
+  'the newest entry shows the balance': {
+    'a balance that its entries do not show': (saved) => {
       saved.head.wallet.balancePaise += 1;
       saved.head.wallet.putInPaise += 1;
     },
-  ],
-  [
-    'another opening balance',
-    'its opening balance is another',
-    (saved) => void (saved.head.openingBalancePaise += 1),
-  ],
-  // requests
-  [
-    'a request that is there twice',
-    'out of order',
-    (saved) => saved.put({ request: saved.of('request')[0] }),
-  ],
-  [
-    'a request whose number was not given',
-    'has a number that was not given',
-    (saved) => void (saved.of('request').at(-1)!.nth = 1000),
-  ],
-  // the rest
-  [
-    'a clock before 1970',
-    'its clock is before 1970',
-    (saved) => void (saved.head.clock = { frozenAtMs: null, aheadMs: -LATEST_MS }),
-  ],
-  [
-    'a scenario that is none',
-    'cannot be used here',
-    (saved) => void (saved.head.scenario.source.document = { rules: 5 }),
-  ],
-  [
-    'no scenario at all',
-    'cannot be used here',
-    (saved) => void delete (saved.head.scenario.source as { document?: unknown }).document,
-  ],
-  [
-    'overrides with too many patterns together',
-    'brings the regular expressions to 21',
-    (saved) =>
-      saved.put(
-        ...['a', 'b', 'c'].map((name) => {
-          const header = Object.fromEntries(
-            Array.from({ length: 7 }, (_, nth) => [`x-${nth}`, { matches: 'a' }]),
-          );
-          return { rule: { name, match: { header }, effect: { delay: '1ms' } } };
-        }),
-      ),
-  ],
-  ['an override that is none', 'cannot be used here', (saved) => saved.put({ rule: { name: 'x' } })],
-  [
-    'two rules of one name',
-    'two overrides have the same name',
-    (saved) => saved.put({ rule: saved.of('rule')[0] }),
-  ],
-  [
-    'more overrides than there may be',
-    'more than 100 overrides',
-    (saved) =>
-      saved.put(
-        ...Array.from({ length: 99 }, (_, nth) => ({ rule: { name: `r${nth}`, effect: { delay: '1ms' } } })),
-      ),
-  ],
-  [
-    'more attempts than there may be',
-    'more than 20000 attempts',
-    (saved) =>
-      saved.put(
-        ...Array.from({ length: 20_001 }, (_, nth) => ({
-          attempts: { of: `initiate x${nth}`, count: 1, payout: 0, isRecent: true },
-        })),
-      ),
-  ],
-  [
-    'more rules counted than there may be',
-    'more than 100000 rules',
-    (saved) => {
+  },
+  'its opening balance is another': {
+    'another opening balance': (saved) => void (saved.head.openingBalancePaise += 1),
+  },
+  'its requests are out of order': {
+    'a request that is there twice': (saved) => saved.put({ request: saved.of('request')[0] }),
+  },
+  'has a number that was not given': {
+    'a request whose number was not given': (saved) => void (saved.of('request').at(-1)!.nth = 1000),
+  },
+  'its clock is before 1970': {
+    'a clock before 1970': (saved) => void (saved.head.clock = { frozenAtMs: null, aheadMs: -LATEST_MS }),
+  },
+  'cannot be used here': {
+    'a scenario that is none': (saved) => void (saved.head.scenario.source.document = { rules: 5 }),
+    'no scenario at all': (saved) =>
+      void delete (saved.head.scenario.source as { document?: unknown }).document,
+    'an override that is none': (saved) => saved.put({ rule: { name: 'x' } }),
+  },
+  'brings the regular expressions to 21': {
+    'overrides with too many patterns together': (saved) => {
+      const headers = Array.from({ length: 7 }, (_, nth) => [`x-${nth}`, { matches: 'a' }]);
+      const match = { header: Object.fromEntries(headers) as object };
+      saved.put(...['a', 'b', 'c'].map((name) => ({ rule: { name, match, effect: { delay: '1ms' } } })));
+    },
+  },
+  'two overrides have the same name': {
+    'two rules of one name': (saved) => saved.put({ rule: saved.of('rule')[0] }),
+  },
+  'more than 100 overrides': {
+    'more overrides than there may be': (saved) => {
+      for (let nth = 1; nth < 100; nth += 1)
+        saved.put({ rule: { name: `r${nth}`, effect: { delay: '1ms' } } });
+    },
+  },
+  'more than 20000 attempts': {
+    'more attempts than there may be': (saved) => {
+      for (let nth = 0; nth <= 20_000; nth += 1)
+        saved.put({ attempts: { of: `initiate x${nth}`, count: 1, payout: 0, isRecent: true } });
+    },
+  },
+  'more than 100000 rules': {
+    'more rules counted than there may be': (saved) => {
       for (let nth = 0; nth <= 100_000; nth += 1)
         saved.put({ use: { rule: `x/${nth}`, matched: 1, taken: 1 } });
     },
-  ],
-])('a snapshot with a value that no world has is refused', (_what, why, tamper) => {
+  },
+};
+
+testRows(
+  Object.entries(CONTRADICTIONS).flatMap(([why, cases]) =>
+    Object.entries(cases).map(([what, tamper]) => [what, why, tamper] as const),
+  ),
+)('a snapshot with a value that no world has is refused', (_what, why, tamper) => {
   const saved = new Tampered();
   tamper(saved);
   const refusal = refusalOf(() => load(saved.saved));
-  expect(refusal).toMatchObject({ code: 'STATE_REFUSED' });
-  expect(refusal.message).toMatch(new RegExp(why));
+  expect(refusal).toMatchObject({ code: 'STATE_REFUSED', message: expect.stringContaining(why) as string });
 });
 
-test.each<[what: string, change: (saved: Tampered) => void]>([
+testRows<[what: string, change: Tamper]>([
   ['a step ahead whose time has gone by', (saved) => void (saved.payout(4).timeline[1]!.afterMs = 0)],
   ['a step ahead whose read has been', (saved) => void (saved.payout(2).reads = 9)],
   ['a step at which only the UTR comes', (saved) => void (saved.payout(3).timeline[0]!.to = null)],
   ['further steps by reads', (saved) => void (saved.payout(4).timeline[1] = atRead('REVERSED', 7))],
-  [
-    'counters of rules of another scenario',
-    (saved) => saved.put({ use: { rule: 'x/y', matched: 5, taken: 5 } }),
-  ],
-])('a snapshot may have %s', (_what, change) => {
+  ['counters of another scenario', (saved) => saved.put({ use: { rule: 'x/y', matched: 5, taken: 5 } })],
+])('a snapshot may have what its scenario alone does not explain', (_what, change) => {
   const saved = new Tampered();
   change(saved);
   expect(brokenInvariants(load(saved.saved))).toEqual([]);
@@ -419,48 +321,23 @@ function afterFile({ state }: Core): Saved {
 }
 
 describe('a world can be restored from its snapshot', () => {
-  const rules = (effect: object) => ({
-    rules: [{ name: 'r', match: { route: 'initiate' as const }, effect }],
-  });
+  const FOR_EVER = '3650000d'; // ten thousand years
+  const NEVER_READ = Number.MAX_SAFE_INTEGER;
+  const daily = { timeline: [...steps(`SUCCESS ${FOR_EVER}`), { to: 'REVERSED' as const, at: '06:30' }] };
 
-  test.each<[what: string, make: () => Core]>([
-    ['after nothing at all', () => new Core()],
-    ['with an empty wallet', () => new Core({ wallet: { opening_balance: 0 } })],
-    [
-      'with a step planned for ten thousand years',
-      () => new Core(rules({ timeline: [{ to: 'SUCCESS', after: '3650000d' }] })),
-    ],
-    [
-      'with a step at a time of day',
-      () =>
-        new Core(
-          rules({
-            timeline: [
-              { to: 'SUCCESS', after: '3650000d' },
-              { to: 'REVERSED', at: '06:30' },
-            ],
-          }),
-        ),
-    ],
+  testRows<[what: string, ...world: ConstructorParameters<typeof Core>]>([
+    ['with an empty wallet', { wallet: { opening_balance: 0 } }],
+    ['with a step at a time of day after ten thousand years', oneRule(daily)],
     [
       'with a step at a read that nobody will see',
-      () => new Core(rules({ timeline: [{ to: 'SUCCESS', polls: Number.MAX_SAFE_INTEGER }] })),
+      oneRule({ timeline: steps(`SUCCESS read ${NEVER_READ}`) }),
     ],
-    [
-      'with a payout hidden for ever',
-      () => new Core(rules({ not_found: { reads: Number.MAX_SAFE_INTEGER } })),
-    ],
-    [
-      'with a payout hidden for ten thousand years',
-      () => new Core(rules({ not_found: { for: '3650000d' } })),
-    ],
-    [
-      'at the end of the year 9999',
-      () => new Core({ settlement: 'instant' }, { clock: { frozenAtMs: LATEST_MS } }),
-    ],
-    ['at the beginning of 1970', () => new Core({ settlement: 'realistic' }, { clock: { frozenAtMs: 0 } })],
-  ])('%s', (_what, make) => {
-    const world = make();
+    ['with a payout hidden from all reads', oneRule({ not_found: { reads: NEVER_READ } })],
+    ['with a payout hidden for ten thousand years', oneRule({ not_found: { for: FOR_EVER } })],
+    ['at the end of the year 9999', { settlement: 'instant' }, { clock: { frozenAtMs: LATEST_MS } }],
+    ['at the beginning of 1970', { settlement: 'realistic' }, { clock: { frozenAtMs: 0 } }],
+  ])('at the ends of what a world may have', (_what, ...options) => {
+    const world = new Core(...options);
     world.pay('a');
     world.read('a');
     expect(afterFile(world)).toEqual(save(world.state));
@@ -469,13 +346,10 @@ describe('a world can be restored from its snapshot', () => {
   });
 
   test('with the longest texts of any characters, a full wallet, and a step that came later than was planned', () => {
-    const document = timelines({
-      a: [
-        { to: 'SUCCESS', polls: 1 },
-        { to: 'REVERSED', after: '5ms' },
-      ],
+    const world = new Core({
+      ...timelines({ a: 'SUCCESS read 1, REVERSED 5ms' }),
+      dialect: { client_ref_id: { after_402: 'remember' } },
     });
-    const world = new Core({ ...document, dialect: { client_ref_id: { after_402: 'remember' } } });
     const text = '\u{1F4B8}'.repeat(64);
     world.pay(text, {
       beneficiary_name: text,
@@ -493,11 +367,8 @@ describe('a world can be restored from its snapshot', () => {
   });
 
   test('with as many rules as a scenario may have, and of several scenarios that requests chose', () => {
-    const rules = Array.from({ length: 500 }, (_, nth) => ({
-      name: `r${nth}`,
-      skip: 9,
-      effect: { delay: '0ms' },
-    }));
+    const effect = { delay: '0ms' };
+    const rules = Array.from({ length: 500 }, (_, nth) => ({ name: `r${nth}`, skip: 9, effect }));
     const world = new Core();
     const names = ['a', 'b', 'c', 'd', 'e'].slice(0, sized(2, 5));
     for (const name of names) world.submit(balance({ scenario: sourceOf({ rules }, {}, name) }));

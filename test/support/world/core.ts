@@ -72,7 +72,7 @@ export const steps = (text: string): Timeline =>
   text.split(', ').map((step) => {
     const [to, wait, reads] = step.split(' ') as [string, string, string?];
     const when = reads === undefined ? { after: wait } : { polls: Number(reads) };
-    return to === 'UTR' ? { utr: 'now' as const, ...when } : { to: to as 'SUCCESS', ...when };
+    return Object.assign(when, to === 'UTR' ? { utr: 'now' as const } : { to: to as 'SUCCESS' });
   });
 
 /** A scenario that gives each of these references its own timeline. */
