@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
 import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
+import { payMany } from '../support/many-payouts.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
@@ -38,15 +39,13 @@ test('events() with an aborted signal rejects with the reason of the signal', as
   await expect(client().world.events({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 });
 
+/** The events of a stream with this body. */
+const eventsIn = (body: ReadableStream) =>
+  openEvents({ open: () => Promise.resolve(new Response(body)) } as unknown as ControlClient, {});
+
 test('an event stream whose connection breaks fails, and does not just end', async () => {
   const broken = new Error('the connection was reset');
-  const body = new ReadableStream({
-    pull(controller) {
-      controller.error(broken);
-    },
-  });
-  const client = { open: () => Promise.resolve(new Response(body)) } as unknown as ControlClient;
-  const events = await openEvents(client, {});
+  const events = await eventsIn(new ReadableStream({ pull: (controller) => controller.error(broken) }));
   await expect(events.next()).rejects.toBe(broken);
 });
 
@@ -84,4 +83,27 @@ test('a payout that failed before its reference was known leaves no rejection be
   const paid = await Promise.all([world.pay(), world.pay()]);
   const references = paid.map((answer) => answer.client_ref_id);
   expect(new Set(references)).toEqual(new Set(['payout-1', 'payout-2']));
+});
+
+test('requests() returns a journal of more than a thousand entries whole and in order', async () => {
+  const { world } = await clientFor({ journalEntries: 3000 });
+  const count = 1001;
+  await payMany(world, count);
+  const ids = (await world.requests()).map(({ id }) => id);
+  expect(ids).toEqual(Array.from({ length: count }, (_, nth) => nth + 1));
+  expect(await world.requests({ since: 999 })).toHaveLength(count - 999);
+});
+
+test('events arrive intact when their characters are split between chunks', async () => {
+  const data = { from: 'PENDING', client_ref_id: 'बिल ₹5 🙂' };
+  const bytes = Buffer.from(`id: 1\nevent: settlement\ndata: ${JSON.stringify(data)}\n\n`);
+  const body = new ReadableStream({
+    start(controller) {
+      for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+      controller.close();
+    },
+  });
+  const events: unknown[] = [];
+  for await (const event of await eventsIn(body)) events.push(event);
+  expect(events).toEqual([{ id: '1', type: 'settlement', data }]);
 });
