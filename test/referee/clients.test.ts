@@ -4,11 +4,10 @@ import { CHECK_IDS } from '../../src/contract/conduct.ts';
 import { startSandbox, type Sandbox, type World } from '../../src/index.ts';
 import { sized } from '../support/size.ts';
 import { START } from '../support/world/ways-in.ts';
-import { CORRECT } from './clients/correct.ts';
+import { CORRECT, CORRECT_IN_ONE_WORLD } from './clients/correct.ts';
 import { FAULTY_FOLLOWERS } from './clients/faulty-followers.ts';
 import { FAULTY_PAYERS } from './clients/faulty-payers.ts';
 import { BY_ORDER, PATIENT, PayoutApi, watchingHangs, type JudgedClient } from './clients/payout-api.ts';
-import { SECOND_CORRECT } from './clients/second-correct.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -46,10 +45,9 @@ test('for every check there is a client that it finds', () => {
 const complaintsOf = async (client: JudgedClient) =>
   (await findingsOf(client)).filter(({ severity }) => severity !== 'notice');
 
-test.each(SECOND_CORRECT.map((client) => [client.name, client] as const))(
-  'no error and no warning is found in a client that %s',
-  async (_name, client) => expect(await complaintsOf(client)).toEqual([]),
-);
+test.each(CORRECT_IN_ONE_WORLD)('no error and no warning is found in a client that $name', async (client) => {
+  expect(await complaintsOf(client)).toEqual([]);
+});
 
 const FOLDER = new URL('../../fixtures/scenarios/', import.meta.url);
 const textOf = (scenario: string): string => readFileSync(new URL(`${scenario}.yaml`, FOLDER), 'utf8');

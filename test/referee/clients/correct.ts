@@ -1,14 +1,18 @@
 import {
+  BY_REMARKS,
   DAY,
+  MINUTE,
   order,
+  salary,
   SECOND,
+  use,
   type Answer,
   type CorrectClient,
   type Payout,
   type PayoutApi,
 } from './payout-api.ts';
 
-/** Clients that do nothing wrong, whatever the service does. */
+/** Clients that do nothing wrong. */
 
 const isUnknown = ({ http, state }: Answer): boolean =>
   http === 0 || http >= 500 || (http < 300 && state === null);
@@ -52,6 +56,7 @@ async function pay(api: PayoutApi, payout: Payout, pauseMs = SECOND): Promise<An
   return isRefused ? sent : follow(api, payout.client_ref_id, pauseMs);
 }
 
+/** Whatever the service does. */
 export const CORRECT: readonly CorrectClient[] = [
   {
     name: 'pays three orders, one after the other',
@@ -146,6 +151,36 @@ export const CORRECT: readonly CorrectClient[] = [
         if (balance !== null && balance >= order(number).amount) await pay(api, order(number));
       }
       await reconcile(api, ['order-1', 'order-2']);
+    },
+  },
+];
+
+/** Clients that do nothing wrong, each in the world that it needs. */
+export const CORRECT_IN_ONE_WORLD: readonly CorrectClient[] = [
+  {
+    name: 'only ever asks by txn_id',
+    settings: BY_REMARKS,
+    setUp: use('success-then-reversed'),
+    async run(api) {
+      const { txnId } = await api.initiate(salary(1, 'emp-1'));
+      await api.pause(MINUTE);
+      await api.status({ txn_id: txnId! });
+      await api.pause(5 * DAY);
+      await api.status({ txn_id: txnId! });
+      await api.initiate(salary(1, 'emp-1-again'));
+    },
+  },
+  {
+    name: 'sends the same payout with its fields in another order and the amount as 100.0 becomes 100',
+    settings: BY_REMARKS,
+    setUp: use('server-error-after-commit'),
+    async run(api) {
+      const payout = salary(1, 'emp-1', { amount: 100 });
+      await api.initiate(payout);
+      await api.pause(SECOND);
+      await api.initiate(Object.fromEntries(Object.entries(payout).toReversed()));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'emp-1' });
     },
   },
 ];

@@ -5,7 +5,6 @@ import {
   order,
   salary,
   SECOND,
-  under,
   use,
   type FaultyClient,
   type PayoutApi,
@@ -19,10 +18,8 @@ const twoTries = async (api: PayoutApi): Promise<void> => {
     await api.initiate(order(1, { client_ref_id }));
 };
 
-const TRY_1 = { match: { route: 'initiate', client_ref_id: 'try-1' } } as const;
 const LOST = { commit: true, respond: 500 } as const;
 const PAYS_AGAIN = { client_ref_id: { same_body: 'second_payout' } } as const;
-const ORDER_1 = { account: order(1).beneficiary_account, amount: order(1).amount };
 
 export const FAULTY_PAYERS: readonly FaultyClient[] = [
   {
@@ -31,13 +28,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     severity: 'error',
     setUp: use('timeout-after-commit'),
     settings: BY_ORDER,
-    run: twoTries,
-  },
-  {
-    habit: 'a new reference after a 500, by a client that declares nothing',
-    check: 'paid-twice',
-    severity: 'warning',
-    setUp: use('server-error-after-commit'),
     run: twoTries,
   },
   {
@@ -53,14 +43,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a table of payouts that is imported twice',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: use('happy-fast'),
-    settings: { expect: [ORDER_1] },
-    run: twoTries,
-  },
-  {
     habit: 'a retry with a little less money, because the fee was forgotten',
     check: 'paid-twice',
     severity: 'error',
@@ -69,20 +51,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     async run(api) {
       await api.initiate(order(1, { client_ref_id: 'a', amount: 500 }));
       await api.initiate(order(1, { client_ref_id: 'b', amount: 494.1 }));
-    },
-  },
-  {
-    habit: 'a third reference that pays although the second is PENDING and only the first FAILED',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: under({ timeline: [{ to: 'FAILED', after: '2s' }] }, TRY_1),
-    settings: BY_REMARKS,
-    async run(api) {
-      await api.initiate(salary(1, 'try-1'));
-      await api.pause(5 * SECOND);
-      await api.status({ client_ref_id: 'try-1' });
-      await api.initiate(salary(1, 'try-2'));
-      await api.initiate(salary(1, 'try-3'));
     },
   },
   {
@@ -121,13 +89,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     check: 'same-reference-at-once',
     severity: 'warning',
     run: (api) => api.initiateAtOnce([order(1), order(1)]),
-  },
-  {
-    habit: 'one reference sent three times at once to a service that pays for each',
-    check: 'same-reference-at-once',
-    severity: 'error',
-    setUp: use({ dialect: PAYS_AGAIN }),
-    run: (api) => api.initiateAtOnce([order(1), order(1), order(1)]),
   },
   {
     habit: 'the number of the attempt in the remarks',
