@@ -129,6 +129,15 @@ export const evidenceOf = (
 /** Says which references belong to one order. */
 export const ORDERS = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
 
+/** A table that expects so many payouts of ₹100 to the usual account. */
+export const expecting = (times: number) => ({ expect: [{ account: '000123456789', amount: 100, times }] });
+
+/** A request that is under way. */
+export const underWay = (change: Partial<JournalEntry> = {}): Line => ({
+  http: 0,
+  change: { outcome: 'pending', duration_ms: null, ended_after: null, ...change },
+});
+
 /** A payout that was made, although its client saw a 500. */
 export const lost: Line = { http: 500, change: { committed: true } };
 

@@ -8,7 +8,18 @@ import {
 import type { Evidence } from '../../src/referee/case.ts';
 import { mergedReport } from '../../src/referee/judge.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
-import { checkOf, creditAt, evidenceOf, lost, ORDERS, payoutOf, reportOn, type Line } from './journal-of.ts';
+import {
+  checkOf,
+  creditAt,
+  evidenceOf,
+  expecting,
+  lost,
+  ORDERS,
+  payoutOf,
+  reportOn,
+  underWay,
+  type Line,
+} from './journal-of.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const DAY = 86_400_000;
@@ -19,7 +30,7 @@ function verdictOf(id: CheckId, evidence: Evidence, settings: RefereeSettingsInp
 }
 
 /** The evidence on a client that may go on. */
-const underWay = (...given: Parameters<typeof evidenceOf>): Evidence => ({
+const stillRunning = (...given: Parameters<typeof evidenceOf>): Evidence => ({
   ...evidenceOf(...given),
   clientEnded: false,
 });
@@ -33,8 +44,7 @@ const again = (reference: string, line: Line = {}): Line => ({ reference, ...lin
 test('a report has every check once, in the order of the table; without requests, none was exercised', () => {
   const { checks, passed, counts } = reportOn(evidenceOf([]));
   expect(checks.map(({ id }) => id)).toEqual(CHECK_IDS);
-  expect(passed).toBe(true);
-  expect(counts).toMatchObject({ error: 0, passed: 0, not_exercised: CHECK_IDS.length });
+  expect([passed, counts.not_exercised]).toEqual([true, CHECK_IDS.length]);
 });
 
 test('a report calls a world by the name in the settings, by its own name, or as the caller does', () => {
@@ -87,6 +97,9 @@ const missing = status({ http: 404 });
 const sees = (state: string): Line => status({ state });
 const replaysFailed: Line = { state: 'FAILED', change: { committed: false, replayed: true } };
 const busy = (http: number): Line => ({ http, headers: { 'Retry-After': '30' } });
+/** Two sends that were refused, the first at this balance and the second at that one. */
+const refusedAt = (balance_after: number, balance_before: number): Line[] =>
+  [{ balance_after }, { balance_before }].map((change) => ({ http: 402, change }));
 const times = (count: number, line: Line): Line[] => Array.from({ length: count }, () => line);
 /** Requests at these minutes of the world's clock, whatever the time on the wall. */
 const atMinutes = (lines: readonly Line[], ...minutes: readonly number[]): Line[] =>
@@ -95,20 +108,27 @@ const atMinutes = (lines: readonly Line[], ...minutes: readonly number[]): Line[
     return { ...line, change: { ...line.change, at } };
   });
 const failing = (...atMs: number[]): Line[] => atMs.map((ms) => ({ http: 500, atMs: ms, tookMs: 0.1 }));
+/** A request that its client left while another one came, as the sandbox noticed after so long. */
+const hangingFor = (tookMs: number): Line => ({
+  http: 0,
+  tookMs,
+  endedAfter: 2,
+  change: { fault: 'hang', outcome: 'fault' },
+});
 /** Requests that the client leaves after 10 s. */
 const timingOut = (...seconds: number[]): Line[] =>
   seconds.map((at) => ({ http: 0, atMs: at * 1000, tookMs: 10_000 }));
 
 type VerdictCase = [check: CheckId, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput];
 const VERDICTS: readonly VerdictCase[] = [
-  ['paid-twice', 'not_exercised', [{ state: 'SUCCESS' }], ORDERS],
   ['paid-twice', 'passed', [unknown, PENDING], ORDERS],
   ['paid-twice', 'passed', [unknown, sees('FAILED'), again(B, PENDING)], ORDERS],
   ['paid-twice', 'passed', [unknown, sees('REVERSED'), again(B)], ORDERS],
+  ['paid-twice', 'found error', [PENDING, sees('FAILED'), sees('SUCCESS'), again(B)], ORDERS],
+  // only the first has FAILED
+  ['paid-twice', 'found error', [PENDING, sees('FAILED'), again(B, PENDING), again('order-1-c')], ORDERS],
   ['paid-twice', 'not_exercised', [{ http: 402 }, again(B, PENDING)], ORDERS],
   ['paid-twice', 'found warning', [unknown, { http: 402 }, again(B)], ORDERS],
-  // a 200 whose body is not JSON
-  ['paid-twice', 'found error', [{ http: 200, change: { committed: true } }, again(B)], ORDERS],
   ['paid-twice', 'found warning', [unknown, missing, again(B)], ORDERS],
   ['paid-twice', 'inconclusive', [unknown, again('order-2', { body: { amount: 5 } })]],
   ['paid-twice', 'found notice', [unknown, again('order-2')]],
@@ -121,12 +141,6 @@ const VERDICTS: readonly VerdictCase[] = [
   ['paid-twice', 'found error', [{ http: 402 }, again(B, PENDING), {}], ORDERS],
   // the reference whose payout FAILED made another one, as some dialects let it
   ['paid-twice', 'found error', [FAILED, PENDING, again(B)], ORDERS],
-  [
-    'paid-twice',
-    'not_exercised',
-    [PENDING, again('b', PENDING)],
-    { expect: [{ account: '000123456789', amount: 100, times: 2 }] },
-  ],
   ['paid-twice', 'found error', [PENDING, again('b', PENDING)], { intent: 'beneficiary_account' }],
   ['paid-twice', 'found warning', [unknown, again('b', { body: { remarks: 'x' } })], { intent: 'amount' }],
   ['same-payout-at-once', 'found error', [{ endedAfter: 2 }, again(B)], ORDERS],
@@ -134,30 +148,19 @@ const VERDICTS: readonly VerdictCase[] = [
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('other-2')], ORDERS],
   ['same-payout-at-once', 'not_exercised', [{}, again(B)], ORDERS],
   ['paid-twice', 'not_exercised', [missing], ORDERS],
-  [
-    'same-payout-at-once',
-    'passed',
-    [{ endedAfter: 2 }, again('order-2')],
-    { expect: [{ account: '000123456789', amount: 100, times: 2 }] },
-  ],
+  ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], expecting(2)],
   ['same-payout-at-once', 'found notice', [{ endedAfter: 2 }, again('order-2')]],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('order-2', { body: { amount: 5 } })]],
   ['same-reference-at-once', 'found warning', [{ endedAfter: 2 }, { change: { committed: false } }]],
   ['same-reference-at-once', 'found error', [{ endedAfter: 2 }, {}]],
   ['same-reference-at-once', 'passed', [{}, {}]],
   // the journal says what overlapped, also while another request is under way
-  [
-    'same-reference-at-once',
-    'passed',
-    [
-      { atMs: 0, tookMs: 10 },
-      { atMs: 5 },
-      { route: 'balance', http: 0, change: { outcome: 'pending', duration_ms: null, ended_after: null } },
-    ],
-  ],
+  ['same-reference-at-once', 'passed', [{ atMs: 0, tookMs: 10 }, { atMs: 5 }, underWay()]],
+  // its client left the first, which the sandbox noticed late, or only after that
+  ['same-reference-at-once', 'passed', [hangingFor(1900), {}]],
+  ['same-reference-at-once', 'found warning', [hangingFor(2100), {}]],
   ['same-reference-at-once', 'not_exercised', [{}, again('order-2')]],
   ['reference-reused', 'found error', [PENDING, { body: { amount: 5 } }]],
-  ['reference-reused', 'found error', [unknown, { body: { remarks: 'try 2' } }]],
   ['reference-reused', 'passed', [{ http: 400, body: { amount: -1 } }, {}]],
   ['reference-reused', 'passed', [unknown, {}]],
   ['reference-reused', 'not_exercised', [{}]],
@@ -169,7 +172,6 @@ const VERDICTS: readonly VerdictCase[] = [
     'found warning',
     [{ ...PENDING, tookMs: 1500, endedAfter: 2 }, sees('SUCCESS'), { change: { committed: false } }],
   ],
-  ['resent-after-success', 'passed', [sees('SUCCESS'), sees('SUCCESS')]],
   ['resent-after-success', 'passed', [sees('SUCCESS'), sees('REVERSED'), {}]],
   ['resent-after-success', 'not_exercised', [PENDING, {}]],
   ['resent-after-failure', 'found notice', [PENDING, sees('FAILED'), again('order-1', replaysFailed)]],
@@ -184,25 +186,18 @@ const VERDICTS: readonly VerdictCase[] = [
   // the reference whose payout FAILED made another one, as some dialects let it
   ['never-asked', 'found warning', [FAILED, lost]],
   ['never-asked', 'inconclusive', [unknown, { http: 429 }, status({ http: 500 })]],
-  ['never-asked', 'inconclusive', [unknown, status({ http: 429 })]],
   ['never-asked', 'passed', [unknown, missing]],
   // asked only while it was under way
   ['never-asked', 'found warning', [{ ...unknown, tookMs: 1500, endedAfter: 2 }, missing]],
   // asked after it was left, which the sandbox noticed late
-  [
-    'never-asked',
-    'passed',
-    [{ http: 0, tookMs: 1500, endedAfter: 2, change: { fault: 'hang', outcome: 'fault' } }, missing],
-  ],
+  ['never-asked', 'passed', [hangingFor(1500), missing]],
   ['never-asked', 'inconclusive', [unknown, status(unknown)]],
-  ['never-asked', 'passed', [unknown, status(unknown), sees('SUCCESS')]],
+  ['never-asked', 'inconclusive', [unknown, status({ http: 429 })]],
   ['never-asked', 'passed', [unknown, PENDING]],
   ['never-asked', 'not_exercised', [{ http: 400 }, { http: 429 }]],
   // a rule with `commit: true` answered it so
   ['never-asked', 'inconclusive', [{ http: 429, change: { committed: true } }]],
-  ['never-asked', 'not_exercised', [{ http: 429, change: { committed: true } }, PENDING]],
   ['not-found-believed', 'found warning', [PENDING, missing]],
-  ['not-found-believed', 'found warning', [lost, missing]],
   ['not-found-believed', 'passed', [PENDING, missing, sees('PENDING')]],
   ['not-found-believed', 'passed', [PENDING, missing, PENDING]],
   ['not-found-believed', 'inconclusive', [lost, missing, status({ http: 500 })]],
@@ -215,7 +210,6 @@ const VERDICTS: readonly VerdictCase[] = [
     [{ state: 'PENDING', tookMs: 1500, endedAfter: 2 }, status({ http: 404, tookMs: 600 })],
   ],
   ['not-found-believed', 'not_exercised', [unknown, missing]],
-  ['retry-after-ignored', 'found warning', [busy(429), PENDING]],
   // a timer may fire a little early
   ['retry-after-ignored', 'passed', [busy(429), { atMs: 28_520 }]],
   ['retry-after-ignored', 'found warning', [busy(429), { atMs: 28_000 }]],
@@ -224,11 +218,8 @@ const VERDICTS: readonly VerdictCase[] = [
   ['retry-after-ignored', 'not_exercised', [{ ...busy(429), change: { outcome: 'client_gone' } }, {}]],
   ['retry-after-ignored', 'not_exercised', [busy(500), {}]],
   ['retry-after-ignored', 'not_exercised', [busy(503), again('order-2')]],
-  ['retry-after-ignored', 'not_exercised', [{ http: 429 }, {}]],
   ['retry-after-ignored', 'not_exercised', [{ http: 429, headers: { 'Retry-After': '1.5' } }, {}]],
-  ['no-backoff', 'found notice', [unknown, unknown, unknown, unknown]],
   ['no-backoff', 'passed', failing(0, 1, 3, 7)],
-  ['no-backoff', 'passed', failing(0, 1000, 3000, 5000)],
   // neither grow much nor are equal
   ['no-backoff', 'inconclusive', failing(0, 1000, 2200, 3500)],
   ['no-backoff', 'inconclusive', failing(0, 1000, 2050, 3060)],
@@ -263,13 +254,8 @@ const VERDICTS: readonly VerdictCase[] = [
   // the reference was what was wrong
   ['refusal-repeated', 'passed', [{ http: 400, change: { answer: NAMES_REFERENCE } }, again('another')]],
   ['refusal-repeated', 'not_exercised', [{ http: 409 }, { http: 409 }]],
+  ['refusal-repeated', 'not_exercised', times(2, { http: 400, change: { code: 'DUPLICATE_REFERENCE' } })],
   ['refusal-repeated', 'not_exercised', [unknown, { http: 400 }, { http: 400 }]],
-  [
-    'refusal-repeated',
-    'not_exercised',
-    [400, 400].map((http) => ({ http, change: { code: 'DUPLICATE_REFERENCE' } })),
-  ],
-  ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402 }]],
   ['unfunded-retry', 'passed', [{ http: 402 }, { http: 402, atMs: 60_010 }]],
   ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402, atMs: 59_000 }]],
   ['unfunded-retry', 'found warning', [{ http: 402 }, { http: 402 }, { route: 'balance', balance: 5 }]],
@@ -277,14 +263,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['unfunded-retry', 'found warning', [{ http: 402 }, { route: 'balance', balance: 99 }, { http: 402 }]],
   ['unfunded-retry', 'passed', [{ http: 402 }, { route: 'balance', balance: 100 }, { http: 402 }]],
   ['unfunded-retry', 'passed', [{ http: 402 }, again('order-2')]],
-  [
-    'unfunded-retry',
-    'passed',
-    [
-      { http: 402, change: { balance_after: 5 } },
-      { http: 402, change: { balance_before: 6 } },
-    ],
-  ],
+  ['unfunded-retry', 'passed', refusedAt(5, 6)],
   ['unfunded-retry', 'not_exercised', [{}]],
   ['poll-storm', 'found warning', times(31, sees('PENDING'))],
   ['poll-storm', 'passed', times(30, sees('PENDING'))],
@@ -295,7 +274,6 @@ const VERDICTS: readonly VerdictCase[] = [
   ['poll-storm', 'found warning', [{}, status({ atMs: 89_000 })], NPCI],
   ['poll-storm', 'passed', [{}, status({ atMs: 90_000 })], NPCI],
   ['poll-storm', 'passed', [missing, {}], NPCI],
-  ['poll-storm', 'passed', atMinutes([{}, status()], 0, 2), NPCI],
   ['poll-storm', 'passed', atMinutes(times(4, status()), 0, 60, 120, 180), NPCI],
   ['poll-storm', 'found warning', [1, 2, 3, 4].map((hours) => status({ atMs: hours * 1_800_000 })), NPCI],
   ['poll-storm', 'passed', [1, 2, 3, 4].map((hours) => status({ atMs: hours * 3_600_000 })), NPCI],
@@ -303,7 +281,6 @@ const VERDICTS: readonly VerdictCase[] = [
   ['no-timeout', 'found warning', [{ http: 0, tookMs: 10_001, change: { fault: 'hang' } }]],
   ['no-timeout', 'passed', [{ http: 0, tookMs: 10_000, change: { fault: 'hang' } }]],
   ['no-timeout', 'found warning', [{ tookMs: 11 }], { limits: { patience: '10ms' } }],
-  ['no-timeout', 'found warning', [status({ tookMs: 11 })], { limits: { patience: '10ms' } }],
   ['no-timeout', 'not_exercised', [{ tookMs: 9000 }]],
   ['amount-not-paise', 'found error', [{ body: { amount: 10.005 } }]],
   ['amount-not-paise', 'found error', [{ body: { amount: '10' } }]],
@@ -312,7 +289,6 @@ const VERDICTS: readonly VerdictCase[] = [
   ['balance-race', 'found notice', [{ route: 'balance', balance: 100 }, { http: 402 }]],
   ['balance-race', 'passed', [{ route: 'balance', balance: 99 }, { http: 402 }]],
   ['balance-race', 'passed', [{ route: 'balance', balance: 100, endedAfter: 2 }, { http: 402 }]],
-  ['balance-race', 'not_exercised', [{ route: 'balance', balance: 100 }, {}]],
   ['balance-race', 'not_exercised', [{ http: 402 }, { route: 'balance', balance: 100 }]],
   ['expectation-missed', 'not_exercised', [{}]],
 ];
@@ -340,8 +316,9 @@ test('money that came in between two sends excuses the second after a 402', () =
   expect(verdictOf('unfunded-retry', evidenceOf(lines, { entries: [creditAt(500)] }))).toBe('passed');
   expect(verdictOf('unfunded-retry', evidenceOf(lines, { entries: [creditAt(1500)] }))).toBe('found warning');
   // it came before the first, at the same time of a frozen clock, as the balances show
-  const known = [{ balance_after: 5 }, { balance_before: 5 }].map((change) => ({ http: 402, change }));
-  expect(verdictOf('unfunded-retry', evidenceOf(known, { entries: [creditAt(0)] }))).toBe('found warning');
+  expect(verdictOf('unfunded-retry', evidenceOf(refusedAt(5, 5), { entries: [creditAt(0)] }))).toBe(
+    'found warning',
+  );
 });
 
 test('no message calls a payout paid whose money was returned', () => {
@@ -377,7 +354,6 @@ test('no more counts as too much than is out in the end', () => {
       'order-1-b and order-1-c are further payments of order-1: ₹100.00 too much (order-1 is FAILED, which the client did not know then)',
     amount: 100,
   });
-  expect(firstOf('SUCCESS', 'SUCCESS', 'SUCCESS')).toMatchObject({ amount: 200 });
 });
 
 test('a payout that nobody asked for is reported beside the sends that were under way together', () => {
@@ -402,13 +378,12 @@ test('a reference belongs to the payout that it made, not to a send that was ref
 });
 
 test('a table counts no payment that the intent shows to be too much, and every other', () => {
-  const table = (expected: number) => ({
-    ...ORDERS,
-    expect: [{ account: '000123456789', amount: 100, times: expected }],
-  });
   const messages = (expected: number, lines: readonly Line[], references: readonly string[]) => {
     const payouts = references.map((reference) => payoutOf(reference, [['SUCCESS', 500]]));
-    const report = checkOf('paid-twice', evidenceOf(lines, { payouts }), table(expected));
+    const report = checkOf('paid-twice', evidenceOf(lines, { payouts }), {
+      ...ORDERS,
+      ...expecting(expected),
+    });
     return report.findings.map(({ message }) => message.replace('000123456789', 'account'));
   };
   const three = [lost, again(B), again('order-2')];
@@ -435,11 +410,12 @@ test('the advice after a second payment for a PENDING one is to wait until that 
   expect(fixOf(lost, again(B))).toBe('read the status of order-1, or send order-1 again');
 });
 
-test('without a ledger, nobody knows whether a repeated reference was paid again', () => {
-  const sends = (committed: boolean | null): Evidence => ({
-    ...evidenceOf([{ ...unknown, change: { committed } }, PENDING]),
-    ledger: null,
-  });
+test('without a ledger, an error is a warning, and nobody knows whether a repeated reference was paid again', () => {
+  const saved = (...lines: Line[]): Evidence => ({ ...evidenceOf(lines), ledger: null });
+  const wrong = saved({ body: { amount: 0.001 } });
+  expect(verdictOf('amount-not-paise', wrong)).toBe('found warning');
+  expect(reportOn(wrong).passed).toBe(true);
+  const sends = (committed: boolean | null) => saved({ ...unknown, change: { committed } }, PENDING);
   expect(verdictOf('paid-more-often', sends(null), ORDERS)).toBe('inconclusive');
   expect(verdictOf('paid-more-often', sends(false), ORDERS)).toBe('passed');
 });
@@ -465,118 +441,76 @@ test('a 500 is no reason to pay an account again once the SUCCESS of its payout 
   expect(often({ ...lost, tookMs: 3000, endedAfter: 2 }, other)).toBe('found warning');
 });
 
-test.each([
-  ['passed', 61_000, 1000],
-  ['found warning', 1000, 61_000],
-])(
-  'a Retry-After that is a date has %s after %d ms of world time and %d ms of the machine',
-  (verdict, atMs, wallMs) => {
-    const headers = { 'Retry-After': 'Thu, 15 Jan 2026 10:31:00 GMT' };
-    for (const year of ['2026', '2027']) {
-      const wall = (ms: number) => ({ wall_at: `${year}-01-15T10:3${Math.floor(ms / 60_000)}:01.000Z` });
-      const lines: Line[] = [
-        { http: 429, headers, change: wall(0) },
-        { atMs, change: wall(wallMs) },
-      ];
-      expect(verdictOf('retry-after-ignored', evidenceOf(lines))).toBe(verdict);
-    }
-  },
-);
-
-test('a payout last seen PENDING counts as forgotten only if its client pays others later', () => {
+test('a payout last seen PENDING counts as forgotten only if its client sends requests after it settled', () => {
   const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 2000]])] };
-  const sent: Line = { state: 'PENDING' };
-  const other = again('order-2', { state: 'PENDING', atMs: DAY });
-  expect(verdictOf('pending-left', evidenceOf([sent, other], paid))).toBe('found notice');
-  expect(verdictOf('pending-left', underWay([sent, other], paid))).toBe('inconclusive');
-  expect(verdictOf('pending-left', evidenceOf([sent], paid))).toBe('not_exercised');
-  expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 1999 }], paid))).toBe('not_exercised');
-  expect(verdictOf('pending-left', evidenceOf([sent, { ...other, atMs: 2000 }], paid))).toBe('found notice');
-  const stale = status({ ...sent, atMs: 3000 }); // its client was gone after that
-  expect(verdictOf('pending-left', evidenceOf([sent, stale], paid))).toBe('not_exercised');
-  expect(verdictOf('pending-left', evidenceOf([sent, other]))).toBe('not_exercised');
+  const verdict = (...lines: Line[]) => verdictOf('pending-left', evidenceOf(lines, paid));
+  const other = (atMs: number) => again('order-2', { state: 'PENDING', atMs });
+  const seen = (state: string) => status({ state, atMs: 3000 });
+  expect(verdict(PENDING, other(2000))).toBe('found notice');
+  expect(verdictOf('pending-left', stillRunning([PENDING, other(2000)], paid))).toBe('inconclusive');
+  expect(verdict(PENDING)).toBe('not_exercised');
+  expect(verdict(PENDING, other(1999))).toBe('not_exercised');
+  expect(verdict(PENDING, seen('PENDING'))).toBe('not_exercised'); // its client was gone after that
+  expect(verdictOf('pending-left', evidenceOf([PENDING, other(DAY)]))).toBe('not_exercised');
+  expect(verdict(unknown, other(1000))).toBe('not_exercised');
+  expect(verdict(PENDING, seen('SUCCESS'))).toBe('passed');
+  expect(verdict(PENDING, seen('SUCCESS'), seen('PENDING'), other(DAY))).toBe('passed'); // a stale read
 });
 
-test('pending-left passes only for a client that has followed every payout that it saw PENDING', () => {
-  const settled = (...references: string[]) => ({
-    payouts: references.map((reference) => payoutOf(reference, [['SUCCESS', 2000]])),
-  });
-  const one: Line[] = [{ state: 'PENDING' }, status({ state: 'SUCCESS', atMs: 3000 })];
-  const two = again('order-2', { state: 'PENDING', atMs: 1000 });
-  expect(verdictOf('pending-left', evidenceOf([unknown, two], settled('order-1')))).toBe('not_exercised');
-  expect(verdictOf('pending-left', evidenceOf(one, settled('order-1')))).toBe('passed');
-  const left = evidenceOf([one[0]!, two, status({ state: 'SUCCESS', atMs: 1500 })], {
-    payouts: [payoutOf('order-1', [['SUCCESS', 1500]]), payoutOf('order-2', [['SUCCESS', 2000]])],
-  });
+test('pending-left does not pass for a client that has followed only one of its payouts', () => {
+  const left = evidenceOf(
+    [PENDING, again(B, { state: 'PENDING', atMs: 1000 }), status({ state: 'SUCCESS', atMs: 1500 })],
+    { payouts: [payoutOf('order-1', [['SUCCESS', 1500]]), payoutOf(B, [['SUCCESS', 2000]])] },
+  );
   expect(checkOf('pending-left', left)).toMatchObject({
     verdict: 'inconclusive',
-    reason: 'the client sent no more requests after order-2 had settled, last seen PENDING',
+    reason: 'the client sent no more requests after order-1-b had settled, last seen PENDING',
   });
 });
 
 test('a reversal counts as unseen only if its client saw the SUCCESS and pays others later', () => {
-  const steps = [
-    ['SUCCESS', 500],
-    ['REVERSED', DAY],
-  ] as const;
-  const reversed = { payouts: [payoutOf('order-1', steps)] };
-  const saw: Line[] = [{ state: 'PENDING' }, status({ state: 'SUCCESS' })];
+  const reversed = {
+    payouts: [
+      payoutOf('order-1', [
+        ['SUCCESS', 500],
+        ['REVERSED', DAY],
+      ]),
+    ],
+  };
+  const verdict = (...lines: Line[]) => verdictOf('reversal-unseen', evidenceOf(lines, reversed));
+  const saw = [PENDING, sees('SUCCESS')];
   const later = again('order-2', { atMs: 2 * DAY });
-  const seen = status({ state: 'REVERSED', atMs: 2 * DAY });
-  expect(verdictOf('reversal-unseen', evidenceOf([...saw, later], reversed))).toBe('found warning');
-  expect(verdictOf('reversal-unseen', underWay([...saw, later], reversed))).toBe('inconclusive');
-  expect(verdictOf('reversal-unseen', evidenceOf(saw, reversed))).toBe('not_exercised');
-  expect(verdictOf('reversal-unseen', evidenceOf([...saw, seen, later], reversed))).toBe('passed');
-  expect(verdictOf('reversal-unseen', evidenceOf([saw[0]!, later], reversed))).toBe('not_exercised');
+  expect(verdict(...saw, later)).toBe('found warning');
+  expect(verdictOf('reversal-unseen', stillRunning([...saw, later], reversed))).toBe('inconclusive');
+  expect(verdict(...saw)).toBe('not_exercised');
+  expect(verdict(...saw, status({ state: 'REVERSED', atMs: 2 * DAY }), later)).toBe('passed');
+  expect(verdict(PENDING, later)).toBe('not_exercised');
 });
 
-test('a payout of the table that was not made is missed once the client sends no more', () => {
-  const expected = { expect: [{ account: '000123456789', amount: 100 }] };
-  expect(verdictOf('expectation-missed', evidenceOf([]), expected)).toBe('found error');
-  expect(verdictOf('expectation-missed', underWay([]), expected)).toBe('inconclusive');
-});
-
-test('the expected payouts are compared with what the ledger shows as paid', () => {
-  const expected = { expect: [{ account: '000123456789', amount: 100 }] };
+test('the expected payouts are compared with what the ledger shows as paid, a missing one once the client has ended', () => {
   const paid = payoutOf('order-1', [['SUCCESS', 500]]);
-  const sent: Line = { state: 'PENDING' };
-  const ledger = (...payouts: (typeof paid)[]) => evidenceOf([sent, again('order-2', sent)], { payouts });
   const failed = payoutOf('order-2', [['FAILED', 500]]);
   const second = payoutOf('order-2', []);
   const wrong = payoutOf('order-2', [], { amount: 99 });
-  expect(verdictOf('expectation-missed', ledger(paid, failed), expected)).toBe('passed');
-  expect(verdictOf('paid-twice', ledger(paid, failed), expected)).toBe('not_exercised');
-  expect(verdictOf('paid-twice', ledger(paid, second), expected)).toBe('found error');
-  expect(verdictOf('expectation-missed', ledger(failed), expected)).toBe('found error');
-  expect(JSON.stringify(reportOn(ledger(failed), expected))).toContain(
-    '000123456789: not paid ₹100.00, expected once',
-  );
-  expect(verdictOf('expectation-missed', ledger(paid, wrong), expected)).toBe('found error');
-  expect(verdictOf('expectation-missed', ledger(wrong), expected)).toBe('found error error');
-  const forgotten = { ...evidenceOf([], { payouts: [paid, second] }), evicted: 2 };
-  expect(verdictOf('paid-twice', forgotten, expected)).toBe('found error');
-});
-
-test('a client that left a hanging request may send it again, though the sandbox noticed that late', () => {
-  const left: Line = { http: 0, tookMs: 1900, endedAfter: 2, change: { fault: 'hang', outcome: 'fault' } };
-  expect(verdictOf('same-reference-at-once', evidenceOf([left, {}]))).toBe('passed');
-  const kept = { ...left, tookMs: 2100 };
-  expect(verdictOf('same-reference-at-once', evidenceOf([kept, {}]))).toBe('found warning');
+  const missed = (...payouts: (typeof paid)[]) =>
+    verdictOf('expectation-missed', evidenceOf([PENDING, again('order-2')], { payouts }), expecting(1));
+  expect(missed(paid, failed)).toBe('passed');
+  expect(missed(failed)).toBe('found error');
+  expect(missed(paid, wrong)).toBe('found error');
+  expect(missed(wrong)).toBe('found error error');
+  expect(verdictOf('expectation-missed', stillRunning([]), expecting(1))).toBe('inconclusive');
+  expect(checkOf('expectation-missed', evidenceOf([]), expecting(1)).findings).toMatchObject([
+    { message: '000123456789: not paid ₹100.00, expected once' },
+  ]);
+  const twice = (other: typeof paid): Evidence => ({ ...evidenceOf([], { payouts: [paid, other] }) });
+  expect(verdictOf('paid-twice', twice(failed), expecting(1))).toBe('not_exercised');
+  expect(verdictOf('paid-twice', { ...twice(second), evicted: 2 }, expecting(1))).toBe('found error');
 });
 
 test('a request that still hangs counts as waiting until now', () => {
-  const hanging: Line = { http: 0, change: { outcome: 'pending', duration_ms: null, ended_after: null } };
-  const evidence = evidenceOf([hanging]);
-  const at = (wall_now: string) => verdictOf('no-timeout', { ...evidence, wall_now });
+  const at = (wall_now: string) => verdictOf('no-timeout', { ...evidenceOf([underWay()]), wall_now });
   expect(at('2026-01-15T10:30:10.000Z')).toBe('not_exercised');
   expect(at('2026-01-15T10:30:10.001Z')).toBe('found warning');
-});
-
-test('a stale read does not take back what the client knows', () => {
-  const lines = [{ state: 'PENDING' }, status({ state: 'SUCCESS' }), status({ state: 'PENDING' })];
-  const other = again('order-2', { atMs: DAY });
-  const paid = { payouts: [payoutOf('order-1', [['SUCCESS', 500]])] };
-  expect(verdictOf('pending-left', evidenceOf([...lines, other], paid))).toBe('passed');
 });
 
 test('no check passes when requests were dropped from the journal', () => {
@@ -595,12 +529,6 @@ test('a check that is off finds nothing, and the report shows the reason', () =>
     findings: [],
   });
   expect(counts).toMatchObject({ warning: 0, off: 1 });
-});
-
-test('without a ledger, an error is a warning, and nobody knows what became of payouts', () => {
-  const evidence = { ...evidenceOf([{ body: { amount: 0.001 } }]), ledger: null };
-  expect(verdictOf('amount-not-paise', evidence)).toBe('found warning');
-  expect(reportOn(evidence).passed).toBe(true);
 });
 
 test('a report keeps a hundred findings of a check, and counts the others', () => {
@@ -640,7 +568,7 @@ test('the time to judge a table of expected payouts grows with the payouts, also
   const evidenceFor = (payouts: number) =>
     evidenceOf([], { payouts: Array.from({ length: payouts }, (_, nth) => payoutOf(`order-${nth}`, [])) });
   const sizes = new Map([1000, 16_000].map((payouts) => [payouts, evidenceFor(payouts)]));
-  const expected = { expect: [{ account: '000123456789', amount: 100 }] };
+  const expected = expecting(1);
   const judged = (payouts: number) => verdictOf('paid-twice', sizes.get(payouts)!, expected);
   expect(await growth(1000, judged)).toBeLessThan(LINEAR);
   expect(judged(1000)).toBe('found error');

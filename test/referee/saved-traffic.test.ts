@@ -43,10 +43,8 @@ const read = (state: string, txn_id: string | null = null): Line => ({
 const PAID_AGAIN = ['warning paid-twice', 'warning paid-more-often'];
 
 test.each([
-  ['x is seen FAILED', [sent('x'), read('FAILED'), sent('y')], []],
   ['x is seen REVERSED', [sent('x', 'T1'), read('SUCCESS', 'T1'), read('REVERSED', 'T1'), sent('y')], []],
   ['a stale read follows', [sent('x'), read('FAILED'), read('PENDING'), sent('y')], []],
-  ['x is sent again', [sent('x', 'T1'), read('FAILED', 'T1'), sent('x', 'T2')], []],
   ['x is sent again, without ids', [sent('x'), read('FAILED'), sent('x'), read('SUCCESS')], []],
   ['x is seen SUCCESS', [sent('x'), read('SUCCESS'), sent('y')], PAID_AGAIN],
   [
@@ -236,7 +234,6 @@ test('a HAR that Chromium recorded is judged: timeouts, an error page, half a re
 });
 
 test.each([
-  ['a time that is no date', { startedDateTime: 'yesterday' }, 'startedDateTime', 'must be a time'],
   [
     'a year out of range',
     { startedDateTime: '+275760-09-13T00:00:00.000Z' },
@@ -250,7 +247,6 @@ test.each([
     'must be an absolute URL',
   ],
   ['an endless duration', { time: 1e300 }, 'time', ''],
-  ['a duration that is no number', { time: '5' }, 'time', ''],
 ])(
   'a HAR with %s is refused with the name of the entry, unless the entry is of another service',
   (_what, change, field, reason) => {
@@ -276,10 +272,6 @@ test('a journal and a HAR with a byte order mark are read', () => {
   for (const document of [{ requests: journalOf([{}]) }, har])
     expect(savedTraffic(`\ufeff${JSON.stringify(document)}`).requests).toHaveLength(1);
 });
-
-/** A HAR of requests to these addresses. */
-const foreignHar = (...urls: readonly string[]): string =>
-  JSON.stringify({ log: { entries: urls.map((url) => harEntry(0, 'GET', url, null, {})) } });
 
 /** A HAR of one send whose body was not recorded, of which this is known. */
 const sentWithout = (request: object, creator = 'a proxy'): string => {
@@ -317,10 +309,9 @@ test.each([
   ['a journal of something else', '[{"id":"x"}]', 'requests.0.id is not valid in a journal'],
   [
     'a HAR of another service',
-    foreignHar('/assets/page.css'),
+    JSON.stringify({ log: { entries: [harEntry(0, 'GET', '/assets/page.css', null, {})] } }),
     'it has 1 request, and none is to /payout/initiate, /payout/status or /client/fetchbalance',
   ],
-  ['a HAR of several', foreignHar('/v2/transfers', '/v2/transfers/7'), 'it has 2 requests, and none is to '],
   ['a HAR without bodies', harWith({ size: 99 }), 'record it with their content'],
   // as Playwright records it to replay it
   [
