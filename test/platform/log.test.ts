@@ -23,6 +23,7 @@ import { hasCurl } from '../support/paying-command.ts';
 import { quietPort } from '../support/http/quiet-port.ts';
 import { sized } from '../support/size.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const KEY = 'sk_test_NobodyMaySeeThis-7351';
 const OTHER_KEY = 'sk_test_NorThis-8462';
@@ -59,8 +60,8 @@ test('lines are gathered until the log is flushed, as it is once the address is 
   write.mockRestore();
 });
 
-test('every request is logged as one line of JSON with its route, status, payout and refusal code', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'manual' });
+test('every request and every settlement is logged as one line of JSON, with its payout and refusal code', async () => {
+  const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
   const paid = await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-2', amount: 1e10 });
@@ -69,7 +70,7 @@ test('every request is logged as one line of JSON with its route, status, payout
     beneficiary_ifsc: 'x',
     amount: -1,
   });
-  await ask(`${url}/payout/status?client_ref_id=ref-1`, KEY);
+  const read = await ask(`${url}/payout/status?client_ref_id=ref-1`, KEY);
   await ask(`${url}/payout/status?client_ref_id=ref-9`, OTHER_KEY);
   await ask(`${url}/client/fetchbalance`, KEY);
   await ask(`${url}/client/fetchbalance`, WRONG_KEY);
@@ -109,6 +110,16 @@ test('every request is logged as one line of JSON with its route, status, payout
   const perLine = lines.map((line) => [line['level'], typeof line['time'], typeof line['duration_ms']]);
   expect(perLine).toEqual(lines.map(() => [30, 'number', 'number']));
   expect(new Set(lines.map((line) => line['request_id'])).size).toBe(lines.length);
+
+  const { completed_at: at, utr } = await dataOf(read);
+  const settlement = {
+    level: 30,
+    time: expect.any(Number),
+    msg: 'settlement',
+    from: 'PENDING',
+    to: 'SUCCESS',
+  };
+  expect(linesOf(stdout, 'settlement')).toEqual([{ ...settlement, world, ...found, at, utr }]);
 });
 
 test('the trace of a request is in the log, the journal and the findings of the referee, by its traceparent', async () => {
@@ -125,40 +136,6 @@ test('the trace of a request is in the log, the journal and the findings of the 
   expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^#1 .*; traceparent ${traced}$`)));
   const logged = logLines(await stop()).filter(({ route }) => route === 'initiate');
   expect(logged.map(({ traceparent }) => traceparent)).toEqual([traced, undefined]); // only what is one
-});
-
-test('every settlement is logged as one line', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
-  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
-  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-2' });
-  const reads = await Promise.all(
-    ['ref-1', 'ref-2', 'ref-1'].map((reference) =>
-      ask(`${url}/payout/status?client_ref_id=${reference}`, KEY),
-    ),
-  );
-  const [first, second] = (await Promise.all(reads.map(dataOf))) as [Payout, Payout];
-  const stdout = await stop();
-  const [request] = linesOf(stdout, 'request');
-  const settled = { level: 30, time: expect.any(Number), world: request!['world'], msg: 'settlement' };
-  const move = { from: 'PENDING', to: 'SUCCESS' };
-  expect(linesOf(stdout, 'settlement')).toEqual([
-    {
-      ...settled,
-      ...move,
-      client_ref_id: 'ref-1',
-      txn_id: first.txn_id,
-      at: first.completed_at,
-      utr: first.utr,
-    },
-    {
-      ...settled,
-      ...move,
-      client_ref_id: 'ref-2',
-      txn_id: second.txn_id,
-      at: second.completed_at,
-      utr: second.utr,
-    },
-  ]);
 });
 
 test.each([
@@ -195,56 +172,55 @@ test.each([
   for (const key of [KEY, OTHER_KEY, WRONG_KEY]) expect(log).not.toContain(key);
 });
 
-test('the log has the message and the stack of an error, and nothing else that its maker put into it', () => {
+/** The line that a sandbox with these fixed keys logs. */
+function logged(fields: object, apiKeys: readonly string[] = []): string {
   let line = '';
-  const log = pino(logOptions({ logLevel: 'info' }), { write: (text) => (line = text) });
+  pino(logOptions({ logLevel: 'info', apiKeys }), { write: (text) => (line = text) }).info(fields);
+  return line;
+}
+
+test('the log has the message and the stack of an error, and nothing else that its maker put into it', () => {
   const error = new Error('WRONGPASS', { cause: new Error('the connection was closed') });
-  log.error({ err: Object.assign(error, { command: { name: 'auth', args: ['a-password'] } }) });
-  const [{ err }] = logLines(line) as [{ readonly err: object }];
+  Object.assign(error, { command: { name: 'auth', args: ['a-password'] } });
+  const [{ err }] = logLines(logged({ err: error })) as [{ readonly err: object }];
   expect(Object.keys(err)).toEqual(['type', 'message', 'stack']);
   expect(err).toMatchObject({ message: 'WRONGPASS: the connection was closed' });
 });
 
-test.each([
-  ['000123456789', '********6789'],
-  ['12345', '*2345'],
-  ['1234', '****'],
-  ['7', '*'],
-])('the log masks the account %s as %s', async (account, shown) => {
+test('the log shows the last four digits of an account that has more', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
-  const secret = { beneficiary_account: account, amount: 10, remarks: `to ${account}` };
-  expect((await ask(`${url}/payout/initiate`, KEY, secret)).status).toBe(200);
-  await ask(`${url}/payout/initiate`, KEY, { ...secret, amount: 20 });
-  await ask(`${url}/payout/initiate`, KEY, { ...secret, client_ref_id: 'order-2', amount: 1e10 });
-  await ask(`${url}/payout/status?client_ref_id=order-1`, KEY);
+  const accounts = { '000123456789': '********6789', '12345': '*2345', '1234': '****', '7': '*' };
+  for (const account of Object.keys(accounts)) {
+    const key = `sk_test_${account}`;
+    const secret = { beneficiary_account: account, amount: 10, remarks: `to ${account}` };
+    expect((await ask(`${url}/payout/initiate`, key, secret)).status).toBe(200);
+    await ask(`${url}/payout/initiate`, key, { ...secret, amount: 20 });
+    await ask(`${url}/payout/initiate`, key, { ...secret, client_ref_id: 'order-2', amount: 1e10 });
+    await ask(`${url}/payout/status?client_ref_id=order-1`, key);
+  }
   const stdout = await stop();
-  const values = logLines(stdout).map(({ beneficiary_account }) => beneficiary_account);
-  expect(values.filter((value) => value !== undefined)).toEqual([shown, shown, shown]);
-  expect(stdout).not.toContain(`"${account}"`);
-  if (account.length > 4) expect(stdout).not.toContain(account);
+  const shown = logLines(stdout).flatMap((line) => line['beneficiary_account'] ?? []);
+  expect(shown).toEqual(Object.values(accounts).flatMap((masked) => [masked, masked, masked]));
+  expect(stdout).not.toMatch(/000123456789|"(?:12345|1234|7)"/);
 });
 
-test.skipIf(!hasCurl)(`the ready line has a curl command that works${unless(hasCurl, 'curl')}`, async () => {
-  const { ready, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
-  expect(ready).toMatchObject({
-    url,
-    key: 'sk_test_demo',
-    settlement: 'instant',
-    msg: 'payout sandbox ready',
-  });
-  expect(await answerTo(String(ready['try']))).toMatchObject({
-    status: 'success',
-    data: { balance: 1_000_000 },
-  });
-});
-
-test.skipIf(!hasCurl)(
-  `the curl command of the ready line reads a secret key from the shell${unless(hasCurl, 'curl')}`,
-  async () => {
-    const { ready } = await serveInProcess({ SANDBOX_API_KEYS: KEY });
+test.skipIf(!hasCurl).each<Record<string, string>[]>([
+  [{ SANDBOX_SETTLEMENT: 'instant' }, { key: 'sk_test_demo', settlement: 'instant' }, {}],
+  [
+    { SANDBOX_API_KEYS: KEY, SANDBOX_SCENARIO: 'happy-fast', LOG_LEVEL: 'silent' },
+    { key: '$SANDBOX_KEY', scenario: 'happy-fast' },
+    { SANDBOX_KEY: KEY },
+  ],
+])(
+  `the ready line of %j has a curl command that works, without a secret key${unless(hasCurl, 'curl')}`,
+  async (settings, expected, environment) => {
+    const { ready, url } = await serveInProcess(settings);
+    expect(ready).toMatchObject({ ...expected, url, msg: 'payout sandbox ready' });
     const curl = JSON.stringify(ready['try']).slice(1, -1); // as in the log
-    expect(curl).toContain('$SANDBOX_KEY');
-    expect(await answerTo(curl, { SANDBOX_KEY: KEY })).toMatchObject({ status: 'success' });
+    expect(await answerTo(curl, environment)).toMatchObject({
+      status: 'success',
+      data: { balance: 1_000_000 },
+    });
   },
 );
 
@@ -258,20 +234,7 @@ test('a sandbox keeps answering when its log output is closed', async () => {
 });
 
 test.skipIf(!existsSync('/dev/full'))(
-  'a sandbox keeps answering when the disk of its log is full',
-  async () => {
-    const port = await quietPort();
-    const toFullDisk = ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN];
-    const program = new Program('sh', toFullDisk, { PORT: String(port) });
-    const url = `http://127.0.0.1:${port}`;
-    expect(await runInProcess(['health', '--url', url, '--wait', '20s'])).toMatchObject({ code: 0 });
-    expect((await ask(`${url}/payout/initiate`, KEY, {})).status).toBe(200);
-    expect(await program.stop()).toMatchObject({ code: 0, stderr: '' });
-  },
-);
-
-test.skipIf(!existsSync('/dev/full'))(
-  'a sandbox whose state cannot be written at the stop ends although the disk of its log is full',
+  'a sandbox whose disk of the log is full keeps answering, and reports a state that it cannot write at the stop',
   async () => {
     const port = await quietPort();
     const folder = temporaryFolder();
@@ -280,6 +243,7 @@ test.skipIf(!existsSync('/dev/full'))(
     const program = new Program('sh', toFullDisk, { PORT: String(port), SANDBOX_STATE });
     const url = `http://127.0.0.1:${port}`;
     expect(await runInProcess(['health', '--url', url, '--wait', '20s'])).toMatchObject({ code: 0 });
+    expect((await ask(`${url}/payout/initiate`, KEY, {})).status).toBe(200);
     rmSync(folder, { recursive: true });
     const { code, stderr } = await program.stop();
     expect({ code, stderr }).toEqual({
@@ -352,23 +316,15 @@ test.skipIf(!hasCurl)(`the curl commands of the welcome work${unless(hasCurl, 'c
   expect(await (await fetch(page)).text()).toContain('<title>');
 });
 
-test('on a terminal the welcome does not show fixed keys', async () => {
-  const { said } = await serveInProcess({ SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}` }, true);
+test('on a terminal the welcome is shown even with a silent log, without fixed keys', async () => {
+  const settings = { SANDBOX_API_KEYS: `${KEY},${OTHER_KEY}`, LOG_LEVEL: 'silent' };
+  const { said, stop, url } = await serveInProcess(settings, true);
+  await ask(`${url}/client/fetchbalance`, KEY);
+  expect(await stop()).toBe('');
   expect(said).toContain('Key: $SANDBOX_KEY (one of SANDBOX_API_KEYS');
   expect(said).toContain('-H "Authorization: Bearer $SANDBOX_KEY"');
+  expect(said).toMatch(/Admin: .*\n\n$/);
   for (const key of [KEY, OTHER_KEY]) expect(said).not.toContain(key);
-});
-
-test('on a terminal the welcome is shown even with a silent log', async () => {
-  const { said, stop, url } = await serveInProcess({ LOG_LEVEL: 'silent' }, true);
-  await ask(`${url}/client/fetchbalance`, KEY);
-  expect([said, await stop()]).toEqual([expect.stringMatching(/Admin: .*\n\n$/), '']);
-});
-
-test('the ready line has the scenario, the settlement and the port at every log level', async () => {
-  const { ready } = await serveInProcess({ SANDBOX_SCENARIO: 'happy-fast', LOG_LEVEL: 'silent' });
-  expect(ready).toMatchObject({ scenario: 'happy-fast', msg: 'payout sandbox ready' });
-  expect(ready['settlement']).not.toBe('demo');
 });
 
 test('a generated admin token is logged once, at the start, and a set one never', async () => {
@@ -439,9 +395,12 @@ test.each([
     await ask(`${url}/_sandbox/rules/${place}`, KEY);
     await ask(`${url}/payout/initiate`, KEY, { client_ref_id: `to ${place}` });
     await ask(`${url}/payout/status?client_ref_id=${encodeURIComponent(`to ${place}`)}`, KEY);
+    const headers = { authorization: `Bearer ${KEY}`, 'x-sandbox-world-name': `of ${place}` };
+    await fetch(`${url}/client/fetchbalance`, { headers });
   }
   const stdout = await stop();
   expect(linesOf(stdout, 'settlement').length).toBeGreaterThan(0);
+  expect(linesOf(stdout, 'request').at(-1)).toHaveProperty('world_name');
   const log = decodeURIComponent(decodeURIComponent(stdout));
   expect(log).toContain('***');
   for (let length = secret.length; length > 11; length -= 1)
@@ -449,68 +408,32 @@ test.each([
 });
 
 const WITH_SLASH = 'sk_live_Ab/Cd+TAIL123=';
+const SLASH_ENCODED = WITH_SLASH.replace('+', '%2B');
 
-test.each([
-  ['a fixed key', WITH_SLASH],
-  ['a fixed key of which one character is encoded', WITH_SLASH.replace('+', '%2B')],
-  ['a fixed key that is encoded', percent(WITH_SLASH)],
-  ['a longer one than the fixed key', `${WITH_SLASH}TAIL4`],
-])('the log masks the whole of a key with a slash: %s', async (_what, key) => {
-  const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: WITH_SLASH });
-  await ask(`${url}/x/${key}/then`, WITH_SLASH);
-  await ask(`${url}/payout/initiate`, WITH_SLASH, { client_ref_id: `to ${key} again` });
-  const stdout = await stop();
-  expect(linesOf(stdout, 'request')).toMatchObject([
-    { path: '/x/sk_***/then' },
-    { client_ref_id: 'to sk_*** again' },
-  ]);
-});
-
-test('the log masks keys and accounts in the name that a client gives its world', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: `${KEY},Red+Team_9f3c1e7a` });
-  for (const name of [`of ${KEY}`, 'Red+Team_9f3c1e7a', percent(KEY), '000123456789']) {
-    const headers = { authorization: `Bearer ${KEY}`, 'x-sandbox-world-name': name };
-    await fetch(`${url}/client/fetchbalance`, { headers });
-  }
-  const names = linesOf(await stop(), 'request').map((line) => line['world_name']);
-  expect(names).toEqual(['of sk_***', '***', 'sk_***', '********6789']);
-});
-
-test('the log masks the whole of a key that begins with another one', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_API_KEYS: 'Red,Red+Team_9f3c1e7a' });
-  await ask(`${url}/nope/Red+Team_9f3c1e7a`, 'Red');
-  expect(linesOf(await stop(), 'request')[0]).toMatchObject({ path: '/nope/***' });
-});
-
-test.each(['123456789', '000123456789'])(
-  'the log masks the account %s in a path and as a reference',
-  async (account) => {
-    const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
-    await ask(`${url}/accounts/${account}`, KEY);
-    await ask(`${url}/accounts/${percent(account)}`, KEY);
-    await ask(`${url}/payout/initiate`, KEY, { client_ref_id: account, beneficiary_account: account });
-    await ask(`${url}/payout/status?client_ref_id=${account}`, KEY);
-    const stdout = await stop();
-    expect(linesOf(stdout, 'settlement')).toHaveLength(1);
-    expect(decodeURIComponent(stdout)).not.toContain(account);
-    expect(linesOf(stdout, 'request').map((line) => line['path'] ?? line['client_ref_id'])).toEqual([
-      ...Array.from({ length: 2 }, () => `/accounts/${'*'.repeat(account.length - 4)}6789`),
-      ...Array.from({ length: 2 }, () => `${'*'.repeat(account.length - 4)}6789`),
-    ]);
-  },
-);
-
-test.each([
-  ['shows a long number unchanged', 'order-1700000000000 100%41'],
-  ['masks the whole of any key with a slash', 'to sk_test_Ab/Cd+TAIL123= again', 'to sk_*** again'],
-  [
-    'escapes control characters, line separators and direction marks',
-    'a\u0085b\u009b2Jc\u2028d\u2029e\u202ef\u007fg',
-  ],
-])('in a reference, the log %s', async (_what, reference, shown = reference) => {
-  const { stop, url } = await serveInProcess();
-  await ask(`${url}/payout/initiate`, KEY, { client_ref_id: reference });
-  const stdout = await stop();
-  expect(stdout).not.toMatch(/[\u007f-\u009f\u2028\u2029\u202e]/);
-  expect(linesOf(stdout, 'request')[0]).toMatchObject({ client_ref_id: shown });
+/** With the fixed keys WITH_SLASH, Red+Team_9f3c1e7a and its beginning, Red. */
+testRows<[what: string, field: 'path' | 'client_ref_id' | 'world_name', text: string, shown?: string]>([
+  ['a key with a slash', 'path', `/x/${WITH_SLASH}/then`, '/x/sk_***/then'],
+  ['one with an encoded character', 'path', `/x/${SLASH_ENCODED}/then`, '/x/sk_***/then'],
+  ['an encoded one', 'path', `/x/${percent(WITH_SLASH)}/then`, '/x/sk_***/then'],
+  ['a longer key', 'path', `/x/${WITH_SLASH}TAIL4/then`, '/x/sk_***/then'],
+  ['a key that begins with another', 'path', '/nope/Red+Team_9f3c1e7a', '/nope/***'],
+  ['an account', 'path', '/accounts/123456789', '/accounts/*****6789'],
+  ['an encoded account', 'path', `/accounts/${percent('000123456789')}`, '/accounts/********6789'],
+  ['a key with a slash', 'client_ref_id', `to ${WITH_SLASH} again`, 'to sk_*** again'],
+  ['one with an encoded character', 'client_ref_id', `to ${SLASH_ENCODED} again`, 'to sk_*** again'],
+  ['an encoded one', 'client_ref_id', `to ${percent(WITH_SLASH)} again`, 'to sk_*** again'],
+  ['a longer key', 'client_ref_id', `to ${WITH_SLASH}TAIL4 again`, 'to sk_*** again'],
+  ['any key with a slash', 'client_ref_id', 'to sk_test_Ab/Cd+TAIL123= again', 'to sk_*** again'],
+  ['an account of nine digits', 'client_ref_id', '123456789', '*****6789'],
+  ['an account of twelve digits', 'client_ref_id', '000123456789', '********6789'],
+  ['another long number, which is shown', 'client_ref_id', 'order-1700000000000 100%41'],
+  ['control characters, which are escaped', 'client_ref_id', 'a\u0085b\u009b2Jc\u2028d\u2029e\u202ef\u007fg'],
+  ['a key', 'world_name', `of ${KEY}`, 'of sk_***'],
+  ['a fixed key', 'world_name', 'Red+Team_9f3c1e7a', '***'],
+  ['an encoded key', 'world_name', percent(KEY), 'sk_***'],
+  ['an account', 'world_name', '000123456789', '********6789'],
+])('the log masks keys and accounts in what a client chooses', (_what, field, text, shown = text) => {
+  const line = logged({ [field]: text }, ['Red', 'Red+Team_9f3c1e7a', WITH_SLASH]);
+  expect(line).not.toMatch(/[\u007f-\u009f\u2028\u2029\u202e]/);
+  expect(logLines(line)).toMatchObject([{ [field]: shown }]);
 });

@@ -19,7 +19,6 @@ import {
   ask as askProgram,
   hasTerminal,
   linesOf,
-  logLines,
   MAIN,
   Program,
   runInProcess,
@@ -82,12 +81,17 @@ async function fillWorld({ world, pay, status, clock }: Client): Promise<void> {
   await clock.advance('2h');
 }
 
-test('a restart restores every world, with its planned steps', async () => {
+test('a restart restores every world, with its planned steps, from a file without keys that only its owner may read', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
-  const before = await during({ state, clock: START }, async (client) => {
+  const [before, id] = await during({ state, clock: START }, async (client) => {
     await fillWorld(client);
-    return stateOf(client.world);
+    return [await stateOf(client.world), (await client.world.summary()).id];
   });
+  const text = readFileSync(state, 'utf8');
+  expect(text).not.toContain(KEY);
+  expect(text.replaceAll('"authorization":"***"', '')).not.toMatch(/sk_test|bearer|authorization/i);
+  expect(keptWorlds(state)).toMatchObject([{ id }]);
+  if (process.platform !== 'win32') expect(statSync(state).mode & 0o777).toBe(0o600);
   await during({ state }, async (client) => {
     const { world } = client;
     expect(await stateOf(world)).toEqual(before);
@@ -106,28 +110,17 @@ test('a restart restores every world, with its planned steps', async () => {
   });
 });
 
-test('the state file has the ids of worlds but no keys, and only its owner may read it', async () => {
+test.each<[string, SettingsInput, RegExp]>([
+  ['transactions', { maxTransactions: 1 }, /cannot be used: world .*SANDBOX_MAX_TRANSACTIONS/],
+  ['worlds', { maxWorlds: 1 }, /cannot be used: it has 2 worlds, and SANDBOX_MAX_WORLDS is 1/],
+])('a state file with more %s than the limit is refused whole', async (_what, limit, message) => {
   const state = join(temporaryFolder(), 'sandbox.state');
-  const ids = await during({ state }, async (client) => {
-    await fillWorld(client);
-    return [(await client.world.summary()).id];
-  });
-  const text = readFileSync(state, 'utf8');
-  expect(text).not.toContain(KEY);
-  expect(text.replaceAll('"authorization":"***"', '')).not.toMatch(/sk_test|bearer|authorization/i);
-  expect(keptWorlds(state)!.map(({ id }) => id)).toEqual(ids);
-  if (process.platform !== 'win32') expect(statSync(state).mode & 0o777).toBe(0o600);
-});
-
-test('a state file with more transactions than the limit is refused whole', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  await during({ state }, async ({ pay }) => {
+  await during({ state }, async ({ pay, url }) => {
     for (const client_ref_id of ['a', 'b']) await pay({ client_ref_id, amount: 1 });
+    await askProgram(`${url}/client/fetchbalance`, `${KEY}_of_another_world`);
   });
   const before = readFileSync(state);
-  await expect(startSandbox({ state, maxTransactions: 1 })).rejects.toThrow(
-    /cannot be used: world .*SANDBOX_MAX_TRANSACTIONS/,
-  );
+  await expect(startSandbox({ state, ...limit })).rejects.toThrow(message);
   expect(readFileSync(state)).toEqual(before);
 });
 
@@ -201,33 +194,37 @@ test.skipIf(!hasTerminal)('closing the terminal that a sandbox runs on writes it
   await expect.poll(() => existsSync(state), { timeout: 5000 }).toBe(true);
 });
 
-test('the state is written at each interval with requests, and when the sandbox stops', async () => {
+/** A sandbox that writes its state every 30 s of a clock that only the test moves. */
+async function keptEvery30s() {
   const state = join(temporaryFolder(), 'sandbox.state');
   const wallClock = new ManualClock();
-  const { url, logged, close } = await serverFor({ state, stateEvery: '30s' }, wallClock);
+  const server = await serverFor({ state, stateEvery: '30s' }, wallClock);
+  const pay = () => askProgram(`${server.url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  return { ...server, state, wallClock, pay, payouts: () => keptWorlds(state)?.[0]?.payouts.length };
+}
+
+test('the state is written at each interval with requests, and when the sandbox stops', async () => {
+  const { state, wallClock, logged, pay, payouts, close } = await keptEvery30s();
   const written = () => logged.filter(({ msg }) => msg === 'state written').length;
-  await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  await pay();
   await wallClock.pass(29_999);
   expect(readdirSync(join(state, '..'))).toEqual(['sandbox.state.lock']);
   await wallClock.pass(1);
   await expect.poll(written).toBe(1);
-  expect(keptWorlds(state)).toMatchObject([{ payouts: [{ clientRefId: 'kept' }] }]);
+  expect(payouts()).toBe(1);
   await expect.poll(() => wallClock.pass(30_000).then(() => wallClock.timers)).toBeGreaterThan(1);
   await close();
   expect(written()).toBe(2); // no request came after the first
 });
 
 test('a payout whose body arrives late is in the next state file, without another request', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  const wallClock = new ManualClock();
-  const { url } = await serverFor({ state, stateEvery: '30s' }, wallClock);
+  const { url, wallClock, payouts } = await keptEvery30s();
   const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'late' });
   const socket = rawSocket(url);
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'close' };
   const head = { ...headers, 'content-length': String(body.length), expect: '100-continue' };
   socket.write(rawRequest('POST /payout/initiate', head));
   await once(socket, 'data'); // its key has been read
-  const payouts = () => keptWorlds(state)?.[0]?.payouts.length;
   await wallClock.pass(30_000);
   await expect.poll(payouts).toBe(0);
   const answer = answersOn(socket);
@@ -237,47 +234,24 @@ test('a payout whose body arrives late is in the next state file, without anothe
 });
 
 test('a failed write of the state is repeated at the next interval, without another request', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  const wallClock = new ManualClock();
-  const { url, logged } = await serverFor({ state, stateEvery: '30s' }, wallClock);
+  const { state, wallClock, logged, pay, payouts } = await keptEvery30s();
   mkdirSync(state);
-  await askProgram(`${url}/payout/initiate`, KEY, { client_ref_id: 'kept', amount: 1 });
+  await pay();
   await wallClock.pass(30_000);
   const failed = expect.objectContaining({ msg: expect.stringContaining('the state could not be written') });
   await expect.poll(() => logged).toContainEqual(failed);
   expect(readdirSync(join(state, '..')).toSorted()).toEqual(['sandbox.state', 'sandbox.state.lock']);
   rmdirSync(state);
-  const payouts = () => keptWorlds(state)?.[0]?.payouts.length;
   await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
 });
 
-test('a state file that does not fit on the disk does not replace the last good one', async () => {
+test('a state that does not fit on the disk does not replace the last good one', async () => {
   const folder = temporaryFolder();
   const state = join(folder, 'sandbox.state');
-  const BLOCK = 512;
-  const OVER = 6; // the last line, `{"worlds":1}`, is longer
-  const settings = { SANDBOX_STATE: state, SANDBOX_CLOCK: START, LOG_LEVEL: 'info' };
-  // the limit must be reached in the last line, since no later write would then fail
-  const written = async (padding: number): Promise<number> => {
-    const { stop, url } = await serveInProcess(settings);
-    const world = connectSandbox({ url }).world(KEY);
-    const description = 'x'.repeat(padding);
-    await world.rule({ name: 'pad', description, match: { route: 'status' }, effect: { delay: '1ms' } });
-    await stop();
-    return statSync(state).size;
-  };
-  const size = await written(1);
-  const padded = await written(1 + BLOCK - ((size - OVER) % BLOCK));
-  expect(padded % BLOCK).toBe(OVER);
+  await during({ state }, ({ pay }) => pay());
   const before = readFileSync(state);
-  const limited = [
-    '-c',
-    'ulimit -f "$0" && exec "$@"',
-    String((padded - OVER) / BLOCK),
-    process.execPath,
-    MAIN,
-  ];
-  const program = new Program('sh', limited, settings);
+  const limited = ['-c', 'ulimit -f 1 && exec "$@"', 'sh', process.execPath, MAIN]; // 512 bytes
+  const program = new Program('sh', limited, { SANDBOX_STATE: state });
   const { url } = JSON.parse(await program.says(/.*payout sandbox ready.*\n/)) as { url: string };
   await askProgram(`${url}/client/fetchbalance`, KEY);
   const { code, stderr } = await program.stop();
@@ -287,19 +261,6 @@ test('a state file that does not fit on the disk does not replace the last good 
   });
   expect(readFileSync(state)).toEqual(before);
   expect(readdirSync(folder)).toEqual(['sandbox.state']);
-});
-
-test('a state file with more worlds than the limit is refused whole', async () => {
-  const state = join(temporaryFolder(), 'sandbox.state');
-  await during({ state }, async ({ pay, url }) => {
-    await pay();
-    await askProgram(`${url}/client/fetchbalance`, `${KEY}_of_another_world`);
-  });
-  const before = readFileSync(state);
-  await expect(startSandbox({ state, maxWorlds: 1 })).rejects.toThrow(
-    /cannot be used: it has 2 worlds, and SANDBOX_MAX_WORLDS is 1/,
-  );
-  expect(readFileSync(state)).toEqual(before);
 });
 
 test(
@@ -379,21 +340,6 @@ test('a start removes the unfinished files of its state file, and no others', as
   expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state.lock'].toSorted());
   await stop();
   expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state'].toSorted());
-});
-
-test('a state that cannot be written when the sandbox stops ends it with exit code 2 and one line, and leaves no temporary file', async () => {
-  const folder = temporaryFolder();
-  const state = join(folder, 'sandbox.state');
-  const { program, url } = await startProgram({ SANDBOX_STATE: state });
-  await askProgram(`${url}/client/fetchbalance`, KEY);
-  mkdirSync(state);
-  const { code, stderr, stdout } = await program.stop();
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: expect.stringMatching(/^payout-sandbox: the state file \S+ cannot be written \([a-z ]+\)\n$/),
-  });
-  expect(logLines(stdout).length).toBeGreaterThan(1);
-  expect(readdirSync(folder)).toEqual(['sandbox.state']);
 });
 
 test.each<[string, string, (file: string) => void]>([
