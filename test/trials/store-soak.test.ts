@@ -1,32 +1,14 @@
-import assert from 'node:assert/strict';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { FastClient } from './support/fast-client.ts';
-import { Random } from '../support/world/random.ts';
+import { clientOf } from '../support/sandbox.ts';
 import { hasRedisServer, RedisServer } from '../support/store/redis-server.ts';
-import { assertStands, OPENING, sharedWorld, type SharedSoak } from './support/shared-soak.ts';
-import { WatchedProgram } from './support/watched-program.ts';
-import { START } from '../support/world/ways-in.ts';
+import { assertMatchesModel } from '../support/world/world-moves.ts';
+import { keysOf, Soak } from './support/soak.ts';
+import { crowdedWorld } from './support/soak-worlds.ts';
 
-const { SOAK_MINUTES, SOAK_SEED = String(Date.now()) } = process.env;
-const isLong = SOAK_MINUTES !== undefined;
-const minutes = isLong ? Number(SOAK_MINUTES) : 1 / 3;
-const SAMPLE_EVERY_MS = 5000;
-const SERVERS = 3;
-const WORLDS = Array.from({ length: 12 }, (_, nth) => `sk_test_shared_${nth}`);
-const MIB = 1024 * 1024;
+const WORLDS = keysOf('shared', 12);
+/** Payouts to these end in SUCCESS, FAILED and REVERSED. None breaks its connection, as a server that is killed does. */
+const ACCOUNTS = ['9999200001', '9999200003', '9999200004'];
 const FLAT = { heap: 1.1, resident: 1.15, store: 1.15 };
-type Part = keyof typeof FLAT;
-type Sample = Readonly<Record<Part | 'atMs', number>>;
-
-const say = (text: string): void => void process.stdout.write(`store soak: ${text}\n`);
-
-/** The median of what was held between two times. */
-function between(samples: readonly Sample[], part: Part, fromMs: number, toMs: number): number {
-  const held = samples.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).map((sample) => sample[part]);
-  assert.ok(held.length > 0, 'the memory was looked at');
-  return held.toSorted((a, b) => a - b)[held.length >> 1]!;
-}
 
 /** The states of restores that a snapshot has, which are kept for a minute more: as many as there were restores in that minute. */
 const SUPERSEDED = `
@@ -45,92 +27,23 @@ async function usedBy(store: RedisServer): Promise<number> {
 test.skipIf(!hasRedisServer)(
   'three servers on one store, two of which are killed repeatedly, cause no error, take constant memory and agree with the models',
   async () => {
-    say(`SOAK_SEED=${SOAK_SEED} for ${isLong ? `${minutes} min` : '20 s'}`);
     const store = await RedisServer.start('--databases', '1'); // it looks for expired keys in one after the other
     onTestFinished(() => store.end());
-    const errors: string[] = [];
-    const counts = new Map<string, number>();
-    const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
-    const start = async (measured: boolean) => {
-      const program = new WatchedProgram({
-        environment: {
-          SANDBOX_STORE: store.url,
-          SANDBOX_CLOCK: START,
-          SANDBOX_OPENING_BALANCE: String(OPENING),
-          SANDBOX_RATE_LIMIT: 'off',
-          SANDBOX_JOURNAL_ENTRIES: '200', // full within the first minute
-        },
-        measured,
-        line: (text) => void (/^\{"level":[56]0/.test(text) && errors.push(text)),
-      });
-      return { program, client: new FastClient(String((await program.ready)!['url'])) };
+    const soak = await Soak.start(3, { SANDBOX_STORE: store.url });
+    const measure = async () => {
+      const { heapUsed: heap, rss: resident } = await soak.servers[0]!.program.heap();
+      return { heap, resident, store: await usedBy(store) };
     };
-    const servers = await Promise.all(Array.from({ length: SERVERS }, (_, nth) => start(nth === 0)));
-    const { program: lasting } = servers[0]!;
-
-    const startedMs = performance.now();
-    const endMs = startedMs + minutes * 60_000;
-    let isBroken = false;
-    const isOver = (): boolean => isBroken || performance.now() >= endMs;
-    const untilEnd = (ms: number): Promise<void> =>
-      wait(Math.min(ms, Math.max(0, endMs - performance.now())));
-    const random = (name: string): Random => new Random(SOAK_SEED, name);
-    const draws = random('servers');
-    const soak: SharedSoak = { anyServer: () => draws.pick(servers).client, isOver, count };
-
-    const samples: Sample[] = [];
-    const lookAtMemory = async (): Promise<void> => {
-      for (; !isOver(); await untilEnd(SAMPLE_EVERY_MS)) {
-        const { heapUsed: heap, rss: resident } = await lasting.heap();
-        const sample = { atMs: performance.now() - startedMs, heap, resident, store: await usedBy(store) };
-        samples.push(sample);
-      }
-    };
-    const kill = async (): Promise<void> => {
-      const kills = random('kills');
-      for (let nth = 0; !isOver(); nth += 1) {
-        await untilEnd(2000 + kills.below(8000));
-        if (isOver()) return;
-        const victim = 1 + (nth % (SERVERS - 1));
-        const { program, client } = servers[victim]!;
-        program.child.kill('SIGKILL');
-        await program.ended;
-        client.close();
-        servers[victim] = await start(false);
-        count('kills');
-      }
-    };
-    const worlds = WORLDS.map((key) => sharedWorld(soak, key, random(key)));
-    try {
-      await Promise.all([...worlds, lookAtMemory(), kill()]);
-    } catch (error) {
-      isBroken = true;
-      throw error;
-    }
+    const worlds = WORLDS.map((key) => crowdedWorld(soak, key, ACCOUNTS));
+    await soak.run([...worlds, soak.killServers()], measure);
 
     const models = await Promise.all(worlds);
-    for (const { client, program } of servers) {
-      for (const [nth, key] of WORLDS.entries()) {
-        assertStands((await client.control('GET', '/world', key)).text, models[nth]!, key);
-      }
-      client.close();
-      program.child.kill('SIGTERM');
-      expect(await program.ended).toEqual({ code: 0, signal: null });
-      expect(program.stderr).toBe('');
+    for (const { sandbox } of soak.servers) {
+      for (const [nth, key] of WORLDS.entries())
+        await assertMatchesModel(clientOf(sandbox.world(key)), models[nth]!, null);
     }
-    expect(errors).toEqual([]);
-
-    say(JSON.stringify(Object.fromEntries([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)))));
-    // a short run may have as little as one sample: it reports the median of all, twice
-    const [fromMs, toMs, lastMs] = isLong ? [60_000, 120_000, (minutes - 1) * 60_000] : [0, Infinity, 0];
-    const growth = (Object.keys(FLAT) as Part[]).map((part) => {
-      const [early, late] = [between(samples, part, fromMs, toMs), between(samples, part, lastMs, Infinity)];
-      say(
-        `${part}: ${(early / MIB).toFixed(1)} MiB early, ${(late / MIB).toFixed(1)} MiB late (${(late / early).toFixed(3)})`,
-      );
-      return [part, late / early] as const;
-    });
-    // a run of seconds is too short to tell a leak from what fills
-    if (isLong) expect(growth.filter(([part, ratio]) => ratio > FLAT[part])).toEqual([]);
+    await soak.stop();
+    const grown = Object.entries(FLAT).filter(([part, most]) => soak.held(part).growth >= most);
+    expect(grown).toEqual([]);
   },
 );

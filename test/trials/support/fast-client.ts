@@ -15,8 +15,6 @@ export class FastClient {
   readonly #agent: Agent;
   readonly #host: string;
   readonly #port: string;
-  /** How many requests were sent. */
-  sent = 0;
 
   constructor(url: string) {
     ({ hostname: this.#host, port: this.#port } = new URL(url));
@@ -25,7 +23,6 @@ export class FastClient {
 
   /** Sends one request, and reads its whole response. */
   send(method: string, path: string, token: string, body?: string, signal?: AbortSignal): Promise<Answered> {
-    this.sent += 1;
     return new Promise((resolve) => {
       const broken = (): void => resolve(BROKEN);
       const headers = {
@@ -56,11 +53,6 @@ export class FastClient {
 
   pay(key: string, change: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Answered> {
     return this.send('POST', '/payout/initiate', key, JSON.stringify({ ...PAYOUT, ...change }), signal);
-  }
-
-  /** Sends a request to the control API of a world. */
-  control(method: string, path: string, key: string, body?: unknown): Promise<Answered> {
-    return this.send(method, `/_sandbox${path}`, key, body === undefined ? undefined : JSON.stringify(body));
   }
 
   close(): void {

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { FAULTS } from '../../../src/contract/scenario-document.ts';
-import type { FastClient } from './fast-client.ts';
-import { MAGIC_ACCOUNTS } from '../../support/world/model.ts';
-import type { Random } from '../../support/world/random.ts';
-import { clientOf } from '../../support/sandbox.ts';
-import type { Sandbox } from '../../../src/index.ts';
+import { clientOf, type Client } from '../../support/sandbox.ts';
+import { MAGIC_ACCOUNTS, type Model } from '../../support/world/model.ts';
 import {
   assertMatchesModel,
   newModel,
@@ -12,103 +9,116 @@ import {
   type ModelWorld,
   type RealWorld,
 } from '../../support/world/world-moves.ts';
-
-/** What every world of a soak works with. */
-export interface Soak {
-  readonly sandbox: Sandbox;
-  readonly fast: FastClient;
-  readonly isOver: () => boolean;
-  /** Counts something that happened, for the report. */
-  readonly count: (what: string, times?: number) => void;
-}
+import type { Answered } from './fast-client.ts';
+import type { Soak } from './soak.ts';
 
 const DAYS_MS = 30 * 86_400_000; // by then, all scheduled steps have happened
 const WORKERS = 3;
 const PAYOUTS_A_LIFE = 150;
-const MOVES_BEFORE_A_LOOK = 40;
 const MOVES_A_LIFE = 400;
 
 const REFERENCES = Array.from({ length: 12 }, (_, nth) => `order-${nth}`);
 
 /** One client at a time makes any move, faults included, and compares each response with a model. */
-export async function modelledWorld({ sandbox, isOver, count }: Soak, key: string, random: Random) {
+export async function modelledWorld(soak: Soak, key: string): Promise<Model> {
+  const random = soak.random(key);
+  const { sandbox } = soak.servers[0]!;
   const realWorld: RealWorld = { client: clientOf(sandbox.world(key)), snapshot: null };
   const modelWorld: ModelWorld = { model: newModel(), kept: null };
   const latest: string[] = [];
-  for (let nth = 1; !isOver(); nth += 1) {
+  for (let nth = 1; !soak.isOver(); nth += 1) {
     const move = nextMove(random, REFERENCES);
     latest.push(move.name);
     if (latest.length > 30) latest.shift();
     try {
       const expected = move.predict(modelWorld);
       assert.deepEqual(await move.ask(realWorld), expected);
-      if (random.oneIn(MOVES_BEFORE_A_LOOK)) await assertMatchesModel(realWorld.client, modelWorld.model);
+      if (random.oneIn(40)) await assertMatchesModel(realWorld.client, modelWorld.model);
     } catch (error) {
       throw new Error(`${key}, move ${nth}, after: ${latest.join('; ')}`, { cause: error });
     }
-    count('moves');
-    count(move.name.split(' ')[0]!);
+    soak.count('moves');
+    soak.count(move.name.split(' ')[0]!);
     if (nth % MOVES_A_LIFE > 0) continue;
-    await drop(sandbox, realWorld); // the next request of the key opens a new world
+    const { id } = await realWorld.client.world.summary();
+    await sandbox.dropWorld(id); // the next request of the key opens a new world
     modelWorld.model = newModel();
-    count('dropped');
+    soak.count('dropped');
   }
   await assertMatchesModel(realWorld.client, modelWorld.model);
   return modelWorld.model;
 }
 
-async function drop(sandbox: Sandbox, { client: { world } }: RealWorld): Promise<void> {
-  const { id } = await world.summary();
-  await sandbox.dropWorld(id);
-}
-
 /**
  * Several connections make payouts as fast as they can. Then all scheduled steps happen, the world is compared with its
- * model to the last paisa, and it is reset.
+ * model to the last paisa, goes on, is restored as it was, compared again, and reset.
+ *
+ * @param accounts to which every third payout goes
+ * @param clockRuns whether the clock runs while payouts are made
  */
-export async function crowdedWorld(soak: Soak, key: string, random: Random, clockRuns: boolean) {
-  const { sandbox, fast, isOver, count } = soak;
-  const client = clientOf(sandbox.world(key));
-  while (!isOver()) {
-    const model = newModel();
-    if (clockRuns) await client.clock.resume();
+export async function crowdedWorld(
+  soak: Soak,
+  key: string,
+  accounts: readonly string[],
+  clockRuns = false,
+): Promise<Model> {
+  const random = soak.random(key);
+  /** Steers the world through any server. */
+  const steer = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
+    soak.ask(({ sandbox }) => work(clientOf(sandbox.world(key))));
+  const read = async (path: string, expected: number): Promise<void> => {
+    const { status } = await soak.send((fast) => fast.send('GET', path, key));
+    assert.equal(status, expected, `${key} ${path}`);
+  };
+  let model = newModel();
+  const payout = async (reference: string): Promise<void> => {
+    const account = random.oneIn(3) ? random.pick(accounts) : '000123456789';
+    const amount = 1 + random.below(100);
+    const expected = model.pay(reference, amount, 'IMPS', account);
+    const change = { client_ref_id: reference, beneficiary_account: account, amount: amount / 100 };
+    const answers = [];
+    for (let sent = random.oneIn(4) ? 2 : 1; sent > 0; sent -= 1)
+      // the same request again makes no second payout
+      answers.push((await soak.send((fast) => fast.pay(key, change))).status);
+    assert.deepEqual(answers, Array(answers.length).fill(expected), `${key} ${reference} ${account}`);
+    soak.count('payouts', answers.length);
+    if (expected >= 500 || expected === 0) soak.count('faults', answers.length);
+    const isFound = model.read(reference) !== null;
+    await read(`/payout/status?client_ref_id=${reference}`, isFound ? 200 : 404);
+    if (random.oneIn(3)) await read('/client/fetchbalance', 200);
+  };
+  const settle = async (): Promise<void> => {
+    model.advance(DAYS_MS);
+    await steer(({ clock }) => clock.advance({ until: 'idle' }));
+    await steer((client) => assertMatchesModel(client, model, null));
+  };
+  while (!soak.isOver()) {
+    await steer(({ world }) => world.reset());
+    model = newModel();
+    if (clockRuns) await steer(({ clock }) => clock.resume());
     let paid = 0;
     const worker = async (): Promise<void> => {
-      while (paid < PAYOUTS_A_LIFE && !isOver()) {
-        paid += 1;
-        const reference = `r${paid}`;
-        const account = random.oneIn(3) ? random.pick(MAGIC_ACCOUNTS) : '000123456789';
-        const amount = 1 + random.below(100);
-        const expected = model.pay(reference, amount, 'IMPS', account);
-        const change = { client_ref_id: reference, beneficiary_account: account, amount: amount / 100 };
-        const answers = [(await fast.pay(key, change)).status];
-        if (random.oneIn(4)) answers.push((await fast.pay(key, change)).status); // the same request again makes no second payout
-        assert.deepEqual(answers, Array(answers.length).fill(expected), `${key} ${reference} ${account}`);
-        count('payouts', answers.length);
-        if (expected >= 500 || expected === 0) count('faults', answers.length);
-        if (random.oneIn(3)) await ask(fast, `/payout/status?client_ref_id=r0`, key, 404);
-        if (random.oneIn(3)) await ask(fast, '/client/fetchbalance', key, 200);
-      }
+      while (paid < PAYOUTS_A_LIFE && !soak.isOver()) await payout(`r${(paid += 1)}`);
     };
     await Promise.all(Array.from({ length: WORKERS }, worker));
-    if (clockRuns) await client.clock.freeze();
-    model.advance(DAYS_MS);
-    await client.clock.advance({ until: 'idle' });
-    await assertMatchesModel(client, model, null);
+    if (clockRuns) await steer(({ clock }) => clock.freeze());
+    await settle();
     const expected = { match: { client_ref_id: `r${paid}` }, count: { at_least: 1 } };
-    const { passed, evicted } = await client.world.verify(expected);
+    const { passed, evicted } = await steer(({ world }) => world.verify(expected));
     assert.ok(
       passed || evicted > 0 || paid === 0,
       `${key}: the journal has its latest payout, or says that it dropped some`,
     );
-    await client.world.reset();
-    count('resets');
+    const before = model.copy();
+    const snapshot = await steer(({ world }) => world.snapshot());
+    await payout('later');
+    await settle();
+    await steer(({ world }) => world.restore(snapshot));
+    model = before;
+    await settle();
+    soak.count('restores');
   }
-}
-
-async function ask(fast: FastClient, path: string, key: string, expected: number): Promise<void> {
-  const { status } = await fast.send('GET', path, key);
-  assert.equal(status, expected, `${key} ${path}`);
+  return model;
 }
 
 /** Each marks its faults with a header. Without it, a 500 of a rule could not be told from an internal error. */
@@ -140,105 +150,94 @@ const FAULT_EFFECTS = [
 const MAY_REFUSE = new Set([200, 201, 402, 404, 409]);
 
 /** Several connections do everything at once, uncoordinated. Only what must always hold is checked. */
-export async function roughWorld(
-  { fast, isOver, count }: Soak,
-  key: string,
-  others: readonly string[],
-  random: Random,
-) {
-  let nth = 0;
-  const isOrdered = ({ status, headers }: { status: number; headers: object }): boolean =>
-    status < 500 || 'x-sandbox-rule' in headers;
-  const pay = async (): Promise<void> => {
-    nth += 1;
-    const account = random.oneIn(3) ? random.pick(MAGIC_ACCOUNTS) : '000123456789';
-    const body = {
-      client_ref_id: `x${random.below(60)}`,
-      beneficiary_account: account,
-      amount: 1 + (nth % 7),
-    };
-    const answer = await fast.pay(key, body);
-    assert.ok(isOrdered(answer), `${key}: ${answer.status} ${answer.text}`);
-    count('payouts');
+export async function roughWorld(soak: Soak, key: string, others: readonly string[]): Promise<void> {
+  const { fast } = soak.servers[0]!;
+  const random = soak.random(key);
+  /** Fails for a 5xx that no rule has ordered. */
+  const ordered = async (what: string, asked: Promise<Answered>): Promise<void> => {
+    const { status, headers, text } = await asked;
+    assert.ok(status < 500 || 'x-sandbox-rule' in headers, `${key}: ${status} ${text}`);
+    soak.count(what);
   };
+  const pay = (): Promise<void> => {
+    const account = random.oneIn(3) ? random.pick(MAGIC_ACCOUNTS) : '000123456789';
+    const change = { beneficiary_account: account, amount: 1 + random.below(7) };
+    return ordered('payouts', fast.pay(key, { client_ref_id: `x${random.below(60)}`, ...change }));
+  };
+  const read = (path: string): Promise<void> => ordered('reads', fast.send('GET', path, key));
   const leave = async (): Promise<void> => {
     const leaving = new AbortController();
-    const hanging = fast.pay(
-      key,
-      { client_ref_id: 'hangs', beneficiary_account: '9999100001' },
-      leaving.signal,
-    );
+    const change = { client_ref_id: 'hangs', beneficiary_account: '9999100001' };
+    const hanging = fast.pay(key, change, leaving.signal);
     await pay();
     leaving.abort();
     await hanging;
-    count('hangs left');
+    soak.count('hangs left');
   };
-  const control = async (method: string, path: string, body?: unknown) => {
-    const answer = await fast.control(method, path, key, body);
-    assert.ok(MAY_REFUSE.has(answer.status), `${key} ${method} ${path}: ${answer.status} ${answer.text}`);
-    count('control');
-    return answer;
+  const control = async (what: string, method: string, path: string, body?: unknown, of = key) => {
+    const json = typeof body === 'object' ? JSON.stringify(body) : (body as string | undefined);
+    const { status, text } = await fast.send(method, `/_sandbox${path}`, of, json);
+    assert.ok(MAY_REFUSE.has(status), `${of} ${method} ${path}: ${status} ${text}`);
+    soak.count(what);
+    return text;
   };
   const look = async (): Promise<void> => {
-    const { text } = await control('GET', '/world');
+    const text = await control('looks', 'GET', '/world');
     assert.equal((JSON.parse(text) as { invariants: unknown }).invariants, 'hold', `${key}: ${text}`);
-  };
-  const fork = async (): Promise<void> => {
-    const { text } = await control('GET', '/state');
-    const target = random.pick(others);
-    const { status, text: said } = await fast.send('PUT', '/_sandbox/state', target, text);
-    assert.ok(MAY_REFUSE.has(status), `${key} into ${target}: ${status} ${said}`);
-    count('restores');
   };
   const steps: readonly (() => Promise<unknown>)[] = [
     ...Array<typeof pay>(30).fill(pay),
     ...Array<typeof look>(3).fill(look),
-    () => fast.send('GET', `/payout/status?client_ref_id=x${random.below(60)}`, key).then(assertOrdered),
-    () => fast.send('GET', '/client/fetchbalance', key).then(assertOrdered),
+    () => read(`/payout/status?client_ref_id=x${random.below(60)}`),
+    () => read('/client/fetchbalance'),
     leave,
-    fork,
-    () => control('POST', '/reset').then(() => count('resets')),
-    () => control('POST', '/clock/advance', random.oneIn(2) ? { by: '3d' } : { until: 'idle' }),
-    () => control('POST', `/clock/${random.pick(['freeze', 'resume'])}`),
-    () => control('POST', `/wallet/${random.pick(['credit', 'debit'])}`, { amount: 100 }),
+    async () =>
+      control('forks', 'PUT', '/state', await control('snapshots', 'GET', '/state'), random.pick(others)),
+    () => control('resets', 'POST', '/reset'),
+    () => control('advances', 'POST', '/clock/advance', random.oneIn(2) ? { by: '3d' } : { until: 'idle' }),
+    () => control('clocks', 'POST', `/clock/${random.pick(['freeze', 'resume'])}`),
+    () => control('money', 'POST', `/wallet/${random.pick(['credit', 'debit'])}`, { amount: 100 }),
     () =>
-      control('POST', '/rules', {
+      control('rules', 'POST', '/rules', {
         name: `rule-${random.below(5)}`,
         times: 1 + random.below(20),
         match: { route: random.pick(['initiate', 'status', 'balance']) },
         effect: random.pick(FAULT_EFFECTS),
       }),
-    () => control('DELETE', '/rules'),
-    () => control('PUT', '/scenario', { use: random.pick(SCENARIOS) }).then(() => count('scenarios')),
-    () => control('GET', '/requests?limit=50'),
-    () => control('POST', '/requests/verify', { match: { route: 'initiate' }, count: { at_least: 1 } }),
-    () => control('GET', '/transactions?limit=50'),
+    () => control('rules', 'DELETE', '/rules'),
+    () => control('scenarios', 'PUT', '/scenario', { use: random.pick(SCENARIOS) }),
+    () => control('journals', 'GET', '/requests?limit=50'),
+    () =>
+      control('journals', 'POST', '/requests/verify', {
+        match: { route: 'initiate' },
+        count: { at_least: 1 },
+      }),
+    () => control('journals', 'GET', '/transactions?limit=50'),
   ];
-  const assertOrdered = (answer: { status: number; headers: object }): void =>
-    assert.ok(isOrdered(answer), `${key}: ${answer.status}`);
   const worker = async (): Promise<void> => {
-    while (!isOver()) await random.pick(steps)();
+    while (!soak.isOver()) await random.pick(steps)();
   };
   await Promise.all(Array.from({ length: WORKERS }, worker));
   await look();
 }
 
-/** Reads the events of a world until the end. Their ids must be without gaps, also across reconnects. */
-export async function watchedWorld({ sandbox, isOver, count }: Soak, key: string, end: AbortSignal) {
+/** Reads the events of a world until the time is over. Their ids must be without gaps, also across reconnects. */
+export async function watchedWorld(soak: Soak, key: string): Promise<void> {
+  const world = soak.servers[0]!.sandbox.world(key);
   let last: { readonly epoch: string; readonly position: number } | null = null;
-  while (!isOver()) {
+  while (!soak.isOver()) {
     const after = last === null ? {} : { after: `${last.epoch}-${last.position}` };
     try {
-      for await (const { id, type } of await sandbox.world(key).events({ ...after, signal: end })) {
+      for await (const { id, type } of await world.events({ ...after, signal: soak.over })) {
         const [epoch, position] = id.split('-') as [string, string];
         const follows = last === null || last.epoch !== epoch || last.position + 1 === Number(position);
         assert.ok(follows || type === 'missed', `${key}: ${id} after ${last?.position}`);
         last = { epoch, position: Number(position) };
-        count('events');
+        soak.count('events');
       }
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
-      if (!end.aborted) count('event streams cut'); // the reader was too slow, or its world was dropped
+      if (!soak.isOver()) soak.count('event streams cut'); // the reader was too slow, or its world was dropped
     }
   }
 }

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { connectSandbox, SandboxError, type Sandbox } from '../../../src/index.ts';
+import { Random } from '../../support/world/random.ts';
+import { START } from '../../support/world/ways-in.ts';
+import { OPENING_PAISE } from '../../support/world/world-moves.ts';
+import { FastClient, type Answered } from './fast-client.ts';
+import { WatchedProgram } from './watched-program.ts';
+
+const { SOAK_MINUTES = '0.33', SOAK_SEED = String(Date.now()) } = process.env;
+/** A shorter run cannot tell a leak from stores that fill: it has no second minute and a last one to compare. */
+const IS_LONG = Number(SOAK_MINUTES) >= 3;
+const SOAK_MS = Number(SOAK_MINUTES) * 60_000;
+const SAMPLE_EVERY_MS = 5000;
+const ADMIN_TOKEN = 'the-token-of-the-admin';
+
+export const MIB = 1024 * 1024;
+const inMib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
+
+export const keysOf = (kind: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, nth) => `sk_test_${kind}_${nth}`);
+
+interface Server {
+  readonly program: WatchedProgram;
+  readonly sandbox: Sandbox;
+  /** For requests at full speed. */
+  readonly fast: FastClient;
+  isKilled: boolean;
+}
+
+const isUnavailable = (error: unknown): boolean => error instanceof SandboxError && error.status === 503;
+
+/** Servers of the built program, and worlds that use them at full speed until the time is over or one of them fails. */
+export class Soak {
+  readonly servers: Server[] = [];
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #draws = new Random(SOAK_SEED, 'servers');
+  readonly #over = new AbortController();
+  readonly #counts = new Map<string, number>();
+  readonly #samples: Readonly<Record<string, number>>[] = [];
+  readonly #errors: string[] = [];
+
+  private constructor(environment: Readonly<Record<string, string>>) {
+    this.#environment = {
+      SANDBOX_CLOCK: START,
+      SANDBOX_OPENING_BALANCE: String(OPENING_PAISE / 100),
+      SANDBOX_RATE_LIMIT: 'off', // full speed; one of the scenarios has a limit of its own
+      SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN,
+      SANDBOX_JOURNAL_ENTRIES: '200', // full within the first minute, or it would pass for a leak in the ones after it
+      ...environment,
+    };
+  }
+
+  /** Starts so many servers, and the time. */
+  static async start(count: number, environment: Readonly<Record<string, string>>): Promise<Soak> {
+    const soak = new Soak(environment);
+    soak.say(`SOAK_SEED=${SOAK_SEED} for ${SOAK_MINUTES} min`);
+    for (let nth = 0; nth < count; nth += 1) soak.servers.push(await soak.#server());
+    setTimeout(() => soak.#over.abort(), SOAK_MS);
+    return soak;
+  }
+
+  async #server(): Promise<Server> {
+    const program = new WatchedProgram({
+      environment: this.#environment,
+      measured: true,
+      line: (text) => {
+        if (text.endsWith('"msg":"request"}')) this.count('requests');
+        if (text.endsWith('"msg":"state written"}')) this.count('state files');
+        if (/^\{"level":[56]0/.test(text)) this.#errors.push(text);
+      },
+    });
+    const url = String((await program.ready)!['url']);
+    const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
+    return { program, sandbox, fast: new FastClient(url), isKilled: false };
+  }
+
+  say(text: string): void {
+    process.stdout.write(`soak: ${text}\n`);
+  }
+
+  /** Counts something that happened, for the report. */
+  count(what: string, times = 1): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + times);
+  }
+
+  random(name: string): Random {
+    return new Random(SOAK_SEED, name);
+  }
+
+  /** Aborted when the time is over. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** Asks any of the servers, and once more if that one is killed meanwhile: only for what may be done twice. */
+  async ask<T>(work: (server: Server) => Promise<T>): Promise<T> {
+    for (;;) {
+      const server = this.#draws.pick(this.servers);
+      try {
+        const result = await work(server);
+        if (!server.isKilled) return result;
+      } catch (error) {
+        if (!server.isKilled && !(this.servers.length > 1 && isUnavailable(error))) throw error;
+      }
+      this.count('sent again');
+    }
+  }
+
+  /** Sends a request to any of the servers. */
+  send(request: (fast: FastClient) => Promise<Answered>): Promise<Answered> {
+    return this.ask(async ({ fast }) => {
+      const answer = await request(fast);
+      if (answer.status === 503) throw new SandboxError(503, 'UNAVAILABLE', answer.text);
+      return answer;
+    });
+  }
+
+  /** Kills the servers in turn, but for the first, and starts them again. */
+  async killServers(): Promise<void> {
+    const kills = this.random('kills');
+    for (let nth = 0; ; nth += 1) {
+      await this.#pause(2000 + kills.below(8000));
+      if (this.isOver()) return;
+      const place = 1 + (nth % (this.servers.length - 1));
+      const victim = this.servers[place]!;
+      victim.isKilled = true;
+      victim.program.child.kill('SIGKILL');
+      await victim.program.ended;
+      victim.fast.close();
+      this.servers[place] = await this.#server();
+      this.count('kills');
+    }
+  }
+
+  /** Waits, but no longer than the soak lasts. */
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.over }).catch(() => undefined);
+  }
+
+  /** Measures the memory until all of this is done. @param measure how much each part takes, in bytes */
+  async run(
+    work: readonly Promise<unknown>[],
+    measure: () => Promise<Readonly<Record<string, number>>>,
+  ): Promise<void> {
+    const startedMs = performance.now();
+    const sample = async (): Promise<void> => {
+      for (; !this.isOver(); await this.#pause(SAMPLE_EVERY_MS)) {
+        const held = await measure();
+        this.#samples.push({ ...held, atMs: performance.now() - startedMs });
+      }
+    };
+    try {
+      await Promise.all([...work, sample()]);
+    } finally {
+      this.#over.abort();
+    }
+  }
+
+  /** Ends the servers. Fails if one has logged an error, or does not end as it should. */
+  async stop(): Promise<void> {
+    for (const { program, fast } of this.servers) {
+      fast.close();
+      program.child.kill('SIGTERM');
+      assert.deepEqual(await program.ended, { code: 0, signal: null });
+      assert.equal(program.stderr, '');
+    }
+    assert.deepEqual(this.#errors, []);
+    this.say(JSON.stringify(Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)))));
+  }
+
+  /**
+   * How much a part of the memory took.
+   *
+   * @returns the most bytes, and how many times as much in the last minute as in the second; 1 in a short run
+   */
+  held(part: string): { readonly most: number; readonly growth: number } {
+    const median = (fromMs: number, toMs: number): number => {
+      const samples = this.#samples.filter(({ atMs }) => atMs! >= fromMs && atMs! < toMs);
+      assert.ok(samples.length > 0, 'the memory was looked at');
+      return samples.map((sample) => sample[part]!).toSorted((a, b) => a - b)[samples.length >> 1]!;
+    };
+    const early = IS_LONG ? median(60_000, 120_000) : median(0, Infinity);
+    const late = IS_LONG ? median(SOAK_MS - 60_000, Infinity) : median(0, Infinity);
+    const most = Math.max(...this.#samples.map((sample) => sample[part]!));
+    const growth = late / early;
+    this.say(
+      `${part}: ${inMib(early)} early, ${inMib(late)} late (${growth.toFixed(3)}), ${inMib(most)} at most`,
+    );
+    return { most, growth };
+  }
+}
