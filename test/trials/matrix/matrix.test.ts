@@ -3,7 +3,7 @@ import type { RefereeSettings } from '../../../src/contract/conduct.ts';
 import { UsageError } from '../../../src/contract/usage-error.ts';
 import { DEFAULT_DIALECT } from '../../../src/contract/dialect.ts';
 import type { Ending } from '../../../src/trials/run.ts';
-import { startSandbox, type ScenarioInput, type World } from '../../../src/index.ts';
+import type { ScenarioInput, World } from '../../../src/index.ts';
 import { newResponses, responsesIn } from '../../../src/trials/exercised.ts';
 import { hasFailed, type Cell, type CommandRun, type Row } from '../../../src/trials/matrix/cells.ts';
 import { dialectRows } from '../../../src/trials/matrix/dialect-rows.ts';
@@ -16,6 +16,7 @@ import { CORRECT } from '../../referee/clients/correct.ts';
 import { FAULTY_PAYERS } from '../../referee/clients/faulty-payers.ts';
 import { order, PayoutApi, type JudgedClient } from '../../referee/clients/payout-api.ts';
 import { isLong } from '../../support/size.ts';
+import { sandboxFor } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { START } from '../../support/world/ways-in.ts';
 import { misreportedIn } from '../../../src/trials/run-money.ts';
@@ -42,11 +43,11 @@ async function matrixOf(
   client: Client,
   { conduct = {}, ...options }: Options = {},
 ) {
-  await using sandbox = await startSandbox({ clock: START, rateLimit: 'off', settlement: 'instant' });
+  const sandbox = await sandboxFor({ clock: START, settlement: 'instant' });
   const shown: Cell[] = [];
   let baseline: Baseline | undefined;
   const run = async (row: WorldRow | null): Promise<CommandRun> => {
-    const world = sandbox.world();
+    const { world } = sandbox.client();
     await row?.use(world);
     let ending: Ending = { kind: 'success' };
     await PayoutApi.run(world, async (api) => void (ending = (await client(api)) ?? ending));
@@ -83,6 +84,8 @@ async function matrixOf(
     ...options,
   });
   expect(shown).toEqual(cells);
+  const again = ({ kind, name, choices }: Row) => ({ kind, name, again: `again ${choices}` });
+  expect(cells).toMatchObject(rows.map(again));
   return { cells, baseline: baseline! };
 }
 
@@ -132,105 +135,155 @@ const dialect: WorldRow = { ...scenario('terse', { dialect: 'terse' }), kind: 'd
 const isTerse = async (api: PayoutApi): Promise<boolean> =>
   ((await api.world.scenario()).document as ScenarioInput).dialect === 'terse';
 
-test('the exit code decides for a dialect, and not for a scenario; a run that takes too long hangs', async () => {
-  const ends =
-    (ending: Ending): Client =>
-    async (api) => {
-      await api.initiate(order(1));
-      return (await isTerse(api)) ? ending : SUCCESS;
-    };
-  const rows = [dialect, scenario('terse', { dialect: 'terse' })];
-  expect((await matrixOf(rows, ends(FAILED))).cells).toMatchObject([
-    { kind: 'dialect', verdict: 'tests fail', why: ['exit code 1', 'no payout'], again: 'again terse' },
-    { kind: 'scenario', verdict: 'survives' },
-  ]);
-  expect((await matrixOf(rows.slice(0, 1), ends({ kind: 'stuck', afterMs: 1500 }))).cells).toMatchObject([
-    { verdict: 'hangs', why: ['it was still running and was ended after 1.5 s'] },
-  ]);
+const RESET = [scenario('reset-after-commit')];
+const LOST = scenario('lost', {
+  rules: [{ name: 'lost', effect: { fault: 'connection-reset', commit: false } }],
 });
+const REFUSED = scenario('refused', { wallet: { opening_balance: 1 } });
+const PENDING = scenario('pending-for-days');
+const FAILS = scenario('failed', { settlement: { IMPS: [{ to: 'FAILED', after: '0s' }] } });
+const TWICE: WorldRow = {
+  ...scenario('twice', { dialect: { client_ref_id: { same_body: 'second_payout' } } }),
+  kind: 'dialect',
+};
+const ONCE = { account: order(1).beneficiary_account, amount: 101, times: 1 };
+const TABLE = { name: 'pay.csv', payouts: [ONCE] };
 
-test('a dialect in which an account is paid twice is wrong money, although the exit code is 0', async () => {
-  const payment = { account: order(1).beneficiary_account, amount: 101, times: 1 };
-  const twice: WorldRow = {
-    ...scenario('twice', { dialect: { client_ref_id: { same_body: 'second_payout' } } }),
-    kind: 'dialect',
+const send: Client = async (api) => void (await api.initiate(order(1)));
+const sendOrEnd =
+  (ending: Ending): Client =>
+  async (api) =>
+    (await api.initiate(order(1))).http === 200 ? SUCCESS : ending;
+const endInTerse =
+  (ending: Ending): Client =>
+  async (api) => {
+    await send(api);
+    return (await isTerse(api)) ? ending : SUCCESS;
   };
-  const client: Client = async (api) => {
-    for (let sent = 1; sent <= 2; sent += 1) await api.initiate(order(1));
+const sendTwice: Client = async (api) => {
+  for (let sent = 1; sent <= 2; sent += 1) await send(api);
+};
+/** Sends something else once the response to its order is lost. */
+const sendAgain =
+  (again: ReturnType<typeof order>): Client =>
+  async (api) => {
+    const { http } = await api.initiate(order(1));
+    if (http !== 0) return SUCCESS;
+    await api.initiate(again);
+    return FAILED;
   };
-  for (const table of [null, { name: 'pay.csv', payouts: [payment] }]) {
-    expect((await matrixOf([twice, dialect], client, { expect: table })).cells).toMatchObject([
-      { verdict: 'money', why: ['000123451001: paid ₹101.00 twice, expected once'] },
-      { verdict: 'survives' },
-    ]);
-  }
-  const failing: Client = async (api) => {
-    await client(api);
-    const [, second] = await api.world.transactions();
-    return second === undefined ? SUCCESS : FAILED;
-  };
-  expect((await matrixOf([twice], failing)).cells).toMatchObject([{ verdict: 'tests fail' }]);
-});
+const sendAndAsk = async (api: PayoutApi): Promise<string | null> => {
+  await send(api);
+  return (await api.status({ client_ref_id: 'order-1' })).state;
+};
+const askAndEnd =
+  (ending: Ending): Client =>
+  async (api) =>
+    (await sendAndAsk(api)) === 'SUCCESS' ? SUCCESS : ending;
+const payOthers: Client = async (api) => {
+  await api.initiate(order(1));
+  const { http } = await api.initiate(order(1, { client_ref_id: 'second-half' }));
+  if (http === 0)
+    for (const reference of ['a', 'b']) await api.initiate(order(2, { client_ref_id: reference }));
+};
+const payUnlessTerse: Client = async (api) => {
+  if (!(await isTerse(api))) await send(api);
+  await api.balance();
+};
+const IN_DOUBT: Ending = { kind: 'failure', why: 'exit code 75', isInDoubt: true };
+const SAID_FAILED: Ending = { kind: 'failure', why: 'exit code 1', isSaid: true };
+const SAID_PAID: Ending = { kind: 'success', isSaid: true };
+const payInAnotherWay: Client = async (api) => {
+  const other = order(2, { client_ref_id: 'order-1-upi', transfer_mode: 'UPI' });
+  if ((await sendAndAsk(api)) !== 'SUCCESS') await api.initiate(other);
+  return SAID_PAID;
+};
+const sendTwiceOrFail: Client = async (api) => {
+  await sendTwice(api);
+  return (await api.world.transactions()).length === 1 ? SUCCESS : FAILED;
+};
+const failUnlessPaid: Client = async (api) => {
+  if ((await api.initiate(order(1))).http === 200) return SUCCESS;
+  await api.status({ client_ref_id: 'order-1' });
+  return FAILED;
+};
+const TWICE_PAID = 'money: 000123451001: paid ₹101.00 twice, expected once';
+const NOT_PAID = 'money: the command ends with success, but 000123451001: not paid ₹101.00, expected once';
+const RIGHT_MONEY = 'survives: its tests fail, but the money is right';
+const MISREPORTED = 'misreported: order-1 was paid (₹101.00), but the client reports a failure';
 
-test('a command that succeeds although its payout was lost has wrong money; one that fails, or was refused, does not', async () => {
-  const lost: ScenarioInput = {
-    rules: [{ name: 'lost', effect: { fault: 'connection-reset', commit: false } }],
-  };
-  const refused: ScenarioInput = { wallet: { opening_balance: 1 } };
-  const rows = [scenario('lost', lost), scenario('refused', refused)];
-  const send: Client = async (api) => void (await api.initiate(order(1)));
-  expect((await matrixOf(rows, send)).cells).toMatchObject([
-    {
-      verdict: 'money',
-      why: ['the command ends with success, but 000123451001: not paid ₹101.00, expected once'],
-    },
-    { verdict: 'survives' },
-  ]);
-  const sendOrFail: Client = async (api) => ((await api.initiate(order(1))).http === 200 ? SUCCESS : FAILED);
-  expect((await matrixOf(rows, sendOrFail)).cells.map(({ verdict }) => verdict)).toEqual([
-    'survives',
-    'survives',
-  ]);
-});
-
-testRows([
-  [order(1, { client_ref_id: 'again' }), '000123451001: paid ₹101.00 twice, expected once'],
+test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
+  ['exit code of a dialect', [dialect], endInTerse(FAILED), ['tests fail: exit code 1, no payout']],
   [
-    order(1, { client_ref_id: 'without-fee', amount: 100 }),
-    '000123451001: paid twice, expected once: ₹101.00, ₹100.00',
+    'exit code under a scenario',
+    [scenario('terse', { dialect: 'terse' })],
+    endInTerse(FAILED),
+    [RIGHT_MONEY],
   ],
-])(
-  'an account that is paid again, in the same or another amount, is reported once, whatever the exit code',
-  async (again, why) => {
-    const client: Client = async (api) => {
-      const { http } = await api.initiate(order(1));
-      if (http !== 0) return SUCCESS;
-      await api.initiate(again);
-      return FAILED;
-    };
-    const { cells } = await matrixOf([scenario('reset-after-commit')], client);
-    expect(cells).toMatchObject([{ verdict: 'money', why: [why] }]);
-  },
-);
-
-test('with a table, every payout that it does not have is wrong money', async () => {
-  const payouts = [1, 1].map((number) => ({
-    account: order(number).beneficiary_account,
-    amount: 101,
-    times: 1,
-  }));
-  const client: Client = async (api) => {
-    await api.initiate(order(1));
-    const { http } = await api.initiate(order(1, { client_ref_id: 'second-half' }));
-    if (http === 0)
-      for (const reference of ['a', 'b']) await api.initiate(order(2, { client_ref_id: reference }));
-  };
-  const rows = [scenario('reset-after-commit'), scenario('happy-fast')];
-  const { cells } = await matrixOf(rows, client, { expect: { name: 'pay.csv', payouts } });
-  expect(cells).toMatchObject([
-    { verdict: 'money', why: ['000123451002: paid ₹102.00 twice, not expected'] },
-    { verdict: 'not exercised' }, // the baseline is like that
-  ]);
+  [
+    'run that takes too long',
+    [dialect],
+    endInTerse({ kind: 'stuck', afterMs: 1500 }),
+    ['hangs: it was still running and was ended after 1.5 s'],
+  ],
+  [
+    'dialect that pays an account twice, with exit code 0',
+    [TWICE, dialect],
+    sendTwice,
+    [TWICE_PAID, 'survives'],
+  ],
+  ['the same, by a table', [TWICE, dialect], sendTwice, [TWICE_PAID, 'survives'], { expect: TABLE }],
+  ['the same, with exit code 1', [TWICE], sendTwiceOrFail, ['tests fail: exit code 1, no payout']],
+  ['lost or refused payout of a command that succeeds', [LOST, REFUSED], send, [NOT_PAID, 'survives']],
+  ['the same of one that fails', [LOST, REFUSED], sendOrEnd(FAILED), [RIGHT_MONEY, RIGHT_MONEY]],
+  ['account that is paid again', RESET, sendAgain(order(1, { client_ref_id: 'again' })), [TWICE_PAID]],
+  [
+    'account that is paid again in another amount',
+    RESET,
+    sendAgain(order(1, { client_ref_id: 'without-fee', amount: 100 })),
+    ['money: 000123451001: paid twice, expected once: ₹101.00, ₹100.00'],
+  ],
+  [
+    'payout that the table does not have',
+    [...RESET, scenario('happy-fast')],
+    payOthers,
+    ['money: 000123451002: paid ₹102.00 twice, not expected', 'not exercised'],
+    { expect: { name: 'pay.csv', payouts: [ONCE, ONCE] } },
+  ],
+  [
+    'client that reports a failure, and was paid or not',
+    [...RESET, scenario('server-error')],
+    sendOrEnd(FAILED),
+    [MISREPORTED, RIGHT_MONEY],
+  ],
+  ['client that says that it is in doubt', RESET, sendOrEnd(IN_DOUBT), [RIGHT_MONEY]],
+  ['client that asked, and reports what it saw', RESET, failUnlessPaid, [RIGHT_MONEY]],
+  ['tests that fail', [PENDING, FAILS], askAndEnd(FAILED), [RIGHT_MONEY, RIGHT_MONEY]],
+  [
+    'exit code that means a failure, after PENDING or FAILED',
+    [PENDING, FAILS],
+    askAndEnd(SAID_FAILED),
+    ['misreported: order-1 was last seen PENDING (₹101.00), but the client reports a failure', RIGHT_MONEY],
+  ],
+  [
+    'exit code that means success, after the same',
+    [PENDING, FAILS],
+    askAndEnd(SAID_PAID),
+    ['survives', NOT_PAID],
+  ],
+  [
+    'account that is paid in addition, or in the place of another',
+    [PENDING, FAILS],
+    payInAnotherWay,
+    ['money: 000123451002: paid ₹102.00, not expected', 'survives'],
+  ],
+  ['command that pays less in a dialect', [dialect], payUnlessTerse, ['survives']],
+  ['command that pays less under a scenario', [{ ...dialect, kind: 'scenario' }], payUnlessTerse, [NOT_PAID]],
+])('a matrix shows what becomes of: %s', async (_what, rows, client, expected, options) => {
+  const { cells } = await matrixOf(rows, client, options);
+  expect(cells.map(({ verdict, why }) => [verdict, why.join(', ')].filter(Boolean).join(': '))).toEqual(
+    expected,
+  );
 });
 
 testRows<[string, readonly number[], string]>([
@@ -245,9 +298,8 @@ testRows<[string, readonly number[], string]>([
 ])(
   'a table of expected payouts that the client does not pay is refused before any row is run',
   async (_what, amounts, difference) => {
-    const payouts = amounts.map((amount) => ({ account: order(1).beneficiary_account, amount, times: 1 }));
-    const client: Client = async (api) => void (await api.initiate(order(1)));
-    const error: unknown = await matrixOf([scenario('happy-fast')], client, {
+    const payouts = amounts.map((amount) => ({ ...ONCE, amount }));
+    const error: unknown = await matrixOf([scenario('happy-fast')], send, {
       expect: { name: '--expect pay.csv', payouts },
     }).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(UsageError);
@@ -340,7 +392,6 @@ test('the summary names the choice that only failing dialects have', () => {
 });
 
 test('a row of which the client saw nothing is not exercised, and says how often others were met', async () => {
-  const send: Client = async (api) => void (await api.initiate(order(1)));
   const rows = [
     scenario('a response to another account', {
       rules: [
@@ -381,85 +432,6 @@ test('a delay is met once, however long it is each time', () => {
   const delayed = (delay_ms: number | null) => [evidenceOf([{ change: { delay_ms } }])];
   const known = responsesIn(delayed(5));
   expect([6, null].map((ms) => newResponses(delayed(ms), known))).toEqual([0, 1]);
-});
-
-test('a client that was paid and reports a failure has a result of its own, unless it says that it is in doubt', async () => {
-  const ends = (ending: Ending): Client => {
-    return async (api) => ((await api.initiate(order(1))).http === 200 ? SUCCESS : ending);
-  };
-  const rows = [scenario('reset-after-commit'), scenario('server-error')];
-  expect((await matrixOf(rows, ends(FAILED))).cells).toMatchObject([
-    { verdict: 'misreported', why: ['order-1 was paid (₹101.00), but the client reports a failure'] },
-    { verdict: 'survives' }, // it was not paid
-  ]);
-  const doubts = await matrixOf(rows, ends({ kind: 'failure', why: 'exit code 75', isInDoubt: true }));
-  expect(doubts.cells.map(({ verdict }) => verdict)).toEqual(['survives', 'survives']);
-  const asks: Client = async (api) => {
-    if ((await api.initiate(order(1))).http === 200) return SUCCESS;
-    await api.status({ client_ref_id: 'order-1' });
-    return FAILED;
-  };
-  expect((await matrixOf(rows.slice(0, 1), asks)).cells).toMatchObject([{ verdict: 'survives' }]);
-});
-
-test('exit codes that were given a meaning are held against the client', async () => {
-  const says = (ending: Ending): Client => {
-    return async (api) => {
-      await api.initiate(order(1));
-      const { state } = await api.status({ client_ref_id: 'order-1' });
-      return state === 'SUCCESS' ? SUCCESS : ending;
-    };
-  };
-  const rows = [
-    scenario('pending-for-days'),
-    scenario('failed', { settlement: { IMPS: [{ to: 'FAILED', after: '0s' }] } }),
-  ];
-  const verdicts = async (ending: Ending) =>
-    (await matrixOf(rows, says(ending))).cells.map(({ verdict, why }) => [verdict, why[0]]);
-  const failsToo = 'its tests fail, but the money is right';
-  expect(await verdicts(FAILED)).toEqual([
-    ['survives', failsToo],
-    ['survives', failsToo],
-  ]);
-  expect(await verdicts({ kind: 'failure', why: 'exit code 1', isSaid: true })).toEqual([
-    ['misreported', 'order-1 was last seen PENDING (₹101.00), but the client reports a failure'],
-    ['survives', failsToo],
-  ]);
-  expect(await verdicts({ kind: 'success', isSaid: true })).toEqual([
-    ['survives', undefined],
-    ['money', expect.stringMatching(/^the command ends with success, but 000123451001: not paid/)],
-  ]);
-});
-
-test('an account that is paid in addition is too much, and one that takes the place of another is not', async () => {
-  const other = order(2, { client_ref_id: 'order-1-upi', transfer_mode: 'UPI' });
-  const pays: Client = async (api) => {
-    await api.initiate(order(1));
-    const { state } = await api.status({ client_ref_id: 'order-1' });
-    if (state !== 'SUCCESS') await api.initiate(other);
-    return { kind: 'success', isSaid: true };
-  };
-  const rows = [
-    scenario('pending-for-days'),
-    scenario('failed', { settlement: { IMPS: [{ to: 'FAILED', after: '0s' }] } }),
-  ];
-  expect((await matrixOf(rows, pays)).cells).toMatchObject([
-    { verdict: 'money', why: ['000123451002: paid ₹102.00, not expected'] },
-    { verdict: 'survives' },
-  ]);
-});
-
-test('a dialect in which a command that succeeds pays less is not wrong money: its tests know what to expect', async () => {
-  const client: Client = async (api) => {
-    if (!(await isTerse(api))) await api.initiate(order(1));
-    await api.balance();
-  };
-  expect((await matrixOf([dialect], client)).cells).toMatchObject([
-    { verdict: expect.stringMatching(/^(?:survives|not exercised)$/) },
-  ]);
-  expect((await matrixOf([{ ...dialect, kind: 'scenario' }], client)).cells).toMatchObject([
-    { verdict: 'money' },
-  ]);
 });
 
 test('of several payouts that a client misreports, the first is named and the others are counted', () => {
