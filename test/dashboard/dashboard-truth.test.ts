@@ -95,6 +95,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     const { page } = await show();
     const shown = await page.getByTitle('Show another world').textContent();
     expect(shown).toContain(payer.apiKey);
+    expect(shown).toContain('refund retries');
   });
 
   test('a world that is dropped while the dashboard shows it is shown as the new one that its key has', async () => {

@@ -200,7 +200,7 @@ function operationOf(route: RouteOptions, examples: Examples, schemas: JsonSchem
     operationId,
     security: access === 'everybody' ? [] : [{ [access]: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(content && { requestBody: { required: true, content } }),
+    ...(content && { requestBody: { required: !body.safeParse(undefined).success, content } }),
     responses: { ...answersOf(route, example, schemas), ...refusalResponsesOf(route, schemas) },
   };
 }

@@ -5,6 +5,7 @@ import {
   order,
   salary,
   SECOND,
+  under,
   use,
   type Answer,
   type CorrectClient,
@@ -181,6 +182,58 @@ export const CORRECT_IN_ONE_WORLD: readonly CorrectClient[] = [
       await api.initiate(Object.fromEntries(Object.entries(payout).toReversed()));
       await api.pause(MINUTE);
       await api.status({ client_ref_id: 'emp-1' });
+    },
+  },
+  {
+    name: 'takes a new reference after a 429, which made no payout',
+    settings: BY_REMARKS,
+    setUp: under({ respond: { status: 429, headers: { 'retry-after': '2' } } }, { times: 1 }),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1-a'));
+      await api.pause(2 * SECOND);
+      await api.initiate(salary(1, 'emp-1-b'));
+      await api.pause(MINUTE);
+      await api.status({ client_ref_id: 'emp-1-b' });
+    },
+  },
+  {
+    name: 'hands a payout whose worker gave up to another worker',
+    settings: BY_REMARKS,
+    setUp: use('timeout-after-commit'),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1')); // ends when the worker leaves
+      await Promise.all([
+        api.initiate(salary(1, 'emp-1')),
+        api.initiate(salary(2, 'emp-2')).then(() => api.initiate(salary(2, 'emp-2'))),
+      ]);
+      await api.pause(MINUTE);
+      for (const client_ref_id of ['emp-1', 'emp-2']) await api.status({ client_ref_id });
+    },
+  },
+  {
+    name: 'pays twelve people at once and asks for each of them in turn',
+    settings: BY_REMARKS,
+    setUp: use({ settlement: 'realistic' }),
+    async run(api) {
+      const employees = Array.from({ length: 12 }, (_, index) => index + 1);
+      await Promise.all(employees.map((employee) => api.initiate(salary(employee, `emp-${employee}`))));
+      for (let minute = 1; minute <= 3; minute += 1) {
+        await api.pause(MINUTE * 10 ** minute);
+        await Promise.all(employees.map((employee) => api.status({ client_ref_id: `emp-${employee}` })));
+      }
+    },
+  },
+  {
+    name: 'retries a status read that fails, and keeps asking while it is PENDING',
+    settings: BY_REMARKS,
+    setUp: under({ respond: 500 }, { match: { route: 'status' }, times: 3 }),
+    async run(api) {
+      await api.initiate(salary(1, 'emp-1'));
+      let response = await api.status({ client_ref_id: 'emp-1' });
+      for (let read = 1; read < 10 && response.state !== 'SUCCESS'; read += 1) {
+        await api.pause(SECOND * 4 ** read);
+        response = await api.status({ client_ref_id: 'emp-1' });
+      }
     },
   },
 ];
