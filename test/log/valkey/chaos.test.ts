@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
 import { newHistory, violations, type History } from './history.ts';
@@ -78,83 +78,78 @@ test('the check of what clients saw finds a lost payout, a second one and a stal
   ]);
 });
 
-describe('servers of one store', { timeout: TEST_MS }, () => {
-  /** In `npm test`, each of these has its own test: outages.test.ts, lost-replies.test.ts and shared-worlds.test.ts. */
-  test.each(isLong || MINUTES > 0 ? ['killed, paused, cut or forgotten'] : [])(
-    'lose nothing that was acknowledged and pay nothing twice, whatever is %s',
-    async () => {
-      const store = await ownStore('--appendonly', 'yes', '--appendfsync', 'always');
-      const proxy = await TcpProxy.to(store.port);
-      onTestFinished(() => proxy.close());
-      const environment = {
-        SANDBOX_STORE: `redis://127.0.0.1:${proxy.port}`,
-        SANDBOX_RATE_LIMIT: 'off',
-        SANDBOX_SETTLEMENT: 'instant',
-        SANDBOX_OPENING_BALANCE: '90000000',
-        LOG_LEVEL: 'error',
-      };
-      const servers: Running[] = [];
-      for (let nth = 0; nth < SERVERS; nth += 1) servers.push(await startProgram(environment));
-      const urls = () => servers.map(({ url }) => url);
-      const { opening_balance: opening } = await connectSandbox({ url: servers[0]!.url })
-        .world(KEY)
-        .summary();
-      const history = newHistory(opening, AMOUNT);
-      let isOver = false;
-      const clients = Array.from({ length: CLIENTS }, (_, client) =>
-        payOn(client, urls, history, () => isOver),
-      );
-      /** Resolves once so many payouts more were acknowledged. */
-      const progress = async (count: number): Promise<void> => {
-        const until = history.acknowledged.length + count;
-        await expect
-          .poll(() => history.acknowledged.length, { timeout: 60_000 })
-          .toBeGreaterThanOrEqual(until);
-      };
+/** In `npm test`, each of these has its own test: outages.test.ts, lost-replies.test.ts and shared-worlds.test.ts. */
+test.each(isLong || MINUTES > 0 ? ['killed, paused, cut or forgotten'] : [])(
+  'servers of one store lose nothing that was acknowledged and pay nothing twice, whatever is %s',
+  { timeout: TEST_MS },
+  async () => {
+    const store = await ownStore('--appendonly', 'yes', '--appendfsync', 'always');
+    const proxy = await TcpProxy.to(store.port);
+    onTestFinished(() => proxy.close());
+    const environment = {
+      SANDBOX_STORE: `redis://127.0.0.1:${proxy.port}`,
+      SANDBOX_RATE_LIMIT: 'off',
+      SANDBOX_SETTLEMENT: 'instant',
+      SANDBOX_OPENING_BALANCE: '90000000',
+      LOG_LEVEL: 'error',
+    };
+    const servers: Running[] = [];
+    for (let nth = 0; nth < SERVERS; nth += 1) servers.push(await startProgram(environment));
+    const urls = () => servers.map(({ url }) => url);
+    const { opening_balance: opening } = await connectSandbox({ url: servers[0]!.url }).world(KEY).summary();
+    const history = newHistory(opening, AMOUNT);
+    let isOver = false;
+    const clients = Array.from({ length: CLIENTS }, (_, client) =>
+      payOn(client, urls, history, () => isOver),
+    );
+    /** Resolves once so many payouts more were acknowledged. */
+    const progress = async (count: number): Promise<void> => {
+      const until = history.acknowledged.length + count;
+      await expect.poll(() => history.acknowledged.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(until);
+    };
 
-      const endMs = performance.now() + MINUTES * 60_000;
-      let rounds = 0;
-      for (; rounds < sized(1, 20) || performance.now() < endMs; rounds += 1) {
-        await progress(20);
-        const killed = servers.shift()!; // nobody asks it any more, since another program may get its port
-        await killed.program.stop('SIGKILL');
-        servers.push(await startProgram(environment));
-        await progress(20);
-        const paused = servers[0]!.program.child;
-        paused.kill('SIGSTOP');
-        await wait(OUTAGE_MS);
-        paused.kill('SIGCONT');
-        await progress(20);
-        proxy.cutReply(rounds % 20, 5 * (rounds % 20));
-        await progress(20);
-        proxy.cutAll();
-        await progress(20);
-        if (rounds % 2 === 1) {
-          proxy.stall(true);
-          await wait(OUTAGE_MS);
-          proxy.stall(false);
-          await progress(20);
-        }
-        await store.command('SCRIPT', 'FLUSH');
-        await store.kill();
-        await store.start();
-      }
+    const endMs = performance.now() + MINUTES * 60_000;
+    let rounds = 0;
+    for (; rounds < sized(1, 20) || performance.now() < endMs; rounds += 1) {
       await progress(20);
-      isOver = true;
-      await Promise.all(clients);
-      const { sent, acknowledged, statuses, balances } = history;
-      const counts = { sent: sent.size, acknowledged: acknowledged.length, statuses: statuses.length };
-      if (MINUTES > 0)
-        process.stdout.write(`chaos: ${JSON.stringify({ rounds, ...counts, balances: balances.length })}\n`);
-
-      for (const { url } of servers) {
-        const world = connectSandbox({ url }).world(KEY);
-        // it may find its store later than the others
-        const transactions = await vi.waitFor(() => world.transactions(), { timeout: 30_000 });
-        expect(violations(history, transactions)).toEqual([]);
-        const { balance, invariants } = await world.summary();
-        expect([balance, invariants]).toEqual([opening - AMOUNT * transactions.length, 'hold']);
+      const killed = servers.shift()!; // nobody asks it any more, since another program may get its port
+      await killed.program.stop('SIGKILL');
+      servers.push(await startProgram(environment));
+      await progress(20);
+      const paused = servers[0]!.program.child;
+      paused.kill('SIGSTOP');
+      await wait(OUTAGE_MS);
+      paused.kill('SIGCONT');
+      await progress(20);
+      proxy.cutReply(rounds % 20, 5 * (rounds % 20));
+      await progress(20);
+      proxy.cutAll();
+      await progress(20);
+      if (rounds % 2 === 1) {
+        proxy.stall(true);
+        await wait(OUTAGE_MS);
+        proxy.stall(false);
+        await progress(20);
       }
-    },
-  );
-});
+      await store.command('SCRIPT', 'FLUSH');
+      await store.kill();
+      await store.start();
+    }
+    await progress(20);
+    isOver = true;
+    await Promise.all(clients);
+    const { sent, acknowledged, statuses, balances } = history;
+    const counts = { sent: sent.size, acknowledged: acknowledged.length, statuses: statuses.length };
+    if (MINUTES > 0)
+      process.stdout.write(`chaos: ${JSON.stringify({ rounds, ...counts, balances: balances.length })}\n`);
+
+    for (const { url } of servers) {
+      const world = connectSandbox({ url }).world(KEY);
+      // it may find its store later than the others
+      const transactions = await vi.waitFor(() => world.transactions(), { timeout: 30_000 });
+      expect(violations(history, transactions)).toEqual([]);
+      const { balance, invariants } = await world.summary();
+      expect([balance, invariants]).toEqual([opening - AMOUNT * transactions.length, 'hold']);
+    }
+  },
+);

@@ -90,7 +90,9 @@ describe('a store that cannot be used', () => {
       const store = await start();
       const url = reason === 'ECONNREFUSED' ? store.url : clusterUrl([store]);
       if (mend !== null) await store.kill();
-      const { client, health, ofStore } = await withoutPatience(() => loggingServer(url));
+      const { client, health, ofStore } = await withoutPatience(() => loggingServer(url), {
+        answers: true,
+      });
       expect(await health('health')).toEqual([200, 'store_unavailable']);
       expect(await health('live')).toEqual([200, 'alive']);
       expect((await client.balance()).status).toBe(503);

@@ -4,6 +4,7 @@ import { isLong } from '../size.ts';
 const PATIENT_MS = 20_000;
 const IMPATIENT_MS = 50;
 let isPatient = true;
+let answerWithin = PATIENT_MS;
 
 /**
  * Servers in this process wait for a response of their store longer than a busy machine stands still, and do sooner what they do
@@ -13,8 +14,7 @@ export const patient = ({ STORE_TIMES: inUse }: typeof StoreTimes): typeof Store
   STORE_TIMES: {
     ...inUse,
     get answerWithin() {
-      if (isPatient) return PATIENT_MS;
-      return isLong ? inUse.answerWithin : IMPATIENT_MS;
+      return isPatient || !isLong ? answerWithin : inUse.answerWithin;
     },
     get giveUpAfter() {
       return isPatient || isLong ? inUse.giveUpAfter : IMPATIENT_MS;
@@ -27,12 +27,18 @@ export const patient = ({ STORE_TIMES: inUse }: typeof StoreTimes): typeof Store
   },
 });
 
-/** Does something while they wait hardly at all, since their store does not answer: in the long form, as long as in use. */
-export async function withoutPatience<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Does something while they wait hardly at all, since their store does not answer: in the long form, as long as in use.
+ *
+ * @param answers whether their store does answer, if only that it is not there: they wait for that, however busy the machine is
+ */
+export async function withoutPatience<T>(work: () => Promise<T>, { answers = false } = {}): Promise<T> {
   isPatient = false;
+  answerWithin = answers ? PATIENT_MS : IMPATIENT_MS;
   try {
     return await work();
   } finally {
     isPatient = true;
+    answerWithin = PATIENT_MS;
   }
 }
