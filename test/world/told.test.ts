@@ -112,7 +112,10 @@ describe('a status read', () => {
     expect(counts).toEqual([1, 1, 0]);
   });
 
-  test('that was lost leaves its client told what it knew before, and one that came tells it', () => {
+  testRows<[first: number, second: number, between: [request: number, as: string]]>([
+    [1, 2, [2, 'PENDING']], // one that came tells it
+    [2, 1, [1, 'PENDING']],
+  ])('that was lost leaves its client told what it knew before', (first, second, between) => {
     const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s') } });
     world.pay('a');
     for (const atMs of [0, 2500]) world.read('a', atMs);
@@ -123,9 +126,9 @@ describe('a status read', () => {
     expect(told()).toEqual([3, 'SUCCESS']);
     world.end(3, 'client_gone');
     expect(told()).toEqual([1, 'PENDING']);
-    world.end(1, 'client_gone');
-    expect(told()).toEqual([2, 'PENDING']);
-    world.end(2, 'client_gone');
+    world.end(first, 'client_gone', { isSent: true }); // a part of it
+    expect(told()).toEqual(between);
+    world.end(second, 'client_gone');
     expect(told()).toBeNull();
   });
 });
