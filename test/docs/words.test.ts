@@ -15,6 +15,18 @@ const GONE: readonly (readonly [words: RegExp, better: string])[] = [
   [/\bcalm (?:run|world|baseline)s?\b/, 'baseline, or a run without failures'],
   [/\brules? on top\b/, 'override'],
   [/\bheeds?\b/, 'uses, or follows'],
+  [/\bmeets its fate\b/, 'behaves as listed'],
+  [/tells every error/, 'reports every error'],
+  [/takes it for/, 'treats it as'],
+  [/throws away/, 'discards'],
+  [/what becomes of/, 'what happens to'],
+  [/had to make room/, 'were dropped'],
+  [/worlds then start again/, 'worlds then start empty'],
+  [/no step of a payout has a due time/, 'nothing scheduled'],
+  [/there are \$\{names/, 'use one of'],
+  [/this is not the admin token/, 'the admin token is missing or wrong'],
+  [/how manieth|keeps a true wallet|stands what stands/, 'plain English'],
+  [/how the house is laid out|what it was put through/, 'how the code is organised, how it was tested'],
 ];
 
 const goneIn = (text: string, name = ''): readonly string[] =>
