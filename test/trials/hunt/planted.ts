@@ -53,6 +53,15 @@ export const PLANTED: readonly PlantedBug[] = [
     },
   },
   {
+    name: 'treats a payout as paid as soon as it is accepted',
+    failures: 1,
+    goal: 'lost',
+    async run(api) {
+      const { http } = await send(api, 5);
+      if (http !== 200) throw new Error(`not accepted: ${http}`);
+    },
+  },
+  {
     name: 'asks after a failure, and believes "not found"',
     failures: 2,
     goal: 'paid-twice',

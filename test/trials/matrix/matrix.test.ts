@@ -279,7 +279,7 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
   ],
   ['command that pays less in a dialect', [dialect], payUnlessTerse, ['survives']],
   ['command that pays less under a scenario', [{ ...dialect, kind: 'scenario' }], payUnlessTerse, [NOT_PAID]],
-])('a matrix shows what becomes of: %s', async (_what, rows, client, expected, options) => {
+])('a matrix shows what happens to: %s', async (_what, rows, client, expected, options) => {
   const { cells } = await matrixOf(rows, client, options);
   expect(cells.map(({ verdict, why }) => [verdict, why.join(', ')].filter(Boolean).join(': '))).toEqual(
     expected,
