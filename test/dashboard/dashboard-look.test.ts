@@ -167,11 +167,44 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     await page.emulateMedia({ forcedColors: 'none' });
   });
 
-  test('a list is as high as the window, and the opened item is beside it, all of it in sight', async () => {
-    const { payer, show } = await badDay(1400);
-    for (let nth = 0; nth < 40; nth += 1) await payer.pay({ client_ref_id: `more-${nth}` });
-    const { page, view } = await show();
+  test('on a wide page the next step is in the one row of the controls, a refused amount does not move its form, a list fills the window beside the opened item, and the meaning of a time is in sight', async () => {
+    const { payer, show } = await badDay(1280);
+    const { page, view, controls } = await show();
+    const next = (await controls.getByRole('button', { name: 'Go to the next step' }).boundingBox())!;
+    const order = (await controls.getByRole('form', { name: 'Add a failure' }).boundingBox())!;
+    expect(next.x + next.width).toBeLessThanOrEqual(order.x);
+    expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
+
+    const overview = await view('Overview');
+    const amount = overview.getByLabel('Amount');
+    const debit = overview.getByRole('button', { name: 'Debit' });
+    const place = async () => [(await amount.boundingBox())!.x, (await debit.boundingBox())!.width];
+    const before = await place();
+    await amount.fill('1500,50');
+    await overview.getByText('“1500,50” is not an amount').waitFor();
+    expect(await place()).toEqual(before);
+    await amount.fill('99999999999');
+    await debit.click();
+    await overview.getByText('The wallet holds').waitFor();
+    expect(await place()).toEqual(before);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280);
+
     const payouts = await view('Payouts');
+    const lost = payouts.getByRole('row').filter({ hasText: LOST });
+    const created = lost.getByText('15 Jan, 16:00:00');
+    expect(await created.getAttribute('title')).toBe('15 Jan 2026, 10:30:00 UTC');
+    await payouts.getByRole('button', { name: 'Filters' }).click();
+    await payouts.getByLabel('Amount from').fill('1500,50');
+    expect(await payouts.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
+    await payouts.getByText('“1500,50” is not an amount').waitFor();
+    await payouts.getByRole('searchbox').fill('nobody');
+    await payouts.getByText('No payout matches this search and these filters.').waitFor();
+    await payouts.getByRole('button', { name: 'Show all' }).click();
+    await lost.waitFor();
+
+    await page.setViewportSize({ width: 1400, height: 900 });
+    for (let nth = 0; nth < 40; nth += 1) await payer.pay({ client_ref_id: `more-${nth}` });
+    await payouts.getByRole('button', { name: 'Open more-39' }).waitFor();
     const table = (await payouts.getByRole('table').boundingBox())!;
     expect(table.y + table.height).toBeGreaterThan(895);
     expect(await payouts.getByRole('row').count()).toBeGreaterThan(20);
@@ -180,22 +213,33 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     expect(panel.x).toBeGreaterThan(700);
     expect(panel.y + panel.height).toBeLessThanOrEqual(900);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900); // nothing scrolls but the list
+
+    for (const width of [1280, 320]) {
+      await page.setViewportSize({ width, height: 900 });
+      if (width === 320) await controls.getByRole('button', { name: 'More' }).click();
+      await controls.getByLabel('Advance to').fill(`${width + 100}d`); // so far that it has to be confirmed
+      await controls.getByLabel('Advance to').press('Enter');
+      const meaning = page.locator('#advance-meaning');
+      await meaning.getByText('Go again to confirm').waitFor();
+      const { x, width: wide, height } = (await meaning.boundingBox())!;
+      expect(height).toBeLessThan(70);
+      expect(x + wide).toBeLessThanOrEqual(width);
+    }
   });
 
-  test('1280 px wide, the control bar is one row with the next step in it', async () => {
-    const { controls } = await (await badDay(1280)).show();
-    const next = (await controls.getByRole('button', { name: 'Go to the next step' }).boundingBox())!;
-    const order = (await controls.getByRole('form', { name: 'Add a failure' }).boundingBox())!;
-    expect(next.x + next.width).toBeLessThanOrEqual(order.x);
-    expect(Math.abs(next.y + next.height / 2 - order.y - order.height / 2)).toBeLessThan(4);
-  });
-
-  test('360 px wide, a long reference leaves the number of its request and what was paid in sight, and nothing jumps', async () => {
+  test('on a narrow page the balance leaves room for the commands, a long reference leaves the number of its request and what was paid in sight, and nothing jumps', async () => {
     const { payer, show } = await newWorld();
+    const { page, view, controls } = await show(320);
+    const balance = (await controls.getByText('₹10,00,000.00').boundingBox())!;
+    const commands = (await controls.getByRole('button', { name: 'Commands' }).boundingBox())!;
+    expect(commands.y).toBeLessThan(balance.y);
+
+    await page.setViewportSize({ width: 360, height: 900 });
     const client_ref_id = 'salary-2026-11-employee-0000123456-bengaluru';
     await payer.pay({ client_ref_id, beneficiary_account: LOST });
-    const { page, view, controls } = await show(360);
     const requests = await view('Requests');
+    await controls.getByRole('button', { name: '1 at risk' }).waitFor();
+    await requests.getByText('paid', { exact: true }).waitFor();
     const height = async () => (await controls.boundingBox())!.height;
     const before = await height();
     for (const text of ['#1 initiate', 'paid']) {
@@ -215,47 +259,6 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
   });
 
-  test('320 px wide, the balance of a new world leaves room for the commands beside it', async () => {
-    const seen = await (await newWorld()).show(320);
-    const balance = (await seen.controls.getByText('₹10,00,000.00').boundingBox())!;
-    const commands = (await seen.controls.getByRole('button', { name: 'Commands' }).boundingBox())!;
-    expect(commands.y).toBeLessThan(balance.y);
-  });
-
-  test('an amount that is refused, by the field or by the world, does not move its form', async () => {
-    const { show } = await badDay(1280);
-    const { page, view } = await show();
-    const overview = await view('Overview');
-    const amount = overview.getByLabel('Amount');
-    const debit = overview.getByRole('button', { name: 'Debit' });
-    const place = async () => [(await amount.boundingBox())!.x, (await debit.boundingBox())!.width];
-    const before = await place();
-    await amount.fill('1500,50');
-    await overview.getByText('“1500,50” is not an amount').waitFor();
-    expect(await place()).toEqual(before);
-    await amount.fill('99999999999');
-    await debit.click();
-    await overview.getByText('The wallet holds').waitFor();
-    expect(await place()).toEqual(before);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280);
-  });
-
-  test('the meaning of a time to advance to is read in few lines, and is all in sight', async () => {
-    const { show } = await badDay(1280);
-    const { page, controls } = await show();
-    for (const width of [1280, 320]) {
-      await page.setViewportSize({ width, height: 900 });
-      if (width === 320) await controls.getByRole('button', { name: 'More' }).click();
-      await controls.getByLabel('Advance to').fill(`${width + 100}d`); // so far that it has to be confirmed
-      await controls.getByLabel('Advance to').press('Enter');
-      const meaning = page.locator('#advance-meaning');
-      await meaning.getByText('Go again to confirm').waitFor();
-      const { x, width: wide, height } = (await meaning.boundingBox())!;
-      expect(height).toBeLessThan(70);
-      expect(x + wide).toBeLessThanOrEqual(width);
-    }
-  });
-
   test('the times below the ribbon differ, although everything happens in two seconds', async () => {
     const { payer, show } = await newWorld();
     await payer.pay();
@@ -265,21 +268,5 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     const shown = await times.allTextContents();
     expect(shown.length).toBeGreaterThan(5);
     expect(new Set(shown).size).toBeGreaterThan(2); // there are three seconds
-  });
-
-  test('without a match a list says what to do, and times in IST show UTC on hover', async () => {
-    const { show } = await badDay(1280);
-    const { view } = await show();
-    const payouts = await view('Payouts');
-    const created = payouts.getByRole('row').filter({ hasText: LOST }).getByText('15 Jan, 16:00:00');
-    expect(await created.getAttribute('title')).toBe('15 Jan 2026, 10:30:00 UTC');
-    await payouts.getByRole('button', { name: 'Filters' }).click();
-    await payouts.getByLabel('Amount from').fill('1500,50');
-    expect(await payouts.getByLabel('Amount from').getAttribute('aria-invalid')).toBe('true');
-    await payouts.getByText('“1500,50” is not an amount').waitFor();
-    await payouts.getByRole('searchbox').fill('nobody');
-    await payouts.getByText('No payout matches this search and these filters.').waitFor();
-    await payouts.getByRole('button', { name: 'Show all' }).click();
-    await payouts.getByRole('row').filter({ hasText: LOST }).waitFor();
   });
 });
