@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { sandboxFor } from '../support/sandbox.ts';
+import { testRows } from '../support/test-rows.ts';
 
 const BUILT = fileURLToPath(new URL('../../dist/dashboard/', import.meta.url));
 const FILES = readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));
@@ -51,14 +52,14 @@ test('the address without a slash redirects to the dashboard, even below the pat
   expect(to.pathname).toBe('/pay/_sandbox/');
 });
 
-test.each([
+testRows([
   '..%2f..%2fpackage.json',
   '..%2findex.html',
   'nothing.js',
   '__proto__',
   '%2fetc%2fpasswd',
   '..%5cindex.html',
-])('the dashboard serves no file outside its folder: %s', async (file) => {
+])('the dashboard serves no file outside its folder', async (file) => {
   const { url } = await sandboxFor();
   const refused = await fetch(`${url}/_sandbox/assets/${file}`);
   expect(refused.status).toBe(404);
