@@ -11,13 +11,13 @@ import { TcpProxy } from '../support/http/tcp-proxy.ts';
 const run = promisify(execFile);
 
 describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
-  const { open, shownWorld } = useWorldPage();
+  const { open, newWorld, shownWorld } = useWorldPage();
 
   test('shows what the client does wrong with the money, and the requests that show it', async () => {
-    const { payer, page, view } = await shownWorld();
+    const { payer, show } = await newWorld();
+    await payer.pay({ client_ref_id: 'order-1', amount: 10.005 }); // before the first verdict
+    const { page, view } = await show();
     const conduct = await view('Conduct');
-    await conduct.getByText('no findings').waitFor();
-    await payer.pay({ client_ref_id: 'order-1', amount: 10.005 });
     const finding = conduct.getByRole('listitem').filter({ hasText: 'amount-not-paise' });
     await finding.getByText('Fix: count in whole paise').waitFor();
     expect(await conduct.getByRole('listitem').count()).toBe(1);
@@ -88,45 +88,56 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     expect(await payer.world.transactions()).toMatchObject([{ amount: 25_000, status: 'REVERSED' }]);
   });
 
-  test('a payout that hangs after its commit can be filtered, and ends when the client stops waiting', async () => {
+  test('a failure is ordered in a sentence, for the next payout unless it says otherwise, and one that hangs can be filtered and ends when the client stops waiting', async () => {
     const { controls, view, payer, form } = await shownWorld();
+    const ordered = controls.getByTestId('ordered').getByRole('listitem');
+    const order = async (): Promise<void> => {
+      await controls.getByRole('button', { name: 'Add', exact: true }).click();
+      await ordered.first().waitFor();
+    };
+    expect(await controls.getByLabel('How many').inputValue()).toBe('next');
+    await order();
+    await order(); // at once: both are added
+    await expect.poll(async () => (await payer.world.rules('world')).length).toBe(2);
+    const paid = [await payer.pay(), await payer.pay(), await payer.pay()];
+    expect(paid.map(({ status }) => status)).toEqual([500, 500, 200]);
+    const inFlight = (await payer.world.wallet()).in_flight;
+
     await controls.getByLabel('What happens').selectOption('hangs after the payout');
-    await controls.getByRole('button', { name: 'Add', exact: true }).click();
-    const order = controls.getByTestId('ordered').getByText('the next initiate hangs after the payout');
-    await order.waitFor();
+    await order();
+    const hang = ordered.filter({ hasText: 'the next initiate hangs after the payout' });
+    await hang.waitFor();
     await controls.getByRole('button', { name: 'Pay', exact: true }).click();
     await form.getByRole('button', { name: 'Send payout' }).click();
-
     const requests = await view('Requests');
     await requests.getByLabel('What went wrong').selectOption('Paid, but the client saw a failure');
     const row = requests.getByRole('row').filter({ hasText: 'world/hang-after-payout' });
     await row.getByText('hanging').waitFor();
     await row.getByText('paid', { exact: true }).waitFor();
-    await controls.getByTestId('ordered').getByText('used').waitFor();
+    await hang.getByText('used').waitFor();
     await form.getByRole('button', { name: 'Stop waiting' }).click();
     await row.getByText('hang', { exact: true }).waitFor();
-    expect((await payer.world.wallet()).in_flight).toBe(1500.5);
-
+    expect((await payer.world.wallet()).in_flight).toBe(inFlight + 1500.5);
     await controls.getByRole('button', { name: 'Back to normal' }).click();
-    await order.waitFor({ state: 'detached' });
+    await hang.waitFor({ state: 'detached' });
     await form.getByRole('button', { name: 'Send payout' }).click();
     await form.getByText(/^200 after/).waitFor();
+
+    await controls.getByLabel('How many').selectOption('every');
+    await controls.getByLabel('Request', { exact: true }).selectOption('status');
+    await controls.getByLabel('What happens').selectOption('gets a 404');
+    await order();
+    await ordered.getByText('every status gets a 404').waitFor();
+    expect((await payer.status({ client_ref_id: 'order-1' })).status).toBe(404);
   });
 
-  test('forces a legal transition, and credits and debits the wallet', async () => {
-    const { page, payer, view, controls } = await shownWorld();
-    await payer.pay({ client_ref_id: 'forced', beneficiary_account: '9999200005' });
-    await (await view('Payouts')).getByRole('button', { name: 'Open forced' }).click();
-    await page.getByRole('list', { name: 'Story' }).getByText('PENDING for ever').waitFor();
-    await page.getByRole('button', { name: 'Make it FAILED' }).click();
-    await page.getByText('FAILED by a forced transition').waitFor();
-    expect(await page.getByRole('button', { name: /^Make it/ }).count()).toBe(0);
-
+  test('credits and debits the wallet, forces a payout into a legal state and shows its refund, and after a reset shows what is new', async () => {
+    const { page, payer, view, controls, said } = await shownWorld();
     const overview = await view('Overview');
     await overview.getByLabel('Amount').fill('500.25');
     await overview.getByRole('button', { name: 'Credit' }).click();
     await controls.getByText('₹10,00,500.25').waitFor();
-    await page.getByLabel('What happened').getByText('₹500.25 credited: the balance is').waitFor();
+    await said.getByText('₹500.25 credited: the balance is').waitFor();
     await overview.getByLabel('Amount').fill('99999999');
     await overview.getByRole('button', { name: 'Debit' }).click();
     await overview.getByRole('alert').getByText('less than INR 99999999').waitFor();
@@ -136,6 +147,34 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await overview.getByRole('alert').waitFor();
     await overview.getByLabel('Amount').fill('1'); // another amount may be right
     await overview.getByRole('alert').waitFor({ state: 'detached' });
+
+    const forced = { client_ref_id: 'again', amount: 100, beneficiary_account: '9999200005' };
+    await payer.pay(forced);
+    const payouts = await view('Payouts');
+    const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
+    await row('again').click();
+    const panel = page.getByRole('region', { name: 'again' });
+    await panel.getByRole('list', { name: 'Story' }).getByText('PENDING for ever').waitFor();
+    await panel.getByText('Facts and ledger').click();
+    await panel.getByText('₹10,00,401.25 after').waitFor();
+    await panel.getByRole('button', { name: 'Make it FAILED' }).click();
+    await panel.getByText('FAILED by a forced transition').waitFor();
+    await panel.getByText('FAILED (forced), +₹100.00').waitFor();
+    expect(await panel.getByRole('button', { name: /^Make it/ }).count()).toBe(0);
+    await payer.world.reset();
+    await payer.pay(forced); // it has the same id
+    await panel.getByText('₹9,99,900.00 after').waitFor({ state: 'attached' }); // its facts may be folded again
+    expect(await panel.getByText('₹10,00,401.25 after').count()).toBe(0);
+
+    await payer.pay({ client_ref_id: 'gone' });
+    await row('gone').waitFor();
+    await payer.world.transition((await payer.world.payout('gone')).txn_id, 'FAILED');
+    await payer.world.reset(); // just after the transition
+    for (const ref of ['one', 'two', 'three']) {
+      await payer.pay({ client_ref_id: ref });
+      await row(ref).waitFor(); // each time, the page has asked for what it misses
+    }
+    expect(await page.getByRole('alert').count()).toBe(0);
   });
 
   test('shows a scenario, a rule, a cleared journal and a reset that somebody else orders, and says that somebody else did', async () => {
@@ -183,59 +222,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await scenario.getByText('default, active on the server').waitFor();
   });
 
-  test('the open payout shows its refund, and after a reset its new entry', async () => {
-    const { page, payer, view } = await shownWorld();
-    await payer.world.fund(500);
-    await payer.pay({ client_ref_id: 'again', amount: 100, beneficiary_account: '9999200005' });
-    await (await view('Payouts')).getByRole('button', { name: 'Open again' }).click();
-    const panel = page.getByRole('region', { name: 'again' });
-    await panel.getByText('Facts and ledger').click();
-    await panel.getByText('₹10,00,400.00 after').waitFor();
-    await panel.getByRole('button', { name: 'Make it FAILED' }).click();
-    await panel.getByText('FAILED (forced), +₹100.00').waitFor();
-    await payer.world.reset();
-    await payer.pay({ client_ref_id: 'again', amount: 100, beneficiary_account: '9999200005' }); // it has the same id
-    await panel.getByText('₹9,99,900.00 after').waitFor({ state: 'attached' }); // its facts may be folded again
-    expect(await panel.getByText('₹10,00,400.00 after').count()).toBe(0);
-  });
-
-  test('a payout that was forced into a state just before a reset leaves no error', async () => {
-    const { page, payer, view } = await shownWorld();
-    const payouts = await view('Payouts');
-    const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
-    await payer.pay({ client_ref_id: 'gone' });
-    await row('gone').waitFor();
-    await payer.world.transition((await payer.world.transactions())[0]!.txn_id, 'FAILED');
-    await payer.world.reset();
-    for (const ref of ['one', 'two', 'three']) {
-      await payer.pay({ client_ref_id: ref });
-      await row(ref).waitFor(); // each time, the page has asked for what it misses
-    }
-    expect(await page.getByRole('alert').count()).toBe(0);
-  });
-
-  test('a failure is ordered in a sentence, for the next payout unless it says otherwise', async () => {
-    const { payer, controls } = await shownWorld();
-    const order = async (): Promise<void> => {
-      await controls.getByRole('button', { name: 'Add', exact: true }).click();
-      await controls.getByTestId('ordered').waitFor();
-    };
-    expect(await controls.getByLabel('How many').inputValue()).toBe('next');
-    await order();
-    await order(); // at once: both are added
-    await expect.poll(async () => (await payer.world.rules('world')).length).toBe(2);
-    const paid = [await payer.pay(), await payer.pay(), await payer.pay()];
-    expect(paid.map(({ status }) => status)).toEqual([500, 500, 200]);
-
-    await controls.getByLabel('How many').selectOption('every');
-    await controls.getByLabel('Request', { exact: true }).selectOption('status');
-    await controls.getByLabel('What happens').selectOption('gets a 404');
-    await order();
-    await controls.getByTestId('ordered').getByText('every status gets a 404').waitFor();
-    expect((await payer.status({ client_ref_id: 'order-1' })).status).toBe(404);
-  });
-
-  test('an invalid key shows the refusal of the sandbox, and another key can be entered', async () => {
+  test('an invalid key shows the refusal of the sandbox, another key can be entered and is kept, and without a key one is suggested', async () => {
     const { url } = await sandboxFor();
     const seen = await open(url, { apiKey: 'nonsense' });
     const { page } = seen;
@@ -245,6 +232,12 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await page.reload(); // the key is stored
     await live(seen);
     expect(page.url()).not.toContain('key='); // and is not in the address
+
+    await page.evaluate('localStorage.clear()');
+    await page.goto(`${url}/_sandbox/`);
+    expect(await page.getByLabel('API key').inputValue()).toBe('sk_test_demo');
+    await page.getByRole('button', { name: 'Show this world' }).click();
+    await live(seen);
   });
 
   test('a link with another key replaces the stored one only once the user agrees', async () => {
@@ -278,14 +271,6 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
 
     await keyShown.click();
     await page.getByLabel('API key').and(page.locator(':focus')).waitFor();
-  });
-
-  test('without a key, asks for one and suggests sk_test_demo', async () => {
-    const { url } = await sandboxFor();
-    const seen = await open(url, { apiKey: null });
-    expect(await seen.page.getByLabel('API key').inputValue()).toBe('sk_test_demo');
-    await seen.page.getByRole('button', { name: 'Show this world' }).click();
-    await live(seen);
   });
 
   test('says that the server is gone, keeps what it last knew, and reconnects with everything that happened meanwhile', async () => {
