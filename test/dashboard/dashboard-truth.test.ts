@@ -38,22 +38,11 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     expect((await payer.world.summary()).at_risk.count).toBe(0);
   });
 
-  test('a payout at risk has the same state in every list, also once it has settled', async () => {
-    const { payer, show } = await newWorld();
-    await payer.pay({ client_ref_id: 'lost', beneficiary_account: LOST });
-    const { page } = await show();
-    const states = ['Payouts at risk', 'Latest payouts'].map((name) => page.getByRole('list', { name }));
-    for (const list of states) await list.getByText('PENDING', { exact: true }).waitFor();
-    await payer.clock.advance('3s');
-    for (const list of states) await list.getByText('SUCCESS', { exact: true }).waitFor();
-    expect(await page.getByRole('main').getByText('PENDING', { exact: true }).count()).toBe(0);
-  });
-
-  test('what the referee cannot judge is not shown as free of findings: Conduct and the Overview say why', async () => {
+  test('what the referee cannot judge is not shown as free of findings: Conduct and the Overview say why, and each list of the Overview has the same states', async () => {
     const { payer, show } = await newWorld({ clock: FROZEN, journalEntries: 8 });
     for (const client_ref_id of ['once', 'twice'])
       await payer.pay({ client_ref_id, beneficiary_account: LOST, amount: 5000 });
-    const { view } = await show();
+    const { page, view } = await show();
     const overview = await view('Overview');
     await overview.getByText('twice is a second payment of once').waitFor();
     const inconclusive = overview.getByRole('list', { name: 'Inconclusive checks' });
@@ -67,6 +56,14 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     expect(await conduct.getByText('no findings').count()).toBe(0);
     await view('Overview');
     await inconclusive.getByText('2 older requests were dropped').waitFor();
+
+    const states = ['Payouts at risk', 'Latest payouts'].map((name) => page.getByRole('list', { name }));
+    const shown = (state: string) =>
+      Promise.all(states.map((list) => list.getByText(state, { exact: true }).count()));
+    await expect.poll(() => shown('PENDING')).toEqual([2, 2]);
+    await payer.clock.advance('3s'); // they settle, and are still at risk
+    await expect.poll(() => shown('SUCCESS')).toEqual([2, 2]);
+    expect(await page.getByRole('main').getByText('PENDING', { exact: true }).count()).toBe(0);
   });
 
   // it takes the ten seconds between two verdicts
@@ -85,52 +82,33 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     },
   );
 
-  test('the name of a world is shown beside its key', async () => {
-    const { payer, show } = await newWorld();
-    const named = await fetch(`${payer.world.url}/_sandbox/world`, {
-      headers: { authorization: `Bearer ${payer.apiKey}`, 'x-sandbox-world-name': 'refund retries' },
-    });
-    expect(named.status).toBe(200);
-    await payer.pay();
-    const { page } = await show();
-    const shown = await page.getByTitle('Show another world').textContent();
-    expect(shown).toContain(payer.apiKey);
-    expect(shown).toContain('refund retries');
-  });
-
-  test('a world that is dropped while the dashboard shows it is shown as the new one that its key has', async () => {
+  test('a world is shown by its name and key, and one that is dropped meanwhile as the new one that its key has', async () => {
     const { payer, show, url } = await newWorld({ clock: FROZEN, adminToken: ADMIN });
+    const naming = { headers: { 'x-sandbox-world-name': 'refund retries' } };
+    expect((await payer.send('GET', '/_sandbox/world', naming)).status).toBe(200);
     await payer.pay({ client_ref_id: 'of the old world' });
-    const seen = await show();
-    const payouts = await seen.view('Payouts');
-    const row = payouts.getByRole('button', { name: 'Open of the old world' });
+    const { page, view, said, controls } = await show();
+    const name = await page.getByTitle('Show another world').textContent();
+    expect(name).toContain(payer.apiKey);
+    expect(name).toContain('refund retries');
+
+    await (await view('Payouts')).getByRole('button', { name: 'Open of the old world' }).click();
+    const row = (await view('Overview')).getByText('of the old world');
     await row.waitFor();
+    expect(page.url()).toContain('payout=');
     const { id } = await payer.world.summary();
     const headers = { authorization: `Bearer ${ADMIN}` };
     let ask: (route: Route) => void;
     const asked = new Promise<Route>((resolve) => (ask = resolve));
-    await seen.page.route('**/_sandbox/wallet', (route) => ask(route), { times: 1 });
+    await page.route('**/_sandbox/wallet', (route) => ask(route), { times: 1 });
     await fetch(`${url}/_sandbox/worlds/${id}`, { method: 'DELETE', headers });
     const wallet = await asked;
     expect(await row.isVisible()).toBe(true); // until everything of the new world is there
     await wallet.continue();
     await row.waitFor({ state: 'detached' });
-    await seen.said.getByText('The world began anew or was replaced: 1 payout of it is gone.').waitFor();
-    expect(await seen.controls.innerText()).toContain('₹10,00,000.00');
-  });
-
-  test('the address names no payout of a world that was dropped, in whichever view', async () => {
-    const { payer, show, url } = await newWorld({ clock: FROZEN, adminToken: ADMIN });
-    await payer.pay({ client_ref_id: 'gone' });
-    const { page, view, said } = await show();
-    await (await view('Payouts')).getByRole('button', { name: 'Open gone' }).click();
-    await view('Overview');
-    expect(page.url()).toContain('payout=');
-    const { id } = await payer.world.summary();
-    const headers = { authorization: `Bearer ${ADMIN}` };
-    await fetch(`${url}/_sandbox/worlds/${id}`, { method: 'DELETE', headers });
-    await said.getByText('1 payout of it is gone').waitFor();
-    await page.waitForURL((shown) => !shown.hash.includes('payout='));
+    await said.getByText('The world began anew or was replaced: 1 payout of it is gone.').waitFor();
+    expect(await controls.innerText()).toContain('₹10,00,000.00');
+    await page.waitForURL((shown) => !shown.hash.includes('payout=')); // in whichever view
   });
 
   test('any number of tabs use one stream of events, and each of them is live', async () => {
