@@ -5,41 +5,59 @@ import { hasBrowser, holdBack, live, loaded, needsBrowser, useWorldPage } from '
 describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`, () => {
   const { newWorld, shownWorld } = useWorldPage();
 
-  test('the address names what is open, so that reload, back and forward return to it', async () => {
+  test('the address names what is open and leads exactly there: by reload, back and forward, and pasted into an open tab', async () => {
     const { payer, show } = await newWorld();
-    for (const ref of ['one', 'two']) await payer.pay({ client_ref_id: ref });
-    const [{ txn_id: one }] = (await payer.world.transactions()) as [TransactionResponse];
-    const { page, seen, view } = await show();
+    for (let nth = 1; nth <= 60; nth += 1) await payer.pay({ client_ref_id: `order-${nth}` });
+    const { txn_id: first } = await payer.world.payout('order-1');
+    const { txn_id: last } = await payer.world.payout('order-60');
+    const { page, seen, view, said } = await show();
     const detail = (name: string) => page.getByRole('region', { name, exact: true });
+    const inSight = async (region: string, row: string): Promise<void> => {
+      await detail(region).waitFor();
+      for (const shown of [detail(region), page.getByRole('button', { name: row, exact: true })]) {
+        const { y, height } = (await shown.boundingBox())!;
+        expect(y).toBeGreaterThan(0);
+        expect(y + height).toBeLessThanOrEqual(900);
+      }
+    };
     const payouts = await view('Payouts');
-    await payouts.getByRole('button', { name: 'Open one' }).click();
-    await detail('one').waitFor();
+    await payouts.getByRole('button', { name: 'Open order-60' }).click();
+    await detail('order-60').waitFor();
     await payouts.getByLabel('Mode').selectOption('IMPS');
-    await payouts.getByRole('button', { name: 'Open two' }).click();
-    await detail('two').waitFor();
-    const { id } = await payer.world.summary();
-    await expect.poll(() => page.url()).toContain(`#payouts?world=${id.slice(0, 8)}&payout=TXN`);
-
+    await payouts.getByRole('button', { name: 'Open order-59' }).click();
+    await detail('order-59').waitFor();
+    const world = (await payer.world.summary()).id.slice(0, 8);
+    await expect.poll(() => page.url()).toContain(`#payouts?world=${world}&payout=TXN`);
     await page.reload();
     await live(seen);
-    await detail('two').waitFor();
+    await detail('order-59').waitFor();
     expect(await payouts.getByLabel('Mode').inputValue()).toBe('IMPS');
     await page.goBack();
-    await detail('one').waitFor();
-    expect(page.url()).toContain(one);
+    await detail('order-60').waitFor();
+    expect(page.url()).toContain(last);
     await page.goForward();
-    await detail('two').waitFor();
+    await detail('order-59').waitFor();
     expect(page.url()).not.toContain(payer.apiKey);
-  });
 
-  test('a link to a payout or a request that does not exist says so', async () => {
-    const { page, said, view } = await shownWorld();
-    await view('Payouts');
-    await page.evaluate("location.hash = '#payouts?payout=TXN0'");
+    const paste = (hash: string): Promise<void> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+    await paste(`#payouts?world=${world}&payout=${first}`);
+    await inSight('order-1', 'Open order-1'); // the last row of its list
+    await page.reload();
+    await inSight('order-1', 'Open order-1');
+    await paste(`#requests?world=${world}&request=2`);
+    await inSight('Request 2', 'Open request 2, initiate order-2');
+    await page.goBack();
+    await inSight('order-1', 'Open order-1');
+    expect(page.url()).toContain(`#payouts?world=${world}&payout=${first}`); // and nothing has amended it
+    await paste(`#payouts?world=${world}&payouts.state=DONE`); // no such state
+    await page.getByText('Nothing matches.').waitFor();
+    expect(await page.getByLabel('State').locator('option:checked').textContent()).toBe('DONE');
+
+    await paste('#payouts?payout=TXN0');
     await said.getByText('This world has no payout TXN0.').waitFor();
-    await page.evaluate("location.hash = '#requests?request=7'");
-    await said.getByText('The journal of this world has no request 7.').waitFor();
-    expect(page.url()).not.toContain('request=7');
+    await paste('#requests?request=61');
+    await said.getByText('The journal of this world has no request 61.').waitFor();
+    expect(page.url()).not.toContain('request=61');
   });
 
   test('a link to a world asks for its key, which it does not contain, and shows what the link names', async () => {
@@ -128,37 +146,6 @@ describe.skipIf(!hasBrowser)(`links to what the dashboard shows${needsBrowser}`,
     await page.getByRole('alert').getByText('sk_test_of_a_link').waitFor();
     await page.getByRole('region', { name: 'only' }).waitFor();
     expect(page.url()).not.toContain('key=');
-  });
-
-  test('an address leads exactly there: when the page is opened, reloaded, and pasted into an open tab', async () => {
-    const { payer, show } = await newWorld();
-    for (let nth = 1; nth <= 60; nth += 1) await payer.pay({ client_ref_id: `order-${nth}` });
-    const [{ txn_id: first }] = (await payer.world.transactions()) as [TransactionResponse];
-    const { page } = await show();
-    const world = (await payer.world.summary()).id.slice(0, 8);
-    const inSight = async (region: string, row: string): Promise<void> => {
-      await page.getByRole('region', { name: region, exact: true }).waitFor();
-      for (const shown of [
-        page.getByRole('region', { name: region, exact: true }),
-        page.getByRole('button', { name: row, exact: true }),
-      ]) {
-        const { y, height } = (await shown.boundingBox())!;
-        expect(y).toBeGreaterThan(0);
-        expect(y + height).toBeLessThanOrEqual(900);
-      }
-    };
-    await page.evaluate(`location.hash = '#payouts?world=${world}&payout=${first}'`); // pasted
-    await inSight('order-1', 'Open order-1'); // the last row of its list
-    await page.reload();
-    await inSight('order-1', 'Open order-1');
-    await page.evaluate(`location.hash = '#requests?world=${world}&request=2'`);
-    await inSight('Request 2', 'Open request 2, initiate order-2');
-    await page.goBack();
-    await inSight('order-1', 'Open order-1');
-    expect(page.url()).toContain(`#payouts?world=${world}&payout=${first}`); // and nothing has amended it
-    await page.evaluate(`location.hash = '#payouts?world=${world}&payouts.state=DONE'`); // no such state
-    await page.getByText('Nothing matches.').waitFor();
-    expect(await page.getByLabel('State').locator('option:checked').textContent()).toBe('DONE');
   });
 
   test('the address no longer names a payout that a reset removed', async () => {
