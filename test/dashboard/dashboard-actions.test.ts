@@ -215,8 +215,8 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     expect(await other.world.transactions()).toHaveLength(1);
   });
 
-  test('the clock goes to a time in words, which is shown before, asks before a far one, and can be taken back', async () => {
-    const { payer, controls, said } = await shownWorld();
+  test('the clock goes to a time in words, which is shown before, asks before a far one, and can be taken back, as only what was done last can be', async () => {
+    const { payer, page, controls, said } = await shownWorld();
     const field = controls.getByLabel('Advance to');
     const go = controls.getByRole('button', { name: 'Go', exact: true });
     await field.fill('02:00 IST tomorrow');
@@ -235,10 +235,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await field.fill('soon');
     await go.click();
     await controls.getByText('Write a time such as').waitFor();
-  });
 
-  test('only the newest sentence offers an undo, since that takes back what was done last', async () => {
-    const { payer, page, controls, said } = await shownWorld();
     const undo = said.getByRole('button', { name: 'Undo', exact: true });
     await page.keyboard.press('Control+k');
     await page.keyboard.type('back to normal');
