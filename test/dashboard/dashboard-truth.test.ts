@@ -138,11 +138,21 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     context.off('request', onRequest);
   });
 
-  test('what the server says about its store is shown at once, in its words, and nothing can be done meanwhile', async () => {
-    const { payer, show } = await newWorld();
-    await payer.pay({ client_ref_id: 'known' });
-    const { page, controls, view } = await show();
+  test('an action whose response was lost says so once and marks no field, and what the server says about its store is shown at once, in its words, and nothing can be done meanwhile', async () => {
+    const { payer, seen, page, controls, said, view } = await shownWorld();
+    const overview = await view('Overview');
+    await page.route('**/_sandbox/wallet/credit', (route) => route.abort('connectionreset'), { times: 1 });
+    await overview.getByRole('button', { name: 'Credit' }).click();
+    await said.getByText('this may or may not have happened').waitFor();
+    expect(await overview.getByLabel('Amount').getAttribute('aria-invalid')).toBe('false');
+    await live(seen);
+    expect(await overview.getByRole('alert').count()).toBe(0);
+    expect(await payer.world.balance()).toBe(1_000_000);
+
     await view('Payouts');
+    await payer.pay({ client_ref_id: 'known' });
+    const known = page.getByRole('button', { name: 'Open known' });
+    await known.waitFor();
     const unavailable = {
       status: 503,
       contentType: 'application/json',
@@ -160,21 +170,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     expect(await advance.isDisabled()).toBe(true);
     expect(await advance.getAttribute('title')).toBe('The store of the worlds cannot be used');
     await page.keyboard.press('f'); // a key has no button that says so
-    await page.getByLabel('What happened').getByText('The store of the worlds cannot be used').waitFor();
-    await page.getByRole('button', { name: 'Open known' }).waitFor(); // what it last knew
+    await said.getByText('The store of the worlds cannot be used').waitFor();
+    await known.waitFor(); // what it last knew
     await page.unrouteAll();
     await alert.waitFor({ state: 'detached' });
-  });
-
-  test('an action that the world refused since it was away says so once, and marks no field', async () => {
-    const { payer, seen, page, view } = await shownWorld();
-    const overview = await view('Overview');
-    await page.route('**/_sandbox/wallet/credit', (route) => route.abort('connectionreset'), { times: 1 });
-    await overview.getByRole('button', { name: 'Credit' }).click();
-    await page.getByLabel('What happened').getByText('this may or may not have happened').waitFor();
-    expect(await overview.getByLabel('Amount').getAttribute('aria-invalid')).toBe('false');
-    await live(seen);
-    expect(await overview.getByRole('alert').count()).toBe(0);
-    expect(await payer.world.balance()).toBe(1_000_000);
   });
 });
