@@ -177,10 +177,9 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('shows a scenario, a rule, a cleared journal and a reset that somebody else orders, and says that somebody else did', async () => {
-    const { page, payer, view } = await shownWorld();
+  test('shows a scenario, a rule, a cleared journal and a reset that somebody else orders, and says so, and uses the scenario that is chosen from the list', async () => {
+    const { payer, view, said } = await shownWorld();
     const scenario = await view('Scenario');
-    const said = page.getByLabel('What happened');
     const normal = scenario.getByText('default, active on the server');
     await normal.waitFor();
     await payer.world.use('server-error');
@@ -201,11 +200,7 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await scenario.getByText('world/elsewhere').waitFor({ state: 'detached' });
     await said.getByText('The world was reset by another client').waitFor();
     await normal.waitFor();
-  });
 
-  test('lists the scenarios of the server with what they do, and uses the one that is chosen', async () => {
-    const { payer, view } = await shownWorld();
-    const scenario = await view('Scenario');
     const one = scenario.getByRole('list', { name: 'Scenarios' }).getByRole('listitem').filter({
       hasText: 'Every initiate gets a 500',
     });
@@ -215,11 +210,11 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     expect((await payer.pay()).status).toBe(500);
     expect(await use.getAttribute('title')).toBe('Already in use');
     await scenario.getByRole('button', { name: 'Use default' }).click(); // follows the server again
-    await scenario.getByText('default, active on the server').waitFor();
+    await normal.waitFor();
     await use.click();
     await scenario.getByText('server-error, chosen for this world').waitFor();
     await scenario.getByRole('button', { name: 'Back to normal' }).click();
-    await scenario.getByText('default, active on the server').waitFor();
+    await normal.waitFor();
   });
 
   test('an invalid key shows the refusal of the sandbox, another key can be entered and is kept, and without a key one is suggested', async () => {
