@@ -6,14 +6,7 @@ import { runInProcess } from '../support/program.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 import { fileWith, folderWith } from '../support/temporary-folder.ts';
-
-/** The lines that `validate` prints for a text, without the file name. */
-function problemsOf(text: string, name = 'my.yaml'): string[] {
-  const file = fileWith(name, text);
-  const lines: string[] = [];
-  validate([file], (line) => lines.push(line.replace(`${file}:`, '')));
-  return lines;
-}
+import { validated } from '../support/validated.ts';
 
 const EVERYTHING = `
 description: all of it
@@ -66,17 +59,15 @@ rules:
 `;
 
 test('a scenario may use every documented key', () => {
-  expect(problemsOf(EVERYTHING)).toEqual([
+  expect(validated(EVERYTHING)).toEqual([
     expect.stringMatching(/warning: rules\[0\]\.effect\.stale is never seen by a client/), // it returns 500
-    expect.stringMatching(/ok, 1 rule, 2 outcomes$/),
+    'ok, 1 rule, 2 outcomes',
   ]);
 });
 
 test('a scenario may be JSON, or empty', () => {
-  expect(problemsOf('{"rules": [{"name": "a", "effect": {"fault": "hang"}}]}', 'my.json')).toEqual([
-    expect.stringMatching(/ok, 1 rule$/),
-  ]);
-  expect(problemsOf('')).toEqual([expect.stringMatching(/ok, 0 rules$/)]);
+  expect(validated('{"rules": [{"name": "a", "effect": {"fault": "hang"}}]}')).toEqual(['ok, 1 rule']);
+  expect(validated('')).toEqual(['ok, 0 rules']);
 });
 
 testRows([
@@ -90,35 +81,6 @@ testRows([
   ],
   ['settlement: fast', '1:13 settlement must be one of demo, instant, realistic, manual'],
   ['settlement: { IMP: [] }', '1:15 settlement.IMP is not known here (did you mean IMPS?)'],
-  [
-    'settlement: { IMPS: [{ to: SUCCESS }] }',
-    '1:22 settlement.IMPS[0] must have exactly one of after, at and polls',
-  ],
-  [
-    'settlement: { IMPS: [{ to: SUCCESS, after: 1s, polls: 1 }] }',
-    '1:22 settlement.IMPS[0] must have exactly one of after, at and polls',
-  ],
-  ['settlement: { IMPS: [{ after: 1s }] }', '1:22 settlement.IMPS[0] must have a state in to, or utr: now'],
-  [
-    'settlement: { IMPS: [{ to: PENDING, after: 1s }] }',
-    '1:28 settlement.IMPS[0].to must be one of SUCCESS, FAILED, REVERSED',
-  ],
-  [
-    'settlement: { IMPS: [{ to: FAILED, after: 1s }, { to: SUCCESS, after: 2s }] }',
-    '1:55 settlement.IMPS[1].to cannot go to SUCCESS: the payout is FAILED at that point',
-  ],
-  [
-    'settlement: { IMPS: [{ to: SUCCESS, after: 2s }, { to: REVERSED, after: 1s }] }',
-    '1:73 settlement.IMPS[1].after must not be earlier than the previous step',
-  ],
-  [
-    'settlement: { IMPS: [{ to: SUCCESS, after: 2 }] }',
-    '1:44 settlement.IMPS[0].after must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S',
-  ],
-  [
-    'settlement: { IMPS: [{ to: SUCCESS, at: "25:00" }] }',
-    '1:41 settlement.IMPS[0].at must be a time of day (IST) such as "06:30"',
-  ],
   ['rate_limit: { max: 0, per: 1s }', '1:20 rate_limit.max must be at least 1'],
   ['dialect: strickt', '1:10 dialect must be one of default'],
   ['dialect: { extends: x }', '1:21 dialect.extends must be one of default'],
@@ -220,8 +182,34 @@ testRows([
     'must be a header name',
   ],
 ])('every mistake is refused, with its place and what is expected', (text, problem) => {
-  expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);
+  expect(validated(text)).toEqual([expect.stringContaining(problem)]);
 });
+
+testRows<[steps: string, column: number, problem: string]>([
+  ['{ to: SUCCESS }', 1, '[0] must have exactly one of after, at and polls'],
+  ['{ to: SUCCESS, after: 1s, polls: 1 }', 1, '[0] must have exactly one of after, at and polls'],
+  ['{ after: 1s }', 1, '[0] must have a state in to, or utr: now'],
+  ['{ to: PENDING, after: 1s }', 7, '[0].to must be one of SUCCESS, FAILED, REVERSED'],
+  [
+    '{ to: FAILED, after: 1s }, { to: SUCCESS, after: 2s }',
+    34,
+    '[1].to cannot go to SUCCESS: the payout is FAILED at that point',
+  ],
+  [
+    '{ to: SUCCESS, after: 2s }, { to: REVERSED, after: 1s }',
+    52,
+    '[1].after must not be earlier than the previous step',
+  ],
+  ['{ to: SUCCESS, after: 2 }', 23, '[0].after must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S'],
+  ['{ to: SUCCESS, at: "25:00" }', 20, '[0].at must be a time of day (IST) such as "06:30"'],
+])(
+  'every mistake in a timeline is refused, with its place and what is expected',
+  (steps, column, problem) => {
+    const before = 'settlement: { IMPS: [';
+    const place = `1:${before.length + column} settlement.IMPS`;
+    expect(validated(`${before}${steps}] }`)).toEqual([expect.stringContaining(`${place}${problem}`)]);
+  },
+);
 
 testRows<[rule: string, problem: string, column?: number]>([
   ['effect: {}', 'effect must have at least one effect', 9],
@@ -231,11 +219,11 @@ testRows<[rule: string, problem: string, column?: number]>([
     18,
   ],
   [
-    'match: { remarks: { matches: "(?=a)" } }, effect: { fault: hang }',
+    'match: { remarks: { matches: "(?=a)" } }',
     'match.remarks.matches is not a regular expression: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
     30,
   ],
-  ['probability: 2, effect: { fault: hang }', 'probability must be at most 1', 14],
+  ['probability: 2', 'probability must be at most 1', 14],
   [
     'match: { route: status }, effect: { commit: true }',
     'effect.commit has an effect on the route initiate only, which this rule does not match',
@@ -251,12 +239,9 @@ testRows<[rule: string, problem: string, column?: number]>([
     'effect.respond.headers.a must be a header value of printable ASCII on one line',
     49,
   ],
+  ['match: { amount: 1, txn_id: x }', 'match.amount can never match: only initiate requests have it'],
   [
-    'match: { amount: 1, txn_id: x }, effect: { fault: hang }',
-    'match.amount can never match: only initiate requests have it',
-  ],
-  [
-    'match: { hours: { from: "01:00", to: "01:00" } }, effect: { fault: hang }',
+    'match: { hours: { from: "01:00", to: "01:00" } }',
     'match.hours can never match: from and to are the same',
   ],
   [
@@ -266,7 +251,7 @@ testRows<[rule: string, problem: string, column?: number]>([
   ['effect: { delay: 3d }', 'effect.delay must be at most 1h, since it is wall time'],
   ['effect: { delay: { median: 1s } }', 'effect.delay.sigma is required', 18],
   [
-    'match: { beneficiary_account: 000123456789 }, effect: { fault: hang }',
+    'match: { beneficiary_account: 000123456789 }',
     'match.beneficiary_account must be a text: write it in quotes, otherwise it is a number',
   ],
   ['effect: { not_found: { reads: 2, for: 3s } }', 'effect.not_found must have either reads or for'],
@@ -280,42 +265,37 @@ testRows<[rule: string, problem: string, column?: number]>([
     'effect.respond must be a status from 200 to 599 such as 500, or a mapping such as { status: 500 }',
     20,
   ],
-  ['during: { for: 1s, until: 2s }, effect: { delay: 1s }', 'during must not have both for and until'],
+  ['during: { for: 1s, until: 2s }', 'during must not have both for and until'],
+  ['during: { from: 2m, until: 2m }', 'during must be a window that ends after it begins'],
   [
-    'during: { from: 2m, until: 2m }, effect: { delay: 1s }',
-    'during must be a window that ends after it begins',
-  ],
-  [
-    'match: { route: balance, payout: 1 }, effect: { delay: 1s }',
+    'match: { route: balance, payout: 1 }',
     'match.payout can never match: only initiate and status requests have it',
   ],
   ['effect: { limit: { max: 0, per: 1s } }', 'effect.limit.max must be at least 1'],
   ['effect: { limit: 5 }', 'effect.limit must be a mapping such as { max: 3, per: 10s }'],
-  ['during: 10m, effect: { delay: 1s }', 'during must be a mapping such as { from: 10m, for: 10s }'],
+  ['during: 10m', 'during must be a mapping such as { from: 10m, for: 10s }'],
   [
     'effect: { respond: { status: 500, body: { about: "{{ref}}" } } }',
     'effect.respond.body.about names {{ref}}, which is not known here (known: client_ref_id,',
   ],
-  [
-    'match: { ifsc: SBIN0000001 }, effect: { commit: true }',
-    'match.ifsc is not known here (did you mean beneficiary_ifsc?)',
-  ],
+  ['match: { ifsc: SBIN0000001 }', 'match.ifsc is not known here (did you mean beneficiary_ifsc?)'],
   [
     'effect: { times: 2, commit: true }',
     'effect.times is not known here: write it beside effect, not inside it',
   ],
-  ['delay: 2s, effect: { commit: true }', 'delay is not known here: write it inside effect'],
+  ['delay: 2s', 'delay is not known here: write it inside effect'],
   ['effect: { respond: { status: 99 } }', 'effect.respond.status must be at least 200', 30],
 ])('every mistake in a rule is refused, with its place and what is expected', (rule, problem, column) => {
   const before = 'rules: [{ name: a, ';
-  const problems = problemsOf(`${before}${rule} }]`);
+  const effect = rule.includes('effect:') ? '' : ', effect: { fault: hang }';
+  const problems = validated(`${before}${rule}${effect} }]`);
   expect(problems).toEqual([expect.stringContaining(`rules[0].${problem}`)]);
   if (column !== undefined) expect(problems[0]).toMatch(new RegExp(`^1:${before.length + column} `));
 });
 
 test('a slow body with a misspelt speed is explained as a slow body, not as a hang', () => {
   expect(
-    problemsOf('rules: [{ name: a, effect: { fault: { kind: slow-body, bytes_per_secnd: 9 } } }]'),
+    validated('rules: [{ name: a, effect: { fault: { kind: slow-body, bytes_per_secnd: 9 } } }]'),
   ).toEqual([
     '1:37 rules[0].effect.fault.bytes_per_second is required',
     '1:56 rules[0].effect.fault.bytes_per_secnd is not known here (did you mean bytes_per_second?)',
@@ -356,7 +336,7 @@ test('an outcome that is wrong hides no error of the others, nor of the rules', 
     '  - { timeline: [{ to: FAILED, after: 1s }, { to: REVERSED, after: 2s }] }',
     'rules: [{ name: A, effect: { delay: 1s } }]',
   ].join('\n');
-  expect(problemsOf(text)).toEqual([
+  expect(validated(text)).toEqual([
     expect.stringContaining('2:7 outcomes[0].nam is not known here (did you mean name?)'),
     expect.stringContaining('3:51 outcomes[1].timeline[1].to cannot go to REVERSED: the payout is FAILED'),
     expect.stringContaining('4:17 rules[0].name must be a name'),
@@ -368,7 +348,7 @@ test('aliases that would expand exponentially are refused', () => {
     'a: &a0 [x, x]',
     ...Array.from({ length: 30 }, (_, nth) => `b${nth}: &a${nth + 1} [*a${nth}, *a${nth}]`),
   ];
-  expect(problemsOf(laughs.join('\n'))[0]).toMatch(/Excessive alias count/);
+  expect(validated(laughs.join('\n'))[0]).toMatch(/Excessive alias count/);
 });
 
 test('validate prints the errors and exits with 1, or prints ok and exits with 0', async () => {
@@ -416,13 +396,8 @@ test('a rule without a name is called by its position, also in warnings', async 
   const world = await clientFor({ scenario: { rules } });
   const named = [await world.pay(), await world.pay()].map(({ headers }) => headers.get('x-sandbox-rule'));
   expect(named).toEqual(['inline/rule-1', 'inline/rule-2']);
-  const file = join(
-    folderWith({ 'my.yaml': 'rules: [{ effect: { delay: 1s } }, { effect: { delay: 2s } }]' }),
-    'my.yaml',
-  );
-  const lines: string[] = [];
-  expect(validate([file], (line) => lines.push(line))).toBe(0);
-  expect(lines[0]).toContain('rules[1] never applies: rule-1 comes first and takes all of its requests');
+  const [warning] = validated('rules: [{ effect: { delay: 1s } }, { effect: { delay: 2s } }]');
+  expect(warning).toContain('rules[1] never applies: rule-1 comes first and takes all of its requests');
 });
 
 test.each([
@@ -455,7 +430,7 @@ test('a match that several rules and outcomes share is written once: YAML merges
     `  - { name: b, match: { <<: *hdfc, attempt: 1 }, effect: ${effect} }`,
     `  - { name: c, match: { <<: *hdfc, atempt: 1 }, effect: ${effect} }`,
   ].join('\n');
-  expect(problemsOf(text)).toEqual([
+  expect(validated(text)).toEqual([
     expect.stringContaining('rules[2].match.atempt is not known here (did you mean attempt?)'),
   ]);
 });

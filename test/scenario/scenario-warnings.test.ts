@@ -9,14 +9,12 @@ import { scenarioSettings } from '../../src/scenario/scenario-library.ts';
 import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
-import { fileWith } from '../support/temporary-folder.ts';
+import { validated } from '../support/validated.ts';
 
 /** The warnings of `validate`, without the name of the file. A scenario with a warning is valid. */
 function warningsOf(text: string): string[] {
-  const file = fileWith('my.yaml', text);
-  const lines: string[] = [];
-  expect(validate([file], (line) => lines.push(line.replace(`${file}:`, '')))).toBe(0);
-  expect(lines.pop()).toMatch(/^ ok/);
+  const lines = [...validated(text)];
+  expect(lines.pop()).toMatch(/^ok/);
   return lines;
 }
 
@@ -102,31 +100,24 @@ test('an outcome is never reached behind one for more payouts', () => {
   ]);
 });
 
-const single = (text: string): string => `rules: [{ name: a, ${text} }]`;
+/** A scenario of one rule, whose effect is a fault when the text gives none. */
+const single = (text: string): string =>
+  `rules: [{ ${text}${text.includes('effect:') ? '' : ', effect: { fault: hang }'} }]`;
 
 testRows([
+  ['match: { attempt: 0 }', 'match.attempt can never match: it is a whole number, counted from 1'],
   [
-    'match: { attempt: 0 }, effect: { fault: hang }',
-    'match.attempt can never match: it is a whole number, counted from 1',
-  ],
-  [
-    'match: { payout: { gt: 1, lt: 2 } }, effect: { fault: hang }',
+    'match: { payout: { gt: 1, lt: 2 } }',
     'match.payout can never match: it is a whole number, counted from 1',
   ],
+  ['match: { amount: 10.005 }', 'match.amount can never match: an amount is more than 0 INR'],
   [
-    'match: { amount: 10.005 }, effect: { fault: hang }',
+    'match: { amount: { gt: 1.001, lt: 1.009 } }',
     'match.amount can never match: an amount is more than 0 INR',
   ],
+  ['match: { amount: { lt: 0 } }', 'match.amount can never match: an amount is more than 0 INR'],
   [
-    'match: { amount: { gt: 1.001, lt: 1.009 } }, effect: { fault: hang }',
-    'match.amount can never match: an amount is more than 0 INR',
-  ],
-  [
-    'match: { amount: { lt: 0 } }, effect: { fault: hang }',
-    'match.amount can never match: an amount is more than 0 INR',
-  ],
-  [
-    'match: { header: { Authorization: { prefix: Bearer } } }, effect: { fault: hang }',
+    'match: { header: { Authorization: { prefix: Bearer } } }',
     'match.header.Authorization can never match: it holds a key, and rules see *** instead',
   ],
   [
@@ -134,10 +125,10 @@ testRows([
     'match.date can never match "26-01-2026": it is a date such as 2026-01-26',
   ],
   [
-    'match: { date: [2026-01-26, 2026-02-30] }, effect: { fault: hang }',
+    'match: { date: [2026-01-26, 2026-02-30] }',
     'match.date can never match "2026-02-30": it is a date such as 2026-01-26',
   ],
-  ['probability: 0, effect: { fault: hang }', 'probability is 0, so the rule never applies'],
+  ['probability: 0', 'probability is 0, so the rule never applies'],
   [
     'effect: { respond: 500, timeline: [] }',
     'effect.timeline is never used: respond makes no payout without commit: true',
