@@ -4,7 +4,7 @@ import { ask } from '../support/control.ts';
 import { growth, LINEAR } from '../support/world/growth.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { fileWith } from '../support/temporary-folder.ts';
-import { validated } from '../support/validated.ts';
+import { validated } from './validated.ts';
 
 const listOf = <T>(count: number, item: (nth: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, nth) => item(nth));

@@ -6,7 +6,7 @@ import { runInProcess } from '../support/program.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 import { fileWith, folderWith } from '../support/temporary-folder.ts';
-import { validated } from '../support/validated.ts';
+import { validated } from './validated.ts';
 
 const EVERYTHING = `
 description: all of it

@@ -9,7 +9,7 @@ import { scenarioSettings } from '../../src/scenario/scenario-library.ts';
 import { readSettings } from '../../src/settings.ts';
 import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
-import { validated } from '../support/validated.ts';
+import { validated } from './validated.ts';
 
 /** The warnings of `validate`, without the name of the file. A scenario with a warning is valid. */
 function warningsOf(text: string): string[] {
