@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
 import { initiate } from '../../support/world/core.ts';
@@ -15,9 +16,12 @@ async function copyAt({ log }: { readonly log: Worlds }): Promise<WorldState> {
 }
 
 describe('a server whose copy of a world is wrong', () => {
-  test('reads the world again from the store at the next command of another server, and warns once', async () => {
+  test('reads the world again from the store at the next command of another server, tells no event twice, and warns once', async () => {
     const url = await freshStore();
     const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
+    const told: string[] = [];
+    const take = (event: PublishedEvent) => void told.push(event.id);
+    await (await other.log.use(WORLD)).watch(undefined, { take, end: () => undefined });
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'a' }));
     const copy = await copyAt(other);
     copy.wallet = { ...copy.wallet, balancePaise: 1_000_000 };
@@ -25,6 +29,7 @@ describe('a server whose copy of a world is wrong', () => {
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'c' }));
     expect((await copyAt(other)).wallet).toEqual((await copyAt(one)).wallet);
     expect((await copyAt(other)).wallet.balancePaise).toBe(700);
+    expect(told).toHaveLength(3); // one of each payout
     expect([one.warnings, other.warnings]).toEqual([
       [],
       [
