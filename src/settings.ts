@@ -176,7 +176,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     '<number>',
     'the most worlds; one more drops the world that was idle longest, first those without payouts',
   ],
-  maxConnections: ['<number>', 'the most connections; one more closes the connection that was idle longest'],
+  maxConnections: [
+    '<number>',
+    'the most connections; of the world that has the most, one more closes the one that was idle longest',
+  ],
   worldIdle: ['<time>', 'a world without requests for this long is dropped'],
   journalEntries: ['<number>', 'the most requests in the journal of each world; 0 for no journal'],
   journalMemory: [

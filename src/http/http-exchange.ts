@@ -61,6 +61,8 @@ export class HttpExchange {
   #nth = 0;
   #isSubmitted = false;
   #isSent = false;
+  /** The limit that ended its connection, where one did before its response was sent. */
+  #endedBy: string | undefined;
   /** The response, where it is not the one that the world planned. */
   #unplanned: Refused | undefined;
 
@@ -160,7 +162,7 @@ export class HttpExchange {
       body: this.request.method === 'HEAD' ? '' : body,
     };
     const { limit, rule } = refusal?.details ?? {};
-    const shown: Refused = isGone ? {} : { response, code: this.code, limit, rule };
+    const shown = isGone ? this.#cutOff : { response, code: this.code, limit, rule };
     if (this.#isSubmitted) this.#unplanned = shown;
     else this.#refuse(shown);
   }
@@ -171,9 +173,13 @@ export class HttpExchange {
     if (isShown && this.outcome === undefined) this.#isSent = true;
   }
 
-  /** The connection is done with the request. */
-  close(outcome: Exclude<ExchangeOutcome, 'pending'>): void {
+  /** The connection is done with the request. @param limit the one that ended the connection, if one did */
+  close(outcome: Exclude<ExchangeOutcome, 'pending'>, limit: string | undefined): void {
     this.outcome = outcome;
+    if (outcome === 'fault' && limit !== undefined) {
+      this.#endedBy = limit;
+      this.#unplanned = this.#cutOff;
+    }
     // a client may have its response, and act on it, before a busy server notices that it was sent
     this.durationMs = (outcome === 'answered' ? this.#writtenMs : undefined) ?? this.#elapsedMs();
     if (this.world !== undefined && this.route !== undefined) this.#ended();
@@ -184,7 +190,12 @@ export class HttpExchange {
     this.#endedTick = this.world.tick();
     this.#isSent ||= this.reply.raw.headersSent;
     if (this.#nth > 0) this.#end();
-    else if (!this.#isSubmitted) this.#refuse({});
+    else if (!this.#isSubmitted) this.#refuse(this.#cutOff);
+  }
+
+  /** What the client of a request whose connection has ended was sent: nothing, by a limit or because it left. */
+  get #cutOff(): Refused {
+    return this.#endedBy === undefined ? {} : { limit: this.#endedBy };
   }
 
   /** A refusal that the world gave no reason for: of the server's limit, or of the request's shape. */
@@ -192,7 +203,7 @@ export class HttpExchange {
     const { route, world, outcome } = this;
     this.#isSubmitted = true;
     const received = this.received();
-    const planned = received.isQueued ? 'pending' : 'answered';
+    const planned = received.isQueued || this.#endedBy !== undefined ? 'pending' : 'answered';
     world.note(
       {
         kind: 'refused',
@@ -240,6 +251,10 @@ export class HttpExchange {
 
   get code() {
     return this.refusal?.code ?? this.decided?.code;
+  }
+
+  get limit() {
+    return this.#endedBy ?? this.refusal?.details.limit ?? this.decided?.limit;
   }
 
   /** The status that was sent; undefined when nothing was. */

@@ -38,10 +38,14 @@ interface HttpServerOptions {
   readonly server: string | undefined;
 }
 
-function outcomeOf({ reply: { raw }, fault }: HttpExchange): 'answered' | 'fault' | 'client_gone' {
+/** @param limit the one that ended its connection, if one did */
+function outcomeOf(
+  { reply: { raw }, fault }: HttpExchange,
+  limit: string | undefined,
+): 'answered' | 'fault' | 'client_gone' {
   if (fault === 'malformed-json') return 'fault';
   if (raw.writableFinished) return 'answered';
-  return fault === undefined ? 'client_gone' : 'fault';
+  return fault === undefined && limit === undefined ? 'client_gone' : 'fault';
 }
 
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/;
@@ -76,7 +80,7 @@ function lineOf(exchange: HttpExchange): object {
     beneficiary_account: accountOf(exchange),
     replayed: decided?.replayed,
     warnings: exchange.warnings,
-    limit: refusal?.details.limit ?? decided?.limit,
+    limit: exchange.limit,
     rule: decided?.rule ?? refusal?.details.rule,
     committed: decided?.result.effect ? decided.committed : undefined, // otherwise the status implies it
     delay_ms: decided?.delayMs,
@@ -128,23 +132,24 @@ export function httpServer(options: HttpServerOptions) {
   const { log, observe, scenarios, stopwatchMs, wallClock } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections(options.maxConnections, options.maxRequestsAhead, connectionEnded);
-  const unread = new UnreadResponses(options.maxUnreadBytes, connectionEnded);
+  const unread = new UnreadResponses(options.maxUnreadBytes, connections.end.bind(connections));
   /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
     const { dialect } = isControlPath(request.url) ? scenarios.base : scenarios.active;
     const exchange = new HttpExchange(request, reply, dialect, stopwatchMs);
     request.exchange = exchange;
-    connections.began(reply.raw, () => {
+    const over = (limit: string | undefined): void => {
       unread.read(reply.raw);
       try {
-        exchange.close(outcomeOf(exchange));
+        exchange.close(outcomeOf(exchange, limit), limit);
         observe?.(exchange);
         log[exchange.isQuiet ? 'debug' : 'info'](lineOf(exchange), 'request');
       } catch (error) {
         // the response has been sent, so the error can only be logged: it must not end a process with many worlds
         log.error({ err: error, request_id: request.id }, 'internal error in the sandbox');
       }
-    });
+    };
+    connections.began(reply.raw, { worldId: () => exchange.world?.id, over });
   };
   const answerError = errorHandler(log, record);
   const refuseBroken = refuseBrokenHttp(log, connections, () => scenarios.active);

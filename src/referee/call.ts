@@ -37,8 +37,12 @@ export interface Call {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-function statusOf({ answer, fault, outcome }: JournalEntry): number | null {
-  if (outcome === 'client_gone' || !showsResponse(fault)) return null;
+/** Whether a limit of the sandbox ended the connection before the response was sent. */
+const isCutOff = ({ outcome, limit }: JournalEntry): boolean => outcome === 'fault' && limit !== null;
+
+function statusOf(entry: JournalEntry): number | null {
+  const { answer, fault, outcome } = entry;
+  if (outcome === 'client_gone' || isCutOff(entry) || !showsResponse(fault)) return null;
   return answer === null || answer.status < 100 ? null : answer.status;
 }
 
@@ -112,7 +116,9 @@ export function callOf(
     endedMs,
     atMs: Date.parse(entry.at),
     endedAfter,
-    wasLeft: outcome === 'client_gone' || fault === 'hang' || (fault === 'slow-body' && outcome === 'fault'),
+    wasLeft:
+      outcome === 'client_gone' ||
+      (!isCutOff(entry) && (fault === 'hang' || (fault === 'slow-body' && outcome === 'fault'))),
     status: statusOf(entry),
     seen: seenOf(entry),
     retryAfter: retryAfterOf(entry),
@@ -153,7 +159,8 @@ export const wasCommitted = (calls: readonly Call[]): boolean =>
 const METHODS = { initiate: 'POST initiate', status: 'GET status', balance: 'GET balance' } as const;
 
 function responseOf({ entry, seen, status }: Call): string {
-  const { fault, outcome } = entry;
+  const { fault, outcome, limit } = entry;
+  if (isCutOff(entry)) return `connection closed by limit ${limit}`;
   if (fault !== null) return fault;
   if (outcome === 'client_gone') return 'no response';
   if (status === null) return outcome === 'pending' ? 'under way' : 'no response';

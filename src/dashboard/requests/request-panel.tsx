@@ -50,7 +50,7 @@ function moneyText({
   return before === null || after === null ? 'Committed' : `Committed: ${rupees(before)} → ${rupees(after)}`;
 }
 
-const happened = ({ outcome, fault, duration_ms: ms }: JournalEntry): string => {
+const happened = ({ outcome, fault, limit, duration_ms: ms }: JournalEntry): string => {
   const took = ms === null ? '' : ` after ${duration(ms)}`;
   switch (outcome) {
     case 'pending':
@@ -58,7 +58,7 @@ const happened = ({ outcome, fault, duration_ms: ms }: JournalEntry): string => 
     case 'answered':
       return `Responded${took}`;
     case 'fault':
-      return `Connection broken by a rule (${fault ?? 'fault'})${took}`;
+      return `Connection broken by ${fault === null ? `the limit ${limit}` : `a rule (${fault})`}${took}`;
     case 'client_gone':
       return `The client disconnected${took}`;
   }

@@ -1,10 +1,17 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** An exchange that is not over: its response, and what to call when it is. */
-interface Exchange {
+/** What the owner of a request says of it. */
+interface Asked {
+  /** The world that it is for; undefined before that is known. */
+  readonly worldId: () => string | undefined;
+  /** Called when its response or its connection has closed. @param limit the limit that ended its connection, if one did */
+  readonly over: (limit: string | undefined) => void;
+}
+
+/** An exchange that is not over. */
+interface Exchange extends Asked {
   readonly response: ServerResponse;
-  readonly over: () => void;
 }
 
 interface Connection {
@@ -12,7 +19,14 @@ interface Connection {
   readonly exchanges: Exchange[];
   /** Increases over all connections: the one with the lowest was idle longest. */
   touched: number;
+  /** The world of its latest request that is over. */
+  worldId?: string | undefined;
+  /** The limit that has ended it. */
+  endedBy?: string;
 }
+
+const worldIdOf = ({ exchanges, worldId }: Connection): string | undefined =>
+  exchanges.findLast((exchange) => exchange.worldId() !== undefined)?.worldId() ?? worldId;
 
 /** When a client that has finished sending is asked whether it is still there: two times soon, since the first only makes it object. */
 const ASK_SOON_MS = 10;
@@ -36,9 +50,9 @@ function askWhetherLeft(socket: Socket, { exchanges }: Connection): void {
 
 /**
  * Bounds the connections of a server, and the requests that clients pipeline on them. Unlike `server.maxConnections`, which
- * refuses the newest, one connection too many ends the one on which no request has begun or ended for longest: idle
- * connections cannot keep others out. One pipelined request too many ends the connection with the most of them; pausing that
- * connection instead would hide that its client leaves.
+ * refuses the newest, one connection too many ends one of the world that has the most: the one on which no request has begun or
+ * ended for longest. So neither idle connections nor those of one client keep others out. One pipelined request too many ends
+ * the connection with the most of them; pausing that connection instead would hide that its client leaves.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
@@ -58,7 +72,7 @@ export class Connections {
   watch(server: Server): void {
     Object.assign(server, { httpAllowHalfOpen: true }); // else Node.js drops the responses to a client that has finished sending
     server.on('connection', (socket) => {
-      if (this.#open.size >= this.#max) this.#end(this.#quietest(), 'SANDBOX_MAX_CONNECTIONS');
+      if (this.#open.size >= this.#max) this.end(this.#mostExpendable(), 'SANDBOX_MAX_CONNECTIONS');
       const connection: Connection = { exchanges: [], touched: 0 };
       this.#open.set(socket, connection);
       this.#touch(connection);
@@ -72,17 +86,17 @@ export class Connections {
     });
   }
 
-  /** Counts a request that has begun, and calls `over` when its response or its connection has closed. */
-  began(response: ServerResponse, over: () => void): void {
+  /** Counts a request that has begun. */
+  began(response: ServerResponse, asked: Asked): void {
     const { socket } = response.req;
     const connection = this.#open.get(socket);
     if (connection === undefined) return; // its connection has ended
-    const exchange = { response, over };
+    const exchange = { response, ...asked };
     this.#touch(connection);
     response.once('close', () => this.#over(connection, exchange));
     if (connection.exchanges.push(exchange) === 1) return;
     this.#ahead += 1;
-    if (this.#ahead > this.#maxAhead) this.#end(this.#greediest(), 'requests ahead of their responses');
+    if (this.#ahead > this.#maxAhead) this.end(this.#greediest(), 'requests ahead of their responses');
   }
 
   /** Whether a limit has ended this connection: its requests are then not carried out, since nobody could be told. */
@@ -103,7 +117,8 @@ export class Connections {
     exchanges.splice(index, 1);
     if (exchanges.length > 0) this.#ahead -= 1;
     this.#touch(connection);
-    exchange.over();
+    connection.worldId = exchange.worldId() ?? connection.worldId;
+    exchange.over(connection.endedBy);
   }
 
   #touch(connection: Connection): void {
@@ -111,16 +126,30 @@ export class Connections {
     connection.touched = this.#touches;
   }
 
-  #quietest(): Socket {
-    return [...this.#open].reduce((a, b) => (b[1].touched < a[1].touched ? b : a))[0];
+  /** Of the world with the most connections, the one that was idle longest; those without a world count as of one. */
+  #mostExpendable(): Socket {
+    const open = [...this.#open].map(([socket, connection]) => ({
+      socket,
+      connection,
+      worldId: worldIdOf(connection),
+    }));
+    const counts = new Map<string | undefined, number>();
+    for (const { worldId } of open) counts.set(worldId, (counts.get(worldId) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    return open
+      .filter(({ worldId }) => counts.get(worldId) === most)
+      .reduce((a, b) => (b.connection.touched < a.connection.touched ? b : a)).socket;
   }
 
   #greediest(): Socket {
     return [...this.#open].reduce((a, b) => (b[1].exchanges.length > a[1].exchanges.length ? b : a))[0];
   }
 
-  /** Its requests count until it has closed, in the next turn: they take memory until then. */
-  #end(socket: Socket, limit: string): void {
+  /** Ends a connection by a limit. Its requests count until it has closed, in the next turn: they take memory until then. */
+  end(socket: Socket, limit: string): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    connection.endedBy = limit;
     this.#open.delete(socket);
     socket.destroy();
     this.#ended(limit);

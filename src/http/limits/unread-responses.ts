@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../log/wall-clock.ts';
@@ -13,13 +14,14 @@ const SHORT_BYTES = 16 * 1024;
  */
 export class UnreadResponses {
   readonly #maxBytes: number;
-  readonly #ended: (limit: string) => void;
+  readonly #end: (socket: Socket, limit: string) => void;
   readonly #waiting = new Map<ServerResponse, number>();
   #bytes = 0;
 
-  constructor(maxBytes: number, ended: (limit: string) => void) {
+  /** @param end ends a connection by a limit */
+  constructor(maxBytes: number, end: (socket: Socket, limit: string) => void) {
     this.#maxBytes = maxBytes;
-    this.#ended = ended;
+    this.#end = end;
   }
 
   /** Records how many bytes of a response are unread now. */
@@ -35,8 +37,7 @@ export class UnreadResponses {
     for (const oldest of this.#waiting.keys()) {
       if (this.#bytes <= this.#maxBytes || oldest === response) break;
       this.read(oldest);
-      oldest.req.socket.destroy();
-      this.#ended('unread responses');
+      this.#end(oldest.req.socket, 'unread responses');
     }
   }
 

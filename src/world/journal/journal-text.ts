@@ -25,6 +25,7 @@ function requestText({
 export function answerText({ outcome, answer, fault, code }: JournalEntry): string {
   if (fault !== null) return fault;
   if (outcome === 'pending') return 'not answered yet';
+  if (outcome === 'fault') return 'the sandbox closed the connection';
   if (outcome === 'client_gone' || answer === null) return 'the client left before the response';
   const state = fieldOf(fieldOf(answer.body, 'data'), 'status');
   return [answer.status, code ?? state]

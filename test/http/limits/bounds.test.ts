@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
 import { UnreadResponses } from '../../../src/http/limits/unread-responses.ts';
-import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { linesOf, serveInProcess } from '../../support/program.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 
@@ -39,19 +39,55 @@ test('a connection past the limit is served, and the connection idle for longest
   expect(await answersOn(used, 1)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('a connection past the limit is served when all are busy, and the one with the oldest request is closed', async () => {
-  const { url } = await sandboxFor({ maxConnections: 2, scenario: slowOnRequest });
-  const [first, second] = [rawSocket(url), rawSocket(url)];
-  for (const socket of [first, second]) {
-    socket.write(BUSY);
+test('a connection past the limit is served when all are busy, and of the world that has the most, the one with the oldest request is closed', async () => {
+  const { url, client } = await sandboxFor({ maxConnections: 4, scenario: slowOnRequest });
+  const other = rawRequest('GET /client/fetchbalance', {
+    authorization: 'Bearer sk_test_other',
+    'x-slow': 'yes',
+  });
+  const sockets = [rawSocket(url), rawSocket(url), rawSocket(url)];
+  for (const [nth, socket] of sockets.entries()) {
+    socket.write(nth === 0 ? other : BUSY);
     await once(socket, 'data'); // the head of a response that takes minutes
   }
-  const ended = once(first.resume(), 'close');
+  const ended = once(sockets[1]!.resume(), 'close');
+  for (let nth = 1; nth <= 2; nth += 1) {
+    const newcomer = rawSocket(url);
+    newcomer.write(BALANCE);
+    expect(await answersOn(newcomer, 1)).toMatch(/^HTTP\/1\.1 200 /);
+  }
+  await ended;
+  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
+  expect(await client('sk_test_other').world.requests()).toMatchObject([{ outcome: 'pending' }]);
+});
+
+test('the journal and the verdict say that a limit closed a connection, not that its client left', async () => {
+  const rules = [{ name: 'slow', match: { route: 'initiate' }, effect: { delay: '1h' } }] as const;
+  const { url, client } = await sandboxFor({ maxConnections: 2, scenario: { rules } });
+  const { world } = client(KEY);
+  const paying = rawSocket(url);
+  paying.write(payRequest(KEY));
+  const entry = async () => (await world.requests())[0] ?? null;
+  await expect.poll(entry).toMatchObject({ outcome: 'pending' });
+  const ended = once(paying.resume(), 'close');
   const newcomer = rawSocket(url);
   newcomer.write(BALANCE);
-  expect(await answersOn(newcomer, 1)).toMatch(/^HTTP\/1\.1 200 /);
+  await answersOn(newcomer, 1);
   await ended;
-  expect(second.destroyed).toBe(false);
+  await expect.poll(entry).toMatchObject({
+    outcome: 'fault',
+    fault: null,
+    limit: 'SANDBOX_MAX_CONNECTIONS',
+    answer: null,
+    committed: true,
+  });
+  expect(await world.journalText()).toContain(
+    '→ the sandbox closed the connection (rule inline/slow; limit SANDBOX_MAX_CONNECTIONS; payout made',
+  );
+  const { checks } = await world.referee(undefined, { ended: true });
+  expect(checks.flatMap(({ findings }) => findings.flatMap(({ lines }) => lines))).toEqual([
+    '#1 POST initiate order-1  connection closed by limit SANDBOX_MAX_CONNECTIONS, committed',
+  ]);
 });
 
 test('a connection closed by a limit is logged', async () => {
@@ -77,7 +113,7 @@ async function silentServer(connections: Connections) {
   const server = createServer();
   const responses: ServerResponse[] = [];
   server.on('request', (_request, response: ServerResponse) => {
-    connections.began(response, () => undefined);
+    connections.began(response, { worldId: () => undefined, over: () => undefined });
     responses.push(response);
   });
   connections.watch(server);
@@ -190,7 +226,7 @@ function answer(): { readonly response: ServerResponse; readonly isEnded: () => 
 
 test('past the memory limit of unread responses, the connection of the oldest is closed', () => {
   const limits: string[] = [];
-  const unread = new UnreadResponses(100_000, (limit) => limits.push(limit));
+  const unread = new UnreadResponses(100_000, (socket, limit) => limits.push(limit) && socket.destroy());
   const [first, second, third, short] = [answer(), answer(), answer(), answer()];
   unread.wait(short.response, 1000);
   unread.wait(first.response, 40_000);
@@ -206,7 +242,7 @@ test('past the memory limit of unread responses, the connection of the oldest is
 });
 
 test('a long response ends as many older ones as it needs, and one that grows counts once', () => {
-  const unread = new UnreadResponses(100_000, () => undefined);
+  const unread = new UnreadResponses(100_000, (socket) => socket.destroy());
   const [first, second, third] = [answer(), answer(), answer()];
   unread.wait(first.response, 20_000);
   unread.wait(first.response, 30_000);
@@ -227,7 +263,7 @@ test('long answers that were read no longer count, however many follow on one co
 });
 
 test('a response larger than the memory limit of unread responses is sent, and its connection is the first to be closed', () => {
-  const unread = new UnreadResponses(100_000, () => undefined);
+  const unread = new UnreadResponses(100_000, (socket) => socket.destroy());
   const [long, next] = [answer(), answer()];
   unread.wait(long.response, 500_000);
   expect(long.isEnded()).toBe(false);
