@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -107,8 +108,10 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
       await server.close();
     }
   };
+  // Known to the command only: others could have files read and written as this user, and end sandboxes.
+  const path = `/${randomBytes(18).toString('base64url')}`;
   const respond = async (request: IncomingMessage): Promise<object> => {
-    if (request.headers.origin !== undefined) throw new Error('a web page cannot start a sandbox');
+    if (!request.url!.startsWith(path)) throw new Error(`only the command of ${rules.by} may use this`);
     if (request.method === 'POST') {
       const asked = (await json(request)) as Asked;
       if (hasEnded) throw new Error('the command has ended');
@@ -116,9 +119,7 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
       starts.push(starting);
       return starting;
     }
-    // a page may send a GET to any address, and without an Origin
-    if (request.method !== 'DELETE') throw new Error('send POST to start a sandbox, and DELETE to end one');
-    await stop(Number(request.url!.slice(1)));
+    await stop(Number(request.url!.slice(path.length + 1)));
     return {};
   };
   const listener = createServer((request, response) => {
@@ -131,7 +132,7 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;
   return {
-    variables: { [JOIN_VARIABLE]: `http://127.0.0.1:${port}` },
+    variables: { [JOIN_VARIABLE]: `http://127.0.0.1:${port}${path}` },
     counts,
     async end() {
       hasEnded = true;

@@ -108,11 +108,13 @@ test('a sandbox that a test has closed still counts in what is shown of a long c
   expect(size).toBe(1);
 });
 
-test('a page that a browser shows cannot end the sandbox of a test', async () => {
+test('only the command itself can start and end sandboxes: others on its machine find the port, not the address', async () => {
   const { address, start } = await joinPoint();
   const { id, url } = (await (await start()).json()) as { id: number; url: string };
-  const image = await fetch(`${address}/${id}`); // browsers send no Origin for one
-  expect(image.status).toBe(400);
+  const body = JSON.stringify({ options: {}, folder: '.' });
+  for (const path of ['/', `/${id}`, `//${id}`])
+    for (const request of [{ method: 'DELETE' }, { method: 'POST', body }])
+      expect((await fetch(new URL(address).origin + path, request)).status).toBe(400);
   expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
 });
 
