@@ -1,4 +1,4 @@
-# The payout sandbox: docker build -t payout-sandbox . && docker run --rm -p 3000:3000 payout-sandbox
+# The payout sandbox: docker build -t payout-sandbox . && docker run --rm -p 127.0.0.1:3000:3000 payout-sandbox
 FROM node:24-alpine AS build
 WORKDIR /build
 COPY package.json package-lock.json ./

@@ -210,7 +210,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   scenarioMemory: '8MiB, or less where the heap is small',
   state: 'not saved',
   store: 'in memory',
-  adminToken: 'generated and printed at the start',
+  adminToken: 'generated at the start, and shown on a terminal only',
 };
 
 /** Variables that other programs use too. All others begin with SANDBOX_. */
@@ -245,10 +245,16 @@ type Given = Readonly<Record<string, unknown>>;
 function parseSettings(given: Given, calledBy: (setting: (typeof SETTINGS)[number]) => string): Settings {
   const result = SettingsSchema.safeParse(given);
   if (result.success) {
-    const { state, store } = result.data;
-    if (state === undefined || store === undefined) return result.data;
-    const [one, other] = SETTINGS.filter(({ name }) => name === 'state' || name === 'store').map(calledBy);
-    throw new SettingsError(`${one} and ${other} cannot be used together: a store already keeps all worlds`);
+    const { state, store, apiKeys, adminToken } = result.data;
+    const named = (wanted: SettingName): string => calledBy(SETTINGS.find(({ name }) => name === wanted)!);
+    if (state !== undefined && store !== undefined) {
+      const both = `${named('state')} and ${named('store')}`;
+      throw new SettingsError(`${both} cannot be used together: a store already keeps all worlds`);
+    }
+    if (adminToken !== undefined && apiKeys?.includes(adminToken)) {
+      throw new SettingsError(`${named('adminToken')} must not be one of ${named('apiKeys')}`);
+    }
+    return result.data;
   }
   const complaints = SETTINGS.flatMap((setting) => {
     const { name } = setting;

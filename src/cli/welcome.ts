@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isLoopbackName } from '../http/request-checks.ts';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
 import { timeText } from '../contract/duration.ts';
@@ -28,12 +29,11 @@ export function welcome(
   log: Logger,
   isTerminal: boolean,
 ): void {
-  const { apiKeys, dialect, state, store, port, magic } = settings;
+  const { apiKeys, dialect, state, store, host, port, magic } = settings;
   // a working key for people to copy; keys from the settings are secrets and never shown
   const key = apiKeys === undefined ? 'sk_test_demo' : '$SANDBOX_KEY';
   const settlement = typeof scenario.settlement === 'string' ? scenario.settlement : 'timelines';
-  // a token from the settings is a secret; a generated one is printed here once, since nobody could know it otherwise
-  const madeToken = settings.adminToken === undefined ? adminToken : undefined;
+  const isOpen = !isLoopbackName(host);
   if (!isTerminal) {
     // single quotes or none, since JSON would escape double quotes; the shell inserts a secret key
     const bearer =
@@ -51,7 +51,7 @@ export function welcome(
         restored_age_s: Math.round(restored.ageMs / 1000),
       }),
       ...(store !== undefined && { store: withoutPassword(store) }),
-      admin_token: madeToken,
+      ...(isOpen && { listens_on: host, reachable_from: 'other machines' }),
       try: `curl -H ${bearer} ${url}/client/fetchbalance`,
       dashboard: `${url}/_sandbox/`,
     };
@@ -59,6 +59,8 @@ export function welcome(
     else if (port === 0) say(jsonText({ ...facts, msg: READY }, 0));
     return;
   }
+  // a terminal is no log: a generated token is shown there once, since nobody could know it otherwise
+  const madeToken = settings.adminToken === undefined ? adminToken : undefined;
   const authorization = `-H "Authorization: Bearer ${key}"`;
   const note = apiKeys === undefined ? 'any key that begins with sk_test_' : 'one of SANDBOX_API_KEYS';
   const restoredLine =
@@ -70,7 +72,7 @@ export function welcome(
   Payout sandbox ready on ${url}
   Key: ${key} (${note}; each is a world of its own)
   Scenario: ${scenario.name} (settlement ${settlement}${dialect === undefined ? '' : `, dialect ${dialect}`}${magic === 'off' ? ', no magic beneficiaries' : ''})
-${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\n`}
+${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\n`}${isOpen ? `  Network: it listens on ${host}, so other machines can reach it\n` : ''}
   Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
   Status: curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
   Wallet: curl ${url}/client/fetchbalance ${authorization}

@@ -55,7 +55,7 @@ export const adminOnly = (adminToken: string): TokenReader =>
   bearerTokens(
     (token) => sameText(token, adminToken),
     'TOKEN',
-    'SANDBOX_ADMIN_TOKEN or the token printed at the start',
+    'SANDBOX_ADMIN_TOKEN or the token shown on the terminal at the start',
     'The admin token is missing or wrong',
   );
 
@@ -67,8 +67,12 @@ export interface AdmissionOptions {
   readonly defaultKey: string;
 }
 
+/** The `Sec-Fetch-Site` of what is no page of another site. */
+const OWN_SITES: ReadonlySet<unknown> = new Set([undefined, 'none', 'same-origin']);
+
 const needsNoKey = ({ routeOptions, exchange, headers }: FastifyRequest): boolean =>
   headers.authorization === undefined &&
+  OWN_SITES.has(headers['sec-fetch-site']) &&
   routeOptions.config.name === 'status' &&
   exchange.dialect.status.without_key === 'answered';
 
@@ -95,7 +99,7 @@ export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOpt
     const { 'x-sandbox-scenario': wanted } = headers;
     exchange.dialect = (chosen ?? world.latest.index.base).dialect;
     exchange.enter(world);
-    exchange.name = worldNameIn(headers);
+    exchange.name = headers.authorization === undefined ? undefined : worldNameIn(headers); // only its owner names a world
     if (wanted === undefined || chosen !== undefined) return;
     const name = String(wanted).slice(0, LONGEST_HEADER);
     const { names } = scenarios;
@@ -109,9 +113,11 @@ export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOpt
     const { exchange } = request;
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
+    const mayLackKey = needsNoKey(request); // by the scenario of the server: no caller can waive the key
     exchange.chosen = chosen;
     if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
-    const world = worlds.use(worldIds.memo(needsNoKey(request) ? defaultKey : keyOf(authorization)));
+    const key = mayLackKey && needsNoKey(request) ? defaultKey : keyOf(authorization);
+    const world = worlds.use(worldIds.memo(key));
     // a store has to be asked for it: Fastify goes on when the promise that it gets is settled
     if (world instanceof Promise) return world.then((opened) => enter(request, opened)) as never;
     enter(request, world);

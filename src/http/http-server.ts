@@ -143,7 +143,8 @@ export function httpServer(options: HttpServerOptions) {
       try {
         exchange.close(outcomeOf(exchange, limit), limit);
         observe?.(exchange);
-        log[exchange.isQuiet ? 'debug' : 'info'](lineOf(exchange), 'request');
+        const isShown = !exchange.isQuiet || exchange.code === 'UNAUTHORIZED'; // somebody may be guessing keys
+        log[isShown ? 'info' : 'debug'](lineOf(exchange), 'request');
       } catch (error) {
         // the response has been sent, so the error can only be logged: it must not end a process with many worlds
         log.error({ err: error, request_id: request.id }, 'internal error in the sandbox');

@@ -17,7 +17,8 @@ function hostNameOf(text: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname.replaceAll(/^\[|\]$|\.$/g, '') : null;
 }
 
-const isLoopbackName = (name: string): boolean =>
+/** Whether a host name or an address is one that only this machine can reach. */
+export const isLoopbackName = (name: string): boolean =>
   name === 'localhost' || name.endsWith('.localhost') || isLoopback(name);
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);

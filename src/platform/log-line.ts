@@ -6,8 +6,8 @@ import type { Settings } from '../settings.ts';
 const KEY_LIKE = /sk_\S+/g;
 const KEY_LIKE_IN_PATH = /sk_[^\s/]+/g;
 const ACCOUNT_LIKE = /\d{9,}/g;
-/** A reference or a name of digits alone may be an account number; one with a prefix, such as order-1700000000000, is kept. */
-const ACCOUNT = /^\d{9,18}$/g;
+/** A word of digits alone, or before the @ of a UPI handle, may be an account number; one with a prefix, such as order-1700000000000, is kept. */
+const ACCOUNT = /(?<!\S)\d{9,18}(?=$|[\s@])/g;
 const LONGEST_PATH = 128;
 const LONGEST_READ_PATH = 1024;
 

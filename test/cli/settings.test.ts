@@ -135,12 +135,16 @@ testRows(SETTINGS)('every documented default is the actual default', ({ name, de
   expect(readSettings({}, {})[name]).toEqual(documented);
 });
 
-test('a state file and a store exclude each other', () => {
+test('a state file and a store exclude each other, as do the admin token and the keys', () => {
   const store = 'redis://localhost';
   expect(refusalOf({ state: 'worlds' }, { SANDBOX_STORE: store })).toMatch(
     /^--state and SANDBOX_STORE cannot be used together/,
   );
   expect(() => readOptions({ state: 'worlds', store })).toThrow(/^state and store cannot be used together/);
+  const token = 'a-key-that-is-a-token';
+  expect(() => readOptions({ adminToken: token, apiKeys: `one,${token}` })).toThrow(
+    'adminToken must not be one of apiKeys',
+  );
 });
 
 testRows([

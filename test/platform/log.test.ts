@@ -327,19 +327,30 @@ test('on a terminal the welcome is shown even with a silent log, without fixed k
   for (const key of [KEY, OTHER_KEY]) expect(said).not.toContain(key);
 });
 
-test('a generated admin token is logged once, at the start, and a set one never', async () => {
-  const one = await serveInProcess();
-  const token = String(one.ready['admin_token']);
-  expect(token).toMatch(/^[\x21-\x7e]{16,}$/);
-  expect((await ask(`${one.url}/_sandbox/worlds`, token)).status).toBe(200);
-  expect((await one.stop()).split(token)).toHaveLength(2);
+test('a generated admin token is shown on a terminal, and neither it nor a set one is logged', async () => {
+  const shown = async () => {
+    const { said, stop, url } = await serveInProcess({}, true);
+    const token = /Admin: +(\S{16,}) /.exec(said)![1]!;
+    expect((await ask(`${url}/_sandbox/worlds`, token)).status).toBe(200);
+    expect(await stop()).not.toContain(token);
+    return token;
+  };
+  expect(await shown()).not.toBe(await shown());
   const other = await serveInProcess({ SANDBOX_ADMIN_TOKEN: 'a-token-of-our-own' });
   expect((await ask(`${other.url}/_sandbox/worlds`, 'a-token-of-our-own')).status).toBe(200);
-  expect(await other.stop()).not.toMatch(/a-token-of-our-own|admin_/);
-  expect(token).not.toBe((await serveInProcess()).ready['admin_token']);
+  const generated = await serveInProcess();
+  expect((await other.stop()) + (await generated.stop())).not.toMatch(/a-token-of-our-own|admin_/);
 });
 
-test('a control call that changes something is logged, and one that only reads is not', async () => {
+test('a sandbox that other machines can reach says so', async () => {
+  const open = { HOST: '0.0.0.0' };
+  const { ready, url } = await serveInProcess(open);
+  expect(ready).toMatchObject({ url, listens_on: '0.0.0.0', reachable_from: 'other machines' });
+  expect((await serveInProcess(open, true)).said).toContain('so other machines can reach it');
+  expect((await serveInProcess({}, true)).said).not.toContain('other machines');
+});
+
+test('a control call that changes something or has a wrong key is logged, and one that only reads is not', async () => {
   const { stop, url } = await serveInProcess();
   const calls = [
     ['PUT', '/_sandbox/scenario', { use: 'happy-fast' }],
@@ -352,10 +363,12 @@ test('a control call that changes something is logged, and one that only reads i
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
     await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   }
+  await ask(`${url}/_sandbox/worlds`, 'a guess');
   expect(linesOf(await stop(), 'request').map(({ method, path, status }) => [method, path, status])).toEqual([
     ['PUT', '/_sandbox/scenario', 200],
     ['POST', '/_sandbox/clock/freeze', 200],
     ['DELETE', '/_sandbox/requests', 200],
+    ['GET', '/_sandbox/worlds', 401],
   ]);
 });
 
@@ -426,6 +439,12 @@ testRows<[what: string, field: 'path' | 'client_ref_id' | 'world_name', text: st
   ['any key with a slash', 'client_ref_id', 'to sk_test_Ab/Cd+TAIL123= again', 'to sk_*** again'],
   ['an account of nine digits', 'client_ref_id', '123456789', '*****6789'],
   ['an account of twelve digits', 'client_ref_id', '000123456789', '********6789'],
+  [
+    'a UPI handle and an account among words',
+    'client_ref_id',
+    'to 9876543210@upi or 000123456789',
+    'to ******3210@upi or ********6789',
+  ],
   ['another long number, which is shown', 'client_ref_id', 'order-1700000000000 100%41'],
   ['control characters, which are escaped', 'client_ref_id', 'a\u0085b\u009b2Jc\u2028d\u2029e\u202ef\u007fg'],
   ['a key', 'world_name', `of ${KEY}`, 'of sk_***'],

@@ -238,7 +238,7 @@ export async function openapiDocument(
     components: {
       securitySchemes: {
         key: bearer('The API key of a world: sk_test_demo, or any key that begins with sk_test_'),
-        admin: bearer('SANDBOX_ADMIN_TOKEN, or the token that was printed at the start'),
+        admin: bearer('SANDBOX_ADMIN_TOKEN, or the token that was shown on the terminal at the start'),
       },
       headers: HEADERS,
       schemas: schemas.components,
