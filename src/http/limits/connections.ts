@@ -91,7 +91,7 @@ export class Connections {
     const { socket } = response.req;
     const connection = this.#open.get(socket);
     if (connection === undefined) return; // its connection has ended
-    const exchange = { response, ...asked };
+    const exchange: Exchange = { response, worldId: asked.worldId, over: asked.over };
     this.#touch(connection);
     response.once('close', () => this.#over(connection, exchange));
     if (connection.exchanges.push(exchange) === 1) return;
