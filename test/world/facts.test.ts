@@ -1,11 +1,19 @@
 import { expect, test } from 'vitest';
 import { readBody } from '../../src/world/journal/exchange.ts';
-import { digest, fingerprintOf, payoutDraw, payoutIds, requestDraw } from '../../src/payout/identity.ts';
+import {
+  digest,
+  fingerprintOf,
+  payoutDraw,
+  payoutIds,
+  requestDraw,
+  worldIdOf,
+} from '../../src/payout/identity.ts';
 import { isTooNested, MAX_NESTING, withoutKeys } from '../../src/contract/service.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { planRequest } from '../../src/world/request/request-plan.ts';
+import type { WorldState } from '../../src/world/state.ts';
 import { testRows } from '../support/test-rows.ts';
-import { balance, Core, initiate, load, save, status } from '../support/world/core.ts';
+import { balance, Core, initiate, load, oneRule, save, status } from '../support/world/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 
 test('the keys of a request are taken out of its headers', () => {
@@ -45,15 +53,15 @@ testRows<[tooDeep: boolean, text: string]>([
 });
 
 test('ids, draws and fingerprints depend on all that they are made of, and stay as they are from version to version', () => {
+  expect(worldIdOf('sk_test_demo')).toBe('a7d0c707c74a5bce513453fd02f4155d'); // by which stores and state files find it
   const ids = payoutIds('seed', 'world', 'order-1', 1);
   expect(ids).toEqual({ txnId: expect.stringMatching(/^TXN[0-9A-F]{24}$/), utrSerial: expect.any(Number) });
   const hex = digest(['payout', 'seed', 'world', 'order-1', 1]);
   expect(ids.txnId).toBe(`TXN${hex.slice(0, 24).toUpperCase()}`);
   expect(ids.utrSerial).toBe(Number.parseInt(hex.slice(24, 36), 16) % 1e9);
-  const drawn = Number.parseInt(digest(['draw', 'seed', 'order-1', 1, 'delay']).slice(0, 12), 16) / 2 ** 48;
-  expect(payoutDraw('seed', 'order-1', 1)('delay')).toBe(drawn);
-  const asked =
-    Number.parseInt(digest(['request', 'seed', 'status', 'a', 2, 'delay']).slice(0, 12), 16) / 2 ** 48;
+  const drawn = (...of: (string | number)[]) => Number.parseInt(digest(of).slice(0, 12), 16) / 2 ** 48;
+  expect(payoutDraw('seed', 'order-1', 1)('delay')).toBe(drawn('draw', 'seed', 'order-1', 1, 'delay'));
+  const asked = drawn('request', 'seed', 'status', 'a', 2, 'delay');
   expect(requestDraw('seed', 'status', 'a', 2)('delay')).toBe(asked);
   expect(fingerprintOf(['a', null, 5])).toBe(digest(['body', 'a', null, 5]).slice(0, 20));
 });
@@ -69,7 +77,7 @@ function planned(document: ScenarioInput, command: RequestCommand = initiate()) 
 }
 
 test('initiates are always counted, other requests where a rule depends on it', () => {
-  const counting = { rules: [{ name: 'r', match: { attempt: 9 }, effect: { stale: '1s' } }] };
+  const counting = oneRule({ stale: '1s' }, { match: { attempt: 9 } });
   expect(planned({})).toMatchObject({
     counted: ['initiate a'],
     plan: { attempt: 7, rule: null, delayMs: 0 },
@@ -86,20 +94,22 @@ test('initiates are always counted, other requests where a rule depends on it', 
 
 test('a delay is never longer than an hour', () => {
   const delayed = (delay: string | { median: string; sigma: number }, reference = 'a') =>
-    planned({ rules: [{ name: 'r', effect: { delay } }] }, initiate({ client_ref_id: reference })).plan
-      .delayMs;
+    planned(oneRule({ delay }), initiate({ client_ref_id: reference })).plan.delayMs;
   expect(['0s', '1h'].map((delay) => delayed(delay))).toEqual([0, 3_600_000]);
   const drawn = ['a', 'b', 'c', 'd', 'e'].map((reference) => delayed({ median: '1h', sigma: 5 }, reference));
   expect(Math.max(...drawn)).toBe(3_600_000);
 });
 
-test('payouts with the same settlement share their timeline, also once it is over', () => {
-  const world = new Core({ settlement: 'demo' });
-  for (const reference of ['a', 'b']) world.pay(reference);
-  expect(world.payout('a').timeline).toBe(world.payout('b').timeline);
-  world.balance(2000); // settles both
-  expect(world.payout('a')).toMatchObject({ state: 'SUCCESS', timeline: [{ afterMs: 2000 }] });
-  expect(world.payout('a').timeline).toBe(world.payout('b').timeline);
-  const read = load(save(world.state));
-  expect(read.payouts[0]!.timeline).toBe(read.payouts[1]!.timeline);
-});
+testRows<ScenarioInput>([{ settlement: 'demo' }, { settlement: 'demo', outcomes: [{ utr: '1s' }] }])(
+  'payouts with the same settlement share their timeline, also once it is over',
+  (document) => {
+    const world = new Core(document);
+    const isShared = ({ payouts }: WorldState) => payouts[0]!.timeline === payouts[1]!.timeline;
+    for (const reference of ['a', 'b']) world.pay(reference);
+    expect(isShared(world.state)).toBe(true);
+    world.balance(2000); // settles both
+    expect(world.payout('a')).toMatchObject({ state: 'SUCCESS' });
+    expect(isShared(world.state)).toBe(true);
+    expect(isShared(load(save(world.state)))).toBe(true);
+  },
+);

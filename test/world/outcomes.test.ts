@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../src/contract/control.ts';
-import { advance, Core, START_MS } from '../support/world/core.ts';
+import { advance, Core, oneRule, START_MS, steps } from '../support/world/core.ts';
 import { testRows } from '../support/test-rows.ts';
 
 type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
 
-const SUCCEEDS = [{ to: 'SUCCESS', after: '2s' }] as const;
-const REVERSED_LATER = [...SUCCEEDS, { to: 'REVERSED', after: '3d' }] as const;
+const SUCCEEDS = steps('SUCCESS 2s');
+const REVERSED_LATER = steps('SUCCESS 2s, REVERSED 3d');
 
 /** The states of payouts after all that was planned, by their references. */
 function ends(document: ScenarioInput, references: readonly string[]): Readonly<Record<string, string>> {
@@ -20,59 +20,54 @@ const REFERENCES = Array.from({ length: 200 }, (_, nth) => `order-${nth}`);
 
 test('the first outcome that matches decides how a payout ends; without one, the settlement does', () => {
   const outcomes: readonly Outcome[] = [
-    { match: { client_ref_id: 'a' }, timeline: [{ to: 'FAILED', after: '1s' }] },
+    { match: { client_ref_id: 'a' }, timeline: steps('FAILED 1s') },
     { name: 'reversal', match: { client_ref_id: ['a', 'b'] }, timeline: REVERSED_LATER },
   ];
   const world = new Core({ settlement: 'instant', outcomes });
   for (const reference of ['a', 'b', 'c']) world.pay(reference);
-  const planners = ['a', 'b', 'c'].map((reference) => world.payout(reference).plannedBy);
-  expect(planners).toEqual(['test/outcome-1', 'test/reversal', 'instant']);
   world.submit(advance({ until: 'idle' }));
-  expect(['a', 'b', 'c'].map((reference) => world.payout(reference).state)).toEqual([
-    'FAILED',
-    'REVERSED',
-    'SUCCESS',
+  expect(world.state.payouts.map(({ plannedBy, state }) => [plannedBy, state])).toEqual([
+    ['test/outcome-1', 'FAILED'],
+    ['test/reversal', 'REVERSED'],
+    ['instant', 'SUCCESS'],
   ]);
 });
 
-test('a rule and an outcome combine: the first response is lost, and the payout is still the one in ten that is reversed', () => {
-  const outcomes: readonly Outcome[] = [
+/** Two ends, of which a payout draws one, with so many chances for the second. */
+const drawn = (chances: number, second: ReturnType<typeof steps>): ScenarioInput => ({
+  outcomes: [
     {
       weighted: [
-        { weight: 9, timeline: SUCCEEDS },
-        { weight: 1, timeline: REVERSED_LATER },
+        { weight: 10 - chances, timeline: SUCCEEDS },
+        { weight: chances, timeline: second },
       ],
     },
-  ];
-  const rules: ScenarioInput['rules'] = [
-    {
-      name: 'lost',
-      match: { route: 'initiate', attempt: 1 },
-      effect: { commit: true, respond: { status: 500 } },
-    },
-  ];
-  const alone = ends({ outcomes }, REFERENCES);
-  expect(ends({ outcomes, rules }, REFERENCES)).toEqual(alone);
+  ],
+});
+
+test('a rule and an outcome combine: the first response is lost, and the payout is still the one in ten that is reversed', () => {
+  const document = drawn(1, REVERSED_LATER);
+  const lost = oneRule(
+    { commit: true, respond: { status: 500 } },
+    { match: { route: 'initiate', attempt: 1 } },
+  );
+  const alone = ends(document, REFERENCES);
+  expect(ends({ ...document, ...lost }, REFERENCES)).toEqual(alone);
   const reversed = Object.values(alone).filter((state) => state === 'REVERSED').length;
   expect(reversed).toBeGreaterThan(8);
   expect(reversed).toBeLessThan(35);
-  expect(ends({ outcomes, seed: 'another' }, REFERENCES)).not.toEqual(alone);
+  expect(ends({ ...document, seed: 'another' }, REFERENCES)).not.toEqual(alone);
 });
 
 test('a retry of an initiate that made no payout gets the outcome that its first attempt would have had', () => {
-  const weighted = [
-    { weight: 1, timeline: SUCCEEDS },
-    { weight: 1, timeline: [{ to: 'FAILED', after: '2s' }] },
-  ] as const;
-  const refusing: ScenarioInput['rules'] = [
-    { name: 'refused', match: { attempt: { lte: 2 } }, effect: { respond: { status: 503 } } },
-  ];
+  const document = drawn(5, steps('FAILED 2s'));
+  const refusing = oneRule({ respond: { status: 503 } }, { match: { attempt: { lte: 2 } } });
   const references = REFERENCES.slice(0, 20);
   const retried = ends(
-    { outcomes: [{ weighted }], rules: refusing },
+    { ...document, ...refusing },
     references.flatMap((one) => [one, one, one]),
   );
-  expect(retried).toEqual(ends({ outcomes: [{ weighted }] }, references));
+  expect(retried).toEqual(ends(document, references));
   expect(new Set(Object.values(retried))).toEqual(new Set(['SUCCESS', 'FAILED']));
 });
 
@@ -80,7 +75,7 @@ test('a rule overrides the outcome of a payout, each part by itself', () => {
   const world = new Core({
     outcomes: [{ timeline: REVERSED_LATER, not_found: { reads: 1 } }],
     rules: [
-      { name: 'fails', match: { client_ref_id: 'a' }, effect: { timeline: [{ to: 'FAILED', after: '1s' }] } },
+      { name: 'fails', match: { client_ref_id: 'a' }, effect: { timeline: steps('FAILED 1s') } },
       { name: 'hides', match: { client_ref_id: 'b' }, effect: { not_found: { reads: 2 } } },
     ],
   });
@@ -100,8 +95,8 @@ testRows<[utr: NonNullable<Outcome['utr']>, timeline: Outcome['timeline'], steps
   ['1s', SUCCEEDS, ['UTR at 1000', 'SUCCESS at 2000']],
   ['2s', REVERSED_LATER, ['SUCCESS at 2000', 'UTR at 2000', 'REVERSED at 259200000']],
   ['92s', undefined, ['SUCCESS at 0', 'UTR at 92000']],
-  ['1s', [{ to: 'SUCCESS', polls: 2 }], ['UTR at 1000', 'SUCCESS at read 2']],
-  ['9s', [{ to: 'FAILED', after: '2s' }], ['FAILED at 2000']],
+  ['1s', steps('SUCCESS read 2'), ['UTR at 1000', 'SUCCESS at read 2']],
+  ['9s', steps('FAILED 2s'), ['FAILED at 2000']],
 ])('an outcome says when the UTR comes', (utr, timeline, steps) => {
   const outcome = timeline === undefined ? { utr } : { utr, timeline };
   const world = new Core({ settlement: 'instant', outcomes: [outcome] });
@@ -113,31 +108,13 @@ testRows<[utr: NonNullable<Outcome['utr']>, timeline: Outcome['timeline'], steps
   expect(shown).toEqual(steps);
 });
 
-test('payouts whose outcome changes only the UTR still share the timeline of their settlement', () => {
-  const world = new Core({ settlement: 'demo', outcomes: [{ utr: '1s' }] });
-  for (const reference of ['a', 'b']) world.pay(reference);
-  expect(world.payout('a').timeline).toBe(world.payout('b').timeline);
-});
-
 test('a window is in world time since the world began, and begins again with a reset', () => {
-  const source = { settlement: 'manual' as const };
-  const document: ScenarioInput = {
-    ...source,
+  const world = new Core({
     outcomes: [{ name: 'later', during: { from: '10m', for: '10s' }, timeline: SUCCEEDS }],
-    rules: [
-      {
-        name: 'early',
-        match: { route: 'initiate' },
-        during: { until: '1m' },
-        effect: { respond: { status: 503 } },
-      },
-    ],
-  };
-  const world = new Core(document);
-  let nth = 0;
+    ...oneRule({ respond: { status: 503 } }, { during: { until: '1m' } }),
+  });
   const pay = (atMs: number) => {
-    nth += 1;
-    const { answer } = world.pay(`order-${nth}`, {}, atMs);
+    const { answer } = world.pay(`order-${atMs}`, {}, atMs);
     return answer.kind === 'payout' ? answer.payout.plannedBy : answer.kind;
   };
   const story = (fromMs: number) =>
@@ -157,22 +134,11 @@ test('the nth new reference of a world is matched whatever became of those befor
       { name: 'read', match: { route: 'status', payout: { lte: 1 } }, effect: { stale: '1s' } },
     ],
   });
-  const ruleOf = (reference: string): string | undefined => world.pay(reference).effect?.rule;
-  expect(['a', 'b', 'b', 'c', 'a', 'd', 'b'].map(ruleOf)).toEqual([
-    undefined,
-    'test/second',
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-  ]);
-  expect(['a', 'b', 'c', 'd'].map((reference) => world.payout(reference).plannedBy)).toEqual([
-    'manual',
-    'manual',
-    'test/third',
-    'manual',
-  ]);
+  const sent = ['a', 'b', 'b', 'c', 'a', 'd', 'b'];
+  const ruled = sent.filter((reference) => world.pay(reference).effect?.rule === 'test/second');
+  expect(ruled).toEqual(['b']);
+  const planned = ['a', 'b', 'c', 'd'].map((reference) => world.payout(reference).plannedBy);
+  expect(planned).toEqual(['manual', 'manual', 'test/third', 'manual']);
   for (const query of [{ client_ref_id: 'a' }, { txn_id: world.payout('a').txnId }, { client_ref_id: 'b' }])
     world.read(query);
   expect(world.state.uses.get('test/read')).toEqual({ matched: 2, taken: 2 });
