@@ -109,7 +109,7 @@ describe('a chosen scenario', () => {
   });
 
   test('leaves payouts with the timeline they were made with', () => {
-    const world = new Core({ settlement: { IMPS: [{ to: 'FAILED', after: '5ms' }] } });
+    const world = new Core({ settlement: { IMPS: steps('FAILED 5ms') } });
     world.pay('a');
     world.choose(rich);
     expect(world.read('a', 5)).toMatchObject({ payout: { state: 'FAILED' } });
@@ -202,8 +202,7 @@ describe('an override', () => {
 });
 
 describe('a rule', () => {
-  const world = (rule: Partial<RuleInput>) =>
-    new Core({ rules: [{ name: 'r', effect: { respond: { status: 503 } }, ...rule }] });
+  const world = (rule: Partial<RuleInput>) => new Core(oneRule({ respond: { status: 503 } }, rule));
   const taken = (core: Core, count: number, reference = 'a') =>
     Array.from({ length: count }, () => (core.pay(reference).effect === null ? '-' : 'x')).join('');
 
@@ -218,11 +217,11 @@ describe('a rule', () => {
   });
 
   testRows<[what: string, rule: Partial<RuleInput>]>([
-    ['a timeline', { effect: { timeline: [{ to: 'FAILED', after: '1s' }] } }],
+    ['a timeline', { effect: { timeline: steps('FAILED 1s') } }],
     ['not_found', { effect: { not_found: { reads: 1 } } }],
-    ['a status below 300', { effect: { commit: true, respond: { status: 201 } } }],
+    ['headers', { effect: { commit: true, respond: { status: 201, headers: { 'x-note': 'y' } } } }],
   ])('is used up by no refusal that it leaves as it is', (_what, rule) => {
-    const core = world({ match: { route: 'initiate' }, times: 1, ...rule });
+    const core = world({ times: 1, ...rule });
     core.pay('paid-before', {}, 0);
     core.put({ name: 'once', match: { route: 'initiate' }, times: 1, ...rule });
     core.events.length = 0;
@@ -264,10 +263,7 @@ describe('a rule', () => {
 
   test('with a probability is drawn for each reference and attempt, from the seed alone', () => {
     const drawn = (seed: string, order: readonly string[]) => {
-      const core = new Core({
-        seed,
-        rules: [{ name: 'r', probability: 0.5, effect: { respond: { status: 503 } } }],
-      });
+      const core = new Core({ seed, ...oneRule({ respond: { status: 503 } }, { probability: 0.5 }) });
       return Object.fromEntries(order.map((reference) => [reference, taken(core, 12, reference)]));
     };
     const once = drawn('1', ['a', 'b']);
