@@ -9,46 +9,12 @@ import {
   timeOfDay,
   timelineOf,
 } from '../../src/payout/settlement.ts';
-import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
-const START = '2026-01-15T10:30:00Z';
-const startMs = Date.parse(START);
+const startMs = Date.parse('2026-01-15T10:30:00Z');
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
-const after = (ms: number): string => new Date(startMs + ms).toISOString();
-
-test('demo: each mode succeeds exactly after its delay, and is stamped with that time', async () => {
-  const world = await clientFor({ clock: START });
-  const delays = { IMPS: 2 * SECOND, UPI: 2 * SECOND, RTGS: 10 * SECOND, NEFT: 20 * SECOND };
-  for (const mode of Object.keys(delays)) await world.pay({ client_ref_id: mode, transfer_mode: mode });
-  const { changes } = await world.clock.advance('3d');
-  expect(changes.toSorted((a, b) => a.at.localeCompare(b.at))).toMatchObject(
-    Object.entries(delays).map(([client_ref_id, ms]) => ({
-      client_ref_id,
-      from: 'PENDING',
-      to: 'SUCCESS',
-      at: after(ms),
-    })),
-  );
-  for (const { client_ref_id, at, utr } of changes) {
-    const { data } = (await world.status({ client_ref_id })).body;
-    expect(data).toMatchObject({ status: 'SUCCESS', created_at: after(0), completed_at: at, utr });
-  }
-});
-
-test('instant: a payout is PENDING in the response and settled at the next request, even with a frozen clock', async () => {
-  const world = await clientFor({ settlement: 'instant', clock: START });
-  for (const mode of ['IMPS', 'NEFT', 'RTGS', 'UPI']) {
-    const paid = await world.pay({ client_ref_id: mode, transfer_mode: mode });
-    expect(paid.body.data.status).toBe('PENDING');
-    expect((await world.status({ client_ref_id: mode })).body.data).toMatchObject({
-      status: 'SUCCESS',
-      completed_at: after(0),
-    });
-  }
-});
 
 testRows<[mode: TransferMode, at: string, serial: number, utr: string]>([
   ['RTGS', '2026-01-15T18:29:59.999Z', 123_456_789, 'SBXBR52026011523456789'],
@@ -69,44 +35,54 @@ testRows<[mode: TransferMode, at: string, serial: number, utr: string]>([
 );
 
 const ALMOST = 1 - 2 ** -48;
-const rail = (mode: 'IMPS' | 'UPI' | 'RTGS' | 'NEFT', draws: Record<string, number>, createdAtMs = startMs) =>
-  plannedSteps(
-    'realistic',
-    mode,
-    createdAtMs,
-    (purpose) => draws[purpose] ?? expect.fail(`draws ${purpose}`),
-  );
+const planned = (
+  settlement: 'demo' | 'instant' | 'realistic',
+  mode: TransferMode,
+  draws: Readonly<Record<string, number>> = {},
+  createdAtMs = startMs,
+) =>
+  plannedSteps(settlement, mode, createdAtMs, (purpose) => draws[purpose] ?? expect.fail(`draws ${purpose}`));
 
 testRows([
-  ['IMPS', { deemed: 0.015, delay: 0 }, 'SUCCESS', 2 * SECOND],
-  ['UPI', { deemed: 0.5, delay: ALMOST }, 'SUCCESS', 10 * SECOND],
-  ['UPI', { deemed: 0.0149, outcome: 0.499, delay: 0 }, 'SUCCESS', DAY],
-  ['IMPS', { deemed: 0, outcome: 0.5, delay: ALMOST }, 'FAILED', 3 * DAY],
-  ['RTGS', { delay: 0 }, 'SUCCESS', 5 * MINUTE],
-  ['RTGS', { delay: ALMOST }, 'SUCCESS', 30 * MINUTE],
-  ['NEFT', { delay: 0 }, 'SUCCESS', 30 * MINUTE], // created at the start of a batch, it goes with the next one
-  ['NEFT', { delay: ALMOST }, 'SUCCESS', 150 * MINUTE],
-] as const)('realistic: a mode and a draw give the outcome and its time', (mode, draws, to, afterMs) => {
-  expect(rail(mode, draws)).toEqual([{ to, when: { afterMs }, utr: null }]);
-});
+  ['demo', 'IMPS', {}, 'SUCCESS', 2 * SECOND],
+  ['demo', 'UPI', {}, 'SUCCESS', 2 * SECOND],
+  ['demo', 'RTGS', {}, 'SUCCESS', 10 * SECOND],
+  ['demo', 'NEFT', {}, 'SUCCESS', 20 * SECOND],
+  ...(['IMPS', 'UPI', 'RTGS', 'NEFT'] as const).map((mode) => ['instant', mode, {}, 'SUCCESS', 0] as const),
+  ['realistic', 'IMPS', { deemed: 0.015, delay: 0 }, 'SUCCESS', 2 * SECOND],
+  ['realistic', 'UPI', { deemed: 0.5, delay: ALMOST }, 'SUCCESS', 10 * SECOND],
+  ['realistic', 'UPI', { deemed: 0.0149, outcome: 0.499, delay: 0 }, 'SUCCESS', DAY],
+  ['realistic', 'IMPS', { deemed: 0, outcome: 0.5, delay: ALMOST }, 'FAILED', 3 * DAY],
+  ['realistic', 'RTGS', { delay: 0 }, 'SUCCESS', 5 * MINUTE],
+  ['realistic', 'RTGS', { delay: ALMOST }, 'SUCCESS', 30 * MINUTE],
+  ['realistic', 'NEFT', { delay: 0 }, 'SUCCESS', 30 * MINUTE], // created at the start of a batch, it goes with the next one
+  ['realistic', 'NEFT', { delay: ALMOST }, 'SUCCESS', 150 * MINUTE],
+] as const)(
+  'a settlement, a mode and a draw give the outcome and its time',
+  (settlement, mode, draws, to, afterMs) => {
+    expect(planned(settlement, mode, draws)).toEqual([{ to, when: { afterMs }, utr: null }]);
+  },
+);
 
 test('realistic: NEFT is settled in the next half-hourly batch', () => {
-  const waits = [1, MINUTE, 30 * MINUTE - 1].map((ms) => rail('NEFT', { delay: 0 }, startMs + ms)[0]!.when);
+  const waits = [1, MINUTE, 30 * MINUTE - 1].map(
+    (ms) => planned('realistic', 'NEFT', { delay: 0 }, startMs + ms)[0]!.when,
+  );
   expect(waits).toEqual([30 * MINUTE - 1, 29 * MINUTE, 1].map((afterMs) => ({ afterMs })));
 });
 
 test('each mode can have its own settlement, by a preset or by steps, which gives it its name', () => {
   const steps = [{ to: 'FAILED', when: { afterMs: 5 }, utr: null }] as const;
   const settlement = { IMPS: 'instant', UPI: 'manual', RTGS: 'demo', NEFT: steps } as const;
-  const modes = ['IMPS', 'UPI', 'RTGS', 'NEFT'] as const;
-  const planned = modes.map((mode) => plannedSteps(settlement, mode, startMs, () => expect.fail('draws')));
-  const success = (afterMs: number) => [{ to: 'SUCCESS', when: { afterMs }, utr: null }];
-  expect(planned).toEqual([success(0), [], success(10 * SECOND), steps]);
-  expect(modes.map((mode) => settlementName(settlement, mode, 'mine'))).toEqual([
-    'instant',
-    'manual',
-    'demo',
-    'mine',
+  const chosen = (['IMPS', 'UPI', 'RTGS', 'NEFT'] as const).map((mode) => [
+    settlementName(settlement, mode, 'mine'),
+    plannedSteps(settlement, mode, startMs, () => expect.fail('draws')),
+  ]);
+  expect(chosen).toEqual([
+    ['instant', planned('instant', 'IMPS')],
+    ['manual', []],
+    ['demo', planned('demo', 'RTGS')],
+    ['mine', steps],
   ]);
   expect(settlementName('realistic', 'UPI', 'mine')).toBe('realistic');
 });

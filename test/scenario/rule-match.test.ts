@@ -31,6 +31,11 @@ function compile(document: Partial<NamedRuleDocument>) {
   return { rule: compileRule(whole, 'as written', 'theirs', reportIn(report, 'rules', 0)), problems };
 }
 
+/** A rule with this timeline. */
+const planning = (...timeline: NonNullable<EffectDocument['timeline']>[number][]) => ({
+  effect: { timeline },
+});
+
 const hours = (from: string, to: string) => {
   const [low, high] = [from, to].map((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
   return { from: low!, to: high! };
@@ -75,12 +80,12 @@ testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [false, { amount: { lte: 1499 } }],
   [false, { amount: { gte: 0 } }, { fields: { amount: '1500' } }],
   [false, { client_ref_id: '7' }, { fields: { client_ref_id: 7 } }],
-  ...(
-    ['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficiary_ifsc', 'remarks'] as const
-  ).flatMap((field): [boolean, Match, Partial<RequestFacts>][] => [
-    [true, { [field]: 'x' }, { fields: { [field]: 'x' } }],
-    [false, { [field]: 'x' }, { fields: { [field]: 'y' } }],
-  ]),
+  ...['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficiary_ifsc', 'remarks'].flatMap(
+    (field): [boolean, Match, Partial<RequestFacts>][] => [
+      [true, { [field]: 'x' }, { fields: { [field]: 'x' } }],
+      [false, { [field]: 'x' }, { fields: { [field]: 'y' } }],
+    ],
+  ),
   // which every object has
   ...['constructor', '__proto__'].map((name): [boolean, Match] => [
     false,
@@ -111,8 +116,9 @@ testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   expect(rule.matches({ ...FACTS, ...change })).toBe(holds);
 });
 
+const READS: Match = { route: ['balance', 'status'] };
+const INITIATE_ONLY = 'has an effect on the route initiate only, which this rule does not match';
 const NEVER = 'can never match';
-
 const NONE_BETWEEN = `${NEVER}: no number is within these bounds`;
 
 testRows<[document: Partial<NamedRuleDocument>, problem: string]>([
@@ -121,35 +127,27 @@ testRows<[document: Partial<NamedRuleDocument>, problem: string]>([
     `match.client_ref_id: ${NEVER}: only initiate and status requests have it`,
   ],
   [{ match: { route: 'initiate', txn_id: 'a' } }, `match.txn_id: ${NEVER}: only status requests have it`],
-  ...(
-    [
-      'beneficiary_name',
-      'beneficiary_account',
-      'beneficiary_ifsc',
-      'transfer_mode',
-      'remarks',
-      'amount',
-    ] as const
-  ).map((field): [Partial<NamedRuleDocument>, string] => [
+  ...[
+    'beneficiary_name',
+    'beneficiary_account',
+    'beneficiary_ifsc',
+    'transfer_mode',
+    'remarks',
+    'amount',
+  ].map((field): [Partial<NamedRuleDocument>, string] => [
     { match: { route: ['status', 'balance'], [field]: field === 'amount' ? 1 : 'IMPS' } },
     `match.${field}: ${NEVER}: only initiate requests have it`,
   ]),
   [{ match: { amount: { gt: 5, lt: 5 } } }, `match.amount: ${NONE_BETWEEN}`],
   [{ match: { amount: { gte: 5, lt: 5 } } }, `match.amount: ${NONE_BETWEEN}`],
-  [{ match: { amount: { gte: 6, lte: 5 } } }, `match.amount: ${NONE_BETWEEN}`],
   [{ match: { amount: { gt: 1, gte: 6, lt: 9, lte: 5 } } }, `match.amount: ${NONE_BETWEEN}`],
   [{ match: { attempt: { gte: 6, lte: 5 } } }, `match.attempt: ${NONE_BETWEEN}`],
   [
     { effect: { respond: { status: 200, code: 'X' } } },
     'effect.respond.code: has no effect with a status below 300: use body instead',
   ],
-  ...(['timeline', 'not_found'] as const).map((part): [Partial<NamedRuleDocument>, string] => [
-    {
-      match: { route: ['balance', 'status'] },
-      effect: { timeline: [], not_found: { reads: 1 }, [part]: undefined },
-    },
-    `effect.${part === 'timeline' ? 'not_found' : 'timeline'}: has an effect on the route initiate only, which this rule does not match`,
-  ]),
+  [{ match: READS, effect: { timeline: [] } }, `effect.timeline: ${INITIATE_ONLY}`],
+  [{ match: READS, effect: { not_found: { reads: 1 } } }, `effect.not_found: ${INITIATE_ONLY}`],
 ])('a rule with a mistake is refused with the place and the problem', (document, problem) => {
   expect(compile(document).problems).toEqual([`rules.0.${problem}`]);
 });
@@ -168,42 +166,19 @@ testRows<Partial<NamedRuleDocument>>([
   { effect: { respond: { status: 200 } } },
   { match: { route: ['status', 'balance'] }, effect: { stale: 5 } },
   { match: { route: 'initiate' }, effect: { commit: true, timeline: [], not_found: { reads: 1 } } },
-  {
-    effect: {
-      timeline: [
-        { to: 'SUCCESS', after: 5 },
-        { to: 'REVERSED', after: 5 },
-      ],
-    },
-  },
-  {
-    effect: {
-      timeline: [
-        { to: 'SUCCESS', polls: 1 },
-        { to: 'REVERSED', polls: 2 },
-      ],
-    },
-  },
-  {
-    effect: {
-      timeline: [
-        { to: 'SUCCESS', at: 60 },
-        { utr: 'now', after: 0 },
-        { to: 'REVERSED', polls: 1 },
-      ],
-    },
-  },
+  planning({ to: 'SUCCESS', after: 5 }, { to: 'REVERSED', after: 5 }),
+  planning({ to: 'SUCCESS', polls: 1 }, { to: 'REVERSED', polls: 2 }),
+  planning({ to: 'SUCCESS', at: 60 }, { utr: 'now', after: 0 }, { to: 'REVERSED', polls: 1 }),
 ])('a rule at the edge of what is allowed is accepted', (document) => {
   expect(compile(document).problems).toEqual([]);
 });
 
 test('steps of one kind must be in order even with a step of another kind between them', () => {
   const [after, polls] = [{ utr: 'now', after: 9 } as const, { utr: 'now', polls: 3 } as const];
-  const problems = (timeline: EffectDocument['timeline']) => compile({ effect: { timeline } }).problems;
-  expect(problems([after, polls, { to: 'SUCCESS', after: 8 }])).toEqual([
+  expect(compile(planning(after, polls, { to: 'SUCCESS', after: 8 })).problems).toEqual([
     'rules.0.effect.timeline.2.after: must not be earlier than the previous step',
   ]);
-  expect(problems([polls, after, { to: 'SUCCESS', polls: 3 }])).toEqual([
+  expect(compile(planning(polls, after, { to: 'SUCCESS', polls: 3 })).problems).toEqual([
     'rules.0.effect.timeline.2.polls: must be a later read than that of the previous step',
   ]);
 });
@@ -214,24 +189,12 @@ test('a slow body has 50 bytes a second unless its rule says otherwise', () => {
   expect([faultOf('slow-body'), faultOf(own)]).toEqual([{ ...own, bytes_per_second: 50 }, own]);
 });
 
-test('a compiled rule has the id of its scenario and rule, the original document and no limits by default', () => {
-  const { matches: _matches, effect: _effect, ...rule } = compile({}).rule;
-  expect(rule).toEqual({
+test('a compiled rule has the id of its scenario and rule, and the original document with its size', () => {
+  const text = 'as written';
+  expect(compile({}).rule).toMatchObject({
     id: 'theirs/mine',
-    document: 'as written',
-    countsAttempts: false,
-    match: {},
-    during: undefined,
-    characters: JSON.stringify('as written').length,
-    skip: 0,
-    times: null,
-    probability: null,
-    limit: null,
-  });
-  expect(compile({ skip: 1, times: 2, probability: 0.5 }).rule).toMatchObject({
-    skip: 1,
-    times: 2,
-    probability: 0.5,
+    document: text,
+    characters: `"${text}"`.length,
   });
 });
 
@@ -247,17 +210,13 @@ testRows<[counts: boolean, document: Partial<NamedRuleDocument>]>([
 
 test('a rule with a probability applies when the draw is below it, and draws under its own name', () => {
   const { rule } = compile({ probability: 0.5 });
-  const asked: string[] = [];
-  const taken = [0, 0.499, 0.5, 0.999].map((drawn) =>
-    firstApplicableRule(
-      [rule],
-      FACTS,
-      { uses: new Map(), windows: new Map() },
-      (purpose) => (asked.push(purpose), drawn),
-    ),
-  );
+  const asked = new Set<string>();
+  const taken = [0, 0.499, 0.5, 0.999].map((drawn) => {
+    const draw = (purpose: string) => (asked.add(purpose), drawn);
+    return firstApplicableRule([rule], FACTS, { uses: new Map(), windows: new Map() }, draw);
+  });
   expect(taken).toEqual([rule, rule, null, null]);
-  expect(new Set(asked)).toEqual(new Set(['rule theirs/mine']));
+  expect([...asked]).toEqual(['rule theirs/mine']);
 });
 
 test('a delay is fixed, uniform or log-normal', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   Core,
   DAY_MS,
+  frozenClock,
   oneRule,
   START_MS,
   status,
@@ -36,6 +37,12 @@ test('a success that is reversed days later gives the money back once, and keeps
   const reversed = { state: 'REVERSED', completedAtMs: at(5), utr: first };
   expect(world.read('a', 3 * DAY_MS)).toMatchObject({ payout: reversed });
   expect(world.balance(6 * DAY_MS)).toEqual({ paise: 1000, updatedMs: 3 * DAY_MS });
+});
+
+test('a payout that settles at once is PENDING in its response, and settled at the next request, even on a frozen clock', () => {
+  const world = new Core({ settlement: 'instant' }, { clock: frozenClock(START_MS) });
+  expect(world.pay('a').answer).toMatchObject({ payout: { state: 'PENDING', utr: null } });
+  expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', completedAtMs: at(0) } });
 });
 
 test('of steps due at once, that of the older payout happens first', () => {
