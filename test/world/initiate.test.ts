@@ -74,6 +74,18 @@ test('a reference may make a second payout and a third: each has its own debit, 
   expect(world.balance().paise).toBe(800);
 });
 
+test('a repeated body is compared with that of the latest payout', () => {
+  const world = inDialect({ same_body: 'replay', changed_body: 'second_payout' });
+  const paid = [1, 2, 2, 1].map((amount) => world.pay('a', { amount }).answer);
+  expect(paid).toMatchObject([
+    { replayed: false, payout: { nth: 1 } },
+    { replayed: false, payout: { nth: 2 } },
+    { replayed: true, payout: { nth: 2 } },
+    { replayed: false, payout: { nth: 3 } },
+  ]);
+  expect(world.balance().paise).toBe(600);
+});
+
 test('a second payout needs the money and the room of any other', () => {
   const world = inDialect({ same_body: 'second_payout', changed_body: 'second_payout' });
   world.maxRecords = 2;
