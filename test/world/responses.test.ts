@@ -157,7 +157,11 @@ testRows<
 >([
   [{ status: 400, body: 'down', code: 'OURS' }, 'down', { 'content-type': 'text/plain; charset=utf-8' }],
   [{ status: 503, body: { down: true } }, '{"down":true}', JSON_TYPE],
+  [{ status: 429, body: {}, headers: { 'Retry-After': '7' } }, '{}', { ...JSON_TYPE, 'retry-after': '7' }],
   [{ status: 200, body: '<p>{{attempt}}</p>', headers: { 'Content-Type': 'text/html' } }, '<p>1</p>', HTML],
-])('a body that a rule makes has its type', (respond, body, headers) => {
-  expect(sentBy(respond)).toEqual({ status: respond.status, headers, body, code: respond.code });
-});
+])(
+  'a body that a rule makes has its type, and the headers of the rule, which come before those of the status',
+  (respond, body, headers) => {
+    expect(sentBy(respond)).toEqual({ status: respond.status, headers, body, code: respond.code });
+  },
+);
