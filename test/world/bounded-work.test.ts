@@ -17,23 +17,20 @@ import {
 } from '../support/world/core.ts';
 import { testRows } from '../support/test-rows.ts';
 
-const made = new Map<string, Saved>();
+/** With one payout more, its steps fill three turns. */
+const COUNT = 3 * MAX_STEPS - 1;
+let made: Saved | undefined;
 
-/** A world whose payouts, worth one paisa each, succeed after 5 ms. Each is made once, and copied. */
-function withPayouts(count: number, settings = {}): Core {
-  const world = new Core(
-    { settlement: { IMPS: steps('SUCCESS 5ms') }, wallet: { opening_balance: 1000 } },
-    settings,
-  );
-  const name = JSON.stringify([count, settings]);
-  const saved = made.get(name);
-  if (saved === undefined) {
-    for (let nth = 0; nth < count; nth += 1) world.pay(`p${nth}`, { amount: 0.01 });
-    made.set(name, save(world.state));
-  } else {
-    world.submit({ kind: 'restore', state: load(saved), clock: 'from-snapshot' });
-    world.events.length = 0;
+/** A world whose payouts, worth one paisa each, succeed after 5 ms. They are made once, and copied. */
+function withPayouts(isFrozen = false): Core {
+  const world = new Core({ settlement: { IMPS: steps('SUCCESS 5ms') }, wallet: { opening_balance: 1000 } });
+  if (made === undefined) {
+    for (let nth = 0; nth < COUNT; nth += 1) world.pay(`p${nth}`, { amount: 0.01 });
+    made = save(world.state);
   }
+  world.submit({ kind: 'restore', state: load(made), clock: 'from-snapshot' });
+  if (isFrozen) world.submit({ kind: 'freeze' });
+  world.events.length = 0;
   return world;
 }
 
@@ -48,34 +45,36 @@ const turns = (world: Core, command: Command, atMs?: number): readonly number[] 
 };
 
 describe('a command applies at most 1,000 steps at once, and goes on with the rest', () => {
-  const COUNT = 2 * MAX_STEPS + 1;
-
   testRows<[move: Parameters<typeof advance>[0], ms: number]>([
     [{ byMs: 10 }, 10],
     [{ toMs: START_MS + 10 }, 10],
     [{ until: 'idle' }, 5],
   ])('an advance', (move, ms) => {
-    const world = withPayouts(COUNT, { clock: { frozenAtMs: START_MS } });
-    expect(turns(world, advance(move))).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    const world = withPayouts(true);
+    expect(turns(world, advance(move))).toEqual([MAX_STEPS, MAX_STEPS, MAX_STEPS - 1]);
     expect(world.changes.every(({ atMs }) => atMs === START_MS + 5)).toBe(true);
     expect(nowMs(world.state)).toBe(START_MS + ms);
   });
 
   test('a request that comes after what is due', () => {
-    const world = withPayouts(COUNT);
-    expect(turns(world, status({ client_ref_id: 'p0' }), 10)).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    const world = withPayouts();
+    expect(turns(world, status({ client_ref_id: 'p0' }), 10)).toEqual([MAX_STEPS, MAX_STEPS, MAX_STEPS - 1]);
     expect(world.read('p0')).toMatchObject({ payout: { state: 'SUCCESS' } });
   });
 
   test('a reset of the clock', () => {
-    const world = withPayouts(COUNT, { clock: { frozenAtMs: START_MS } });
+    const world = withPayouts(true);
     world.choose(sourceOf({}, { clock: { frozenAtMs: START_MS + 10 } }));
-    expect(turns(world, { kind: 'resetClock', generation: null })).toEqual([MAX_STEPS, MAX_STEPS, 1]);
+    expect(turns(world, { kind: 'resetClock', generation: null })).toEqual([
+      MAX_STEPS,
+      MAX_STEPS,
+      MAX_STEPS - 1,
+    ]);
     expect(nowMs(world.state)).toBe(START_MS + 10);
   });
 
   test('the resulting state is the same as with smaller steps', () => {
-    const [world, other] = [withPayouts(COUNT), withPayouts(COUNT)];
+    const [world, other] = [withPayouts(), withPayouts()];
     world.submit(balance(), 10);
     for (let ms = 1; ms <= 10; ms += 1) other.settle(ms);
     other.submit(balance());
@@ -84,12 +83,12 @@ describe('a command applies at most 1,000 steps at once, and goes on with the re
 });
 
 test('an advance that is not finished has moved the clock, and is continued in its generation only', () => {
-  const world = withPayouts(MAX_STEPS + 1, { clock: { frozenAtMs: START_MS } });
+  const world = withPayouts(true);
   const applied = world.apply(advance({ byMs: 10 }));
   expect(nowMs(world.state)).toBe(START_MS + 10);
   expect(applied).toMatchObject({
     kind: 'unfinished',
-    next: { kind: 'advance', move: { byMs: 0 }, generation: 1 },
+    next: { kind: 'advance', move: { byMs: 0 }, generation: world.state.generation },
   });
   world.submit({ kind: 'reset', source: sourceOf() });
   const next = applied.kind === 'unfinished' ? applied.next : null;
@@ -101,19 +100,19 @@ test('an advance that is not finished has moved the clock, and is continued in i
 });
 
 test('a request that waited for what is due does its own work once', () => {
-  const world = withPayouts(MAX_STEPS + 1);
+  const world = withPayouts();
   const { attempt, committed } = world.submit(initiate({ client_ref_id: 'new', amount: 0.01 }), 10);
-  expect([attempt, committed, world.turns, world.state.payouts.length]).toEqual([1, true, 1, MAX_STEPS + 2]);
+  expect([attempt, committed, world.turns, world.state.payouts.length]).toEqual([1, true, 2, COUNT + 1]);
 });
 
 test('a status read shows the steps it triggers, even behind as many due steps as fit in one turn', () => {
-  const world = withPayouts(MAX_STEPS - 1);
+  const world = withPayouts();
   const effect = { timeline: steps('SUCCESS read 1, REVERSED 7ms') };
   world.put({ match: { route: 'initiate', client_ref_id: 'read' }, effect });
   world.pay('p', { amount: 0.01 });
   world.pay('read', { amount: 0.01 });
   expect(world.read('read', 10)).toMatchObject({ payout: { state: 'REVERSED' } });
-  expect(world.changes).toHaveLength(MAX_STEPS + 2);
+  expect(world.changes).toHaveLength(COUNT + 3);
 });
 
 test('a reset, a restore and a changed scenario wait for nothing that is due', () => {
@@ -122,5 +121,5 @@ test('a reset, a restore and a changed scenario wait for nothing that is due', (
     { kind: 'follow', source: sourceOf() },
     { kind: 'restore', state: new Core().state, clock: 'from-snapshot' },
   ] as const)
-    expect(withPayouts(MAX_STEPS + 1).apply(command, 10).kind).toBe('done');
+    expect(withPayouts().apply(command, 10).kind).toBe('done');
 });

@@ -5,7 +5,7 @@ import type { Payout } from '../../src/contract/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { sized } from '../support/size.ts';
 import { acts, anyAct, anyOutcomes, anyRules, anyWork, ENTANGLED, run } from '../support/world/commands.ts';
-import { advance, Core, initiate, load, save, START_MS, status } from '../support/world/core.ts';
+import { advance, Core, load, save, START_MS } from '../support/world/core.ts';
 
 /** How many histories each property is tried with. */
 const OFTEN = { numRuns: sized(30, 200) };
@@ -53,33 +53,44 @@ test('money is conserved after every command, whatever is asked, and whenever', 
   expect(wrongMoney(new Core())).toEqual([]);
 });
 
-test('any outcomes and any rules: money is conserved, and the payouts of a parallel run are those of a serial one', () => {
+const requests = fc.array(
+  fc.record({
+    client_ref_id: fc.constantFrom('order-1', 'order-2', 'order-3', 'order-4', 'order-5'),
+    amount: fc.constantFrom(1, 25.5),
+    transfer_mode: fc.constantFrom('IMPS', 'NEFT'),
+    isRead: fc.boolean(),
+    place: fc.nat(1_000_000),
+  }),
+  { maxLength: 40, size: 'max' },
+);
+
+test('any outcomes and any rules: money is conserved, and requests end the same in whatever order references come, if the balance covers all', () => {
   fc.assert(
-    fc.property(
-      anyOutcomes,
-      anyRules,
-      fc.array(fc.nat(1000), { minLength: 8, maxLength: 8 }),
-      (outcomes, rules, at) => {
-        const references = at.map((_, nth) => `order-${nth}`);
-        const end = (order: readonly string[]) => {
-          const world = new Core({ outcomes, rules }, { openingBalancePaise: 100_000, settlement: 'demo' });
-          for (let attempt = 1; attempt <= 3; attempt += 1) {
-            for (const reference of order) {
-              world.pay(reference, { transfer_mode: reference.endsWith('1') ? 'NEFT' : 'IMPS' });
-              world.submit(status({ client_ref_id: reference }));
-            }
-            expect(wrongMoney(world)).toEqual([]);
-          }
-          world.submit(advance({ until: 'idle' }));
-          expect(wrongMoney(world)).toEqual([]);
-          return world.state.payouts
-            .toSorted((a, b) => a.clientRefId.localeCompare(b.clientRefId))
-            .map(withoutNumber);
-        };
-        const shuffled = references.toSorted((a, b) => at[Number(a.slice(6))]! - at[Number(b.slice(6))]!);
-        expect(end(shuffled)).toEqual(end(references));
-      },
-    ),
+    fc.property(anyOutcomes, anyRules, requests, (outcomes, rules, list) => {
+      const dialect = { client_ref_id: { changed_body: 'second_payout' } } as const;
+      const end = (order: typeof list) => {
+        const world = new Core(
+          { outcomes, rules, dialect },
+          { openingBalancePaise: 1e8, settlement: 'demo' },
+        );
+        for (const { client_ref_id, amount, transfer_mode, isRead } of order)
+          if (isRead) world.read(client_ref_id);
+          else world.pay(client_ref_id, { amount, transfer_mode });
+        expect(wrongMoney(world)).toEqual([]);
+        world.submit(advance({ until: 'idle' }));
+        expect(wrongMoney(world)).toEqual([]);
+        const { payouts, wallet, entries } = world.state;
+        const byName = (one: Payout, other: Payout): number =>
+          one.clientRefId.localeCompare(other.clientRefId) || one.nth - other.nth;
+        return { payouts: payouts.toSorted(byName).map(withoutNumber), wallet, entries: entries.length };
+      };
+      // shuffled, but each reference keeps the order of its own requests
+      const own = new Map(
+        list.map(({ client_ref_id: of }) => [of, list.filter((one) => one.client_ref_id === of)]),
+      );
+      const shuffled = list.toSorted((one, other) => one.place - other.place);
+      expect(end(shuffled.map(({ client_ref_id }) => own.get(client_ref_id)!.shift()!))).toEqual(end(list));
+    }),
     OFTEN,
   );
 });
@@ -100,48 +111,6 @@ test('one long wait equals the same wait cut anywhere, whether time passes or a 
         return { changes: world.changes, saved: save(world.state) };
       };
       expect(end([...cuts, 4000])).toEqual(end([4000]));
-    }),
-    OFTEN,
-  );
-});
-
-const COUNTS_ARRIVALS: ReadonlySet<string> = new Set(['busy', 'twice', 'stale', 'third']);
-
-test('requests on a frozen clock end the same in whatever order they come, when the balance covers all', () => {
-  const rules = ENTANGLED.rules!.filter(({ name }) => !COUNTS_ARRIVALS.has(name!));
-  const outcomes = ENTANGLED.outcomes!.filter(({ name }) => !COUNTS_ARRIVALS.has(name!));
-  const document = { ...ENTANGLED, outcomes, rules, wallet: { opening_balance: 1_000_000 } };
-  const requests = fc.array(
-    fc.record({
-      client_ref_id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
-      amount: fc.constantFrom(1, 25.5),
-      mode: fc.constantFrom('IMPS' as const, 'NEFT' as const, 'UPI' as const),
-      isRead: fc.boolean(),
-      at: fc.nat(1_000_000),
-    }),
-    { maxLength: 40, size: 'max' },
-  );
-  fc.assert(
-    fc.property(requests, (list) => {
-      const end = (order: typeof list) => {
-        const world = new Core(document, { clock: { frozenAtMs: START_MS } });
-        for (const { client_ref_id, amount, mode: transfer_mode, isRead } of order) {
-          world.submit(
-            isRead ? status({ client_ref_id }) : initiate({ client_ref_id, amount, transfer_mode }),
-          );
-        }
-        world.submit(advance({ until: 'idle' }));
-        const byName = (one: Payout, other: Payout): number =>
-          one.clientRefId.localeCompare(other.clientRefId) || one.nth - other.nth;
-        const { payouts, wallet, entries } = world.state;
-        return { payouts: payouts.toSorted(byName).map(withoutNumber), wallet, entries: entries.length };
-      };
-      // shuffled, but each reference keeps the order of its own requests
-      const shuffled = list.toSorted((a, b) => a.at - b.at);
-      const own = new Map(
-        list.map(({ client_ref_id: of }) => [of, list.filter((one) => one.client_ref_id === of)]),
-      );
-      expect(end(shuffled.map(({ client_ref_id }) => own.get(client_ref_id)!.shift()!))).toEqual(end(list));
     }),
     OFTEN,
   );
