@@ -128,16 +128,17 @@ test('a refund that is due pays for the next payout of the same instant', () => 
 });
 
 describe('a reference that was refused for the balance', () => {
+  const remembering = () => inDialect({ after_402: 'remember', changed_body: 'second_payout' });
+
   test('is forgiven by one request in a dialect that forgets', () => {
-    const world = inDialect({ after_402: 'remember' });
+    const world = remembering();
     world.pay('a', { amount: 11 });
-    const forgetting = sourceOf({ dialect: { client_ref_id: { after_402: 'forget' } } });
-    const { answer } = world.submit(initiate({}, { scenario: forgetting }));
-    expect(answer).toMatchObject({ kind: 'payout' });
+    const scenario = sourceOf({ dialect: { client_ref_id: { after_402: 'forget' } } });
+    expect(world.submit(initiate({}, { scenario })).answer).toMatchObject({ kind: 'payout' });
   });
 
   test('is answered by the payout it made before it was refused', () => {
-    const world = inDialect({ after_402: 'remember', changed_body: 'second_payout' });
+    const world = remembering();
     world.pay('a');
     expect(world.pay('a', { amount: 11 }).answer).toMatchObject({ kind: 'refused' });
     expect(world.pay('a').answer).toMatchObject({ kind: 'payout', replayed: true });
@@ -147,7 +148,7 @@ describe('a reference that was refused for the balance', () => {
   });
 
   test('takes the room of one payout, once; where there is no room, it is not remembered', () => {
-    const world = inDialect({ after_402: 'remember' });
+    const world = remembering();
     world.maxRecords = 1;
     for (let times = 0; times < 3; times += 1) world.pay('a', { amount: 11 });
     expect(recordsHeld(world.state)).toBe(1);

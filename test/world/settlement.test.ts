@@ -159,28 +159,18 @@ describe('a payout that a rule hides', () => {
 });
 
 describe('a stale read', () => {
-  /** A world with a payout `a`, in which a header says how many ms a read is stale by. */
-  function staleFor(timeline: string, ages: readonly number[]): Core {
-    const world = paid(timeline);
-    for (const ms of ages)
-      world.put({ match: { header: { 'x-stale': `${ms}` } }, effect: { stale: `${ms}ms` } });
-    return world;
-  }
   /** What a read shows that is stale by so many ms: state, whether it has a UTR, and when it was completed. */
   const shown = (world: Core, ms: number, atMs: number) => {
-    const { answer } = world.submit(
-      status({ client_ref_id: 'a' }, { headers: { 'x-stale': `${ms}` } }),
-      atMs,
-    );
+    world.put({ name: 'stale', match: { route: 'status' }, times: 1, effect: { stale: `${ms}ms` } });
+    const answer = world.read('a', atMs);
     if (answer.kind !== 'payout') return answer.kind;
     const { state, utr, completedAtMs } = answer.payout;
     return [state, utr !== null, completedAtMs && completedAtMs - START_MS];
   };
 
   test('shows the payout as it was, and changes nothing', () => {
-    const ages = [1060, 56, 55, 11, 10, 1];
-    const world = staleFor('SUCCESS 5ms, REVERSED 50ms', ages);
-    expect(ages.map((ms) => shown(world, ms, 60))).toEqual([
+    const world = paid('SUCCESS 5ms, REVERSED 50ms');
+    expect([1060, 56, 55, 11, 10, 1].map((ms) => shown(world, ms, 60))).toEqual([
       ['PENDING', false, null], // before there was the payout
       ['PENDING', false, null],
       ['SUCCESS', true, 5],
@@ -193,7 +183,7 @@ describe('a stale read', () => {
   });
 
   test('counts like any other, and does not show the step it triggers', () => {
-    const world = staleFor('SUCCESS read 1', [1]);
+    const world = paid('SUCCESS read 1');
     expect(shown(world, 1, 10)).toEqual(['PENDING', false, null]);
     expect(world.steps).toEqual(['a SUCCESS 10']);
     expect(shown(world, 1, 11)).toEqual(['SUCCESS', true, 10]);

@@ -13,6 +13,7 @@ import {
   steps,
   type RuleInput,
 } from '../support/world/core.ts';
+import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
 type Effect = RuleInput['effect'];
@@ -189,5 +190,6 @@ test('the payouts at risk are those that were never told, whatever was asked and
         for (const { index } of copies) expect(index.atRisk).toEqual(world.state.index.atRisk);
       },
     ),
+    { numRuns: sized(30, 200) },
   );
 });
