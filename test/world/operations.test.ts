@@ -289,14 +289,6 @@ describe('a reset', () => {
     expect(state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 500 }]);
     expect(world.pay('a')).toMatchObject({ answer, attempt: 1 });
   });
-
-  test('applies nothing that was due before it', () => {
-    const world = new Core({ settlement: 'instant' });
-    world.pay('a');
-    world.events.length = 0;
-    world.submit({ kind: 'reset', source: sourceOf() }, 5);
-    expect(world.events).toEqual([{ type: 'reset', nowMs: at(5) }]);
-  });
 });
 
 describe('a restore', () => {

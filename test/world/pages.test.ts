@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { entriesPage, findPayout, payoutsPage, recordEntry } from '../../src/world/ledger.ts';
+import { entriesPage, payoutsPage, recordEntry } from '../../src/world/ledger.ts';
 import { credit } from '../../src/payout/money.ts';
 import { Core, START_MS, steps } from '../support/world/core.ts';
 
@@ -68,14 +68,4 @@ test('a search through a long list stops after twenty thousand, and says where i
   expect(page(0, 'newest')).toEqual({ items: [], next: null });
   // of a payout that there is not, there are none, however long the list is
   expect(entriesPage(state, { ...FIRST, txn_id: 'TXN0' })).toEqual({ items: [], next: null });
-});
-
-test('a payout is named by either id, or by both if both are its own', () => {
-  const world = new Core();
-  for (const reference of ['a', 'b']) world.pay(reference);
-  const { txnId } = world.payout('b');
-  const found = [{ txnId }, { clientRefId: 'b' }, { txnId, clientRefId: 'b' }];
-  for (const key of found) expect(findPayout(world.state, key)).toBe(world.payout('b'));
-  const none = [{ txnId, clientRefId: 'a' }, { txnId: 'T', clientRefId: 'b' }, { clientRefId: 'c' }, {}];
-  for (const key of none) expect(findPayout(world.state, key)).toBeUndefined();
 });
