@@ -440,13 +440,6 @@ test.each([
   expect(await stage.spent()).toBeGreaterThanOrEqual(0); // no scenario creates money
 });
 
-test('the opening balance of a scenario does not apply to requests that choose it by header', async () => {
-  const active = await clientFor({ scenario: 'insufficient-balance' });
-  expect((await active.balance()).body.data.balance).toBe(1000);
-  const chosen = choosing(await clientFor(), 'insufficient-balance');
-  expect((await chosen.balance()).body.data.balance).toBe(1_000_000);
-});
-
 /** The responses of each shipped dialect to a request with a malformed account, and to its repetition with another amount. */
 const DIALECTS: Record<string, readonly number[]> = {
   default: [200, 400],

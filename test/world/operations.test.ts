@@ -146,7 +146,7 @@ describe('a chosen scenario', () => {
     expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', plannedBy: 'instant' } });
     expect(world.read('b')).toMatchObject({ payout: { state: 'PENDING' } });
     expect(world.submit(balance({ scenario: rich }))).toMatchObject({ effect: { rule: 'world/top' } });
-    expect(world.balance().paise).toBe(800);
+    expect(world.balance().paise).toBe(800); // not its opening balance
   });
 });
 
