@@ -200,52 +200,46 @@ const twice = async (world: Client, change: Change = {}): Promise<Seen> => {
 const ruled = (rule: NonNullable<ScenarioInput['rules']>[number]): Conditions => ({
   scenario: { rules: [rule] },
 });
-const respond = { status: 503 };
-
-const USUAL: Conditions = {};
-
-/** Responses of every kind, and the headers of each that only the sandbox sends, besides the id of the request. Those of usual conditions are of worlds in one sandbox. */
+/**
+ * Responses of every kind, and the headers of each that only the sandbox sends, besides the id of the request. Those without
+ * conditions are of worlds in one sandbox.
+ */
 const BY_KIND: readonly [
   what: string,
-  headers: readonly string[],
-  Conditions,
   ask: (world: Client) => Promise<Seen>,
+  headers?: readonly string[],
+  conditions?: Conditions,
 ][] = [
-  ['an accepted payout', [], USUAL, (world) => world.pay()],
-  ['a balance', [], USUAL, (world) => world.balance()],
-  ['a warning', ['x-sandbox-warning'], USUAL, (world) => world.pay(MALFORMED)],
-  ['a replay', ['idempotent-replayed'], USUAL, (world) => twice(world)],
-  ['a wrong field', [], USUAL, (world) => world.pay({ amount: 0 })],
-  [
-    'broken JSON',
-    [],
-    USUAL,
-    (world) => world.send('POST', '/payout/initiate', { headers: JSON_HEADERS, body: '{' }),
-  ],
-  ['no key', [], USUAL, (world) => sendBare(world, '/client/fetchbalance')],
-  ['an empty wallet', [], { scenario: { wallet: { opening_balance: 0 } } }, (world) => world.pay()],
-  ['no such payout', [], USUAL, (world) => world.status({ txn_id: 'TXN0' })],
-  ['no such route', [], USUAL, (world) => world.send('GET', '/')],
-  ['another method', [], USUAL, (world) => world.send('GET', '/payout/initiate')],
-  ['a malformed path', [], USUAL, (world) => world.send('GET', '/%zz')],
-  ['a rate limit', ['x-sandbox-limit'], { scenario: ONCE_AN_HOUR }, (world) => twice(world)],
+  ['an accepted payout', (world) => world.pay()],
+  ['a balance', (world) => world.balance()],
+  ['a warning', (world) => world.pay(MALFORMED), ['x-sandbox-warning']],
+  ['a replay', (world) => twice(world), ['idempotent-replayed']],
+  ['a wrong field', (world) => world.pay({ amount: 0 })],
+  ['broken JSON', (world) => world.send('POST', '/payout/initiate', { headers: JSON_HEADERS, body: '{' })],
+  ['no key', (world) => sendBare(world, '/client/fetchbalance')],
+  ['an empty wallet', (world) => world.pay(), [], { scenario: { wallet: { opening_balance: 0 } } }],
+  ['no such payout', (world) => world.status({ txn_id: 'TXN0' })],
+  ['no such route', (world) => world.send('GET', '/')],
+  ['another method', (world) => world.send('GET', '/payout/initiate')],
+  ['a malformed path', (world) => world.send('GET', '/%zz')],
+  ['a rate limit', (world) => twice(world), ['x-sandbox-limit'], { scenario: ONCE_AN_HOUR }],
   [
     'a full sandbox',
+    (world) => twice(world, { client_ref_id: 'order-2' }),
     ['x-sandbox-limit'],
     { settings: { maxTransactions: 1 } },
-    (world) => twice(world, { client_ref_id: 'order-2' }),
   ],
   [
     'a rule that answers',
-    ['x-sandbox-rule'],
-    ruled({ name: 'no', effect: { respond } }),
     (world) => world.pay(),
+    ['x-sandbox-rule'],
+    ruled({ name: 'no', effect: { respond: { status: 503 } } }),
   ],
   [
     'a rule that breaks the response',
+    (world) => world.pay(MALFORMED),
     ['x-sandbox-rule', 'x-sandbox-warning'],
     ruled({ name: 'bad', effect: { fault: 'malformed-json' } }),
-    (world) => world.pay(MALFORMED),
   ],
 ];
 
@@ -479,8 +473,8 @@ const STORIES: {
       "the sandbox's own headers are sent with every kind of response, or none with any",
       async (open, choice) => {
         const usual = connectSandbox({ url: (await open()).url });
-        for (const [what, headers, conditions, ask] of BY_KIND) {
-          const world = conditions === USUAL ? clientOf(usual.world()) : await open(conditions);
+        for (const [what, ask, headers = [], conditions] of BY_KIND) {
+          const world = conditions === undefined ? clientOf(usual.world()) : await open(conditions);
           const expected = choice === 'sent' ? [...headers, 'x-sandbox-request-id'] : [];
           expect([what, ...sandboxHeaders(await ask(world)).toSorted()]).toEqual([
             what,
