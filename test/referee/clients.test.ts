@@ -82,6 +82,8 @@ describe.concurrent.each(pairs)('in the scenario $scenario', ({ scenario, client
 });
 
 test('the client of the documentation has no error and no warning in any scenario', async () => {
+  vi.doMock('node:timers/promises', () => ({ setTimeout: () => Promise.resolve() })); // its pauses are real time
+  onTestFinished(() => vi.doUnmock('node:timers/promises'));
   const { pay, statusOf, salary } = (await import(EXAMPLE)) as ExampleClient;
   let leave: AbortController;
   const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {

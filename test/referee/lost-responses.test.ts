@@ -3,6 +3,7 @@ import type { CheckId, RefereeSettingsInput, WorldReport } from '../../src/contr
 import type { Evidence } from '../../src/referee/case.ts';
 import { mergedReport } from '../../src/referee/judge.ts';
 import { testRows } from '../support/test-rows.ts';
+import { Random } from '../support/world/random.ts';
 import {
   checkOf,
   evidenceOf,
@@ -269,14 +270,6 @@ test('the same bytes right after a broken connection were sent by the library, n
   expect(saidOf('resent-by-transport', again({ atMs: 14, reference: 'order-2' }))).toBe('passed');
 });
 
-/** Numbers from 0 to 1, the same in each run. */
-function* drawn(): Generator<number, never> {
-  for (let x = 1; ;) {
-    x = (x * 48_271) % 2_147_483_647;
-    yield x / 2_147_483_647;
-  }
-}
-
 /** Sends with these pauses between them. */
 function sendsAfter(pausesMs: readonly number[]): Line[] {
   let atMs = 0;
@@ -288,8 +281,8 @@ function sendsAfter(pausesMs: readonly number[]): Line[] {
 }
 
 test('jitter and a busy machine are not a missing backoff', () => {
-  const random = drawn();
-  const draw = (): number => random.next().value;
+  const random = new Random('pauses', 'jitter');
+  const draw = (): number => random.below(1000) / 1000;
   const doubled = [100, 200, 400, 800];
   const shapes: Readonly<Record<string, () => readonly number[]>> = {
     full: () => doubled.map((ms) => draw() * ms),
@@ -311,6 +304,8 @@ test('equal pauses are a missing backoff, and the finding shows them', () => {
     'found notice: order-1 was sent 4 times, with pauses of 1.0 s, 1.0 s and 1.0 s that do not grow',
   );
   expect(saidOf('no-backoff', evidenceOf(sendsAfter([0.4, 0.2, 0.9])))).toMatch(/^found notice/);
+  // three short ones may be so by chance, as a busy machine adds that much
+  expect(saidOf('no-backoff', evidenceOf(sendsAfter([40, 42, 41])))).toBe('inconclusive');
   // one longer pause among many equal ones is the machine's
   expect(saidOf('no-backoff', evidenceOf(sendsAfter([300, 300, 340, 301, 300])))).toMatch(/^found notice/);
   expect(saidOf('no-backoff', evidenceOf(sendsAfter([100, 200, 400])))).toBe('passed');

@@ -43,17 +43,6 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     },
   },
   {
-    habit: 'a retry with a little less money, because the fee was forgotten',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: use('truncated-answer'),
-    settings: { intent: 'beneficiary_account' },
-    async run(api) {
-      await api.initiate(order(1, { client_ref_id: 'a', amount: 500 }));
-      await api.initiate(order(1, { client_ref_id: 'b', amount: 494.1 }));
-    },
-  },
-  {
     habit: 'a double click',
     check: 'same-payout-at-once',
     severity: 'error',
