@@ -128,18 +128,20 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
 
 const READS = 'curl -s -o /dev/null "$PAYOUT_URL/client/fetchbalance" -H "Authorization: Bearer $PAYOUT_KEY"';
 
-type End = readonly [flags: string[], script: string, code: number, title: string, reason: string];
+type End = readonly [flags: string[], command: string[], code: number, title: string, reason: string];
+const shell = (script: string): string[] => ['sh', '-c', script];
 
-/** How a script ends, and what the reports say then. */
+/** How a command ends, and what the reports say then. */
 const ENDS: readonly End[] = [
-  [[], 'kill -9 $$', 137, 'the command failed', 'the command was ended by SIGKILL'],
-  [[], 'true', 2, 'no requests', 'no request with a valid key reached the sandbox'],
+  [[], shell('kill -9 $$'), 137, 'the command failed', 'the command was ended by SIGKILL'],
+  [[], ['true'], 2, 'no requests', 'no request with a valid key reached the sandbox'],
+  [[], ['/no/such/program'], 2, 'the command failed', '/no/such/program cannot be run'],
 ];
 const ENDS_WITH_CURL: readonly End[] = [
-  [LOST, `(${PAYING_COMMAND[2]}); exit 75`, 75, 'failed', 'the command ended with exit code 75'],
+  [LOST, shell(`(${PAYING_COMMAND[2]}); exit 75`), 75, 'failed', 'the command ended with exit code 75'],
   [
     ['--require', 'poll-storm'],
-    READS,
+    shell(READS),
     1,
     'failed',
     'poll-storm is required, and was not exercised in any world',
@@ -148,8 +150,8 @@ const ENDS_WITH_CURL: readonly End[] = [
 
 testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
   'what makes referee fail is also in its reports',
-  async (flags, script, code, title, reason) => {
-    const ended = await reportsOn(flags, ['sh', '-c', script]);
+  async (flags, command, code, title, reason) => {
+    const ended = await reportsOn(flags, command);
     expect(ended.code).toBe(code);
     for (const output of [ended.stderr, ended.text, ended.markdown]) expect(output).toContain(reason);
     expect(ended.stdout).toContain(`::error title=payout referee::${reason}`);
@@ -159,14 +161,6 @@ testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
     expect(JSON.parse(ended.json)).toMatchObject({ passed: false, failure: { title } });
   },
 );
-
-test('the reports on a command that cannot be run say so', async () => {
-  const { code, stdout, junit, markdown } = await reportsOn([], ['/no/such/program']);
-  const reason = '/no/such/program cannot be run';
-  expect([code, stdout]).toEqual([2, `::error title=payout referee::${reason} (no such program)\n`]);
-  expect(junit).toContain(`message="${reason}`);
-  expect(markdown).toContain(`## Payout referee: the command failed\n\n${reason}`);
-});
 
 test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async () => {
   const { url } = await serveInProcess({
@@ -187,21 +181,6 @@ test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async
   expect(looking).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
 });
 
-test('referee without a command and settings does not begin a new verdict: the one from before a reset is kept', async () => {
-  const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
-  const key = 'sk_test_shop';
-  const world = connectSandbox({ url }).world(key);
-  await world.referee({ intent: 'beneficiary_account' });
-  await world.pay({ client_ref_id: 'order-1' }).catch(() => undefined); // paid, and answered with a 500
-  await world.pay({ client_ref_id: 'order-1-again' });
-  await world.reset();
-  const looking = await runInProcess(['referee', '--url', url, '--key', key]);
-  expect(looking).toMatchObject({ code: 2 });
-  await world.pay({ client_ref_id: 'order-2' }).catch(() => undefined);
-  const after = await runInProcess(['referee', '--url', url, '--key', key]);
-  expect(after).toMatchObject({ code: 1, stdout: expect.stringContaining('paid-twice') });
-});
-
 test.skipIf(!hasCurl)(
   'a command that resets its world in the end is judged by what it did before',
   async () => {
@@ -216,6 +195,14 @@ test.skipIf(!hasCurl)(
     const { code, stdout } = await run(payAndReset);
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('paid-twice') });
     expect(stdout).not.toContain('expectation-missed'); // that was met before the reset
+    // without a command and settings, no new verdict begins
+    const look = ['referee', '--url', url, '--key', 'sk_test_shop'];
+    expect(await runInProcess(look)).toMatchObject({ code: 2 });
+    const world = connectSandbox({ url }).world('sk_test_shop');
+    await world.pay();
+    const kept = { code: 1, stdout: expect.stringContaining('paid-twice') };
+    expect(await runInProcess(look)).toMatchObject(kept);
+    await world.reset();
     expect(await run(reset)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('no request used the key sk_test_shop'),
