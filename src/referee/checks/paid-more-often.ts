@@ -63,7 +63,8 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
     ? 'the intent does not match all of them'
     : '--intent or --expect says whether that was meant';
   const keyOf = ({ account, amountPaise }: Paid): string => payoutKey(account, amountPaise);
-  for (const { group, again } of repeated(firsts, keyOf)) {
+  const judged = isDeclared ? firsts.filter((one) => sendsOf(facts, [one]).length > 0) : firsts; // others were cleared
+  for (const { group, again } of repeated(judged, keyOf)) {
     if (isDeclared && group.every((one) => intentOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
     const references = listed(group.map(({ reference }) => reference));

@@ -281,6 +281,22 @@ test('nothing is said to be paid only once while a cleared journal may hide anot
   expect((await said('paid-more-often')).verdict).toBe('passed');
 });
 
+test('a payout whose send was cleared casts no doubt on the intents of others to its account', async () => {
+  const one = await judged({ intent: 'client_ref_id' });
+  await one.world.rule({ match: { route: 'initiate' }, effect: lostResponse.effect });
+  await one.pay({ client_ref_id: 'order-1' });
+  await clear(one);
+  await one.status(ORDER_1);
+  for (const client_ref_id of ['order-2', 'order-3']) await one.pay({ client_ref_id });
+  const { checks } = await one.world.referee(undefined, { ended: true });
+  const found = checks.filter(({ verdict }) => verdict === 'found').map(({ id }) => id);
+  expect(found).toEqual(['never-asked']);
+  expect(checks.find(({ id }) => id === 'paid-more-often')).toMatchObject({
+    verdict: 'inconclusive',
+    reason: expect.stringContaining('cleared from the journal'),
+  });
+});
+
 test('a client that sends again what a restore has ended is not accused', async () => {
   const one = await judged(BY_REFERENCE);
   await one.world.rule({ match: { route: 'initiate', attempt: 1 }, effect: { hold: 'committed' } });
