@@ -183,6 +183,9 @@ export const ConductReports = z
   .object({
     passed: z.boolean().describe('True when worlds were judged, and none has a finding of severity error'),
     worlds: z.array(WorldReport),
+    notes: z
+      .array(z.string())
+      .describe('What the reports on single worlds do not say: what they leave untested together'),
   })
   .meta({ id: 'ConductReports', description: 'How the clients of several worlds behaved' });
 export type ConductReports = z.infer<typeof ConductReports>;

@@ -12,7 +12,7 @@ import { markdownText } from '../../src/referee/reports/markdown.ts';
 import { reportsOf } from '../../src/referee/reports/summary.ts';
 import { inColour, visible } from '../../src/actions/words.ts';
 import { terminalText } from '../../src/referee/reports/terminal.ts';
-import { evidenceOf, type Line } from './journal-of.ts';
+import { evidenceOf, expecting, type Line } from './journal-of.ts';
 
 const hang: Line = {
   http: 0,
@@ -262,6 +262,16 @@ test('GitHub gets one annotation for each check, the most severe first', () => {
   expect(first).toMatch(/2 findings in all: error in 2 worlds$/);
   expect(others).toEqual([]); // never-asked is part of it
   expect(githubAnnotations(reportsOf([calm('c')]))).toBe('');
+});
+
+test('every report notes that each of several worlds was compared with the whole table, so that a payout of two keys is not found', () => {
+  const compared = (name: string) => worldOf(name, expecting(1));
+  expect(reportsOf([compared('a'), calm('b'), notJudged('c')]).notes).toEqual([]); // one of them only
+  const reports = reportsOf([compared('a'), compared('b')]);
+  for (const write of [terminalText, markdownText, junitXml, junitChecksXml, githubAnnotations])
+    expect(write(reports)).toContain(
+      'each of 2 worlds was compared with the whole table of expected payouts',
+    );
 });
 
 test('several worlds pass together only when each of them does', () => {

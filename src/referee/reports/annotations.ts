@@ -58,5 +58,7 @@ export function githubAnnotations(reports: RunReports): string {
             [worldsText(worlds), ...inconclusive].join('\n'),
           ),
         ];
-  return [...[...whyFailed, ...found].slice(0, MOST - open.length), ...open].join('');
+  const notes = reports.notes.map((note) => annotation('notice', 'payout referee', note));
+  const last = [...open, ...notes];
+  return [...[...whyFailed, ...found].slice(0, MOST - last.length), ...last].join('');
 }

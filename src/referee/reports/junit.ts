@@ -41,6 +41,7 @@ export interface JunitSuite {
   readonly ms?: number;
   readonly properties?: readonly Property[];
   readonly cases: readonly JunitCase[];
+  readonly output?: string | undefined;
 }
 
 type Property = readonly [name: string, value: string | number];
@@ -62,10 +63,13 @@ function caseText({ classname, name, ms, properties = [], failure, skipped, outp
     failure !== undefined &&
       `      <failure type="${failure.type}" message="${xml(failure.message)}">${xml(failure.text)}</failure>`,
     skipped !== undefined && `      <skipped message="${xml(skipped)}" />`,
-    output !== undefined && `      <system-out>${xml(output)}</system-out>`,
+    ...outputText(output, '      '),
   ].filter((line) => line !== false);
   return inside.length === 0 ? `${open} />` : [`${open}>`, ...inside, '    </testcase>'].join('\n');
 }
+
+const outputText = (output: string | undefined, indent: string): readonly string[] =>
+  output === undefined ? [] : [`${indent}<system-out>${xml(output)}</system-out>`];
 
 function countsText(suites: readonly JunitSuite[]): string {
   const cases = suites.flatMap((suite) => suite.cases);
@@ -86,6 +90,7 @@ export const junitDocument = (name: string, suites: readonly JunitSuite[]): stri
       `  <testsuite name="${xml(suite.name)}" ${countsText([suite])}>`,
       ...propertiesText(suite.properties ?? [], '    '),
       ...suite.cases.map(caseText),
+      ...outputText(suite.output, '    '),
       '  </testsuite>',
     ]),
     '</testsuites>\n',
@@ -135,25 +140,26 @@ function worldCase(world: WorldReport, failOn: FailOn): JunitCase {
   return { ...about, skipped: why, output };
 }
 
-/** A suite with one case, where a run failed for more than its findings. */
-function commandSuites({ failure }: RunReports): readonly JunitSuite[] {
-  if (failure === undefined) return [];
+/** What a report says beside its worlds: a suite with one case, where a run failed for more than its findings, and one with the notes. */
+function otherSuites({ failure, notes }: RunReports): readonly JunitSuite[] {
+  const said = notes.length === 0 ? [] : [{ name: 'notes', cases: [], output: notes.join('\n') }];
+  if (failure === undefined) return said;
   const { reasons } = failure;
   const failed = { type: 'error', message: reasons[0]!, text: reasons.join('\n') };
-  return [{ name: 'command', cases: [{ classname: NAME, name: 'command', failure: failed }] }];
+  return [{ name: 'command', cases: [{ classname: NAME, name: 'command', failure: failed }] }, ...said];
 }
 
 /** The report as JUnit XML: a world is a case, with its checks as properties. */
 export const junitXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
   junitDocument(NAME, [
-    ...commandSuites(reports),
+    ...otherSuites(reports),
     { name: NAME, cases: withDistinctNames(reports.worlds).map((world) => worldCase(world, failOn)) },
   ]);
 
 /** The report as JUnit XML with more detail: a world is a suite, a check is a case, and one that was not exercised is skipped. */
 export const junitChecksXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
   junitDocument(NAME, [
-    ...commandSuites(reports),
+    ...otherSuites(reports),
     ...withDistinctNames(reports.worlds).map(({ name, duration_ms: ms, counts, checks }) => ({
       name,
       ms,

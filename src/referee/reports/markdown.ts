@@ -87,6 +87,7 @@ export function markdownText(reports: RunReports): string {
     ...(reports.failure?.reasons ?? []).flatMap((reason) => [literal(reason), '']),
     `${worldsText(worlds)}.`,
     ...(worlds.length > 1 ? tallyText(worlds) : []),
+    ...reports.notes.flatMap((note) => ['', `Note: ${literal(note)}.`]),
     '\n',
   ].join('\n');
   let bytes = Buffer.byteLength(text);

@@ -38,7 +38,21 @@ export const counted = (count: number, what: string): string => `${count} ${what
 export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
   passed: worlds.length > 0 && worlds.every(({ passed }) => passed), // where nothing was judged, nothing passed
   worlds: [...worlds],
+  notes: notesOn(worlds),
 });
+
+/** What no report on a single world says. */
+function notesOn(worlds: readonly WorldReport[]): string[] {
+  const compared = worlds.filter(({ checks }) =>
+    checks.some(
+      ({ id, verdict }) => id === 'expectation-missed' && (verdict === 'passed' || verdict === 'found'),
+    ),
+  ).length;
+  if (compared < 2) return [];
+  return [
+    `each of ${compared} worlds was compared with the whole table of expected payouts, as is right for tests that each pay all of it: what one run pays with several keys is not added up (matrix adds it up)`,
+  ];
+}
 
 /** The reports of a run, and why it failed if it did for more than its findings. */
 export interface RunReports extends ConductReports {

@@ -81,5 +81,6 @@ export function terminalText(reports: ConductReports, paint = plain): string {
     if (left > 0) lines.push(`and ${counted(left, 'world')} more with findings`);
     lines.push(worldsText(worlds), ...tallyLines(worlds, paint));
   }
+  lines.push(...reports.notes.map((note) => `note: ${note}`));
   return `${lines.join('\n')}\n`;
 }

@@ -411,6 +411,7 @@ test('with the admin token, the clients of all worlds are judged, also of those 
   expect((await putForAll(one, { intent: 'beneficiary_account' })).body).toEqual({
     passed: false,
     worlds: [],
+    notes: [],
   });
   await payTwice(one);
   await other.balance();
