@@ -160,7 +160,7 @@ const ALL_PAYOUTS = { expect: [] };
 
 /** The evidence on every world of a server whose client has ended, and whether the client replaced the scenario of the run. */
 export async function joinedWorlds(
-  { worlds }: Server,
+  { worlds }: Pick<Server, 'worlds'>,
   wallClock = systemClock(),
 ): Promise<readonly JoinedWorld[]> {
   const all: JoinedWorld[] = [];

@@ -162,6 +162,31 @@ testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
   },
 );
 
+const OTHERS = '{ match: { client_ref_id: order-8 }, effect: { respond: 500 } }';
+const UNMET = 'note: no request met a rule of the scenario mine (rule-1), so none of that was tested\n';
+const RESET =
+  'curl -s -o /dev/null -X POST "$PAYOUT_URL/_sandbox/reset" -H "Authorization: Bearer $PAYOUT_KEY"';
+
+if (hasCurl)
+  testRows<[scenario: string, end: string, note: string | null]>([
+    [`rules: [${OTHERS}]`, 'true', UNMET],
+    [`rules: [${OTHERS}, { effect: { delay: 1ms } }]`, 'true', null],
+    [`rules: [${OTHERS}]`, RESET, null], // what came before the reset is not known
+    ['rate_limit: { max: 5, per: 1m }', 'true', 'no request met the rate limit of the scenario mine, '],
+    ['rate_limit: { max: 1, per: 1m }', PAYING_COMMAND[2], null],
+    ['outcomes: [{ match: { transfer_mode: NEFT }, timeline: [] }]', 'true', 'met an outcome of'],
+    ['outcomes: [{ timeline: [] }]', 'true', null],
+    ['settlement: manual', 'true', null],
+  ])('referee notes that no request met what the scenario of the run is for', async (scenario, end, note) => {
+    const file = fileWith('mine.yaml', scenario);
+    const script = `( ${PAYING_COMMAND[2]} ); ${end}`;
+    const flags = ['referee', '--fail-on', 'never', '--scenario', file, ...PAYING_TARGET];
+    const { code, stdout } = await runInProcess([...flags, '--', 'sh', '-c', script]);
+    expect(code).toBe(0);
+    if (note === null) expect(stdout).not.toContain('note:');
+    else expect(stdout).toContain(note);
+  });
+
 test.skipIf(!hasCurl)('referee judges the clients of a sandbox that runs', async () => {
   const { url } = await serveInProcess({
     SANDBOX_ADMIN_TOKEN: ADMIN,

@@ -5,6 +5,8 @@ import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
 import { reportsOf, type Failure } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
+import type { Evidence } from '../../referee/case.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
 import { noRequestText } from '../../trials/run.ts';
 import { MAX_BODY_BYTES } from '../../http/limits/json-body.ts';
 import { logOptions } from '../../platform/log-line.ts';
@@ -16,7 +18,8 @@ import { conductOptions, publish, tableName, writeReports, type ConductFlags } f
 import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
-import { openJoinPoint, type JoinPoint } from '../join-point.ts';
+import { joinedWorlds, openJoinPoint, type JoinPoint } from '../join-point.ts';
+import { unmetNote } from './unmet-scenario.ts';
 import {
   checkAcceptedKey,
   clientSettings,
@@ -38,6 +41,8 @@ interface Judged {
   readonly adminToken: string | null;
   /** null for a sandbox that runs elsewhere. */
   readonly worlds: Server['worlds'] | null;
+  /** Set where the user chose it. */
+  readonly scenario?: Scenario | undefined;
   readonly refused: RefusedLog;
   /** Where the log of sandboxes goes. */
   readonly log?: Logger | undefined;
@@ -48,7 +53,11 @@ interface Judged {
 const KEY = 'sk_test_referee';
 
 /** The sandbox of `--url`, or one of its own. */
-async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings): Promise<Judged> {
+async function judgedSandbox(
+  { url, key: given }: JudgeFlags,
+  settings: Settings,
+  isScenarioChosen: boolean,
+): Promise<Judged> {
   const { adminToken = null, apiKeys } = settings;
   const key = given ?? apiKeys?.[0] ?? KEY;
   const refused = new RefusedLog();
@@ -58,7 +67,8 @@ async function judgedSandbox({ url, key: given }: JudgeFlags, settings: Settings
   const log =
     settings.logLevel === 'silent' ? pino(logOptions({ ...settings, logLevel: 'info' }), refused) : undefined;
   const server = await startOwnServer(settings, log);
-  return { ...server, key, refused, log, close: () => server.close() };
+  const scenario = isScenarioChosen ? server.scenario : undefined;
+  return { ...server, scenario, key, refused, log, close: () => server.close() };
 }
 
 interface CommandEnd {
@@ -131,6 +141,31 @@ const configure = ({ url, key, adminToken }: Target, settings: object): Promise<
     settings,
   );
 
+interface Collected extends ConductReports {
+  /** Of every world that is left. */
+  readonly evidence: readonly Evidence[];
+}
+
+/** The reports on a sandbox, and what says whether its clients met the scenario that the user chose, if there is one. */
+async function collected(
+  target: Target & Pick<Judged, 'worlds'>,
+  scenario: Scenario | undefined,
+  hasRun: boolean,
+): Promise<Collected> {
+  const { worlds } = target;
+  const reports = await reportsOn(target, hasRun);
+  const left = scenario === undefined || worlds === null ? [] : await joinedWorlds({ worlds });
+  return { ...reports, evidence: left.map(({ evidence }) => evidence) };
+}
+
+/** The reports of a run as one. */
+function together(all: readonly Collected[], scenario: Scenario | undefined): ConductReports {
+  const reports = reportsOf(all.flatMap(({ worlds }) => worlds));
+  const left = all.flatMap(({ evidence }) => evidence);
+  const note = scenario === undefined ? null : unmetNote(scenario, left, reports.worlds.length);
+  return note === null ? reports : { ...reports, notes: [...reports.notes, note] };
+}
+
 /** Why there is nothing to judge. */
 function noRequest(hasRun: boolean, { key, adminToken, refused }: Judged): string {
   if (adminToken === null) {
@@ -194,17 +229,18 @@ export async function judgeCommand(
   if (url !== undefined && flags.key === undefined && settings.adminToken === undefined) {
     throw new SettingsError('--url needs --key or --admin-token');
   }
+  const given = givenSettings(settingFlags, environment);
   const command = clientCommand(words, flags.env, environment);
-  const judged = await judgedSandbox(flags, settings);
+  const judged = await judgedSandbox(flags, settings, given.includes('scenario'));
   const join = await openJoinPoint({
     by: 'referee',
     usual: LONG_JOURNAL,
     outer: settings,
-    fixed: [...givenSettings(settingFlags, environment), 'logLevel'],
+    fixed: [...given, 'logLevel'],
     said: new Set(),
     log: judged.log,
     prepare: (joined) => configure({ ...joined, key: KEY }, options.settings),
-    collect: (joined) => reportsOn({ ...joined, key: KEY }, true),
+    collect: (joined) => collected({ ...joined, key: KEY }, judged.scenario, true),
   });
   try {
     // without a command or settings, this only looks: a new verdict must not begin
@@ -213,8 +249,8 @@ export async function judgeCommand(
       ? await runToEnd(command, judged, join, options.isJson)
       : { exitCode: EXIT_OK, signal: null, isStopped: false };
     const joined = await join.end();
-    const own = await reportsOn(judged, hasCommand);
-    const reports = reportsOf([own, ...joined].flatMap(({ worlds }) => worlds));
+    const own = await collected(judged, judged.scenario, hasCommand);
+    const reports = together([own, ...joined], judged.scenario);
     const hasReports = reports.worlds.length > 0;
     const failure = failureOf(ending, hasCommand, hasReports, judged);
     const verdict = publish(reports, options, environment, failure);
