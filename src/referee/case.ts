@@ -26,7 +26,7 @@ export interface Evidence {
   readonly wall_now: string | null;
   /** True once the client can send no more: its command has ended, or its test. */
   readonly clientEnded: boolean;
-  /** True while expected payouts may still be made, so that the table is not compared yet. */
+  /** True for a journal that the world lost while its client went on: expected payouts may still be made, so the table is not compared yet. */
   readonly expectsMore?: boolean;
 }
 
@@ -52,6 +52,8 @@ export interface Case {
   readonly expect: RefereeSettings['expect'];
   /** The table as far as it can be compared; undefined also while expected payouts may still be made. */
   readonly comparedWith: RefereeSettings['expect'];
+  /** True for requests that the world lost while their client went on. */
+  readonly isCutShort: boolean;
   readonly limits: RefereeLimits;
   readonly wallNowMs: number | null;
 }
@@ -119,6 +121,7 @@ export function caseOf(
     payouts: new Map(ledger?.payouts.map((payout) => [payout.client_ref_id, payout])),
     expect,
     comparedWith: expectsMore ? undefined : expect,
+    isCutShort: expectsMore,
     limits: limits ?? USUAL_LIMITS,
     wallNowMs: wall_now === null ? null : Date.parse(wall_now),
   };

@@ -19,7 +19,7 @@ const GOES_ON: ReadonlySet<Loss> = new Set(['undo', 'clearing']);
 
 export const isOver = (loss: Loss): boolean => !GOES_ON.has(loss);
 
-/** What a kept finding says in addition. A world that was dropped has nothing else to report. */
+/** What a kept finding, or reason for none, says in addition. A world that was dropped has nothing else to report. */
 const KEPT: Readonly<Record<Loss, string>> = {
   reset: ' (from before a reset)',
   restore: ' (from before a restore)',
@@ -48,7 +48,7 @@ const PARTS = 10;
 const withOpenEnd = (report: WorldReport): WorldReport =>
   without(report, ({ id }) => id === 'never-asked', {
     verdict: 'inconclusive',
-    reason: 'its requests were cleared before the client was done',
+    reason: 'the client was not done',
   });
 
 /** A report without some findings. @param left what a check becomes that has none left */
@@ -138,6 +138,7 @@ const saying = (what: string, report: WorldReport): WorldReport => ({
   ...report,
   checks: report.checks.map((check) => ({
     ...check,
+    reason: check.verdict === 'inconclusive' && check.reason !== null ? check.reason + what : check.reason,
     findings: check.findings.map((finding) => ({ ...finding, message: finding.message + what })),
   })),
 });

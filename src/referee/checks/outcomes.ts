@@ -13,8 +13,10 @@ const amountOf = (calls: readonly Call[]): number | null =>
 
 const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupees(paise)})`);
 
-const mayStillAsk = (references: readonly string[]): string =>
-  `the client may still ask for ${listed(references)}`;
+const mayStillAsk = ({ isCutShort }: Case, references: readonly string[]): string =>
+  isCutShort
+    ? `the client had not asked for ${listed(references)} yet`
+    : `the client may still ask for ${listed(references)}`;
 
 /** Whether the client has done nothing to learn the outcome since its last send without one. A refusal of a repetition says nothing about the send before it. */
 function isUnasked(calls: readonly Call[]): boolean {
@@ -67,7 +69,7 @@ export const neverAsked: Check = {
       };
     });
     const unproven = because(
-      open.length > 0 && mayStillAsk(open),
+      open.length > 0 && mayStillAsk(facts, open),
       unanswered.length > 0 && `the client asked for ${listed(unanswered)}, and never got an outcome`,
       denied.length > 0 && `the client was told that ${listed(denied)} was refused, but it was made`,
     );
@@ -107,7 +109,7 @@ export const notFoundBelieved: Check = {
       };
     });
     const unproven = because(
-      mayAsk.length > 0 && mayStillAsk(mayAsk),
+      mayAsk.length > 0 && mayStillAsk(facts, mayAsk),
       open.length > 0 &&
         `after "not found" the client asked for ${listed(open)} again, and never got an outcome`,
     );
@@ -145,13 +147,19 @@ const followed = (facts: Case) =>
 
 /** The result on payouts that the client does not know the end of: no mistake as long as it may still ask. */
 function onUnread(
-  { ledger, clientEnded }: Case,
+  facts: Case,
   isExercised: boolean,
   unread: readonly (Mistake & { readonly knew: NonNullable<Mistake['knew']> })[],
 ) {
+  const { ledger, clientEnded } = facts;
   const unproven = because(
     ledger === null && 'without a ledger, the outcome of the payouts is unknown',
-    !clientEnded && unread.length > 0 && mayStillAsk(unread.map(({ knew: [reference] }) => reference)),
+    !clientEnded &&
+      unread.length > 0 &&
+      mayStillAsk(
+        facts,
+        unread.map(({ knew: [reference] }) => reference),
+      ),
   );
   return { isExercised, findings: clientEnded ? unread : [], unproven };
 }

@@ -255,6 +255,19 @@ test('what a client finds out after a restore is not held against it', async () 
   expect((await one.world.referee()).counts).toMatchObject({ error: 0, warning: 0 });
 });
 
+test('nobody can still ask for a payout that an undo has taken back, and the verdict does not say so', async () => {
+  const one = await judged(BY_REFERENCE);
+  await one.world.rule(lostResponse);
+  await one.world.fund(1);
+  await one.pay({ client_ref_id: 'order-1-a' });
+  await one.world.undo({ force: true });
+  const { checks } = await one.world.referee(undefined, { ended: true });
+  expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({
+    verdict: 'inconclusive',
+    reason: 'the client had not asked for order-1-a yet (from before an undo)',
+  });
+});
+
 test('nothing is said to be paid only once while a cleared journal may hide another payment', async () => {
   const one = await clientFor({ settlement: 'instant' });
   const said = async (check: CheckId) => {
