@@ -469,6 +469,7 @@ test('a reversal counts as unseen only if its client saw the SUCCESS and pays ot
   expect(verdict(...saw)).toBe('not_exercised');
   expect(verdict(...saw, status({ state: 'REVERSED', atMs: 2 * DAY }), later)).toBe('passed');
   expect(verdict(PENDING, later)).toBe('not_exercised');
+  expect(verdict(PENDING, status({ state: 'REVERSED', atMs: 2 * DAY }), later)).toBe('not_exercised');
 });
 
 test('the expected payouts are compared with what the ledger shows as paid, a missing one once the client has ended', () => {

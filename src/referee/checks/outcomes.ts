@@ -145,6 +145,10 @@ const followed = (facts: Case) =>
     return { reference, payout, known: knownAtEnd(calls), later };
   });
 
+/** Whether the client saw a payout in this state at any time. */
+const hasSeen = ({ byReference }: Case, reference: string, state: Step['to']): boolean =>
+  byReference.get(reference)!.some(({ seen }) => seen.kind === 'state' && seen.state === state);
+
 /** The result on payouts that the client does not know the end of: no mistake as long as it may still ask. */
 function onUnread(
   facts: Case,
@@ -167,9 +171,7 @@ function onUnread(
 export const pendingLeft: Check = {
   severity: 'notice',
   evaluate(facts) {
-    const pending = followed(facts).filter(({ reference }) =>
-      facts.byReference.get(reference)!.some(({ seen }) => seen.kind === 'state' && seen.state === 'PENDING'),
-    );
+    const pending = followed(facts).filter(({ reference }) => hasSeen(facts, reference, 'PENDING'));
     const left = pending.filter(({ known }) => known.of === 'PENDING');
     const findings = left
       .filter(({ later }) => later() !== undefined)
@@ -191,10 +193,12 @@ export const pendingLeft: Check = {
 export const reversalUnseen: Check = {
   severity: 'warning',
   evaluate(facts) {
-    // a client that was gone before its payout was reversed was not tested
+    // a client that took no SUCCESS for final, or was gone before its payout was reversed, was not tested
     const reversed = followed(facts).filter(
-      ({ payout: { status }, known: { of }, later }) =>
-        status === 'REVERSED' && (of === 'REVERSED' || (of === 'SUCCESS' && later() !== undefined)),
+      ({ reference, payout: { status }, known: { of }, later }) =>
+        status === 'REVERSED' &&
+        hasSeen(facts, reference, 'SUCCESS') &&
+        (of === 'REVERSED' || (of === 'SUCCESS' && later() !== undefined)),
     );
     const findings = reversed.flatMap(({ reference, known, later }) => {
       if (known.of !== 'SUCCESS') return [];
