@@ -244,6 +244,15 @@ test('the Markdown report shows findings, and a client cannot write markup into 
   expect(text.match(/```/g)!.length % 2).toBe(0);
 });
 
+test('the title of the Markdown report counts the warnings of a run that passed', () => {
+  const title = (worlds: readonly WorldReport[]) => markdownText(reportsOf(worlds)).split('\n', 1)[0];
+  const guessed = worldOf('b', {});
+  expect(title([calm('a')])).toBe('## Payout referee: passed');
+  expect(title([calm('a'), guessed])).toBe('## Payout referee: passed, with 1 warning');
+  expect(title([guessed, guessed])).toBe('## Payout referee: passed, with 2 warnings');
+  expect(title([guessed, worldOf('c')])).toBe('## Payout referee: failed');
+});
+
 test('the Markdown report stays below the size of a step summary', () => {
   const bad = worldOf('bad', undefined, { reference: 'भुगतान'.repeat(9) }); // three bytes for each character
   const worlds = Array.from({ length: 3000 }, (_, index) => ({ ...bad, name: `bad-${index}` }));

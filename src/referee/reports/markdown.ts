@@ -74,7 +74,9 @@ function tallyText(worlds: readonly WorldReport[]): readonly string[] {
 function titleOf({ passed, worlds, failure }: RunReports): string {
   if (failure !== undefined) return failure.title;
   if (!passed) return 'failed';
-  return worlds.every(isNotJudged) ? 'not judged' : 'passed';
+  if (worlds.every(isNotJudged)) return 'not judged';
+  const warnings = worlds.reduce((sum, { counts }) => sum + counts.warning, 0);
+  return warnings === 0 ? 'passed' : `passed, with ${counted(warnings, 'warning')}`;
 }
 
 /** The report as Markdown of less than 1 MiB: worlds with findings in full while there is room, then their number. */
