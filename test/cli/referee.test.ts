@@ -48,7 +48,7 @@ test.skipIf(!hasCurl)(
            #1 POST initiate order-7         500, committed
            #2 POST initiate order-7-again   500, committed
            what the client knew about order-7: outcome unknown (#1)
-           fix: read the status of order-7, or send order-7 again
+           fix: read the status of order-7, or send order-7 again; store the reference before the first send
 `,
     );
     expect(stdout).toContain('::error title=payout referee (paid-twice)::');

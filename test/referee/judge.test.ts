@@ -76,7 +76,7 @@ test('a finding shows the requests, what the client knew, the money at stake and
         severity: 'error',
         message: 'order-1-b is a second payment of order-1: ₹100.00 too much',
         knew: 'order-1: outcome unknown (#1)',
-        fix: 'read the status of order-1, or send order-1 again',
+        fix: 'read the status of order-1, or send order-1 again; store the reference before the first send',
         requests: [1, 2],
         lines: [
           '#1 POST initiate order-1  500, committed',
@@ -388,10 +388,13 @@ test('a table counts no payment that the intent shows to be too much, and every 
 
 test('the advice after a second payment for a PENDING one is to wait until that is final', () => {
   const fixOf = (...lines: Line[]) => checkOf('paid-twice', evidenceOf(lines), ORDERS).findings[0]!.fix;
-  const wait = 'read the status of order-1 until it is final, and pay again only after FAILED or REVERSED';
+  const wait =
+    'read the status of order-1 until it is final, and pay again only after FAILED or REVERSED; store the reference before the first send';
   expect(fixOf(PENDING, again(B))).toBe(wait);
   expect(fixOf(lost, sees('SUCCESS'), again(B))).toBe(wait);
-  expect(fixOf(lost, again(B))).toBe('read the status of order-1, or send order-1 again');
+  expect(fixOf(lost, again(B))).toBe(
+    'read the status of order-1, or send order-1 again; store the reference before the first send',
+  );
 });
 
 test('without a ledger, an error is a warning, and nobody knows whether a repeated reference was paid again', () => {

@@ -48,7 +48,7 @@ test('the report for people shows each finding with its requests and what to do 
            #1 POST initiate order-7        hang, committed; client left after 300 ms
            #2 POST initiate order-7-try1   200 PENDING, committed
            what the client knew about order-7: outcome unknown (#1)
-           fix: read the status of order-7, or send order-7 again
+           fix: read the status of order-7, or send order-7 again; store the reference before the first send
   off  never-asked: a nightly job asks
 `,
   );

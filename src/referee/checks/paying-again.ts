@@ -50,10 +50,13 @@ function repetitionOf(facts: Case, call: Call, before: readonly Call[]): Repetit
 }
 
 /** What to do instead, for a client that knew this of the earlier reference. */
-const fixAfter = (earlier: string, { of }: Knowledge): string =>
-  of === 'PENDING' || of === 'SUCCESS'
-    ? `read the status of ${earlier} until it is final, and pay again only after FAILED or REVERSED`
-    : `read the status of ${earlier}, or send ${earlier} again`;
+function fixAfter(earlier: string, { of }: Knowledge): string {
+  const next =
+    of === 'PENDING' || of === 'SUCCESS'
+      ? `read the status of ${earlier} until it is final, and pay again only after FAILED or REVERSED`
+      : `read the status of ${earlier}, or send ${earlier} again`;
+  return `${next}; store the reference before the first send`; // a client that stopped in between knows it no more
+}
 
 interface PaidAgain extends Mistake {
   /** The references whose money is out in addition to that of the first. */
