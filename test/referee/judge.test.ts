@@ -417,6 +417,17 @@ test('a payout that is sent twice while another is under way counts once', () =>
   ]);
 });
 
+test('payouts that were sent at once are shown with the later sends that made them', () => {
+  const requestsAfter = (held: number) => {
+    const under: Line = { ...unknown, endedAfter: held, tookMs: 60_000, change: { committed: false } };
+    const lines = Array.from({ length: held }, (_, nth) => (nth % 2 === 0 ? under : again(B, under)));
+    const evidence = evidenceOf([...lines, PENDING, again(B, PENDING)]);
+    return checkOf('same-payout-at-once', evidence, ORDERS).findings[0]!.requests;
+  };
+  expect(requestsAfter(4)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(requestsAfter(28).slice(-3)).toEqual([10, 29, 30]);
+});
+
 test('a 500 is no reason to pay an account again once the SUCCESS of its payout was seen', () => {
   const other = again('order-2', { body: { remarks: 'the deposit' } });
   const payouts = ['order-1', 'order-2'].map((reference) => payoutOf(reference, [['SUCCESS', 500]]));

@@ -137,6 +137,14 @@ export const paidTwice: Check = {
   },
 };
 
+/** The evidence on sends at once: the sends that made payouts, which may have come later, and of the others the first. */
+function shownOf({ sends }: Case, atOnce: readonly Call[]): readonly Call[] {
+  const all = [...new Set(atOnce.flatMap(({ reference }) => sends.get(reference ?? '') ?? []))];
+  const paid = all.filter(({ committed }) => committed === true).slice(0, MOST_CALLS / 2);
+  const others = atOnce.filter((call) => !paid.includes(call)).slice(0, MOST_CALLS - paid.length);
+  return [...paid, ...others].toSorted((a, b) => a.place - b.place);
+}
+
 /** Pairs of initiates of which one began while the other was under way. */
 function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: Call, later: Call]> {
   let underWay: readonly Call[] = [];
@@ -172,7 +180,7 @@ export const samePayoutAtOnce: Check = {
           severity: intents.isDeclared ? 'error' : 'notice',
           message: `${listed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupees(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
           fix: `let one worker send one reference for each payout, and store it before the first send`,
-          calls: calls.slice(0, MOST_CALLS),
+          calls: shownOf(facts, calls),
           amountPaise,
         };
       },
