@@ -4,7 +4,7 @@ import type { InitiateRequest, TransferMode } from '../contract/service.ts';
 
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/;
 const ACCOUNT = /^\d{9,18}$/;
-const UPI_ID = /^[a-zA-Z0-9.-]{1,}@[a-zA-Z0-9.]{2,}$/;
+const UPI_ID = /^[a-zA-Z0-9.-]+@[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
 const UPI_ID_MAX_LENGTH = 100;
 
 /** What the rails usually carry, in INR, as of 2026: RBI for IMPS (Oct 2021) and RTGS, NPCI for UPI. */

@@ -45,7 +45,7 @@ const HEADERS = {
     'at 2026-01-15T10:30:00.000Z with its 3 payouts: SANDBOX_MAX_WORLDS',
   ),
   'X-Sandbox-Warning': header(
-    'Why a bank might refuse this payout, which was accepted',
+    'Why a bank might refuse this payout, whose fields are accepted here',
     'amount is below INR 2,00,000, the minimum of RTGS',
   ),
   'Idempotent-Replayed': header(

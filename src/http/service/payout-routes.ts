@@ -134,7 +134,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
       config: { name: 'balance' },
       ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', BalanceResponse, {
         requestHeaders: ScenarioHeader,
-        errors: ['INVALID_REQUEST', 'RATE_LIMITED'],
+        errors: ['INVALID_REQUEST', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
       }),
     },
     ({ exchange }, reply) => {
@@ -150,7 +150,13 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
       ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', StatusResponse, {
         description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
         requestHeaders: ScenarioHeader,
-        errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED'],
+        errors: [
+          'TRANSACTION_NOT_FOUND',
+          'TRANSACTION_UNKNOWN',
+          'RATE_LIMITED',
+          'SANDBOX_FULL',
+          'NOT_RELEASED',
+        ],
         querystring: StatusQuery,
       }),
     },
