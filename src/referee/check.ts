@@ -63,8 +63,8 @@ export const findingOf = (mistake: Mistake, severity: Severity): Finding => ({
 export const GUESSED = ' (a guess from identical bodies: declare an intent to be sure)';
 
 /** The reasons that apply, in one text; null when none does. */
-export const because = (...reasons: readonly (string | false)[]): string | null =>
-  reasons.filter((reason) => reason !== false).join('; ') || null;
+export const because = (...reasons: readonly (string | false | null)[]): string | null =>
+  reasons.filter((reason) => typeof reason === 'string').join('; ') || null;
 
 /** `order-1`, `order-1 and order-2`, `order-1, order-2 and 3 more` */
 export function listed(names: readonly string[]): string {

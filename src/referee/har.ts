@@ -107,7 +107,6 @@ function entryOf({ startedDateTime, time, request, response }: HarEntry, id: num
   const isPaid = response.status >= 200 && response.status < 300;
   const code = textIn(answer?.body, 'code');
   const seen = seenIn({ route, status: answer?.status ?? null, code, body: answer?.body, asked: {} });
-  const mayHavePaid = !isPaid && seen.kind === 'unknown';
   return {
     id,
     request_id: `har-${id}`,
@@ -132,7 +131,7 @@ function entryOf({ startedDateTime, time, request, response }: HarEntry, id: num
     limit: null,
     fault: null,
     delay_ms: null,
-    committed: route !== 'initiate' || mayHavePaid ? null : isPaid,
+    committed: route !== 'initiate' || seen.kind === 'unknown' ? null : isPaid,
     planned_by: null,
     replayed: false,
     warnings: [],

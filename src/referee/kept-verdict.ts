@@ -73,7 +73,10 @@ export const idsOf = (requests: Requests): ReadonlySet<string> =>
 /** What of a verdict a world does not have again or still: the rest is judged with its present journal and ledger. @param now what it has; null for nothing */
 function leftOf(report: WorldReport, requestIds: Part['requestIds'], now: Evidence | null): WorldReport {
   const present = idsOf(now?.requests ?? []);
-  const paid = groupedBy(now?.ledger?.payouts.filter(isOut) ?? [], ({ client_ref_id }) => client_ref_id);
+  const paid = groupedBy(
+    now?.ledger?.payouts.filter(({ status }) => isOut(status)) ?? [],
+    ({ client_ref_id }) => client_ref_id,
+  );
   const isGone = ({ id }: CheckReport, { requests, references }: Finding): boolean => {
     if (id === 'paid-more-often' && references.length === 1 && paid.get(references[0]!)?.[1]) return true;
     return requests.length > 0 && requests.every((nth) => present.has(requestIds[nth] ?? ''));

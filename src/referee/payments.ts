@@ -1,7 +1,7 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import type { TransactionResponse } from '../contract/control-responses.ts';
 import { toInr, toPaise } from '../payout/money.ts';
-import type { Call } from './call.ts';
+import { wasCommitted, type Call } from './call.ts';
 import type { Case } from './case.ts';
 import { stateShown } from './knowledge.ts';
 
@@ -9,16 +9,22 @@ import { stateShown } from './knowledge.ts';
 
 export type Table = readonly ExpectedPayout[];
 
-/** A payout whose money is out. */
+/** A payout whose money is out, or may be. */
 export interface Paid {
   readonly reference: string;
   readonly txnId: string | null;
   readonly account: string;
   readonly amountPaise: number;
+  /** Its state as far as it is known; null where nobody knows whether it was made. */
+  readonly state: 'SUCCESS' | 'PENDING' | null;
 }
 
-export const isOut = ({ status }: Pick<TransactionResponse, 'status'>): boolean =>
-  status === 'PENDING' || status === 'SUCCESS';
+type State = TransactionResponse['status'];
+
+export const isOut = (state: State): state is 'PENDING' | 'SUCCESS' =>
+  state === 'PENDING' || state === 'SUCCESS';
+
+const accountOf = (body: Call['body']): string => String(body['beneficiary_account']);
 
 /** The payout that an initiate made, and the later requests about it. */
 function aboutPayoutOf(made: Call, ofReference: readonly Call[]): readonly Call[] {
@@ -38,16 +44,34 @@ export function paidOut({ ledger, initiates, byReference }: Case): readonly Paid
     return initiates.flatMap((made): Paid | [] => {
       const { committed, reference, amountPaise, body, entry } = made;
       if (committed !== true || reference === null || amountPaise === null) return [];
-      if (!isOut({ status: stateShown(aboutPayoutOf(made, byReference.get(reference)!)) })) return [];
-      return { reference, txnId: entry.txn_id, account: String(body['beneficiary_account']), amountPaise };
+      const state = stateShown(aboutPayoutOf(made, byReference.get(reference)!));
+      if (!isOut(state)) return [];
+      return { reference, txnId: entry.txn_id, account: accountOf(body), amountPaise, state };
     });
   }
-  return ledger.payouts.filter(isOut).map((payout) => ({
-    reference: payout.client_ref_id,
-    txnId: payout.txn_id,
-    account: payout.beneficiary_account,
-    amountPaise: toPaise(payout.amount),
-  }));
+  return ledger.payouts.flatMap(({ status: state, client_ref_id, txn_id, beneficiary_account, amount }) =>
+    isOut(state)
+      ? {
+          reference: client_ref_id,
+          txnId: txn_id,
+          account: beneficiary_account,
+          amountPaise: toPaise(amount),
+          state,
+        }
+      : [],
+  );
+}
+
+/** Without a ledger, what sends without an outcome may have paid in addition: at most one payout of each reference. */
+export function perhapsPaid({ ledger, sends, byReference }: Case): readonly Paid[] {
+  if (ledger !== null) return [];
+  return [...sends].flatMap(([reference, calls]): Paid | [] => {
+    const open = calls.find(({ committed }) => committed === null);
+    if (open === undefined || open.amountPaise === null || wasCommitted(calls)) return [];
+    if (!isOut(stateShown(byReference.get(reference)!))) return [];
+    const { body, amountPaise } = open;
+    return { reference, txnId: null, account: accountOf(body), amountPaise, state: null };
+  });
 }
 
 /** The send that made each payout, or else the first of its reference. */

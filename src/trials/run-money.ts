@@ -128,7 +128,7 @@ function knownAs(cases: readonly Case[], difference: Difference, known: Known): 
     [...sends].flatMap(([reference, [sent]]) => {
       const payout = payouts.get(reference);
       const isOfIt = sent?.body['beneficiary_account'] === account && sent.amountPaise === amountPaise;
-      if (!isOfIt || (payout !== undefined && isOut(payout))) return [];
+      if (!isOfIt || (payout !== undefined && isOut(payout.status))) return [];
       return { beganMs: sent.beganMs, of: knownAtEnd(byReference.get(reference)!).of };
     }),
   );

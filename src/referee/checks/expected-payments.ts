@@ -1,7 +1,18 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { groupedBy, type Case } from '../case.ts';
-import type { Check, Mistake } from '../check.ts';
-import { differencesBetween, isOut, paidOut, paidTable, payoutKey, sendsOf } from '../payments.ts';
+import { because, listed, type Check, type Mistake } from '../check.ts';
+import { toPaise } from '../../payout/money.ts';
+import {
+  differencesBetween,
+  isOut,
+  paidOut,
+  paidTable,
+  payoutKey,
+  perhapsPaid,
+  sendsOf,
+  summed,
+  type Paid,
+} from '../payments.ts';
 
 /** Checks of the payouts that are expected: how often each account is paid each amount. */
 
@@ -10,17 +21,77 @@ const MOST_CALLS = 5;
 /** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out, and where there is no ledger. */
 export function undoneState({ payouts }: Case, reference: string): TransactionResponse['status'] | null {
   const payout = payouts.get(reference);
-  return payout === undefined || isOut(payout) ? null : payout.status;
+  return payout === undefined || isOut(payout.status) ? null : payout.status;
 }
 
-/** How the payments differ from the table, each with the sends that made the payments. */
+const byKey = (paid: readonly Paid[]) =>
+  groupedBy(paid, ({ account, amountPaise }) => payoutKey(account, amountPaise));
+
+/** How the payments differ from the table, each with the sends that made the payments, and how many others may have paid. */
 function differences(facts: Case) {
   const paid = paidOut(facts);
-  const byKey = groupedBy(paid, ({ account, amountPaise }) => payoutKey(account, amountPaise));
+  const [known, perhaps] = [byKey(paid), byKey(perhapsPaid(facts))];
   return differencesBetween(paidTable(paid), facts.comparedWith ?? []).map((difference) => {
-    const payouts = byKey.get(payoutKey(difference.account, difference.amountPaise)) ?? [];
-    return { difference, calls: sendsOf(facts, payouts) };
+    const key = payoutKey(difference.account, difference.amountPaise);
+    return {
+      difference,
+      calls: sendsOf(facts, known.get(key) ?? []),
+      perhaps: perhaps.get(key)?.length ?? 0,
+    };
   });
+}
+
+/** The payouts on which it depends whether the table is met: those that could be paid in addition to its own, and all others. */
+function openPayouts(facts: Case): Readonly<Record<'surplus' | 'open', readonly Paid[]>> {
+  if (facts.comparedWith === undefined) return { surplus: [], open: [] };
+  const expected = new Map(
+    summed(facts.comparedWith).map(({ account, amount, times }) => [
+      payoutKey(account, toPaise(amount)),
+      times,
+    ]),
+  );
+  const [paid, perhaps] = [byKey(paidOut(facts)), byKey(perhapsPaid(facts))];
+  const surplus: Paid[] = [];
+  const open: Paid[] = [];
+  for (const key of new Set([...expected.keys(), ...perhaps.keys()])) {
+    const [times, known, others] = [expected.get(key) ?? 0, paid.get(key) ?? [], perhaps.get(key) ?? []];
+    const most = known.length + others.length;
+    const unsettled = known.filter(({ state }) => state === 'PENDING');
+    if (most > times) (times > 0 ? surplus : open).push(...others);
+    if (known.length - unsettled.length < times && most >= times) open.push(...unsettled, ...others);
+  }
+  return { surplus, open };
+}
+
+const namesOf = (payouts: readonly Paid[]): string =>
+  listed([...new Set(payouts.map(({ reference }) => reference))]);
+
+const wereOrWas = ({ length }: readonly Paid[]): string => (length === 1 ? 'was' : 'were');
+
+/** Why it proves nothing that these were not seen to be paid: they may have been; null when there is none. @param done `paid too` */
+export const unknownWhether = (perhaps: readonly Paid[], done: string): string | null =>
+  perhaps.length === 0
+    ? null
+    : `without a ledger nobody knows whether ${namesOf(perhaps)} ${wereOrWas(perhaps)} ${done}`;
+
+/** Why it is not known whether something was paid too many times; null when it is known. */
+export const maybeTooOften = (facts: Case): string | null =>
+  unknownWhether(openPayouts(facts).surplus, 'paid too');
+
+/** Why it is not known whether the table is met in the end; null when it is known. */
+function maybeMissed(facts: Case): string | null {
+  const { open } = openPayouts(facts);
+  const pending = open.filter(({ state }) => state === 'PENDING');
+  const names = namesOf(pending);
+  const became =
+    facts.ledger === null
+      ? `${names} ${wereOrWas(pending)} last seen PENDING, and without a ledger nobody knows more`
+      : `${names} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
+  const unknown = unknownWhether(
+    open.filter(({ state }) => state === null),
+    'paid',
+  );
+  return because(pending.length > 0 && became, unknown);
 }
 
 /** What was paid too many times. @param known references that were found already */
@@ -49,7 +120,7 @@ export const expectationMissed: Check = {
   evaluate(facts) {
     if (facts.comparedWith === undefined) return { isExercised: false, findings: [] };
     const toCome: string[] = [];
-    const findings = differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
+    const findings = differences(facts).flatMap(({ difference, calls, perhaps }): Mistake | [] => {
       const { account, amountPaise, paid, expected, text: message } = difference;
       if (paid > expected && expected > 0) return []; // paid-twice finds it
       if (expected === 0) {
@@ -60,6 +131,7 @@ export const expectationMissed: Check = {
           amountPaise: amountPaise * paid,
         };
       }
+      if (paid + perhaps >= expected) return [];
       const sends = facts.initiates.filter(
         ({ body, amountPaise: sent }) => body['beneficiary_account'] === account && sent === amountPaise,
       );
@@ -67,15 +139,17 @@ export const expectationMissed: Check = {
         toCome.push(message);
         return [];
       }
-      const isOpen = facts.ledger === null && sends.some(({ committed }) => committed === null);
       return {
-        message: isOpen ? `${message}, as far as the responses show` : message,
+        message: perhaps > 0 ? `${message}, as far as the responses show` : message,
         fix: MISSED,
         calls: sends.slice(0, MOST_CALLS),
         amountPaise: amountPaise * (expected - paid),
       };
     });
-    const unproven = toCome.length > 0 ? `the client may still pay: ${toCome[0]}` : null;
+    const unproven = because(
+      toCome.length > 0 && `the client may still pay: ${toCome[0]}`,
+      maybeMissed(facts),
+    );
     return { isExercised: true, findings, unproven };
   },
 };

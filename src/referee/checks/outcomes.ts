@@ -3,8 +3,8 @@ import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { because, evaluateEach, listed, type Check, type Mistake } from '../check.ts';
 import { asAnswered, knownAtEnd } from '../knowledge.ts';
-import { rupees } from '../payments.ts';
-import { undoneState } from './expected-payments.ts';
+import { perhapsPaid, rupees, type Paid } from '../payments.ts';
+import { undoneState, unknownWhether } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
 
@@ -83,10 +83,16 @@ export const notFoundBelieved: Check = {
   evaluate(facts) {
     const open: string[] = [];
     const mayAsk: string[] = [];
+    const perhaps = new Map(perhapsPaid(facts).map((one) => [one.reference, one]));
+    const untold: Paid[] = [];
     const evaluation = evaluateEach(facts.sends, ([reference, initiates]) => {
       const calls = facts.byReference.get(reference)!;
       const made = initiates.find(({ committed }) => committed === true);
-      if (made === undefined) return undefined;
+      if (made === undefined) {
+        if (!perhaps.has(reference) || knownAtEnd(calls).of !== 'not-found') return undefined;
+        untold.push(perhaps.get(reference)!);
+        return null;
+      }
       if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) return undefined;
       const known = knownAtEnd(calls);
       // a refusal of a repetition does not say that the payout exists
@@ -112,6 +118,7 @@ export const notFoundBelieved: Check = {
       mayAsk.length > 0 && mayStillAsk(facts, mayAsk),
       open.length > 0 &&
         `after "not found" the client asked for ${listed(open)} again, and never got an outcome`,
+      unknownWhether(untold, 'made'),
     );
     return { ...evaluation, unproven };
   },

@@ -1,7 +1,8 @@
 import { groupedBy, type Case } from '../case.ts';
-import { listed, type Check, type Mistake } from '../check.ts';
+import { because, listed, type Check, type Mistake } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
-import { often, paidOut, payoutKey, rupees, sendsOf, type Paid } from '../payments.ts';
+import { often, paidOut, payoutKey, perhapsPaid, rupees, sendsOf, type Paid } from '../payments.ts';
+import { maybeTooOften, unknownWhether } from './expected-payments.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
 
@@ -95,6 +96,17 @@ function unknownSends({ ledger, sends }: Case): string | null {
   return `${reference} was sent ${often(length)}, and without a ledger nobody knows whether each send paid`;
 }
 
+/** Why it is not known whether one account was paid an amount, or one declared payout, more than once; null when it is known. */
+function maybeAgain(facts: Case, firsts: readonly Paid[]): string | null {
+  const keyOf = (one: Paid): string | null =>
+    facts.intents.isDeclared ? intentOf(facts, one) : payoutKey(one.account, one.amountPaise);
+  const groups = repeated([...firsts, ...perhapsPaid(facts)], keyOf).flatMap(({ group }) => group);
+  return unknownWhether(
+    groups.filter(({ state }) => state === null),
+    'paid too',
+  );
+}
+
 export const paidMoreOften: Check = {
   severity: 'error',
   isOfOnePayout: true,
@@ -106,6 +118,9 @@ export const paidMoreOften: Check = {
     const declared = intents.isDeclared ? byIntent(facts, firsts) : [];
     const others = expect === undefined ? byAccount(facts, firsts) : null; // a table says it better
     const findings = [...byReference(facts, paid), ...declared, ...(others?.findings ?? [])];
-    return { isExercised: paid.length > 0, findings, unproven: others?.unproven ?? unknownSends(facts) };
+    const maybe =
+      expect === undefined || intents.isDeclared ? maybeAgain(facts, firsts) : maybeTooOften(facts);
+    const unproven = others?.unproven ?? because(unknownSends(facts), maybe);
+    return { isExercised: paid.length > 0, findings, unproven };
   },
 };
