@@ -10,6 +10,7 @@ import {
   payoutKey,
   rupees,
   type Difference,
+  type Paid,
   type Table,
 } from '../referee/payments.ts';
 import type { Run } from './run.ts';
@@ -163,33 +164,76 @@ export type Reported = 'paid' | 'failed' | 'in-doubt';
 
 const EXPLAINS_A_FAILURE: ReadonlySet<Knowledge['of']> = new Set(['refused', 'FAILED', 'REVERSED']);
 
+/** Payouts, of which the first is named. */
+function andMore(payouts: readonly Paid[], state: string): string {
+  const [{ reference, amountPaise }] = payouts as [Paid];
+  const others = payouts.length === 1 ? '' : `, and ${payouts.length - 1} more`;
+  return `${reference} ${state} (${rupees(amountPaise)})${others}`;
+}
+
+/** What the client of a run knows in the end of each payout whose money is out. */
+const knownOut = (cases: readonly Case[]) =>
+  cases.flatMap((facts) =>
+    paidOut(facts).map((one) => ({
+      one,
+      of: knownAtEnd(facts.byReference.get(one.reference) ?? []).of,
+    })),
+  );
+
 /**
- * The payouts that were made although their client reports a failure and never learned of them; null for none. A client that
- * says that it is in doubt is right.
+ * The payouts that were made although their client reports a failure and never learned of them; null for none.
  *
  * @param isExact whether a failure means that nothing was paid, so that a payout last seen PENDING is misreported too. It is not if
  *   another payout failed
  */
-export function misreportedIn({ ending, worlds }: Run, isExact: boolean): string | null {
-  if (ending.kind !== 'failure' || ending.isInDoubt) return null;
-  const cases = casesOf(worlds);
-  const knownOf = ({ byReference }: Case, reference: string) =>
-    knownAtEnd(byReference.get(reference) ?? []).of;
+function misreportedAsFailed(cases: readonly Case[], isExact: boolean): string | null {
   const hasFailed = cases.some((facts) =>
-    [...facts.sends.keys()].some((reference) => EXPLAINS_A_FAILURE.has(knownOf(facts, reference))),
+    [...facts.sends.keys()].some((reference) =>
+      EXPLAINS_A_FAILURE.has(knownAtEnd(facts.byReference.get(reference)!).of),
+    ),
   );
   const isKnown: Known = isExact && !hasFailed ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
-  const unknown = cases.flatMap((facts) =>
-    paidOut(facts)
-      .map((one) => [one, knownOf(facts, one.reference)] as const)
-      .filter(([, of]) => !isKnown.includes(of)),
-  );
+  const unknown = knownOut(cases).filter(({ of }) => !isKnown.includes(of));
   const [first] = unknown;
   if (first === undefined) return null;
-  const others = unknown.length === 1 ? '' : `, and ${unknown.length - 1} more`;
-  const [{ reference, amountPaise }, of] = first;
-  const became = of === 'PENDING' ? 'was last seen PENDING' : 'was paid';
-  return `${reference} ${became} (${rupees(amountPaise)})${others}, but the client reports a failure`;
+  const became = first.of === 'PENDING' ? 'was last seen PENDING' : 'was paid';
+  const payouts = unknown.map(({ one }) => one);
+  return `${andMore(payouts, became)}, but the client reports a failure`;
+}
+
+/**
+ * The payouts that are still PENDING although their client says that everything was paid; null for none. One that is paid under
+ * another reference does not count.
+ */
+function misreportedAsPaid(cases: readonly Case[], expected: Table): string | null {
+  const out = knownOut(cases);
+  const settled = out.filter(({ one, of }) => one.state === 'SUCCESS' || of === 'SUCCESS');
+  const missing = new Set(
+    differencesBetween(paidTable(settled.map(({ one }) => one)), expected)
+      .filter(({ paid, expected: times }) => paid < times || times === 0)
+      .map(({ account, amountPaise }) => payoutKey(account, amountPaise)),
+  );
+  const pending = out
+    .filter((payout) => !settled.includes(payout))
+    .map(({ one }) => one)
+    .filter(({ account, amountPaise }) => missing.has(payoutKey(account, amountPaise)));
+  if (pending.length === 0) return null;
+  return `${andMore(pending, 'is PENDING')}, but the client reports that it was paid, which it cannot know`;
+}
+
+/**
+ * What a client says in the end and cannot know, or what is wrong; null for nothing. A client that says that it is in doubt is right.
+ *
+ * @param isExact whether its words or exit code are taken at their word when it reports a failure
+ */
+export function misreportedIn(
+  { ending, worlds }: Pick<Run, 'ending' | 'worlds'>,
+  expected: Table,
+  isExact: boolean,
+): string | null {
+  if (ending.kind === 'success') return ending.isSaid ? misreportedAsPaid(casesOf(worlds), expected) : null;
+  if (ending.kind === 'stuck' || ending.isInDoubt) return null;
+  return misreportedAsFailed(casesOf(worlds), isExact);
 }
 
 const MOST_DIFFERENCES = 5;

@@ -66,7 +66,7 @@ export function hitsIn(run: HuntRun, rules: RunRules): readonly Hit[] {
   const messages: Readonly<Record<Goal, () => string | null>> = {
     'paid-twice': () => firstError((id) => PAYING_TWICE.has(id)) ?? otherAmounts,
     lost: () => (missing === undefined ? null : `the client ends with success, but ${missing}`),
-    misreported: () => misreportedIn(run, true),
+    misreported: () => misreportedIn(run, settings.expect, true),
     stuck: () => stuckIn(facts, run, rules),
     conduct: () => firstError((id) => !NOT_CONDUCT.has(id)),
   };

@@ -90,7 +90,7 @@ export function verdictOn(
   const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
   const misreported = isDialect
     ? null
-    : misreportedIn(run, ending.kind === 'failure' && ending.isSaid === true);
+    : misreportedIn(run, toBePaid.expected, ending.kind === 'failure' && ending.isSaid === true);
   const failing = conduct.worlds.flatMap(foundChecks).filter((check) => isFailure(check, failOn));
   const findings = isDialect ? [] : failing.flatMap(findingLines);
   if (faults.length > 0) return { verdict: 'money', why: [...faults, ...findings] };

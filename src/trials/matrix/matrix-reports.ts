@@ -34,7 +34,7 @@ const COUNTED: Readonly<Record<CellVerdict, string>> = {
   survives: 'survive',
   'not exercised': 'not exercised',
   'tests fail': 'with failing tests',
-  misreported: 'paid but reported as failed',
+  misreported: 'misreported',
   conduct: 'with bad conduct',
   money: 'with wrong money',
   hangs: 'hang',

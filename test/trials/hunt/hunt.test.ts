@@ -323,7 +323,7 @@ test('a client that reports a failure for a payout that was made has misreported
       ...options,
       run: (world) =>
         PayoutApi.run(world, givesUp).then(
-          () => 'paid',
+          () => 'sent',
           () => reported,
         ),
     });
@@ -354,6 +354,35 @@ test('a client that reports a failure for what it last saw PENDING has misreport
   expect(findings).toMatchObject([
     { message: 'order-1 was last seen PENDING (₹101.00), but the client reports a failure' },
   ]);
+});
+
+testRows<[reported: string, afterwards: string | undefined, findings: readonly object[]]>([
+  [
+    'paid',
+    undefined,
+    [
+      {
+        goal: 'misreported',
+        message:
+          'order-1 is PENDING (₹101.00), but the client reports that it was paid, which it cannot know',
+      },
+    ],
+  ],
+  ['done', undefined, []],
+  ['paid', 'order-1-again', []], // it was paid under another reference
+])('a client that says "paid" of what is PENDING has misreported it', async (reported, second, findings) => {
+  const run: HuntOptions['run'] = async (world) => {
+    await PayoutApi.run(world, async (api) => {
+      const paid = async (reference: string): Promise<boolean> => {
+        await api.initiate(order(1, { client_ref_id: reference }));
+        return (await api.status({ client_ref_id: reference })).state === 'SUCCESS';
+      };
+      if (!(await paid('order-1')) && second !== undefined) await paid(second);
+    });
+    return reported;
+  };
+  const found = await hunt({ run, goals: ['misreported'], depth: 1 });
+  expect(found.findings).toMatchObject(findings);
 });
 
 test('a hunt says which account the client pays several times even without any failure', async () => {

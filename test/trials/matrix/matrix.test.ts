@@ -269,8 +269,12 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
     'exit code that means success, after the same',
     [PENDING, FAILS],
     askAndEnd(SAID_PAID),
-    ['survives', NOT_PAID],
+    [
+      'misreported: order-1 is PENDING (₹101.00), but the client reports that it was paid, which it cannot know',
+      NOT_PAID,
+    ],
   ],
+  ['exit code 0 that means no more than "done"', [PENDING], askAndEnd(SUCCESS), ['survives']],
   [
     'account that is paid in addition, or in the place of another',
     [PENDING, FAILS],
@@ -440,10 +444,8 @@ test('of several payouts that a client misreports, the first is named and the ot
   const payouts = references.map((reference) => payoutOf(reference, []));
   expect(
     misreportedIn(
-      {
-        ending: { kind: 'failure', why: '' },
-        worlds: [evidenceOf(lines, { payouts })],
-      } as never,
+      { ending: { kind: 'failure', why: '' }, worlds: [evidenceOf(lines, { payouts })] },
+      [],
       false,
     ),
   ).toBe('order-1 was paid (₹100.00), and 2 more, but the client reports a failure');
