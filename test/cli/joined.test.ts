@@ -59,7 +59,7 @@ test.each(
 });
 
 test.each([
-  [{ SECOND: '1' }, 'the command uses 2 worlds, and a hunt is about one'],
+  [{ SECOND: '1' }, 'the command uses several worlds, and a hunt is about one'],
   [{ USE: 'fails-late' }, 'which replaces the failures of the hunt'],
 ])('hunt refuses a test with %j, in which its failures would not be met', async (variables, reason) => {
   const { code, stderr } = await runInProcess(['hunt', ...suite()], variables);

@@ -20,7 +20,7 @@ import { often, rupees, summed } from '../../referee/payments.ts';
 import { paidInBoth, tableFault } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
-import { baseScenario, runInWorld, type RunParts } from './world-runs.ts';
+import { baseScenario, NO_REQUEST, runInWorld, worldsOfHunt, type RunParts } from './world-runs.ts';
 
 export interface Progress {
   readonly runs: number;
@@ -67,9 +67,7 @@ const limitMs = (baselineMs: number, failures: number, patienceMs: number): numb
   3 * baselineMs + (failures + 1) * patienceMs;
 
 function checkBaseline(run: HuntRun): void {
-  const noRequest =
-    'no request used the key of the run: does the client use its url and its key? A command gets them with --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
-  const fault = baselineFault(run, noRequest);
+  const fault = baselineFault(run, NO_REQUEST);
   if (fault !== null) throw new HuntError(fault);
   if (run.worlds[0].evicted > 0) {
     throw new HuntError('the client sends more requests in one run than the journal holds');
@@ -110,10 +108,11 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
   const base = await baseScenario(parts.sandbox, settlement, seed);
+  const ofHunt = worldsOfHunt();
   let runs = 0;
   const runWith = (failures: readonly Failure[], limit: number): Promise<HuntRun> => {
     runs += 1;
-    return runInWorld(parts, runs, withFailures(base, failures, patienceMs), limit);
+    return runInWorld(parts, runs, ofHunt, withFailures(base, failures, patienceMs), limit);
   };
   const findings: HuntFinding[] = [];
   const knownFindings = new Map<KnownFinding, HuntFinding>();

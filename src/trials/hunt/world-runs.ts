@@ -1,6 +1,7 @@
 import type { Sandbox } from '../../client/sandbox.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
+import { worldIdOf } from '../../payout/identity.ts';
 import type { Evidence } from '../../referee/case.ts';
 import { runClient, type Client, type Joined } from '../run.ts';
 import type { HuntRun } from './goals.ts';
@@ -28,17 +29,33 @@ export interface RunParts {
 
 const KEY = 'sk_test_hunt';
 
-/** The world of a sandbox that the client started; null if it used that of the run. @throws HuntError for several worlds, or a scenario */
-function ownWorld(sandboxes: readonly (readonly JoinedWorld[])[], hasUsedGiven: boolean): Evidence | null {
+export const NO_REQUEST =
+  'no request used the key of the run: does the client use its url and its key? A command gets them with --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
+
+/** The ids of the worlds of a hunt. */
+export const worldsOfHunt = (): Set<string> => new Set([worldIdOf(KEY)]);
+
+/**
+ * The world of a sandbox that the client started; null if it used that of the run.
+ *
+ * @param others how many worlds of other keys it used in the sandbox of the hunt
+ * @throws HuntError for several worlds, or a scenario
+ */
+function ownWorld(
+  sandboxes: readonly (readonly JoinedWorld[])[],
+  hasUsedGiven: boolean,
+  others: number,
+): Evidence | null {
   const used = sandboxes.flat().filter(({ evidence }) => evidence.requests.length > 0);
-  const [world] = used;
-  if (world === undefined) return null;
-  if (used.length > 1 || hasUsedGiven) {
-    const count = used.length + Number(hasUsedGiven);
+  const count = used.length + Number(hasUsedGiven) + others;
+  if (count > 1) {
     throw new HuntError(
-      `the command uses ${count} worlds, and a hunt is about one: let it run one test, for example with -t in vitest and jest, or --test-name-pattern`,
+      `the command uses several worlds, and a hunt is about one: let it use only the key that it gets, and run one test, for example with -t in vitest and jest, or --test-name-pattern`,
     );
   }
+  if (others > 0) throw new HuntError(NO_REQUEST);
+  const [world] = used;
+  if (world === undefined) return null;
   if (world.hasOwnScenario) {
     throw new HuntError(
       'the test chooses a scenario (world.use), which replaces the failures of the hunt: hunt a test without one, and choose it with --scenario',
@@ -65,23 +82,33 @@ export async function baseScenario(
   };
 }
 
-/** Runs the client once, in a world of its own. @param nth which run of its hunt it is: the keys are the same in every hunt */
+/**
+ * Runs the client once, in a world of its own.
+ *
+ * @param nth which run of its hunt it is: the keys are the same in every hunt
+ * @param ofHunt the worlds of its runs, to which that of this run is added
+ * @throws HuntError if the client uses any other world
+ */
 export async function runInWorld(
   { sandbox, client, openJoined, wallClock, stop }: RunParts,
   nth: number,
+  ofHunt: Set<string>,
   scenario: ScenarioInput,
   limitMs: number,
 ): Promise<HuntRun> {
   await using world = sandbox.world(`${KEY}_${nth}`);
+  ofHunt.add(worldIdOf(world.apiKey));
   await world.use(scenario);
   const joined = await openJoined?.(scenario);
   const done = await runClient(client, world, limitMs, stop, wallClock, joined);
-  const [requests, payouts, entries] = await Promise.all([
+  const [requests, payouts, entries, worlds] = await Promise.all([
     world.requests(),
     world.transactions(),
     world.entries(),
+    sandbox.worlds(),
   ]);
-  const own = ownWorld(done.sandboxes, requests.length > 0);
+  const others = worlds.filter(({ id }) => !ofHunt.has(id)).length;
+  const own = ownWorld(done.sandboxes, requests.length > 0, others);
   const evicted = (requests[0]?.id ?? 1) - 1;
   const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true };
   return { ...done, worlds: [own ?? given] };

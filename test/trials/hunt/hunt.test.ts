@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { hunt, startSandbox, type HuntOptions, type World } from '../../../src/index.ts';
+import { connectSandbox, hunt, startSandbox, type HuntOptions, type World } from '../../../src/index.ts';
 import { evidenceOf, payoutOf, type Line } from '../../referee/journal-of.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
 import { order, PayoutApi } from '../../referee/clients/payout-api.ts';
@@ -259,6 +259,10 @@ test('a hunt ends after the given number of runs, and reports how much of the se
   expect({ runs, rounds }).toEqual({ runs: 9, rounds: [{ depth: 1, tried: 7, of: 13 }, expect.anything()] });
 });
 
+/** Pays from another wallet. */
+const payElsewhere = ({ world: { url, apiKey } }: PayoutApi): Promise<unknown> =>
+  connectSandbox({ url }).world(`${apiKey}_b`).pay();
+
 let lastOrder = 0;
 testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
   [
@@ -285,6 +289,13 @@ testRows<[string, (api: PayoutApi) => Promise<unknown>, Options, string]>([
     { expect: [{ account: order(1).beneficiary_account, amount: 500 }] },
     'without any failure, what is paid differs from expect: 000123451001: paid ₹101.00, not expected; 000123451001: not paid ₹500.00, expected once. Correct the table, or the client',
   ],
+  [
+    'uses another key once a send has failed',
+    async (api) => (await api.initiate(order(1))).http === 200 || payElsewhere(api),
+    {},
+    'the command uses several worlds, and a hunt is about one: let it use only the key that it gets',
+  ],
+  ['uses only another key', payElsewhere, {}, 'no request used the key of the run'],
   [
     'never ends',
     () => new Promise(() => undefined),
