@@ -3,6 +3,14 @@ import type { EntryResponse, JournalEntry, TransactionResponse } from '../contra
 import { callOf, inOrder, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
 
+/** Requests in a file to other paths than those of the service. */
+export interface OtherRequests {
+  /** How many they are, and to which paths: `2 of 3 requests are to other paths and were left out: POST /v1/payouts (2)` */
+  readonly note: string;
+  /** How many of them may be about payouts: a page, a style or an image is not. */
+  readonly unclear: number;
+}
+
 /** What a world knows about its client, in the terms of the control API. */
 export interface Evidence {
   /** The name that the world was given; null or absent for none. */
@@ -13,6 +21,7 @@ export interface Evidence {
   readonly evicted: number;
   /** How many requests of the journal a saved file leaves out. */
   readonly leftOut?: number;
+  readonly others?: OtherRequests;
   /** When and why the world was dropped and made again, with its payouts; null or absent for never. */
   readonly dropped?: string | null;
   /** null where there is no ledger: a journal or HAR from elsewhere. */

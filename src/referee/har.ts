@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { JournalEntry } from '../contract/control-responses.ts';
 import { UsageError } from '../contract/usage-error.ts';
 import { readBody, seenIn } from '../world/journal/exchange.ts';
-import { groupedBy } from './case.ts';
+import { withoutControls } from '../world/journal/journal-text.ts';
+import { groupedBy, type OtherRequests } from './case.ts';
 import { counted } from './reports/summary.ts';
 
 /** HTTP Archive 1.2, as browsers, Playwright and proxies write it: only the parts that the referee needs. */
@@ -42,12 +43,14 @@ const HarEntry = z.object({
 });
 type HarEntry = z.infer<typeof HarEntry>;
 
-/** What every entry must have; those of other services are not read any further. */
+/** What every entry must have; of those of other services, no more is read than what kind of thing they got. */
 const AnyRequest = z.looseObject({ method: z.string(), url: z.string() });
+const AnyEntry = z.looseObject({ request: AnyRequest });
+const Typed = z.object({ response: z.object({ content: z.object({ mimeType: z.string() }) }) });
 const Har = z.object({
   log: z.object({
     creator: z.object({ name: z.string() }).optional().catch(undefined),
-    entries: z.array(z.looseObject({ request: AnyRequest })),
+    entries: z.array(AnyEntry),
   }),
 });
 
@@ -180,8 +183,44 @@ function checkedEntry(entry: unknown, index: number): HarEntry {
   throw new UsageError(`log.entries.${[index, ...path].join('.')} is not valid in a HAR: ${message}`);
 }
 
+/** What a browser loads to show a page. */
+const PART_OF_A_PAGE = /^(?:image|font|audio|video)\/|html|css|javascript|wasm/;
+
+/** Whether a request to another path can be neither a payout nor a read of one. */
+function isOfNoPayout(entry: z.infer<typeof AnyEntry>): boolean {
+  const { method } = entry.request;
+  if (method !== 'GET') return method === 'HEAD' || method === 'OPTIONS';
+  return PART_OF_A_PAGE.test(Typed.safeParse(entry).data?.response.content.mimeType ?? '');
+}
+
+const MOST_PATHS = 5;
+const LONGEST_PATH = 100;
+
+/** The requests that are to other paths; undefined for none. */
+function othersIn(all: readonly z.infer<typeof AnyEntry>[]): OtherRequests | undefined {
+  const others = all.filter(({ request }) => routeOf(request) === null);
+  if (others.length === 0) return undefined;
+  const named = groupedBy(others, ({ request: { method, url } }) => {
+    const path = URL.canParse(url) ? new URL(url).pathname : url;
+    return `${method} ${path}`.slice(0, LONGEST_PATH);
+  });
+  const paths = [...named].toSorted(([, a], [, b]) => b.length - a.length);
+  const shown = paths
+    .slice(0, MOST_PATHS)
+    .map(([name, { length }]) => withoutControls(length === 1 ? name : `${name} (${length})`));
+  const more = paths.length - shown.length;
+  const text = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+  const were = others.length === 1 ? 'is to another path and was' : 'are to other paths and were';
+  return {
+    note: `${others.length} of ${counted(all.length, 'request')} ${were} left out: ${text}`,
+    unclear: others.filter((entry) => !isOfNoPayout(entry)).length,
+  };
+}
+
 /** The calls of the payout service in a HAR, as journal entries in the order in which they began; null for anything else. @throws UsageError */
-export function harEntries(document: unknown): readonly JournalEntry[] | null {
+export function harEntries(
+  document: unknown,
+): { readonly requests: readonly JournalEntry[]; readonly others?: OtherRequests } | null {
   const har = Har.safeParse(document);
   if (!har.success) return null;
   const { creator, entries: all } = har.data.log;
@@ -199,5 +238,6 @@ export function harEntries(document: unknown): readonly JournalEntry[] | null {
   const entries = calls
     .toSorted((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
     .map((entry, index) => entryOf(entry, index + 1));
-  return withFoundPayouts(withReplays(entries));
+  const others = othersIn(all);
+  return { requests: withFoundPayouts(withReplays(entries)), ...(others !== undefined && { others }) };
 }

@@ -70,11 +70,17 @@ const without = (id: CheckId, verdict: Verdict, reason: string | null): CheckRep
   more: 0,
 });
 
+const othersText = (unclear: number): string =>
+  unclear === 1
+    ? '1 request to another path, which may be about a payout, was left out'
+    : `${unclear} requests to other paths, which may be about payouts, were left out`;
+
 /** Why requests are missing, so that the absence of findings proves nothing; null when none is. */
-function missingBecause({ evicted, leftOut = 0, dropped = null }: Evidence): string | null {
+function missingBecause({ evicted, leftOut = 0, others, dropped = null }: Evidence): string | null {
   return because(
     leftOut > 0 &&
       `${leftOut} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`,
+    others !== undefined && others.unclear > 0 && othersText(others.unclear),
     dropped !== null && `this world was dropped ${dropped}; reset it to begin a new verdict`,
     evicted > 0 && `${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`,
   );
@@ -94,11 +100,13 @@ function checkReport(
   facts: Case,
   whyOff: string | undefined,
   whyMissing: string | null,
+  isPartial: boolean,
   whyForgotten: string | null,
 ): CheckReport {
   if (whyOff !== undefined) return without(id, 'off', whyOff);
   const { evaluate, severity: usual, isOfSecondPayments } = CHECKS[id];
-  const { isExercised, findings: found, unproven = null } = evaluate(facts);
+  const { isExercised, findings: all, unproven = null } = evaluate(facts);
+  const found = isPartial ? all.filter(({ isOmission }) => isOmission !== true) : all;
   if (found.length > 0) {
     const findings = found.map((one) => findingOf(one, usual));
     const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(bySeverity);
@@ -179,9 +187,10 @@ export function reportOf(
 export function judge(id: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
   const facts = caseOf(evidence, settings);
   const whyMissing = missingBecause(evidence);
+  const isPartial = (evidence.leftOut ?? 0) + (evidence.others?.unclear ?? 0) > 0;
   const whyForgotten = forgottenBecause(evidence, settings);
   const checks = oncePerCause(
-    CHECK_IDS.map((id) => checkReport(id, facts, settings.off?.[id], whyMissing, whyForgotten)),
+    CHECK_IDS.map((id) => checkReport(id, facts, settings.off?.[id], whyMissing, isPartial, whyForgotten)),
   );
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;

@@ -22,9 +22,9 @@ const OldEntry = JournalEntry.extend({
   planned_by: z.string().nullable().default(null),
 });
 
-function entriesIn(document: unknown): Pick<Evidence, 'requests' | 'evicted' | 'leftOut'> {
+function entriesIn(document: unknown): Pick<Evidence, 'requests' | 'evicted' | 'leftOut' | 'others'> {
   const har = harEntries(document);
-  if (har !== null) return { requests: har, evicted: 0 };
+  if (har !== null) return { ...har, evicted: 0 };
   const saved = Saved.safeParse(document);
   if (!saved.success) {
     throw new UsageError('it is neither a journal ({"requests":[…]}) nor a HAR ({"log":{"entries":[…]}})');

@@ -335,6 +335,25 @@ testRows([
   expect(stderr).toContain(message);
 });
 
+test('examine says which requests of a HAR it left out', async () => {
+  const paths = [
+    '/payout/status?client_ref_id=x',
+    ...[1, 2, 3, 4, 5, 6, 6].map((nth) => `/v1/payouts/${nth}`),
+  ];
+  const entries = paths.map((path) => ({
+    startedDateTime: '2026-01-15T10:30:00.000Z',
+    time: 5,
+    request: { method: 'GET', url: `http://payouts.example${path}` },
+    response: { status: 404 },
+  }));
+  const file = fileWith('traffic.har', JSON.stringify({ log: { entries } }));
+  const named = ['/6 (2)', '/1', '/2', '/3', '/4'].map((end) => `GET /v1/payouts${end}`);
+  const note = `7 of 8 requests are to other paths and were left out: ${named.join(', ')}, and 1 more`;
+  expect((await runInProcess(['examine', file])).stdout).toContain(`note: ${note}\n`);
+  const { stdout } = await runInProcess(['examine', '--json', file]);
+  expect(JSON.parse(stdout)).toMatchObject({ notes: [note] });
+});
+
 test('examine refuses a file without a request, which proves nothing', async () => {
   const file = fileWith('journal.json', '{"requests":[]}');
   expect(await runInProcess(['examine', file])).toMatchObject({

@@ -79,7 +79,7 @@ test('the journal as HAR has what was sent and received, and is judged like the 
   expect(read!.request.queryString).toEqual([{ name: 'client_ref_id', value: 'order-1-b' }]);
   expect(JSON.stringify(har)).not.toContain(world.apiKey);
 
-  const requests = harEntries(JSON.parse(JSON.stringify(har)))!;
+  const { requests } = harEntries(JSON.parse(JSON.stringify(har)))!;
   const original = await world.requests();
   const known = original.map(({ route, request, client_ref_id }) => ({
     route,

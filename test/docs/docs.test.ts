@@ -20,7 +20,7 @@ import { hasCurl } from '../support/paying-command.ts';
 import { paste, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { clientFor } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 
 const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/${name}`, import.meta.url));
@@ -137,6 +137,16 @@ test.each(isLong ? [NODE_TEST, IN_VITEST] : [NODE_TEST])(
     expect({ code, passed: passed.test(stdout) }).toEqual({ code: 0, passed: true });
   },
 );
+
+test('the HAR in docs/referee.md has all that examine needs, and shows what the page says', async () => {
+  const [, har] = page('referee.md').match(/```json\n(\{"log".*?)```/s)!;
+  const file = fileWith('logs.har', har!);
+  const { code, stdout } = await runInProcess(['examine', '--intent', 'client_ref_id=^(order-\\d+)', file]);
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringContaining('order-7-try2 could be a second payment of order-7-try1'),
+  });
+});
 
 test('docs/referee.md has a section for every check, whose first line names its highest severity', () => {
   const sections = page('referee.md').split('\n## The checks\n')[1]!.split('\n## ')[0]!;

@@ -213,6 +213,40 @@ testRows<[open: Readonly<Record<string, string>>, entries: readonly object[], se
   expect(Object.fromEntries(inconclusive.map(({ id, reason }) => [id, reason]))).toEqual(open);
 });
 
+const to = (method: string, url: string, mimeType?: string) => {
+  const entry = harEntry(5, method, url, null, {});
+  const content = { ...entry.response.content, ...(mimeType !== undefined && { mimeType }) };
+  return { ...entry, response: { ...entry.response, content } };
+};
+
+testRows<[unclear: number, other: ReturnType<typeof to>]>([
+  [1, to('POST', '/payouts')],
+  [1, to('POST', '/payout/initiate/')],
+  [1, to('GET', '/payouts/x')],
+  [1, to('GET', '/payouts/x', 'application/json')],
+  [0, to('GET', '/page.css', 'text/css')],
+  [0, to('OPTIONS', '/payouts')],
+])(
+  'where a request to another path may be about payouts, no check passes, and nothing is found to be missing',
+  (unclear, other) => {
+    const text = JSON.stringify({ log: { entries: [sends(0, 'x', null), notFound, other] } });
+    const evidence = savedTraffic(text);
+    const { method, url } = other.request;
+    expect(evidence.others).toEqual({
+      note: `1 of 3 requests is to another path and was left out: ${method} ${new URL(url).pathname}`,
+      unclear,
+    });
+    const settings = { expect: [{ account: '1', amount: 100, times: 2 }] };
+    const { checks } = judge('a file', evidence, settings);
+    const verdicts = new Set(checks.map(({ verdict }) => verdict));
+    expect(verdicts).toEqual(
+      new Set(unclear > 0 ? ['inconclusive'] : ['found', 'passed', 'not_exercised', 'inconclusive']),
+    );
+    if (unclear > 0)
+      expect(checks[0]!.reason).toBe('1 request to another path, which may be about a payout, was left out');
+  },
+);
+
 test('a HAR names its headers in any case', () => {
   const ranged = sends(0, 'x', PENDING);
   ranged.request.headers = [{ name: 'Range', value: 'bytes=120-' }];

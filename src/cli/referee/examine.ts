@@ -15,5 +15,8 @@ export function examine(file: string, flags: ConductFlags, environment: NodeJS.P
     return saved;
   });
   const report = judge(file, evidence, RefereeSettings.parse(options.settings));
-  return publish(reportsOf([report]), options, environment);
+  const reports = reportsOf([report]);
+  const { others } = evidence;
+  const notes = others === undefined ? reports.notes : [...reports.notes, others.note];
+  return publish({ ...reports, notes }, options, environment);
 }

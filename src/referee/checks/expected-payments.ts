@@ -144,6 +144,7 @@ export const expectationMissed: Check = {
         fix: MISSED,
         calls: sends.slice(0, MOST_CALLS),
         amountPaise: amountPaise * (expected - paid),
+        isOmission: true,
       };
     });
     const unproven = because(

@@ -66,6 +66,7 @@ export const neverAsked: Check = {
         calls: [known.from!],
         knew: [reference, known],
         amountPaise,
+        isOmission: true,
       };
     });
     const unproven = because(
@@ -112,6 +113,7 @@ export const notFoundBelieved: Check = {
         calls: [made, last],
         knew: [reference, known],
         amountPaise,
+        isOmission: true,
       };
     });
     const unproven = because(
