@@ -56,8 +56,17 @@ test.skipIf(!hasCurl)('hunt shows a finding although the folder for its files is
 
 test.skipIf(!hasCurl)('hunt ends with 0 when it finds nothing', async () => {
   const few = ['--goal', 'conduct', '--runs', '4', '--workers', '2'];
-  const nothing = await runInProcess(['hunt', ...few, ...PAYING_TARGET, ...COMMAND]);
+  const [xml, summary] = ['hunt.xml', 'hunt.md'].map((name) => join(temporaryFolder(), name)) as [
+    string,
+    string,
+  ];
+  const reports = ['--report', `junit=${xml}`, '--report', `markdown=${summary}`];
+  const nothing = await runInProcess(['hunt', ...few, ...reports, ...PAYING_TARGET, ...COMMAND]);
   expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^found nothing: 4 runs/) });
+  const junit = readFileSync(xml, 'utf8');
+  expect(junit).toContain('tests="5" failures="0" errors="0" skipped="4"');
+  expect(junit).toMatch(/name="conduct" time="0.000">\n *<system-out>tried 2 of 9 single failures/);
+  expect(readFileSync(summary, 'utf8')).toContain('Looked for conduct. Tried 2 of 9 single failures');
 });
 
 /** It takes as long as the client may take, four times. */

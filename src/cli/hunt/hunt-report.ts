@@ -5,7 +5,7 @@ import { annotation } from '../../referee/reports/annotations.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
 import { failureName } from '../../trials/hunt/failures.ts';
-import { GOALS } from '../../trials/hunt/goals.ts';
+import { GOALS, type Goal } from '../../trials/hunt/goals.ts';
 import type { HuntResult, KnownFinding, Progress } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
 import { written } from '../named-files.ts';
@@ -63,23 +63,31 @@ export function showFinding(finding: HuntFinding, folder: string | undefined, re
   say(`Run it again:\n  payout-sandbox referee ${words.map(quoted).join(' ')}\n`);
 }
 
+/** What was seen besides the findings. @param isMeant which hits, by default all */
+const remarks = (
+  { known, paidSeveralTimes, flaky }: HuntResult,
+  isMeant: (hit: { readonly goal: Goal }) => boolean = () => true,
+): readonly string[] => [
+  ...paidSeveralTimes.map(
+    (what) => `without any failure, ${what}: if that is not meant, declare --intent or --expect`,
+  ),
+  ...known.filter(isMeant).map(({ goal, message }) => `known: ${goal}: ${message}`),
+  ...flaky
+    .filter(isMeant)
+    .map(
+      ({ goal, message }) =>
+        `not counted, since it did not happen again under the same failures: ${goal}: ${message}`,
+    ),
+];
+
 /** The last lines: what was found, and how much of the search was done. */
-export function resultLines(
-  { findings, known, paidSeveralTimes, flaky, rounds, runs, elapsedMs }: HuntResult,
-  wasStopped: boolean,
-): readonly string[] {
+export function resultLines(result: HuntResult, wasStopped: boolean): readonly string[] {
+  const { findings, rounds, runs, elapsedMs } = result;
   const found = findings.length === 0 ? 'nothing' : findings.map(({ goal }) => goal).join(', ');
   const tried = rounds.map((round) => `; ${roundText(round)}`).join('');
   const seconds = (elapsedMs / 1000).toFixed(1);
   return [
-    ...paidSeveralTimes.map(
-      (what) => `without any failure, ${what}: if that is not meant, declare --intent or --expect`,
-    ),
-    ...known.map(({ goal, message }) => `known: ${goal}: ${message}`),
-    ...flaky.map(
-      ({ goal, message }) =>
-        `not counted, since it did not happen again under the same failures: ${goal}: ${message}`,
-    ),
+    ...remarks(result),
     `found ${found}: ${runs} runs in ${seconds} s, ${perSecond(runs, elapsedMs)} a second${tried}${wasStopped ? '; stopped' : ''}`,
   ];
 }
@@ -94,7 +102,8 @@ const findingOf = ({ goal, message, failures, words }: HuntFinding) => ({
   what_fails: words,
 });
 
-export const huntReport = ({ findings, known, flaky, rounds, runs, elapsedMs }: HuntResult) => ({
+export const huntReport = ({ goals, findings, known, flaky, rounds, runs, elapsedMs }: HuntResult) => ({
+  goals,
   findings: findings.map(findingOf),
   known: known.map(findingOf),
   flaky,
@@ -103,27 +112,45 @@ export const huntReport = ({ findings, known, flaky, rounds, runs, elapsedMs }: 
   elapsed_ms: elapsedMs,
 });
 
+/** `all 9 single failures, 27 of 131 sequences of 2 failures` */
+const coverageText = ({ rounds }: HuntResult): string =>
+  rounds.length === 0 ? 'no failures' : rounds.map(roundText).join(', ');
+
+/** Nothing that was not looked for, or for which no failure was tried, has passed. */
+function goalCase(result: HuntResult, goal: Goal) {
+  const about = { classname: NAME, name: goal, ms: 0 };
+  const found = result.findings.find((finding) => finding.goal === goal);
+  if (found !== undefined)
+    return { ...about, failure: { type: goal, message: found.message, text: found.story } };
+  if (!result.goals.includes(goal)) return { ...about, skipped: 'not looked for: --goal names others' };
+  if (result.rounds.every(({ tried }) => tried === 0)) return { ...about, skipped: 'no failure was tried' };
+  const lines = [
+    `tried ${coverageText(result)}`,
+    ...remarks({ ...result, paidSeveralTimes: [] }, (hit) => hit.goal === goal),
+  ];
+  return { ...about, output: lines.join('\n') };
+}
+
 export const HUNT_WRITERS: Readonly<Record<string, (result: HuntResult) => string>> = {
-  markdown: ({ findings, known, runs }) =>
+  markdown: (result) =>
     [
-      `## Payout hunt: ${findings.length === 0 ? 'nothing found' : 'failed'}`,
+      `## Payout hunt: ${result.findings.length === 0 ? 'nothing found' : 'failed'}`,
       '',
-      `${findings.length} found, ${known.length} known, ${runs} runs`,
+      `Looked for ${result.goals.join(', ')}. Tried ${coverageText(result)}.`,
       '',
-      ...findings.flatMap(({ goal, message, story }) => [
+      `${result.findings.length} found, ${result.known.length} known, ${result.runs} runs`,
+      '',
+      ...remarks(result).flatMap((text) => [`- ${literal(text)}`, '']),
+      ...result.findings.flatMap(({ goal, message, story }) => [
         `### ${goal}: ${literal(message)}`,
         '',
         fenced(story.trimEnd().split('\n')),
         '',
       ]),
     ].join('\n'),
-  junit: ({ findings, elapsedMs }) => {
-    const cases = GOALS.map((goal) => {
-      const found = findings.find((finding) => finding.goal === goal);
-      const failure = found && { type: goal, message: found.message, text: found.story };
-      return { classname: NAME, name: goal, ms: 0, failure };
-    });
-    return junitDocument(NAME, [{ name: NAME, ms: elapsedMs, cases }]);
+  junit: (result) => {
+    const cases = GOALS.map((goal) => goalCase(result, goal));
+    return junitDocument(NAME, [{ name: NAME, ms: result.elapsedMs, cases }]);
   },
   json: (result) => `${JSON.stringify(huntReport(result), null, 2)}\n`,
   github: ({ findings }) =>

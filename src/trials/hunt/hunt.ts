@@ -4,6 +4,7 @@ import { caseOf } from '../../referee/case.ts';
 import { requestLine } from '../../referee/call.ts';
 import { failureName, withFailures, type Failure } from './failures.ts';
 import {
+  GOALS,
   hitsIn,
   NOT_PAID,
   waitedForEver,
@@ -30,6 +31,8 @@ export interface Progress {
 }
 
 export interface HuntResult {
+  /** What it looked for. */
+  readonly goals: readonly Goal[];
   /** At most one for each goal, in the order in which they were found. */
   readonly findings: readonly HuntFinding[];
   /** What was found, and is among the known findings. */
@@ -119,6 +122,7 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
   const flaky: Hit[] = [];
   const rounds: Round[] = [];
   const result = () => ({
+    goals: GOALS.filter((goal) => goals.includes(goal)),
     findings,
     known: [...knownFindings.values()],
     flaky,
