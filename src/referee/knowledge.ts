@@ -63,6 +63,10 @@ export const knownBefore = (calls: readonly Call[], request: Call): Knowledge =>
 export const mayBePaid = ({ of }: Knowledge): boolean =>
   of === 'unknown' || of === 'not-found' || of === 'PENDING' || of === 'SUCCESS';
 
+/** Whether the client knows that the payout of a reference did not end up paid. */
+export const isKnownUnpaid = ({ of }: Knowledge): boolean =>
+  of === 'refused' || of === 'FAILED' || of === 'REVERSED';
+
 const WORDS: Readonly<Partial<Record<Knowledge['of'], string>>> = {
   refused: 'it was refused',
   unknown: 'outcome unknown',

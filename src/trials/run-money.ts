@@ -1,6 +1,6 @@
 import { toPaise } from '../payout/money.ts';
 import { caseOf, type Case, type Evidence } from '../referee/case.ts';
-import { knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
+import { isKnownUnpaid, knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import {
   differencesBetween,
   isOut,
@@ -162,8 +162,6 @@ export function moneyDifferences({ worlds, ending }: Run, { expected, usual }: T
 /** What a client says of its payouts when it ends. */
 export type Reported = 'paid' | 'failed' | 'in-doubt';
 
-const EXPLAINS_A_FAILURE: ReadonlySet<Knowledge['of']> = new Set(['refused', 'FAILED', 'REVERSED']);
-
 /** Payouts, of which the first is named. */
 function andMore(payouts: readonly Paid[], state: string): string {
   const [{ reference, amountPaise }] = payouts as [Paid];
@@ -188,9 +186,7 @@ const knownOut = (cases: readonly Case[]) =>
  */
 function misreportedAsFailed(cases: readonly Case[], isExact: boolean): string | null {
   const hasFailed = cases.some((facts) =>
-    [...facts.sends.keys()].some((reference) =>
-      EXPLAINS_A_FAILURE.has(knownAtEnd(facts.byReference.get(reference)!).of),
-    ),
+    [...facts.sends.keys()].some((reference) => isKnownUnpaid(knownAtEnd(facts.byReference.get(reference)!))),
   );
   const isKnown: Known = isExact && !hasFailed ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
   const unknown = knownOut(cases).filter(({ of }) => !isKnown.includes(of));

@@ -502,6 +502,12 @@ test('the expected payouts are compared with what the ledger shows as paid, a mi
   expect(checkOf('expectation-missed', evidenceOf([]), expecting(1)).findings).toMatchObject([
     { message: '000123456789: not paid ₹100.00, expected once' },
   ]);
+  const reversed = evidenceOf([PENDING, sees('REVERSED')], {
+    payouts: [payoutOf('order-1', [['REVERSED', 500]])],
+  });
+  expect(checkOf('expectation-missed', reversed, expecting(1)).findings).toMatchObject([
+    { knew: 'order-1: REVERSED (#2)', fix: expect.stringMatching(/^the client knows that it was not paid/) },
+  ]);
   const twice = (other: typeof paid): Evidence => ({ ...evidenceOf([], { payouts: [paid, other] }) });
   expect(verdictOf('paid-twice', twice(failed), expecting(1))).toBe('not_exercised');
   expect(verdictOf('paid-twice', { ...twice(second), evicted: 2 }, expecting(1))).toBe('found error');

@@ -77,8 +77,9 @@ export const huntedCommand =
     const reported = code === null ? 'failed' : (exitCodes.get(code) ?? 'failed');
     const isSaid = exitCodes !== DEFAULT_EXIT_CODES;
     if (reported === 'paid') return { kind: 'success', isSaid };
-    const why = code === null ? `ended by ${killedBy}` : `exit code ${code}`;
-    return { kind: 'failure', why, output: plainText(tail), isInDoubt: reported === 'in-doubt', isSaid };
+    const isInDoubt = reported === 'in-doubt';
+    const why = code === null ? `ended by ${killedBy}` : `exit code ${code}${isInDoubt ? ' (in doubt)' : ''}`;
+    return { kind: 'failure', why, output: plainText(tail), isInDoubt, isSaid };
   };
 
 export interface ClientFlags {

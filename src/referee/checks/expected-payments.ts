@@ -1,6 +1,8 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
+import type { Call } from '../call.ts';
 import { groupedBy, type Case } from '../case.ts';
 import { because, listed, type Check, type Mistake } from '../check.ts';
+import { isKnownUnpaid, knownAtEnd } from '../knowledge.ts';
 import { toPaise } from '../../payout/money.ts';
 import {
   differencesBetween,
@@ -113,7 +115,22 @@ export function paidTooOften(facts: Case, known: ReadonlySet<string>): readonly 
 
 const MISSED =
   'follow each payout until its outcome is known, and send it again when it was refused or failed';
+const KNOWN_UNPAID =
+  'the client knows that it was not paid: send it again, after FAILED or REVERSED under a new reference, or correct the table';
 const NOT_EXPECTED = 'pay only what the table has, to that account and in that amount';
+
+/** A payout of the table that was made too few times. @param sends those to its account in its amount */
+function missed(
+  facts: Case,
+  sends: readonly Call[],
+  about: Pick<Mistake, 'message' | 'amountPaise'>,
+): Mistake {
+  const reference = sends.at(-1)?.reference ?? null;
+  const known = reference === null ? null : knownAtEnd(facts.byReference.get(reference)!);
+  const mistake = { ...about, calls: sends.slice(0, MOST_CALLS), isOmission: true } as const;
+  if (known === null || !isKnownUnpaid(known)) return { ...mistake, fix: MISSED };
+  return { ...mistake, fix: KNOWN_UNPAID, knew: [reference!, known] };
+}
 
 export const expectationMissed: Check = {
   severity: 'error',
@@ -139,13 +156,10 @@ export const expectationMissed: Check = {
         toCome.push(message);
         return [];
       }
-      return {
+      return missed(facts, sends, {
         message: perhaps > 0 ? `${message}, as far as the responses show` : message,
-        fix: MISSED,
-        calls: sends.slice(0, MOST_CALLS),
         amountPaise: amountPaise * (expected - paid),
-        isOmission: true,
-      };
+      });
     });
     const unproven = because(
       toCome.length > 0 && `the client may still pay: ${toCome[0]}`,

@@ -2,7 +2,7 @@ import type { CheckReport, ConductReports } from '../../contract/conduct.ts';
 import { timeText } from '../../contract/duration.ts';
 import { foundChecks, isFailure, type FailOn } from '../../referee/reports/summary.ts';
 import { misreportedIn, moneyDifferences, type ToBePaid } from '../run-money.ts';
-import type { Run } from '../run.ts';
+import type { Ending, Run } from '../run.ts';
 
 /** One run of the command against a sandbox of its own. */
 export interface CommandRun extends Run {
@@ -58,6 +58,12 @@ const failureLines = ({ ending }: CommandRun): readonly string[] => {
   return output === '' ? [why] : [why, ...output.split('\n').slice(-MOST_LINES)];
 };
 
+/** What an exit code other than that of success says. */
+function whatItSays({ isInDoubt, isSaid }: Extract<Ending, { kind: 'failure' }>): string {
+  if (isInDoubt) return 'it says that it is in doubt, and';
+  return isSaid ? 'it reports a failure, and' : 'its tests fail, but';
+}
+
 /** The most severe finding of a check, as lines. */
 const findingLines = ({ id, findings }: CheckReport): readonly string[] => {
   const { message, lines, fix } = findings[0]!;
@@ -98,6 +104,6 @@ export function verdictOn(
   if (misreported !== null) return { verdict: 'misreported', why: [misreported] };
   return {
     verdict: met === 0 ? 'not exercised' : 'survives',
-    why: ending.kind === 'success' ? [] : ['its tests fail, but the money is right'],
+    why: ending.kind === 'success' ? [] : [`${whatItSays(ending)} the money is right`],
   };
 }

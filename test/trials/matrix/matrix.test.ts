@@ -256,14 +256,22 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
     sendOrEnd(FAILED),
     [MISREPORTED, RIGHT_MONEY],
   ],
-  ['client that says that it is in doubt', RESET, sendOrEnd(IN_DOUBT), [RIGHT_MONEY]],
+  [
+    'client that says that it is in doubt',
+    RESET,
+    sendOrEnd(IN_DOUBT),
+    ['survives: it says that it is in doubt, and the money is right'],
+  ],
   ['client that asked, and reports what it saw', RESET, failUnlessPaid, [RIGHT_MONEY]],
   ['tests that fail', [PENDING, FAILS], askAndEnd(FAILED), [RIGHT_MONEY, RIGHT_MONEY]],
   [
     'exit code that means a failure, after PENDING or FAILED',
     [PENDING, FAILS],
     askAndEnd(SAID_FAILED),
-    ['misreported: order-1 was last seen PENDING (₹101.00), but the client reports a failure', RIGHT_MONEY],
+    [
+      'misreported: order-1 was last seen PENDING (₹101.00), but the client reports a failure',
+      'survives: it reports a failure, and the money is right',
+    ],
   ],
   [
     'exit code that means success, after the same',
