@@ -104,6 +104,16 @@ export function summed(table: Table): Table {
   return [...lines.values()];
 }
 
+/** How many payouts a table has, and what they come to. */
+export function totalIn(table: Table): { readonly payouts: number; readonly amount: number } {
+  const paise = table.reduce((sum, { amount, times }) => sum + times * toPaise(amount), 0);
+  return { payouts: table.reduce((sum, { times }) => sum + times, 0), amount: toInr(paise) };
+}
+
+/** `1 payout of ₹250.00`, `3 payouts of ₹750.00 in all` */
+export const totalText = ({ payouts, amount }: ReturnType<typeof totalIn>): string =>
+  `${payouts} ${payouts === 1 ? 'payout' : 'payouts'} of ${rupees(toPaise(amount))}${payouts === 1 ? '' : ' in all'}`;
+
 /** What ended up paid, as a table. */
 export const paidTable = (paid: readonly Pick<Paid, 'account' | 'amountPaise'>[]): Table =>
   summed(paid.map(({ account, amountPaise }) => ({ account, amount: toInr(amountPaise), times: 1 })));

@@ -26,7 +26,7 @@ test.skipIf(!hasCurl)(
       /^paid-twice: 000123456789: paid ₹250.00 twice, expected once\nWhat fails:\n {2}1\. initiate/,
     );
     expect(stdout).toMatch(
-      /found paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of 9 single failures\n$/,
+      /\nwithout failures: 1 payout of ₹250.00\nfound paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of 9 single failures\n$/,
     );
     const [scenario, expected] = [join(found, 'paid-twice.yaml'), join(found, 'expected.json')];
     expect(stdout).toContain(`payout-sandbox referee --scenario ${scenario} --expect ${expected}`);
@@ -62,7 +62,10 @@ test.skipIf(!hasCurl)('hunt ends with 0 when it finds nothing', async () => {
   ];
   const reports = ['--report', `junit=${xml}`, '--report', `markdown=${summary}`];
   const nothing = await runInProcess(['hunt', ...few, ...reports, ...PAYING_TARGET, ...COMMAND]);
-  expect(nothing).toMatchObject({ code: 0, stdout: expect.stringMatching(/^found nothing: 4 runs/) });
+  expect(nothing).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^without failures: 1 payout of ₹250.00\nfound nothing: 4 runs/),
+  });
   const junit = readFileSync(xml, 'utf8');
   expect(junit).toContain('tests="5" failures="0" errors="0" skipped="4"');
   expect(junit).toMatch(/name="conduct" time="0.000">\n *<system-out>tried 2 of 9 single failures/);

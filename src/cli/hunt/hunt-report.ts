@@ -4,6 +4,7 @@ import { UsageError } from '../../contract/usage-error.ts';
 import { annotation } from '../../referee/reports/annotations.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
+import { totalText } from '../../referee/payments.ts';
 import { failureName } from '../../trials/hunt/failures.ts';
 import { GOALS, type Goal } from '../../trials/hunt/goals.ts';
 import type { HuntResult, KnownFinding, Progress } from '../../trials/hunt/hunt.ts';
@@ -63,6 +64,10 @@ export function showFinding(finding: HuntFinding, folder: string | undefined, re
   say(`Run it again:\n  payout-sandbox referee ${words.map(quoted).join(' ')}\n`);
 }
 
+/** `without failures: 1 payout of ₹250.00`: an amount that is wrong in every run is seen only here. */
+const baselineLines = ({ baseline }: HuntResult): readonly string[] =>
+  baseline === null ? [] : [`without failures: ${totalText(baseline)}`];
+
 /** What was seen besides the findings. @param isMeant which hits, by default all */
 const remarks = (
   { known, paidSeveralTimes, flaky }: HuntResult,
@@ -88,6 +93,7 @@ export function resultLines(result: HuntResult, wasStopped: boolean): readonly s
   const seconds = (elapsedMs / 1000).toFixed(1);
   return [
     ...remarks(result),
+    ...baselineLines(result),
     `found ${found}: ${runs} runs in ${seconds} s, ${perSecond(runs, elapsedMs)} a second${tried}${wasStopped ? '; stopped' : ''}`,
   ];
 }
@@ -102,8 +108,18 @@ const findingOf = ({ goal, message, failures, words }: HuntFinding) => ({
   what_fails: words,
 });
 
-export const huntReport = ({ goals, findings, known, flaky, rounds, runs, elapsedMs }: HuntResult) => ({
+export const huntReport = ({
   goals,
+  baseline,
+  findings,
+  known,
+  flaky,
+  rounds,
+  runs,
+  elapsedMs,
+}: HuntResult) => ({
+  goals,
+  baseline,
   findings: findings.map(findingOf),
   known: known.map(findingOf),
   flaky,
@@ -140,6 +156,7 @@ export const HUNT_WRITERS: Readonly<Record<string, (result: HuntResult) => strin
       '',
       `${result.findings.length} found, ${result.known.length} known, ${result.runs} runs`,
       '',
+      ...baselineLines(result).flatMap((text) => [text, '']),
       ...remarks(result).flatMap((text) => [`- ${literal(text)}`, '']),
       ...result.findings.flatMap(({ goal, message, story }) => [
         `### ${goal}: ${literal(message)}`,

@@ -17,8 +17,8 @@ import { HuntError, type HuntSettings } from './options.ts';
 import { search, type Reproduction, type Observation, type Round } from './search.ts';
 import { findingOf, type HuntFinding } from './story.ts';
 import { toPaise } from '../../payout/money.ts';
-import { often, rupees, summed } from '../../referee/payments.ts';
-import { paidInBoth, tableFault } from '../run-money.ts';
+import { often, rupees, summed, totalIn } from '../../referee/payments.ts';
+import { paidIn, paidInBoth, tableFault } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
 import { baseScenario, NO_REQUEST, runInWorld, worldsOfHunt, type RunParts } from './world-runs.ts';
@@ -37,6 +37,8 @@ export interface HuntResult {
   readonly findings: readonly HuntFinding[];
   /** What was found, and is among the known findings. */
   readonly known: readonly HuntFinding[];
+  /** What it pays without any failure, in INR; null if it was stopped before that. */
+  readonly baseline: { readonly payouts: number; readonly amount: number } | null;
   /** Accounts that the client pays the same amount several times without any failure, as sentences. */
   readonly paidSeveralTimes: readonly string[];
   /** Goals that were reached once, but not again under the same failures. */
@@ -132,7 +134,7 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
   });
 
   const [baseline, again] = [await runWith([], timeMs), await runWith([], timeMs)];
-  if (stop.aborted) return { ...result(), paidSeveralTimes: [] };
+  if (stop.aborted) return { ...result(), baseline: null, paidSeveralTimes: [] };
   for (const run of [baseline, again]) checkBaseline(run);
   const rules = rulesOf(settings, baseline);
   const baselineObserved = observationOf(baseline, rules);
@@ -191,5 +193,5 @@ export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise
   const paidSeveralTimes = several
     .filter(({ times }) => times > 1)
     .map(({ account, amount, times }) => `${account} is paid ${rupees(toPaise(amount))} ${often(times)}`);
-  return { ...result(), paidSeveralTimes };
+  return { ...result(), baseline: totalIn(paidIn(baseline)), paidSeveralTimes };
 }

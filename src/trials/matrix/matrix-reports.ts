@@ -1,5 +1,5 @@
 import { timeText } from '../../contract/duration.ts';
-import { often } from '../../referee/payments.ts';
+import { often, totalIn, totalText } from '../../referee/payments.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
 import { counted, type Paint } from '../../referee/reports/summary.ts';
@@ -12,8 +12,8 @@ const VERDICT_WIDTH = Math.max(...VERDICTS.map(({ length }) => length));
 const INDENT = ' '.repeat(4);
 
 export function baselineLines({ durationMs, requests, expected, isFlaky }: Baseline): readonly string[] {
-  const payouts = expected.reduce((sum, { times }) => sum + times, 0);
-  const first = `baseline: ${counted(requests, 'request')}, ${counted(payouts, 'payout')} expected, ${timeText(durationMs)}`;
+  const payouts = totalText(totalIn(expected));
+  const first = `baseline: ${counted(requests, 'request')}, ${payouts} expected, ${timeText(durationMs)}`;
   if (!isFlaky) return [first];
   return [first, 'two baseline runs did not pay the same: only what both paid is compared'];
 }

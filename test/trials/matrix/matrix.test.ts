@@ -7,7 +7,12 @@ import type { ScenarioInput, World } from '../../../src/index.ts';
 import { newResponses, responsesIn } from '../../../src/trials/exercised.ts';
 import { hasFailed, type Cell, type CommandRun, type Row } from '../../../src/trials/matrix/cells.ts';
 import { dialectRows } from '../../../src/trials/matrix/dialect-rows.ts';
-import { countLine, matrixJunit, suspectLines } from '../../../src/trials/matrix/matrix-reports.ts';
+import {
+  baselineLines,
+  countLine,
+  matrixJunit,
+  suspectLines,
+} from '../../../src/trials/matrix/matrix-reports.ts';
 import { runMatrix, type Baseline, type MatrixParts } from '../../../src/trials/matrix/matrix.ts';
 import { judge } from '../../../src/referee/judge.ts';
 import { reportsOf } from '../../../src/referee/reports/summary.ts';
@@ -356,6 +361,10 @@ test('only what both runs without failures paid is expected, and the baseline sa
     isFlaky: true,
     expected: [{ account: '000123451001', times: 1 }],
   });
+  expect(baselineLines(baseline)).toEqual([
+    'baseline: 2 requests, 1 payout of ₹101.00 expected, 10 ms',
+    'two baseline runs did not pay the same: only what both paid is compared',
+  ]);
   expect(cells).toMatchObject([{ verdict: 'not exercised' }]);
 });
 
