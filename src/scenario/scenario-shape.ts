@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DialectFile } from '../contract/dialect.ts';
 import { MAX_ITEMS, OutcomeDocument, RuleDocument, ScenarioDocument } from '../contract/scenario-document.ts';
 import { MAX_REPORTED, parseShape, READ_ONCE, type Issue } from '../contract/shape-issues.ts';
 
@@ -31,6 +32,21 @@ function readRule(input: unknown): RuleDocument {
 
 const itemsOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, MAX_ITEMS) : []);
 
+/** Whether a document that is not a scenario is a dialect, as probe writes one. */
+function isDialect(input: unknown): boolean {
+  const keys = typeof input === 'object' && input !== null ? Object.keys(input) : [];
+  return (
+    keys.every((key) => Object.hasOwn(DialectFile.shape, key)) &&
+    keys.some((key) => !Object.hasOwn(ScenarioDocument.shape, key))
+  );
+}
+
+const A_DIALECT: Issue = {
+  path: [],
+  message: 'is a dialect, not a scenario: use it with --dialect, or as the dialect of a scenario',
+  isUnknownKey: false,
+};
+
 /** A scenario document as far as it can be read, and what is wrong with its shape. */
 export function scenarioShape(input: unknown): {
   readonly document: ScenarioDocument;
@@ -38,6 +54,7 @@ export function scenarioShape(input: unknown): {
 } {
   const { value, issues } = parseShape(ScenarioDocument, input);
   if (value !== undefined) return { document: value, issues: [] };
+  if (isDialect(input)) return { document: {}, issues: [A_DIALECT] };
   // no mapping, or too large; or nothing beyond these issues would be reported
   if (issues[0]?.path.length === 0 || issues.length > MAX_REPORTED) return { document: {}, issues };
   const { outcomes, rules } = input as Readonly<Record<string, unknown>>;

@@ -82,6 +82,10 @@ testRows([
   ['settlement: fast', '1:13 settlement must be one of demo, instant, realistic, manual'],
   ['settlement: { IMP: [] }', '1:15 settlement.IMP is not known here (did you mean IMPS?)'],
   ['rate_limit: { max: 0, per: 1s }', '1:20 rate_limit.max must be at least 1'],
+  [
+    'description: of my service\nerrors: { body: plain }\nrate_limit: {}',
+    '1:1 is a dialect, not a scenario: use it with --dialect',
+  ],
   ['dialect: strickt', '1:10 dialect must be one of default'],
   ['dialect: { extends: x }', '1:21 dialect.extends must be one of default'],
   [
