@@ -40,7 +40,7 @@ test('an initiate debits the wallet and makes a payout that is PENDING, without 
   });
 });
 
-test('a reference that is sent again is told whether its values were the same', () => {
+test('the refusal of a repeated reference says whether its values were the same', () => {
   const world = inDialect({ same_body: 400 });
   world.pay('a');
   for (const [amount, values] of [[1, 'the same'] as const, [2, 'other'] as const]) {
