@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
 import { hasRedisServer } from './test/support/store/redis-server.ts';
 
-/** Compile clients of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
-const LONG_STORIES = 'test/{http/openapi/typed-client,docs/typescript-recipe}.test.ts';
+/** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
+const LONG_STORY = 'test/docs/typescript-recipe.test.ts';
 /** End nodes of a cluster and move its slots, and build another version of the program: only with TESTS=long. */
 const LONG_STORE_TESTS = 'test/log/valkey/{failover,rolling-upgrade}.test.ts';
 /** Those that need redis-server, where it is missing. */
@@ -22,7 +22,7 @@ const SETUP = {
 const ALL = {
   name: 'all',
   include: ['test/**/*.test.ts'],
-  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORIES, LONG_STORE_TESTS])],
+  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORY, LONG_STORE_TESTS])],
 };
 /** The stories that speak to a sandbox over HTTP are told once more, with worlds in a store: only with TESTS=long. */
 const STORED = {

@@ -7,7 +7,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type * as Library from '../../src/index.ts';
 import { ask, Program, startProgram } from '../support/program.ts';
-import { isLong } from '../support/size.ts';
 import { folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The files that `npm pack` puts into the package. */
@@ -186,40 +185,21 @@ test('TypeScript without support for `exports` finds the same types of matchers 
   expect(typesVersions).toEqual({ '*': { matchers, schema } });
 });
 
-const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5': 'typescript-5' } as const;
-
-/** A compiler, the type of the package, and its options. */
-type Project = readonly [compiler: keyof typeof COMPILERS, type: 'commonjs' | 'module', options: object];
-
-const PROJECTS: readonly Project[] = [['TypeScript 7', 'module', { module: 'nodenext' }]];
-
-/** With TESTS=long also these; TypeScript 5 resolves `commonjs` without the `exports`, all others as one of the above does. */
-const OTHER_PROJECTS: readonly Project[] = [
-  ['TypeScript 7', 'commonjs', { module: 'nodenext' }],
-  ['TypeScript 5', 'commonjs', { module: 'commonjs' }],
-  ['TypeScript 5', 'commonjs', { module: 'nodenext' }],
-  ['TypeScript 5', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
-  ['TypeScript 7', 'commonjs', { module: 'commonjs' }],
-  ['TypeScript 7', 'commonjs', { module: 'node16' }],
-  ['TypeScript 7', 'module', { module: 'node16' }],
-  ['TypeScript 7', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
-];
-
-const projects = isLong ? [...PROJECTS, ...OTHER_PROJECTS] : PROJECTS;
-
-test.each(projects)(
-  '%s in a %s project with %o accepts the types, and its output runs without any other package',
-  async (...row) => {
-    const [compiler, type, modules] = row;
-    const { folder } = installPackage();
-    const strictly = { strict: true, target: 'es2022', types: [], skipDefaultLibCheck: true };
-    const compilerOptions = { ...modules, ...strictly };
-    const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
-    write('package.json', JSON.stringify({ type }));
-    write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['right.ts', 'wrong.ts'] }));
-    write(
-      'right.ts',
-      `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
+/** Other compilers and kinds of modules: .ci/check-consumers. */
+test('a project in TypeScript accepts the types, and its output runs without any other package', async () => {
+  const { folder } = installPackage();
+  const compilerOptions = {
+    module: 'nodenext',
+    strict: true,
+    target: 'es2022',
+    types: [],
+    skipDefaultLibCheck: true,
+  };
+  const write = (file: string, text: string): void => writeFileSync(join(folder, file), text);
+  write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['right.ts', 'wrong.ts'] }));
+  write(
+    'right.ts',
+    `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
     import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
     async function main(): Promise<void> {
       const sandbox: Sandbox = await startSandbox({ settlement: 'manual', scenario: { rules: [] } });
@@ -236,22 +216,21 @@ test.each(projects)(
       await sandbox.close();
     }
     void main();`,
-    );
-    write(
-      'wrong.ts',
-      `import { startSandbox } from 'payout-sandbox';
+  );
+  write(
+    'wrong.ts',
+    `import { startSandbox } from 'payout-sandbox';
     void startSandbox({ settlement: 'never' });
     void startSandbox({ setlement: 'manual' });
     export const world = async (): Promise<string> => (await startSandbox()).world();
     export const paid = async () => (await startSandbox()).world().waitFor('order-1', 'DONE');`,
-    );
-    const tsc = resolve('node_modules', COMPILERS[compiler], 'bin/tsc');
-    const { stdout } = await new Program(process.execPath, [tsc, '-p', folder], {}).ended;
-    const errors = [...stdout.matchAll(/^(.*)\((\d+),\d+\): error/gm)].map(
-      ([, file, line]) => `${basename(file!)}:${line}`,
-    );
-    expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4', 'wrong.ts:5']);
-    const right = new Program(process.execPath, [join(folder, 'right.js')], {});
-    expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false UPI 3\n', stderr: '' });
-  },
-);
+  );
+  const tsc = resolve('node_modules/typescript/bin/tsc');
+  const { stdout } = await new Program(process.execPath, [tsc, '-p', folder], {}).ended;
+  const errors = [...stdout.matchAll(/^(.*)\((\d+),\d+\): error/gm)].map(
+    ([, file, line]) => `${basename(file!)}:${line}`,
+  );
+  expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4', 'wrong.ts:5']);
+  const right = new Program(process.execPath, [join(folder, 'right.js')], {});
+  expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false UPI 3\n', stderr: '' });
+});

@@ -19,7 +19,7 @@ async function project(): Promise<string> {
   cpSync(RECIPE, folder, { recursive: true });
   writeFileSync(join(folder, 'openapi.json'), (await node([resolve('dist/main.cjs'), 'openapi'])).output);
   const generated = await node([
-    `--import=${resolve('test/http/openapi/typescript-5.mjs')}`,
+    `--import=${resolve('test/docs/typescript-5.mjs')}`,
     resolve('node_modules/openapi-typescript/bin/cli.js'),
     join(folder, 'openapi.json'),
     `--output=${join(folder, 'sandbox-api.d.ts')}`,
@@ -30,7 +30,18 @@ async function project(): Promise<string> {
 
 const compiled = (folder: string) => node([resolve('node_modules/typescript/bin/tsc'), '-p', folder]);
 
-test('typescript.md: the suite compiles with generated types and passes, and a mode that does not exist is an error', async () => {
+/** Calls that the generated types refuse, one in each line from the third on. */
+const WRONG = `import createClient from 'openapi-fetch';
+const client = createClient<import('./sandbox-api.js').paths>({ baseUrl: '' });
+await client.GET('/payout/state', {});
+await client.GET('/_sandbox/transactions/{txn_id}', {});
+await client.POST('/_sandbox/rules', { body: { effect: { delay: 7 } } });
+await client.GET('/_sandbox/transactions', { params: { query: { cursor: 'next' } } });
+await client.GET('/_sandbox/requests', { params: { query: { limit: 2, order: 'oldes' } } });
+export {};
+`;
+
+test('typescript.md: the suite compiles with generated types and passes, and what the interface refuses is an error', async () => {
   const folder = await project();
   expect(await compiled(folder)).toEqual({ code: 0, output: '' });
   const vitest = resolve('node_modules/vitest/vitest.mjs');
@@ -40,9 +51,16 @@ test('typescript.md: the suite compiles with generated types and passes, and a m
   });
 
   const file = join(folder, 'payouts.test.ts');
-  writeFileSync(file, readFileSync(file, 'utf8').replace("'IMPS'", "'SWIFT'"));
-  expect(await compiled(folder)).toEqual({
-    code: 1,
-    output: expect.stringMatching(/^\S*payouts\.test\.ts\(\d+,\d+\): error TS2322: .*SWIFT/),
-  });
+  const suite = readFileSync(file, 'utf8').replace("'IMPS'", "'SWIFT'").replace('50_000', "'50000.00'");
+  writeFileSync(file, suite);
+  writeFileSync(join(folder, 'wrong.ts'), WRONG);
+  const { output } = await compiled(folder);
+  const errors = [...output.matchAll(/(\w+(?:\.test)?\.ts)\((\d+),\d+\): error/g)].map(
+    ([, name, line]) => `${name}:${line}`,
+  );
+  const linesOf = (text: string): string[] => text.split('\n');
+  const inSuite = ["'50000.00'", "'SWIFT'"].map(
+    (wrong) => `payouts.test.ts:${linesOf(suite).findIndex((line) => line.includes(wrong)) + 1}`,
+  );
+  expect(errors).toEqual([...inSuite, ...[3, 4, 5, 6, 7].map((line) => `wrong.ts:${line}`)]);
 });
