@@ -1,24 +1,48 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { connectSandbox } from '../../src/index.ts';
+import { connectSandbox, type World } from '../../src/index.ts';
 import { allThatComes, MEBIBYTE, startTarget, type Target } from './support/attack/attack-target.ts';
 import { payRequest, rawRequest } from '../support/http/raw-socket.ts';
-import { PAYOUT } from '../support/sandbox.ts';
 
 const EVENTUALLY = { timeout: 120_000, interval: 20 };
-const QUIET = { LOG_LEVEL: 'warn' }; // a flood of log lines is the story of another test
 const AUTHORIZATION = { authorization: 'Bearer sk_test_flood' };
 const JSON_BODY = { ...AUTHORIZATION, 'content-type': 'application/json' };
 
 const times = <T>(count: number, make: (nth: number) => T): T[] =>
   Array.from({ length: count }, (_, nth) => make(nth));
 
-const initiate = (change: object): Buffer => payRequest('sk_test_flood', change);
+const BALANCE = rawRequest('GET /client/fetchbalance', AUTHORIZATION);
+const MANY = BALANCE.toString().repeat(5000);
+
+const worldOf = ({ url }: Target): World => connectSandbox({ url }).world('sk_test_flood');
+
+/** The header with which the last of so many pipelined requests ends its connection. */
+const closesLast = (nth: number, count: number): { readonly connection?: string } =>
+  nth === count - 1 ? { connection: 'close' } : {};
+
+/** Sends pipelined requests, and reads their responses. @returns how many have such a head */
+async function answersTo(
+  { open }: Target,
+  requests: readonly Buffer[],
+  head: RegExp = /HTTP\/1\.1 200 OK/,
+): Promise<number> {
+  const socket = open();
+  socket.write(Buffer.concat(requests));
+  const answers = (await allThatComes(socket, 'pipelined requests')).toString('latin1');
+  return answers.split(head).length - 1;
+}
 
 /** Waits until all that was sent has been taken in, or its connection was ended. */
-const untilTaken = async (isTaken: () => boolean): Promise<void> => {
+const untilTaken = async (_target: Target, isTaken: () => boolean): Promise<void> => {
   await expect.poll(isTaken, EVENTUALLY).toBe(true);
 };
+
+/** Waits until no more than the limit of connections are left. */
+const atMost =
+  (limit: number) =>
+  async ({ connections }: Target): Promise<void> => {
+    await expect.poll(connections, EVENTUALLY).toBeLessThanOrEqual(limit);
+  };
 
 /** Connections on which something was sent, and nothing is ever read. */
 const thatNeverRead = ({ open }: Target, count: number, bytes: (nth: number) => Buffer | string): Socket[] =>
@@ -30,31 +54,33 @@ const thatNeverRead = ({ open }: Target, count: number, bytes: (nth: number) => 
   });
 
 /**
- * Attacks twice, so that nothing of the first time is kept. The honest are served while it lasts, and no connection is left.
+ * Attacks a new target twice, so that nothing of the first time is kept. The honest are served while it lasts, and no connection is left.
  *
+ * @param settings of the target; without a log, since a flood of log lines is the story of another test
  * @param holds what is true while it lasts; its argument says whether everything sent has been accepted or refused
  * @param rounds once is enough for an attack of half a minute that leaves hardly anything to keep
  * @returns how many MiB of memory the process took at most, beside what it takes when idle
  */
 async function peakOf(
-  target: Target,
-  attack: () => Socket[] | Promise<Socket[]>,
-  holds: (isTaken: () => boolean) => Promise<unknown> = () => Promise.resolve(),
+  settings: Readonly<Record<string, string>>,
+  attack: (target: Target) => readonly Socket[] | Promise<readonly Socket[]>,
+  holds: (target: Target, isTaken: () => boolean) => Promise<unknown> = () => Promise.resolve(),
   rounds = 2,
 ): Promise<number> {
+  const target = await startTarget({ LOG_LEVEL: 'warn', ...settings });
   const idle = target.memory();
   let peak = 0;
   const look = (): void => {
     peak = Math.max(peak, target.memory() - idle);
   };
   for (let round = 0; round < rounds; round += 1) {
-    const sockets = await attack();
+    const sockets = await attack(target);
     const isTaken = (): boolean => sockets.every((socket) => socket.destroyed || socket.writableLength === 0);
     for (let nth = 0; nth < 5; nth += 1) {
       await target.honest.isServed();
       look();
     }
-    await holds(isTaken);
+    await holds(target, isTaken);
     look();
     for (const socket of sockets) socket.destroy();
     await expect.poll(target.connections, EVENTUALLY).toBeLessThan(20); // those of the honest
@@ -66,57 +92,42 @@ async function peakOf(
 }
 
 test('a connection beyond the bound ends the one that was idle longest, and is served', async () => {
-  const target = await startTarget({ ...QUIET, SANDBOX_MAX_CONNECTIONS: '200' });
-  const peak = await peakOf(
-    target,
-    () => times(2000, () => target.open()),
-    async () => {
-      await expect.poll(target.connections, EVENTUALLY).toBeLessThanOrEqual(200);
-    },
-  );
+  const attack = ({ open }: Target) => times(2000, () => open());
+  const peak = await peakOf({ SANDBOX_MAX_CONNECTIONS: '200' }, attack, atMost(200));
   expect(peak).toBeLessThan(100);
 });
 
 test('the largest headers and bodies on all connections stay within the stated memory', async () => {
-  const target = await startTarget({ ...QUIET, SANDBOX_MAX_CONNECTIONS: '500' });
   const head = rawRequest('POST /payout/initiate', {
     ...JSON_BODY,
     'x-long': 'x'.repeat(15_000),
     'content-length': '65536',
   });
-  const peak = await peakOf(
-    target,
-    () => thatNeverRead(target, 800, () => Buffer.concat([head, Buffer.alloc(65_000, ' ')])),
-    async () => {
-      await expect.poll(target.connections, EVENTUALLY).toBeLessThanOrEqual(500);
-    },
-  );
+  const asked = Buffer.concat([head, Buffer.alloc(65_000, ' ')]);
+  const attack = (target: Target) => thatNeverRead(target, 800, () => asked);
+  const peak = await peakOf({ SANDBOX_MAX_CONNECTIONS: '500' }, attack, atMost(500));
   expect(peak).toBeLessThan(200); // 96 KiB for each, and what the engine keeps for later
 });
 
 test('bodies in chunks of one byte take no more memory than other bodies', async () => {
-  const target = await startTarget(QUIET);
   const head = rawRequest('POST /payout/initiate', { ...JSON_BODY, 'transfer-encoding': 'chunked' });
   const chunks = '1\r\n \r\n'.repeat(60_000);
-  const peak = await peakOf(target, () => thatNeverRead(target, 60, () => head + chunks));
+  const peak = await peakOf({}, (target) => thatNeverRead(target, 60, () => head + chunks));
   expect(peak).toBeLessThan(200);
 });
 
 test('bodies that are too large, or never end, are not kept', async () => {
-  const target = await startTarget(QUIET);
   const endless = rawRequest('PUT /_sandbox/state', { ...JSON_BODY, 'transfer-encoding': 'chunked' });
-  const giant = rawRequest('PUT /_sandbox/state', { ...JSON_BODY, 'content-length': String(200 * MEBIBYTE) });
-  const large = rawRequest('POST /payout/initiate', {
-    ...JSON_BODY,
-    'content-length': String(200 * MEBIBYTE),
-  });
+  const long = { ...JSON_BODY, 'content-length': String(200 * MEBIBYTE) };
+  const giant = rawRequest('PUT /_sandbox/state', long);
+  const large = rawRequest('POST /payout/initiate', long);
   const mebibyte = Buffer.alloc(MEBIBYTE, '[');
   const chunk = Buffer.concat([Buffer.from('100000\r\n'), mebibyte, Buffer.from('\r\n')]);
   const peak = await peakOf(
-    target,
-    () =>
+    {},
+    ({ open }) =>
       times(9, (nth) => {
-        const socket = target.open();
+        const socket = open();
         socket.resume().write([endless, giant, large][nth % 3]!);
         for (let sent = 0; sent < 120; sent += 1) socket.write(nth % 3 === 0 ? chunk : mebibyte);
         return socket;
@@ -127,16 +138,15 @@ test('bodies that are too large, or never end, are not kept', async () => {
 });
 
 test('objects and lists of millions of items are refused without harm', async () => {
-  const target = await startTarget(QUIET);
-  const headers = JSON_BODY;
   const bodies = [
     `{${times(1_000_000, (nth) => `"key-${nth}":0`).join(',')}}`,
     `[${times(6_000_000, () => '[]').join(',')}]`,
     `[${times(2_000_000, (nth) => `{"${nth}":0}`).join(',')}]`,
   ];
-  const peak = await peakOf(target, async () => {
+  const peak = await peakOf({}, async ({ url }) => {
     for (const body of bodies) {
-      const { status } = await fetch(`${target.url}/_sandbox/state`, { method: 'PUT', headers, body });
+      const put = { method: 'PUT', headers: JSON_BODY, body };
+      const { status } = await fetch(`${url}/_sandbox/state`, put);
       expect([400, 422]).toContain(status);
     }
     return [];
@@ -145,94 +155,66 @@ test('objects and lists of millions of items are refused without harm', async ()
 });
 
 test('thousands of pipelined requests get their responses, also when some clients never read their responses', async () => {
-  const target = await startTarget(QUIET);
-  const asked = rawRequest('GET /client/fetchbalance', AUTHORIZATION);
-  const peak = await peakOf(target, async () => {
-    const reader = target.open();
-    reader.write(
-      Buffer.concat([
-        ...times(4999, () => asked),
-        rawRequest('GET /client/fetchbalance', { ...AUTHORIZATION, connection: 'close' }),
-      ]),
-    );
-    const answers = (await allThatComes(reader, 'five thousand requests')).toString('latin1');
-    expect(answers.split('HTTP/1.1 200 OK')).toHaveLength(5001);
-    return thatNeverRead(target, 20, () => asked.toString().repeat(5000));
+  const asked = times(5000, (nth) =>
+    rawRequest('GET /client/fetchbalance', { ...AUTHORIZATION, ...closesLast(nth, 5000) }),
+  );
+  const peak = await peakOf({}, async (target) => {
+    expect(await answersTo(target, asked)).toBe(5000);
+    return thatNeverRead(target, 20, () => MANY);
   });
   expect(peak).toBeLessThan(400);
 });
 
 test('as many on hundreds of connections do not end a process with a small heap', async () => {
-  const target = await startTarget({ ...QUIET, NODE_OPTIONS: '--max-old-space-size=512' });
-  const asked = rawRequest('GET /client/fetchbalance', AUTHORIZATION).toString().repeat(5000);
-  const peak = await peakOf(target, () => thatNeverRead(target, 300, () => asked), undefined, 1);
+  const attack = (target: Target) => thatNeverRead(target, 300, () => MANY);
+  const peak = await peakOf({ NODE_OPTIONS: '--max-old-space-size=512' }, attack, undefined, 1);
   expect(peak).toBeLessThan(400);
 });
 
 test('thousands of hanging requests, on many connections and on few, stay within the stated memory', async () => {
-  const target = await startTarget({ ...QUIET, SANDBOX_MAX_CONNECTIONS: '500' });
-  await connectSandbox({ url: target.url })
-    .world('sk_test_flood')
-    .rule({ effect: { fault: 'hang' } });
-  const asked = rawRequest('GET /client/fetchbalance', AUTHORIZATION);
-  const peak = await peakOf(
-    target,
-    () => [
-      ...thatNeverRead(target, 800, () => asked),
-      ...thatNeverRead(target, 10, () => asked.toString().repeat(20_000)),
-    ],
-    untilTaken,
-  );
+  const attack = async (target: Target) => {
+    await worldOf(target).rule({ name: 'hung', effect: { fault: 'hang' } });
+    const onMany = thatNeverRead(target, 800, () => BALANCE);
+    return onMany.concat(thatNeverRead(target, 10, () => MANY.repeat(4)));
+  };
+  const peak = await peakOf({ SANDBOX_MAX_CONNECTIONS: '500' }, attack, untilTaken);
   expect(peak).toBeLessThan(700);
 });
 
 test('clients that never read long responses are cut off at the limit for unread responses', async () => {
-  const target = await startTarget(QUIET);
-  const world = connectSandbox({ url: target.url }).world('sk_test_flood');
   const body = 'x'.repeat(50_000);
-  for (let nth = 0; nth < 30; nth += 1)
-    await world.rule({ match: { client_ref_id: 'never' }, effect: { respond: { status: 200, body } } });
-  for (let nth = 0; nth < 70; nth += 1) {
-    await fetch(`${target.url}/payout/initiate`, {
-      method: 'POST',
-      headers: JSON_BODY,
-      body: JSON.stringify({ ...PAYOUT, client_ref_id: `order-${nth}`, remarks: body }),
-    });
-  }
+  const rule = { match: { client_ref_id: 'never' }, effect: { respond: { status: 200, body } } };
   const paths = ['requests?limit=1000', 'state', 'rules', 'events'];
   const asked = paths.map((path) => rawRequest(`GET /_sandbox/${path}`, AUTHORIZATION).toString());
-  const peak = await peakOf(target, () => thatNeverRead(target, 300, (nth) => asked[nth % 4]!.repeat(200)));
+  const peak = await peakOf({}, async (target) => {
+    const world = worldOf(target);
+    for (let nth = 0; nth < 30; nth += 1) await world.rule({ name: `r${nth}`, ...rule });
+    for (let nth = 0; nth < 70; nth += 1) await world.pay({ client_ref_id: `order-${nth}`, remarks: body });
+    return thatNeverRead(target, 300, (nth) => asked[nth % 4]!.repeat(200));
+  });
   expect(peak).toBeLessThan(1000);
 });
 
 test('a hundred thousand different keys never make more worlds than the bound', async () => {
-  const target = await startTarget({ ...QUIET, SANDBOX_MAX_WORLDS: '1000' });
   const KEYS = 50_000; // and as many in the second round
   const AT_ONCE = 500; // fewer than the worlds: the honest one is never the idlest
   let made = 0;
-  const batch = async (): Promise<void> => {
-    const socket = target.open();
-    const requests = times(AT_ONCE, (nth) => {
-      made += 1;
-      const authorization = `Bearer sk_test_invented_${made}`;
-      return rawRequest(
-        'GET /client/fetchbalance',
-        nth === AT_ONCE - 1 ? { authorization, connection: 'close' } : { authorization },
-      );
-    });
-    socket.write(Buffer.concat(requests));
-    const answers = (await allThatComes(socket, 'a thousand keys')).toString('latin1');
-    expect(answers.split('HTTP/1.1 200 OK')).toHaveLength(AT_ONCE + 1);
-    await target.honest.isServed();
+  const asked = (nth: number): Buffer => {
+    made += 1;
+    const headers = { authorization: `Bearer sk_test_invented_${made}`, ...closesLast(nth, AT_ONCE) };
+    return rawRequest('GET /client/fetchbalance', headers);
   };
   const peak = await peakOf(
-    target,
-    async () => {
-      for (let nth = 0; nth < KEYS / AT_ONCE; nth += 1) await batch();
+    { SANDBOX_MAX_WORLDS: '1000' },
+    async (target) => {
+      for (let nth = 0; nth < KEYS / AT_ONCE; nth += 1) {
+        expect(await answersTo(target, times(AT_ONCE, asked))).toBe(AT_ONCE);
+        await target.honest.isServed();
+      }
       return [];
     },
-    async () => {
-      const metrics = await (await fetch(`${target.url}/_sandbox/metrics`)).text();
+    async ({ url }) => {
+      const metrics = await (await fetch(`${url}/_sandbox/metrics`)).text();
       expect(Number(/^payout_sandbox_worlds (\d+)$/m.exec(metrics)![1])).toBeLessThanOrEqual(1000);
     },
   );
@@ -252,34 +234,30 @@ test.each<[string, number, (nth: number) => { key: string; change: object }]>([
     (nth) => ({ key: `sk_test_one_of_${nth % 80}`, change: { beneficiary_name: 'ख'.repeat(100) } }),
   ],
 ])('with the default settings, %s do not end a process with a small heap', async (_what, count, made) => {
-  const target = await startTarget({ ...QUIET, NODE_OPTIONS: '--max-old-space-size=96' });
+  const target = await startTarget({ LOG_LEVEL: 'warn', NODE_OPTIONS: '--max-old-space-size=96' });
   const AT_ONCE = 100;
   for (let sent = 0; sent < count; sent += AT_ONCE) {
     const requests = times(AT_ONCE, (nth) => {
       const { key, change } = made(sent + nth);
-      const last = nth === AT_ONCE - 1 ? { connection: 'close' } : {};
-      return payRequest(key, { client_ref_id: `p${sent + nth}`, amount: 1, ...change }, last);
+      const payout = { client_ref_id: `p${sent + nth}`, amount: 1, ...change };
+      return payRequest(key, payout, closesLast(nth, AT_ONCE));
     });
-    const socket = target.open();
-    socket.write(Buffer.concat(requests));
-    const answers = (await allThatComes(socket, 'a flood')).toString('latin1');
-    expect(answers.split(/HTTP\/1\.1 (?:200|500) /)).toHaveLength(AT_ONCE + 1);
+    expect(await answersTo(target, requests, /HTTP\/1\.1 (?:200|500) /)).toBe(AT_ONCE);
   }
   await target.stop();
 });
 
 test('clients that disconnect in the middle of a request or a response leave nothing behind', async () => {
-  const target = await startTarget(QUIET);
-  const asked = initiate({ client_ref_id: 'half', amount: 1 });
-  const peak = await peakOf(target, async () => {
+  const asked = payRequest('sk_test_flood', { client_ref_id: 'half', amount: 1 });
+  const peak = await peakOf({}, async ({ open, honest }) => {
     for (let nth = 0; nth < 20; nth += 1) {
-      const sockets = times(100, () => target.open());
+      const sockets = times(100, () => open());
       for (const [at, socket] of sockets.entries()) {
         socket.write(asked.subarray(0, Math.ceil((asked.length * (at + 1)) / 100)));
         if (at % 2 === 0) socket.end();
         else socket.resetAndDestroy();
       }
-      await target.honest.isServed();
+      await honest.isServed();
     }
     return [];
   });
@@ -287,13 +265,12 @@ test('clients that disconnect in the middle of a request or a response leave not
 });
 
 test('connections that send slowly or nothing are closed within the time limit of a request', async () => {
-  const target = await startTarget(QUIET);
-  const asked = initiate({ client_ref_id: 'slow' });
+  const asked = payRequest('sk_test_flood', { client_ref_id: 'slow' });
   const bodyAt = asked.indexOf('\r\n\r\n') + 4;
-  const attack = async (): Promise<Socket[]> => {
-    const silent = times(50, () => target.open());
+  const attack = async ({ open, honest }: Target): Promise<Socket[]> => {
+    const silent = times(50, () => open());
     const slow = times(50, (nth) => {
-      const socket = target.open();
+      const socket = open();
       let sent = nth % 2 === 0 ? 0 : bodyAt;
       socket.write(asked.subarray(0, sent));
       const drip = setInterval(() => {
@@ -303,11 +280,11 @@ test('connections that send slowly or nothing are closed within the time limit o
       socket.once('close', () => clearInterval(drip));
       return socket;
     });
-    const served = target.honest.isServed();
+    const served = honest.isServed();
     await Promise.all([...silent, ...slow].map((socket) => allThatComes(socket, 'a slow sender')));
     await served;
     return [];
   };
-  const peak = await peakOf(target, attack, undefined, 1);
+  const peak = await peakOf({}, attack, undefined, 1);
   expect(peak).toBeLessThan(100);
 });
