@@ -1,20 +1,12 @@
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { connectSandbox, startSandbox } from '../../src/index.ts';
-import { linesOf, MAIN, Program, runInProcess, serveInProcess } from '../support/program.ts';
+import { linesOf, runInProcess, serveInProcess } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { resealed } from '../support/world/snapshot-lines.ts';
-import { fileWith, keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, keptWorlds } from '../support/temporary-folder.ts';
 
 const KEYS = ['sk_test_one', 'sk_test_other'];
 
@@ -132,32 +124,3 @@ const keptIds = (): readonly string[] =>
 
 const copiesOf = (file: string): readonly string[] =>
   readdirSync(dirname(file)).filter((name) => /^sandbox\.state\.damaged-\d+$/.test(name));
-
-/** The command, subject to file permissions even when the tests run as root. */
-// cspell:ignore setpriv
-const withoutRights = (...command: readonly string[]): readonly [string, ...string[]] =>
-  process.getuid?.() === 0
-    ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search', ...command]
-    : [command[0]!, ...command.slice(1)];
-
-test.each<[string, RegExp, { readonly file: number; readonly folder: number }]>([
-  ['file may not be read', /cannot be read \(permission denied\)/, { file: 0o000, folder: 0o777 }],
-  ['folder may not be written', /cannot be written \(permission denied\)/, { file: 0o644, folder: 0o555 }],
-])(
-  'a start whose state %s stops with exit code 2 and one line, and the file is unchanged',
-  async (_what, message, modes) => {
-    const folder = temporaryFolder();
-    const file = join(folder, 'sandbox.state');
-    writeFileSync(file, whole);
-    chmodSync(file, modes.file);
-    chmodSync(folder, modes.folder);
-    const [command, ...args] = withoutRights(process.execPath, MAIN, '--state', file);
-    const { code, stdout, stderr } = await new Program(command, args, {}).ended;
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^payout-sandbox: the state file \S+sandbox\.state [^\n]+\n$/);
-    expect(stderr).toMatch(message);
-    chmodSync(folder, 0o700);
-    chmodSync(file, 0o600);
-    expect(readFileSync(file)).toEqual(whole);
-  },
-);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { clientOf, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientOf, type Client } from '../../support/sandbox.ts';
 import { serverFor } from '../../support/server.ts';
 import { linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 
@@ -33,20 +33,17 @@ async function snapshotWith({ world }: Client, items: readonly object[]): Promis
   return resealed(`${lines.join('\n')}\n`);
 }
 
-const putState = (client: Client, body: string): Promise<Seen> =>
-  client.send('PUT', '/_sandbox/state', { headers: { 'content-type': 'application/x-ndjson' }, body });
-
-test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, number]>([
-  ['the first list of scenarios', async (client) => () => ask(client, 'GET', '/scenarios'), 200, 20],
-  ['the first OpenAPI document', async (client) => () => ask(client, 'GET', '/openapi.json'), 200, 30],
+test.each<[string, (client: Client) => Promise<() => Promise<unknown>>, number]>([
+  ['the first list of scenarios', async (client) => () => ask(client, 'GET', '/scenarios'), 20],
+  ['the first OpenAPI document', async (client) => () => ask(client, 'GET', '/openapi.json'), 30],
   [
     'a snapshot with 30 long overrides',
     async (client) => {
       const items = many(30, (nth) => ({ rule: longRule(nth) }));
       const text = await snapshotWith(client, items);
-      return () => putState(client, text);
+      const headers = { 'content-type': 'application/x-ndjson' };
+      return () => client.send('PUT', '/_sandbox/state', { headers, body: text });
     },
-    200,
     2,
   ],
   [
@@ -54,20 +51,16 @@ test.each<[string, (client: Client) => Promise<() => Promise<Seen>>, number, num
     async ({ world }) => {
       const sandbox = connectSandbox({ url: world.url, adminToken: ADMIN_TOKEN });
       await Promise.all(many(250, (nth) => clientOf(sandbox.world(`sk_test_${nth}`)).balance()));
-      return async () => {
-        expect(await sandbox.worlds()).toHaveLength(250);
-        return { status: 200 } as Seen;
-      };
+      return async () => ({ status: (await sandbox.worlds()).length === 250 ? 200 : 500 });
     },
-    200,
     3,
   ],
-])('other requests can run during %s', async (_what, prepare, status, turns) => {
+])('other requests can run during %s', async (_what, prepare, turns) => {
   const clock = new CountingClock();
   const { sandbox } = await serverFor({ adminToken: ADMIN_TOKEN }, clock);
   const client = clientOf(sandbox.world());
   const send = await prepare(client);
   const before = clock.turns;
-  expect((await send()).status).toBe(status);
+  expect(await send()).toMatchObject({ status: 200 });
   expect(clock.turns - before).toBeGreaterThanOrEqual(turns);
 });
