@@ -1,4 +1,4 @@
-import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import { Agent, request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { PAYOUT } from '../sandbox.ts';
 
@@ -50,6 +50,22 @@ const fetchClient: HttpClient = {
 const headersOf = (headers: IncomingHttpHeaders): Headers =>
   new Headers(Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]));
 
+/** Sends a request with `node:http`, and reads its whole response. */
+export const sendBy = (url: string, options: RequestOptions, body?: string): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const failed = (error: Error): void => resolve({ error: codeOf(error) });
+    const sent = request(url, options);
+    sent.on('error', failed).on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('error', failed);
+      response.on('end', () => {
+        resolve({ status: response.statusCode!, headers: headersOf(response.headers), text });
+      });
+    });
+    sent.end(body);
+  });
+
 /** `node:http`, on which axios, got and others are built. */
 const nodeClient = (keepAlive: boolean): HttpClient => ({
   name: keepAlive ? 'node:http with keep-alive' : 'node:http',
@@ -57,19 +73,7 @@ const nodeClient = (keepAlive: boolean): HttpClient => ({
     const { body, ...options } = initiateOf(apiKey, change, leave);
     const agent = new Agent({ keepAlive });
     onTestFinished(() => agent.destroy());
-    return new Promise((resolve) => {
-      const failed = (error: Error): void => resolve({ error: codeOf(error) });
-      const sent = request(`${url}/payout/initiate`, { ...options, agent });
-      sent.on('error', failed).on('response', (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('error', failed);
-        response.on('end', () => {
-          resolve({ status: response.statusCode!, headers: headersOf(response.headers), text });
-        });
-      });
-      sent.end(body);
-    });
+    return sendBy(`${url}/payout/initiate`, { ...options, agent }, body);
   },
 });
 
