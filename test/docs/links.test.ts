@@ -57,12 +57,6 @@ test('every page of the documentation can be reached from the README in two clic
   expect(DOCS.filter((page) => !reached.has(page))).toEqual([]);
 });
 
-test('docs/README.md lists every page of its folder', () => {
-  const listed = new Set(linksOf('docs/README.md').map(({ path }) => path));
-  const pages = DOCS.filter((page) => dirname(page) === 'docs' && page !== 'docs/README.md');
-  expect(pages.filter((page) => !listed.has(page))).toEqual([]);
-});
-
 test('the README has at most 120 lines', () => {
   expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { anchorOf } from '../support/markdown.ts';
@@ -43,6 +43,13 @@ function withNavigation(page: string): string {
   const body = isLong ? text.replace('\n\n', `\n\n${filled(`On this page: ${contents}`)}\n\n`) : text;
   return `${body}\n---\n\n${filled(links)}\n`;
 }
+
+test('the tables of docs/README.md and of the overviews below it list every page', () => {
+  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name));
+  expect(ORDER.toSorted()).toEqual(pages.toSorted());
+});
 
 test.each(ORDER)('%s has a table of contents if it is long, and links to its neighbours', async (page) => {
   await expect(withNavigation(page)).toMatchFileSnapshot(join('../..', page));

@@ -99,11 +99,8 @@ test('docs/scenarios.md lists every value of the request that a response can con
   expect(new Set(names)).toEqual(new Set(TEMPLATE_NAMES));
 });
 
-test('the README has the number of built-in scenarios', () => {
+test('the README has the numbers of built-in scenarios and magic beneficiaries', () => {
   const files = readdirSync(new URL('../../fixtures/scenarios', import.meta.url));
   expect(README).toContain(`${files.length} come with the sandbox`);
-});
-
-test('the README has the number of magic beneficiaries', () => {
   expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
 });
