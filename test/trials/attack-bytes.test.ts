@@ -4,7 +4,7 @@ import { hostileBytes, type HostileBytes } from './support/attack/hostile-bytes.
 import { attackWith, checked } from './support/attack/random-attack.ts';
 import { answersIn } from '../support/http/http-responses.ts';
 import { expectMoneyHolds } from './support/money-of-worlds.ts';
-import { expectAnyShape, publishedCalls, type PublishedCall } from './support/published-shapes.ts';
+import { expectPublished, publishedCalls, type PublishedCall } from './support/published-shapes.ts';
 
 /** Writes the bytes, and ends the connection once the sandbox has had its turn with them. */
 async function statusesOf(
@@ -22,7 +22,8 @@ async function statusesOf(
   const bytes = await came;
   return checked(sent, bytes, () => {
     const answers = answersIn(bytes, true, hasHead);
-    for (const answer of answers) expectAnyShape(answer, calls);
+    // the response to a HEAD has no body
+    for (const answer of answers) if (answer.body !== '') expectPublished(answer, calls);
     return answers.map(({ status }) => status);
   });
 }

@@ -36,7 +36,7 @@ async function statusOf(
   if (answer === undefined || more.length > 0)
     throw new Error(`not one response: ${bytes.toString('latin1', 0, 500)}`);
   return checked(request.bytes, bytes, () => {
-    expectPublished(answer, request.call);
+    expectPublished(answer, [request.call]);
     return answer.status;
   });
 }

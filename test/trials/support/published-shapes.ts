@@ -38,37 +38,24 @@ export async function publishedCalls(url: string): Promise<readonly PublishedCal
 const isJson = ({ headers }: HttpResponse): boolean =>
   /^application\/json\b/.test(headers['content-type'] ?? '');
 
-/** Checks an error against the catalogue. */
-function expectRefusal({ status, body }: HttpResponse): void {
-  const { code } = ErrorResponse.parse(JSON.parse(body));
-  expect(Object.keys(REFUSALS)).toContain(code);
-  expect(REFUSALS[code as keyof typeof REFUSALS].status).toBe(status);
-}
-
-/** Fails for an internal error: a 5xx that comes from neither a rule nor a limit. */
-function expectNoFault({ status, headers, body }: HttpResponse): void {
+/** Fails for an internal error, and for a response that none of these operations publishes. */
+export function expectPublished(answer: HttpResponse, calls: readonly PublishedCall[]): void {
+  const { status, headers, body } = answer;
   const isOrdered = 'x-sandbox-rule' in headers || 'x-sandbox-limit' in headers;
   if (status >= 500 && !isOrdered) expect.fail(`a fault of the sandbox: ${status} ${body.slice(0, 500)}`);
-}
-
-/** Fails for a response that this operation does not publish. */
-export function expectPublished(answer: HttpResponse, call: PublishedCall): void {
-  expectNoFault(answer);
-  if ('x-sandbox-rule' in answer.headers) return; // a rule may answer anything
-  if (answer.status === 308 && answer.headers['location'] === '../docs') return; // a slash after the page's path
-  const shape = call.answers.get(answer.status);
-  if (answer.status >= 400) return expectRefusal(answer);
-  if (shape === undefined) expect.fail(`${call.method} ${call.path} never answers ${answer.status}`);
-  if (shape !== null) shape.parse(JSON.parse(answer.body));
-}
-
-/** Fails for a response that no operation publishes. */
-export function expectAnyShape(answer: HttpResponse, calls: readonly PublishedCall[]): void {
-  expectNoFault(answer);
-  if ('x-sandbox-rule' in answer.headers || answer.body === '') return;
-  if (answer.status >= 400) return expectRefusal(answer);
-  if (!isJson(answer)) return;
-  const body: unknown = JSON.parse(answer.body);
-  const fits = calls.some(({ answers }) => answers.get(answer.status)?.safeParse(body).success ?? false);
-  if (!fits) expect.fail(`no call answers ${answer.status} ${answer.body.slice(0, 500)}`);
+  if ('x-sandbox-rule' in headers) return; // a rule may answer anything
+  if (status === 308 && headers['location'] === '../docs') return; // a slash after the page's path
+  if (status >= 400) {
+    const { code } = ErrorResponse.parse(JSON.parse(body));
+    expect(REFUSALS).toMatchObject({ [code]: { status } });
+    return;
+  }
+  const isPublished = calls.some(({ answers }) => {
+    const shape = answers.get(status);
+    return isJson(answer) ? shape?.safeParse(JSON.parse(body)).success : shape === null;
+  });
+  if (!isPublished) {
+    const paths = calls.map(({ method, path }) => `${method} ${path}`).join(', ');
+    expect.fail(`never a response of ${paths}: ${status} ${body.slice(0, 500)}`);
+  }
 }
