@@ -77,9 +77,10 @@ test('the snippets of docs/library.md run unchanged, and the error that it shows
   const text = page('library.md');
   const [start, proof] = [...text.matchAll(/```js\n(.*?)```/gs)].map(([, snippet]) => snippet!);
   const run = (snippet: string) => new Program(process.execPath, ['--input-type=module', '-e', snippet], {});
-  expect(await run(start!).ended).toMatchObject({ code: 0, stdout: '0 1000500\n', stderr: '' });
+  const [started, proved] = [run(start!).ended, run(proof!).ended];
+  expect(await started).toMatchObject({ code: 0, stdout: '0 1000500\n', stderr: '' });
   const [, shown] = /```\n(ExpectationError: .*?)```/s.exec(text)!;
-  const { code, stderr } = await run(proof!).ended;
+  const { code, stderr } = await proved;
   expect({ code, shown: stderr.slice(0, shown!.length) }).toEqual({ code: 0, shown });
   expect(stderr.slice(shown!.length)).toMatch(/^ {4}at file:.*\[eval1\]:12:\d+/);
 });

@@ -11,6 +11,7 @@ import { hasCurl } from '../support/paying-command.ts';
 import { ask, paste, Program, serveInProcess, startProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 import { projectFolder, temporaryFolder } from '../support/temporary-folder.ts';
+import { testRows } from '../support/test-rows.ts';
 
 /** Runs the commands of docs/recipes that need only Node.js, curl and Python. */
 
@@ -188,13 +189,9 @@ test.skipIf(!hasPython)(
   },
 );
 
-test.each(['python/sandbox_world.py', 'go/world_test.go', 'java/SandboxWorld.java'])(
-  '%s asks for the verdict on a client that sends no more',
-  (file) => {
-    const text = textOf(file);
-    expect(text).toMatch(/\/referee\?(format=text&)?ended=true/);
-    expect(text).not.toMatch(/\binstead\b/); // its name before it was `fix`
-  },
+testRows(['python/sandbox_world.py', 'go/world_test.go', 'java/SandboxWorld.java'])(
+  'a recipe without the library asks for the verdict on a client that sends no more',
+  (file) => expect(textOf(file)).toMatch(/\/referee\?(format=text&)?ended=true/),
 );
 
 test.each(isLong ? ['load-testing.md'] : [])(

@@ -47,13 +47,13 @@ test.each<[string, (client: Client) => Promise<() => Promise<unknown>>, number]>
     2,
   ],
   [
-    'a list of 250 worlds',
+    'a list of 120 worlds',
     async ({ world }) => {
       const sandbox = connectSandbox({ url: world.url, adminToken: ADMIN_TOKEN });
-      await Promise.all(many(250, (nth) => clientOf(sandbox.world(`sk_test_${nth}`)).balance()));
-      return async () => ({ status: (await sandbox.worlds()).length === 250 ? 200 : 500 });
+      await Promise.all(many(120, (nth) => clientOf(sandbox.world(`sk_test_${nth}`)).balance()));
+      return async () => ({ status: (await sandbox.worlds()).length === 120 ? 200 : 500 });
     },
-    3,
+    2,
   ],
 ])('other requests can run during %s', async (_what, prepare, turns) => {
   const clock = new CountingClock();

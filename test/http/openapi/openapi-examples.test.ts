@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox, type World } from '../../../src/index.ts';
+import { startSandbox } from '../../../src/index.ts';
 import type { Example } from '../../../src/http/openapi/document.ts';
 import { resealed } from '../../support/world/snapshot-lines.ts';
 import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
-import { PAYOUT, seen } from '../../support/sandbox.ts';
+import { clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
 
 const ADMIN_TOKEN = 'the-token-of-the-admin';
 
@@ -181,19 +181,10 @@ const SHOWN: Readonly<Record<string, unknown>> = {
 };
 
 /** Sends a request that a rule holds, and waits until it is held. It ends with its release, or with the sandbox. */
-async function holdOne(world: World): Promise<void> {
-  const { url, apiKey } = world;
-  await world.rule({
-    name: 'under-way',
-    match: { route: 'initiate' },
-    times: 1,
-    effect: { hold: 'arrived' },
-  });
-  void fetch(`${url}/payout/initiate`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...PAYOUT, client_ref_id: 'order-5' }),
-  }).catch(() => undefined);
+async function holdOne({ world, pay }: Client): Promise<void> {
+  const effect = { hold: 'arrived' } as const;
+  await world.rule({ name: 'under-way', match: { route: 'initiate' }, times: 1, effect });
+  void pay({ client_ref_id: 'order-5' }).catch(() => undefined);
   await expect.poll(() => world.held()).toHaveLength(1);
 }
 
@@ -205,11 +196,12 @@ const steady = (answer: Json): Json =>
 test('every example of the OpenAPI document is a real answer of the sandbox', async () => {
   const sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN_TOKEN });
   onTestFinished(() => sandbox.close());
+  const client = clientOf(sandbox.world('sk_test_demo'));
   const calls = callsOf(JSON.parse(await openapiAt(sandbox.url)));
   const answers: Record<string, Json> = {};
   const examples: Record<string, Example> = {};
   for (const [operationId, ask, shown] of STORY) {
-    if (operationId === 'listHeld') await holdOne(sandbox.world('sk_test_demo'));
+    if (operationId === 'listHeld') await holdOne(client);
     const { path, query, bodies = {} } = ask?.(answers) ?? {};
     const {
       method,
@@ -218,18 +210,18 @@ test('every example of the OpenAPI document is a real answer of the sandbox', as
     } = calls.find((call) => call.operation.operationId === operationId)!;
     const url = place.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(path![name]));
     const [body] = Object.values(bodies);
-    const key = 'admin' in (operation.security[0] ?? {}) ? ADMIN_TOKEN : 'sk_test_demo';
+    const key = 'admin' in (operation.security[0] ?? {}) ? ADMIN_TOKEN : client.apiKey;
     const [type = ''] = Object.keys(operation.requestBody?.content ?? {});
     const asked = new URLSearchParams(query as Record<string, string>).toString();
-    const response = await fetch(sandbox.url + url + (asked === '' ? '' : `?${asked}`), {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body !== undefined && { 'content-type': type }),
-      },
+    const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': type }) };
+    const {
+      status,
+      body: json,
+      text,
+    } = await client.send(method, asked === '' ? url : `${url}?${asked}`, {
+      headers,
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const { status, body: json, text } = await seen(response);
     const answer: Json = json ?? text;
     expect({ operationId, status }).toEqual({
       operationId,
