@@ -1,25 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { World } from '../../src/log/world.ts';
-import { balance, initiate, load, logFor, save, sourceOf, status } from '../support/world/core.ts';
-
-test('a world that had 6,000 requests keeps the newest thousand, and no more than 4,000 commands', async () => {
-  const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });
-  const a = world('a');
-  for (let nth = 0; nth < 6000; nth += 1) {
-    const client_ref_id = `p${nth % 100}`;
-    const sent = { request: { url: '/', body: 'x'.repeat(199) } };
-    await a.submit(
-      nth % 2 === 0 ? initiate({ client_ref_id, amount: 0.01 }, sent) : status({ client_ref_id }, sent),
-    );
-  }
-  expect(a.latest.requests).toMatchObject({ count: 6000, evicted: 5000, list: { length: 1000 } });
-  expect(await a.stateBefore(5001)).toMatchObject({ requests: { count: 5000 } });
-  expect(store.history(a.id, a.epoch, 1999)).toBeNull();
-  const earliest = Array.from({ length: a.position }, (_, position) => position).find(
-    (position) => store.history(a.id, a.epoch, position) !== null,
-  );
-  expect(a.pastCharacters).toBe((a.position - earliest!) * 1200); // as SANDBOX_JOURNAL_MEMORY counts them, with their bodies
-});
+import { balance, initiate, load, logFor, save, sourceOf } from '../support/world/core.ts';
 
 test('a world that is restored again and again keeps few of its earlier states', async () => {
   const { world, store } = logFor();

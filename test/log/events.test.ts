@@ -1,7 +1,5 @@
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
-import type { EventReader } from '../../src/log/connections/event-reader.ts';
-import { WorldConnections } from '../../src/log/connections/world-connections.ts';
+import { expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
 import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
 import { balance, load, logFor, readerOf, save, type Core } from '../support/world/core.ts';
@@ -98,14 +96,3 @@ test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1', 'of-the-future'])(
     expect(JSON.parse(missed.read[0]!.data)).toEqual({ missed: null });
   },
 );
-
-test('missed goes to the readers that have begun, and not to one that is still joining', () => {
-  const nothing = (): void => undefined;
-  const connections = new WorldConnections(() => nothing, nothing, nothing);
-  const [joining, reading] = [vi.fn<EventReader['take']>(), vi.fn<EventReader['take']>()];
-  connections.read({ take: joining, end: nothing });
-  connections.read({ take: reading, end: nothing }).begin(undefined);
-  connections.miss('epoch', 7);
-  expect(joining).not.toHaveBeenCalled();
-  expect(reading.mock.calls).toEqual([[{ id: 'epoch.7', type: 'missed', data: '{"missed":null}' }]]);
-});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sourceOf, DAY_MS, balance, initiate, load, logFor, save } from '../support/world/core.ts';
+import { sourceOf, DAY_MS, balance, initiate, load, logFor, readerOf, save } from '../support/world/core.ts';
 import type { World } from '../../src/log/world.ts';
 import type { Command, CommandOf } from '../../src/world/commands.ts';
 
@@ -49,21 +49,11 @@ describe('worlds', () => {
     expect(pages).toEqual([ids.slice(0, 4), ids.slice(4)]);
   });
 
-  test('make room for a new one, the idlest first', async () => {
-    const { log, world, drops } = logFor({ maxWorlds: 2 });
-    const [a, b] = [world('a'), world('b')];
-    await a.submit(initiate());
-    await b.submit(initiate());
-    world('a');
-    world('c');
-    expect([drops, log.size, world('a')]).toEqual([[[b.id, 'cap']], 2, a]);
-    expect(await world('b').read(({ payouts }) => payouts)).toEqual([]);
-  });
-
-  test('make room without losing payouts: those that have none go first, however lately they were used', async () => {
-    const { world, drops } = logFor({ maxWorlds: 3 });
-    const [paid, alsoPaid] = [world('a'), world('b')];
+  test('make room for a new one: first those without payouts, however lately they were used, then the idlest', async () => {
+    const { log, world, drops } = logFor({ maxWorlds: 3 });
+    const [alsoPaid, paid] = [world('b'), world('a')];
     for (const one of [paid, alsoPaid]) await one.submit(initiate());
+    world('b'); // which is the latest use of the two
     for (const name of ['c', 'd', 'e']) await world(name).submit(balance());
     expect(drops.map(([id, why]) => [id === paid.id || id === alsoPaid.id, why])).toEqual([
       [false, 'cap'],
@@ -71,7 +61,8 @@ describe('worlds', () => {
     ]);
     await world('e').submit(initiate());
     world('f');
-    expect(drops[2]).toEqual([paid.id, 'cap']);
+    expect([drops[2], log.size, world('b')]).toEqual([[paid.id, 'cap'], 3, alsoPaid]);
+    expect(await world('a').read(({ payouts }) => payouts)).toEqual([]);
   });
 
   test('are dropped after a day without a use; one timer waits for the idlest', async () => {
@@ -90,11 +81,16 @@ describe('worlds', () => {
     expect(wallClock.timers).toBe(1);
   });
 
-  test('are dropped by an operator once; the next use opens a new one, and a drop counts as a use', async () => {
+  test('are dropped by an operator once, with their delayed responses and readers; the next use opens a new one, and a drop counts as a use', async () => {
     const { log, world, drops } = logFor();
     const a = world('a');
+    const ended: string[] = [];
+    a.connections.delayed.hold((how) => ended.push(how));
+    const { ends } = await readerOf(a);
     expect([await log.drop(a.id), await log.drop(a.id), log.uses]).toEqual([true, false, 2]);
     expect([drops, a.isClosed]).toEqual([[[a.id, 'admin']], true]);
+    a.connections.delayed.hold((how) => ended.push(how)); // too late
+    expect([ended, ends()]).toEqual([['ended', 'ended'], 1]);
     expect(world('a')).not.toBe(a);
   });
 

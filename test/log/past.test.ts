@@ -92,10 +92,19 @@ test('the state before any request is what it was, and its replay is the present
   );
 });
 
-test('a world can go back to any of its newest thousand requests', async () => {
-  const a = logFor({ maxRequests: 1000, maxCharacters: 1e9 }).world('a');
-  for (let nth = 1; nth <= 5000; nth += 1)
-    await a.submit(nth % 2 === 0 ? balance() : initiate({ client_ref_id: `p${nth % 7}`, amount: 0.01 }));
+test('a world can go back to any of its newest thousand requests, and keeps no more than 4,000 commands', async () => {
+  const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });
+  const a = world('a');
+  const sent = { request: { body: 'x'.repeat(199) } };
+  for (let nth = 1; nth <= 5000; nth += 1) {
+    const paid = initiate({ client_ref_id: `p${nth % 7}`, amount: 0.01 }, sent);
+    await a.submit(nth % 2 === 0 ? balance(sent) : paid);
+  }
+  expect(a.latest.requests).toMatchObject({ count: 5000, evicted: 4000, list: { length: 1000 } });
+  const positions = Array.from({ length: 5000 }, (_, position) => position);
+  const earliest = positions.find((position) => store.history(a.id, a.epoch, position) !== null)!;
+  expect(earliest).toBeGreaterThanOrEqual(1000);
+  expect(a.pastCharacters).toBe((a.position - earliest) * 1200); // as SANDBOX_JOURNAL_MEMORY counts them, with their bodies
   for (const nth of [4001, 4500, 5000]) {
     const { requests, attempts } = await a.stateBefore(nth);
     expect([requests.count, attempts.references]).toEqual([nth - 1, 7]);
