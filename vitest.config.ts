@@ -7,8 +7,8 @@ import { hasRedisServer } from './test/support/store/redis-server.ts';
 
 /** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
 const LONG_STORY = 'test/docs/typescript-recipe.test.ts';
-/** End nodes of a cluster and move its slots, and build another version of the program: only with TESTS=long. */
-const LONG_STORE_TESTS = 'test/log/valkey/{failover,rolling-upgrade}.test.ts';
+/** Ends nodes of a cluster and moves its slots: only with TESTS=long. */
+const LONG_STORE_TEST = 'test/log/valkey/failover.test.ts';
 /** Those that need redis-server, where it is missing. */
 const STORE_TESTS = hasRedisServer
   ? []
@@ -22,7 +22,7 @@ const SETUP = {
 const ALL = {
   name: 'all',
   include: ['test/**/*.test.ts'],
-  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORY, LONG_STORE_TESTS])],
+  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORY, LONG_STORE_TEST])],
 };
 /** The stories that speak to a sandbox over HTTP are told once more, with worlds in a store: only with TESTS=long. */
 const STORED = {

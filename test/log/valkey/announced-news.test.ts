@@ -1,19 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import type { WallClock } from '../../../src/log/wall-clock.ts';
-import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { ownStore } from '../../support/store/fresh-store.ts';
 import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
+import { readerOf } from '../../support/world/core.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const MINUTE_MS = 60_000;
-
-async function readerAt(log: Worlds) {
-  const events: string[] = [];
-  const reader = { take: ({ type }: { type: string }) => void events.push(type), end: () => undefined };
-  return { events, stop: await (await log.use(WORLD)).watch(undefined, reader) };
-}
 
 async function storeFor() {
   const store = await ownStore();
@@ -28,11 +22,11 @@ test('a command is announced only while a server listens', async () => {
   const { log: other } = await storedLogFor(store.url, 'other');
   await credit(one);
   expect(await announced()).toBe(0);
-  const { events, stop } = await readerAt(other);
+  const { read, stop } = await readerOf(await other.use(WORLD));
   const { head } = keysOf(WORLD);
   await expect.poll(() => store.command('HEXISTS', head, 'heard')).toBe(1);
   await credit(one);
-  await expect.poll(() => events).toEqual(['wallet']);
+  await expect.poll(() => read).toHaveLength(1);
   expect(await announced()).toBe(1);
   stop();
   const untilMs = Number(await store.command('HGET', head, 'heard'));
@@ -47,15 +41,15 @@ test('a server that the store no longer takes to listen gets what it missed, and
   const wallClock = new ManualClock(systemClock().nowMs());
   const { log: one } = await storedLogFor(store.url, 'one');
   const { log: other } = await storedLogFor(store.url, 'other', { wallClock });
-  const { events } = await readerAt(other);
+  const { read } = await readerOf(await other.use(WORLD));
   const { head } = keysOf(WORLD);
   await expect.poll(() => store.command('HEXISTS', head, 'heard')).toBe(1);
   await store.command('HDEL', head, 'heard');
   await credit(one);
   await wallClock.pass(MINUTE_MS / 2);
-  await expect.poll(() => events).toEqual(['wallet']);
+  await expect.poll(() => read).toHaveLength(1);
   await credit(one);
-  await expect.poll(() => events).toEqual(['wallet', 'wallet']);
+  await expect.poll(() => read).toHaveLength(2);
 });
 
 test('a server that listens asks for news again and again, in case none is announced to it', async () => {

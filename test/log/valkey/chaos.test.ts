@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask, startProgram } from '../../support/program.ts';
 import { newHistory, violations, type History } from './history.ts';
-import { ownStore } from '../../support/store/fresh-store.ts';
+import { ownStore, proxyBefore } from '../../support/store/fresh-store.ts';
 import { isLong, sized } from '../../support/size.ts';
-import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const KEY = 'sk_test_chaos';
 const AMOUNT = 7;
@@ -84,10 +83,9 @@ test.each(isLong || MINUTES > 0 ? ['killed, paused, cut or forgotten'] : [])(
   { timeout: TEST_MS },
   async () => {
     const store = await ownStore('--appendonly', 'yes', '--appendfsync', 'always');
-    const proxy = await TcpProxy.to(store.port);
-    onTestFinished(() => proxy.close());
+    const { proxy, url: address } = await proxyBefore(store);
     const environment = {
-      SANDBOX_STORE: `redis://127.0.0.1:${proxy.port}`,
+      SANDBOX_STORE: address,
       SANDBOX_RATE_LIMIT: 'off',
       SANDBOX_SETTLEMENT: 'instant',
       SANDBOX_OPENING_BALANCE: '90000000',

@@ -1,15 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import { initiate, sourceOf } from '../../support/world/core.ts';
-import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
-import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
+import { freshStore } from '../../support/store/fresh-store.ts';
+import { basesOf, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 const PAYOUTS = 3200;
 const AT_ONCE = 200;
 
 test('the state of a world in which nothing but payouts happened is stored, also when its server stops, so that another server need not make them all again', async () => {
   const url = await freshStore();
-  const client = redisAt(url);
   const source = sourceOf({ wallet: { opening_balance: 1000 } });
   const options = { maxRecords: PAYOUTS, activeSource: () => source };
   const { log } = await storedLogFor(url, 'one', options);
@@ -20,10 +18,7 @@ test('the state of a world in which nothing but payouts happened is stored, also
     );
     await Promise.all(payouts.map(async (payout) => world.submit(payout)));
   }
-  const payoutsOfStates = async (): Promise<number[]> => {
-    const bases = JSON.parse((await client.hget(keysOf(WORLD).head, 'bases'))!) as { payouts: number }[];
-    return bases.map(({ payouts }) => payouts);
-  };
+  const payoutsOfStates = async () => (await basesOf(url)).map(({ payouts }) => payouts);
   await expect.poll(payoutsOfStates).toEqual([0, expect.toSatisfy((count) => count >= 2000)]);
   const { log: other } = await storedLogFor(url, 'other', options);
   const size = await (await other.use(WORLD)).read(({ payouts }) => payouts.length);
@@ -54,7 +49,6 @@ test('a state is still there for the next server when the reply to storing it wa
 test('a state that could not be stored is stored next time', async () => {
   const url = await freshStore();
   const { log, store } = await storedLogFor(url, 'one');
-  const client = redisAt(url);
   const world = await log.use(WORLD);
   const submitMany = () =>
     Promise.all(Array.from({ length: 1000 }, async () => world.submit({ kind: 'settle' })));
@@ -64,6 +58,5 @@ test('a state that could not be stored is stored next time', async () => {
   await expect(world.flush()).rejects.toThrow('no');
   await submitMany();
   await world.flush();
-  const bases = JSON.parse((await client.hget(keysOf(WORLD).head, 'bases'))!) as { position: number }[];
-  expect(bases.map(({ position }) => position)).toEqual([0, 2000]);
+  expect((await basesOf(url)).map(({ position }) => position)).toEqual([0, 2000]);
 });

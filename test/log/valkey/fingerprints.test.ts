@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import type { WorldState } from '../../../src/world/state.ts';
-import { initiate } from '../../support/world/core.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { initiate, readerOf } from '../../support/world/core.ts';
+import { storedLogsFor } from '../../support/store/stored-log.ts';
 
 const WORLD = 'b'.repeat(32);
 
@@ -17,11 +15,8 @@ async function copyAt({ log }: { readonly log: Worlds }): Promise<WorldState> {
 
 describe('a server whose copy of a world is wrong', () => {
   test('reads the world again from the store at the next command of another server, tells no event twice, and warns once', async () => {
-    const url = await freshStore();
-    const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
-    const told: string[] = [];
-    const take = (event: PublishedEvent) => void told.push(event.id);
-    await (await other.log.use(WORLD)).watch(undefined, { take, end: () => undefined });
+    const { ofOne: one, ofOther: other } = await storedLogsFor();
+    const { read } = await readerOf(await other.log.use(WORLD));
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'a' }));
     const copy = await copyAt(other);
     copy.wallet = { ...copy.wallet, balancePaise: 1_000_000 };
@@ -29,7 +24,7 @@ describe('a server whose copy of a world is wrong', () => {
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'c' }));
     expect((await copyAt(other)).wallet).toEqual((await copyAt(one)).wallet);
     expect((await copyAt(other)).wallet.balancePaise).toBe(700);
-    expect(told).toHaveLength(3); // one of each payout
+    expect(read).toHaveLength(3); // one of each payout
     expect([one.warnings, other.warnings]).toEqual([
       [],
       [
@@ -39,8 +34,7 @@ describe('a server whose copy of a world is wrong', () => {
   });
 
   test('is detected by the others, which keep theirs, and reads the world again at their next command', async () => {
-    const url = await freshStore();
-    const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
+    const { ofOne: one, ofOther: other } = await storedLogsFor();
     await (await one.log.use(WORLD)).submit(initiate({ client_ref_id: 'a' }));
     const world = await other.log.use(WORLD);
     (await copyAt(other)).generation = 7;

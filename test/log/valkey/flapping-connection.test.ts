@@ -1,21 +1,17 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { startProgram } from '../../support/program.ts';
-import { ownStore } from '../../support/store/fresh-store.ts';
+import { ownStore, proxyBefore } from '../../support/store/fresh-store.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { sized } from '../../support/size.ts';
-import { TcpProxy } from '../../support/http/tcp-proxy.ts';
 
 const CUTS = sized(2, 6);
 
 describe('a connection to the store that breaks again and again', () => {
   test('at any command does not end the process, which then goes on', async () => {
     const store = await ownStore('--requirepass', 'secret');
-    const proxy = await TcpProxy.to(store.port);
-    onTestFinished(() => proxy.close());
-    const { program, url } = await startProgram({
-      SANDBOX_STORE: `redis://:secret@127.0.0.1:${proxy.port}/3`,
-    });
+    const { proxy, url: address } = await proxyBefore(store, ':secret@');
+    const { program, url } = await startProgram({ SANDBOX_STORE: `${address}/3` });
     const client = clientOf(connectSandbox({ url }).world('sk_test_flapping'));
     await expect.poll(async () => (await client.balance()).status).toBe(200);
     const read = async (): Promise<string> => {

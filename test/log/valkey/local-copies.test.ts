@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { World } from '../../../src/log/world.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
-import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
+import { credit, storedLogFor, storedLogsFor, WORLD } from '../../support/store/stored-log.ts';
 import { balance } from '../../support/world/core.ts';
 
 const FEW = { maxCharacters: 32_000 }; // a request takes a thousand
@@ -14,9 +14,7 @@ async function ask(log: Worlds, name: string): Promise<World> {
 
 describe('a world that a server has just loaded', () => {
   test('is there for a reader who arrives as the last one leaves', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
+    const { one, other } = await storedLogsFor();
     await credit(one);
     let leave: (() => void) | undefined;
     const first = other.visit(WORLD, () => new Promise<void>((resolve) => (leave = resolve)));
@@ -30,9 +28,7 @@ describe('a world that a server has just loaded', () => {
   });
 
   test('is forgotten also when the last one to look at it fails, and its records stay those of another server', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
+    const { one, other } = await storedLogsFor();
     await credit(one);
     await one.ids(); // writes down what it holds
     const look = () => Promise.reject(new Error('failed'));
@@ -77,9 +73,7 @@ describe('a world that a server has just loaded', () => {
   });
 
   test('counts once towards the limit over all worlds', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one', { maxRecords: 5 });
-    const { log: other } = await storedLogFor(url, 'other', { maxRecords: 5 });
+    const { one, other } = await storedLogsFor({ maxRecords: 5 });
     for (let nth = 0; nth < 3; nth += 1) await credit(one);
     await expect.poll(() => other.recordsHeld).toBe(3);
     await credit(other);

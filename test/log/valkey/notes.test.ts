@@ -1,8 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { memoryNotes, type NoteLimits, type Notes } from '../../../src/log/notes.ts';
-import { freshStore } from '../../support/store/fresh-store.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { storedLogFor } from '../../support/store/stored-log.ts';
+import { storedLogsFor } from '../../support/store/stored-log.ts';
 
 const AMPLE: NoteLimits = { notes: 100, characters: 1000 };
 const put = (notes: Notes, name: string, text: string) => notes.change(name, () => text);
@@ -19,9 +18,8 @@ const NOTES: readonly [where: string, notesFor: (limits: NoteLimits) => Promise<
     [
       'in a store, at two servers',
       async (limits) => {
-        const url = await freshStore();
-        const [one, other] = [await storedLogFor(url, 'one'), await storedLogFor(url, 'other')] as const;
-        return [one.store.notes('tests', limits), other.store.notes('tests', limits)];
+        const { ofOne, ofOther } = await storedLogsFor();
+        return [ofOne.store.notes('tests', limits), ofOther.store.notes('tests', limits)];
       },
     ],
   ];

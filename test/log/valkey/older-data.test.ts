@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
-import type { Worlds } from '../../../src/log/worlds.ts';
 import { ask } from '../../support/control.ts';
-import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
+import { redisAt } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
+import { balanceAt, credit, storedLogsFor, WORLD } from '../../support/store/stored-log.ts';
+import { readerOf } from '../../support/world/core.ts';
 
 /** Remembers all that a store has. @returns a function that puts it back, as a restart with older data does */
 async function saved(url: string): Promise<() => Promise<unknown>> {
@@ -24,22 +23,9 @@ async function saved(url: string): Promise<() => Promise<unknown>> {
   };
 }
 
-const balanceAt = async (log: Worlds): Promise<number> =>
-  (await log.use(WORLD)).read(({ wallet }) => wallet.balancePaise);
-
-/** The events of a world at a server, and whether their reader has ended. */
-async function readAt(log: Worlds, afterId?: string) {
-  const read = { events: [] as PublishedEvent[], isEnded: false };
-  const take = (event: PublishedEvent) => void read.events.push(event);
-  await (await log.use(WORLD)).watch(afterId, { take, end: () => void (read.isEnded = true) });
-  return read;
-}
-
 describe('a store that comes back with older data', () => {
   test('has what it had then at all servers, and says that something is lost', async () => {
-    const url = await freshStore();
-    const { log: one, lost } = await storedLogFor(url, 'one');
-    const { log: other, lost: lostAtOther } = await storedLogFor(url, 'other');
+    const { url, one, other, ofOne, ofOther } = await storedLogsFor();
     await credit(one, WORLD, 1);
     const goBack = await saved(url);
     for (const log of [one, other, one]) await credit(log, WORLD, 10);
@@ -47,29 +33,27 @@ describe('a store that comes back with older data', () => {
     await goBack();
     for (const log of [one, other]) await credit(log, WORLD, 100);
     expect([await balanceAt(one), await balanceAt(other)]).toEqual([1201, 1201]);
-    expect([lost, lostAtOther]).toEqual([[WORLD], [WORLD]]);
+    expect([ofOne.lost, ofOther.lost]).toEqual([[WORLD], [WORLD]]);
   });
 
   test('begins a new life of its worlds: readers and delayed responses of before end, and an id of before is missed', async () => {
-    const url = await freshStore();
-    const { log: one } = await storedLogFor(url, 'one');
-    const { log: other } = await storedLogFor(url, 'other');
+    const { url, one, other } = await storedLogsFor();
     await credit(one, WORLD, 1);
     const goBack = await saved(url);
-    const before = await readAt(other);
+    const before = await readerOf(await other.use(WORLD));
     await credit(one, WORLD, 10);
-    await expect.poll(() => before.events.length).toBe(1);
+    await expect.poll(() => before.read.length).toBe(1);
     const { delayed } = (await other.use(WORLD)).connections;
     const isReleased = new Promise((resolve) => delayed.hold(resolve));
     await goBack();
     await credit(one, WORLD, 100); // as many commands as the store has lost
     await isReleased;
-    await expect.poll(() => before.isEnded).toBe(true);
-    const { events } = await readAt(other, before.events[0]!.id);
-    expect(events.map(({ type }) => type)).toEqual(['missed', 'wallet', 'wallet']);
-    const now = await readAt(other);
+    await expect.poll(() => before.ends()).toBe(1);
+    const { read } = await readerOf(await other.use(WORLD), before.read[0]!.id);
+    expect(read.map(({ type }) => type)).toEqual(['missed', 'wallet', 'wallet']);
+    const now = await readerOf(await other.use(WORLD));
     await credit(one, WORLD, 1);
-    await expect.poll(() => now.events.map(({ type }) => type)).toEqual(['wallet']);
+    await expect.poll(() => now.read.map(({ type }) => type)).toEqual(['wallet']);
   });
 
   test.each([

@@ -7,7 +7,7 @@ import type { WorldState } from '../../../src/world/state.ts';
 import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
+import { basesOf, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
 describe('a world in a store that is restored', () => {
   test('again and again keeps a few states, and none that its log no longer needs', async () => {
@@ -17,11 +17,10 @@ describe('a world in a store that is restored', () => {
     const snapshot = await one.world.snapshot();
     const { id } = await one.world.summary();
     const client = redisAt(store);
-    const { head, restores, state } = keysOf(id);
+    const { restores, state } = keysOf(id);
     const stored = async () => (await client.keys(`${state('')}*`)).toSorted();
     const needed = async () => {
-      const bases = JSON.parse((await client.hget(head, 'bases'))!) as { key: string }[];
-      const names = [...bases.map(({ key }) => key), ...(await client.hkeys(restores))];
+      const names = [...(await basesOf(store, id)).map(({ key }) => key), ...(await client.hkeys(restores))];
       return names
         .filter((name) => name !== '')
         .map(state)

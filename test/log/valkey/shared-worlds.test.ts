@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { type ConductReport } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
-import { payMany } from '../../support/many-payouts.ts';
-import { PAYOUT, type Client, type Seen } from '../../support/sandbox.ts';
+import { type Client, type Seen } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 import { isLong, sized } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
-const HANG = { name: 'hang', match: { route: 'balance' as const }, effect: { fault: 'hang' as const } };
 
 const counted = (seen: readonly Seen[]) =>
   Object.fromEntries(
@@ -49,7 +47,7 @@ describe('servers that share a store', () => {
     expect((await worlds[0]!.balance()).body.data.balance).toBe(999_000);
   });
 
-  test('know at once what another has done: a scenario, a rule, money, a clock, a payout', async () => {
+  test('know at once what another has done: a scenario, a rule, money, a clock, a payout, a request', async () => {
     const { clients } = await serversFor(2, { clock: START });
     const [one, other] = clients() as [Client, Client];
     await other.balance();
@@ -64,20 +62,16 @@ describe('servers that share a store', () => {
     await one.clock.advance('1d');
     expect((await other.status({ txn_id: body.data.txn_id })).body.data).toMatchObject({ status: 'SUCCESS' });
     expect((await other.world.summary()).clock.now).toBe('2026-01-16T10:30:00.000Z');
-  });
-
-  test('keep one journal, in the order of the responses, and check it at any of them', async () => {
-    const { clients } = await serversFor(3);
-    const worlds = clients();
-    for (let nth = 0; nth < 9; nth += 1) await nthOf(worlds, nth).pay({ client_ref_id: `order-${nth}` });
-    for (const { world } of worlds) {
-      const requests = await world.requests();
-      expect(requests.map(({ id, client_ref_id }) => [id, client_ref_id])).toEqual(
-        Array.from({ length: 9 }, (_, nth) => [nth + 1, `order-${nth}`]),
-      );
-    }
-    await worlds[0]!.world.reset();
-    expect(await worlds[2]!.world.requests()).toEqual([]);
+    const journals = await Promise.all([one, other].map(({ world }) => world.requests()));
+    expect(journals[1]).toEqual(journals[0]);
+    expect(journals[0]!.map(({ id, route }) => [id, route])).toEqual([
+      [1, 'balance'],
+      [2, 'initiate'],
+      [3, 'status'],
+      [4, 'balance'],
+      [5, 'initiate'],
+      [6, 'status'],
+    ]);
   });
 
   test('refuse a request of the wrong shape once, with the text that the journal has at all of them', async () => {
@@ -144,38 +138,5 @@ describe('servers that share a store', () => {
     await expect
       .poll(() => other.world.requests())
       .toMatchObject([{ outcome: 'fault', answer: { status: 200 }, duration_ms: expect.any(Number) }]);
-  });
-
-  test('all end their delayed responses when the world is reset at one of them', async () => {
-    const { clients } = await serversFor(3);
-    const worlds = clients();
-    await worlds[0]!.world.rule(HANG);
-    const hanging = worlds.map((world) => world.balance().catch((error: Error) => error.name));
-    await expect
-      .poll(
-        async () => (await worlds[0]!.world.requests()).filter(({ outcome }) => outcome === 'pending').length,
-      )
-      .toBe(3);
-    const startedMs = performance.now();
-    await worlds[1]!.world.reset();
-    await Promise.all(hanging);
-    expect(performance.now() - startedMs).toBeLessThan(12_000); // a quarter of a second, and what a busy machine may stand still
-  });
-
-  /** In `npm test`, compaction.test.ts has the state that is stored, and rewind.test.ts the server that reads it. */
-  test.each(isLong ? ['long'] : [])('take over a world from another, however %s its log is', async () => {
-    const { clients, store } = await serversFor(1, { clock: START });
-    const [world] = clients() as [Client];
-    await payMany(world, 2100); // more than a log keeps before a snapshot replaces them
-    await world.clock.advance('1s');
-    const withoutWallTime = (text: string): string => text.replace(/"wallMs":\d+|"checksum".*/g, '');
-    const snapshot = await world.world.snapshot();
-    const [fresh] = (await serversFor(1, { clock: START, store })).clients() as [Client];
-    expect(withoutWallTime(await fresh.world.snapshot())).toBe(withoutWallTime(snapshot));
-    await fresh.world.restore(snapshot);
-    expect(await world.world.summary()).toEqual(await fresh.world.summary());
-    expect((await world.pay({ ...PAYOUT, client_ref_id: 'one more' })).status).toBe(200);
-    const [third] = (await serversFor(1, { clock: START, store })).clients() as [Client];
-    expect(await third.world.summary()).toEqual(await world.world.summary());
   });
 });

@@ -3,10 +3,10 @@ import type { SettingsInput } from '../../../src/index.ts';
 import { Refusal } from '../../../src/contract/errors.ts';
 import { OrderedCommand } from '../../../src/log/command-parts.ts';
 import { UnsentRefusals } from '../../../src/log/unsent-refusals.ts';
-import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { clientOf } from '../../support/sandbox.ts';
 import { freshStore } from '../../support/store/fresh-store.ts';
+import { loseReplies } from '../../support/store/scripts-run.ts';
 import { withoutPatience } from '../../support/store/store-times.ts';
 import { serverFor } from '../../support/server.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
@@ -30,18 +30,6 @@ async function serverWithStore(input: SettingsInput = {}) {
   };
   const dropped = () => server.logged.filter(({ msg }) => /refused while the store/.test(String(msg)));
   return { client, refuse, dropped, server };
-}
-
-/** @param runs whether calls take effect although their replies are lost */
-function loseStore(runs: boolean) {
-  const script: StoreConnection['script'] = StoreConnection.prototype.script; // oxlint-disable-line typescript/unbound-method -- called with its connection
-  return vi.spyOn(StoreConnection.prototype, 'script').mockImplementation(async function (
-    this: StoreConnection,
-    ...args
-  ) {
-    if (runs) await script.apply(this, args);
-    throw new Error('the connection broke');
-  });
 }
 
 /** @returns when refusals were sent again for the first time */
@@ -68,14 +56,14 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
     const { client, refuse, server, dropped } = await serverWithStore();
     expect((await client.balance()).status).toBe(200);
     const [world] = await server.worlds.ids();
-    const away = loseStore(runs);
+    const back = loseReplies(runs);
     const sentMs = watchResending();
     await withoutPatience(async () => {
       await refuse(3);
       expect((await client.pay({ client_ref_id: 'lost' })).status).toBe(503);
     });
     const refusedUntilMs = Date.now();
-    away.mockRestore();
+    back();
     const known = async () =>
       server.worlds.visit(world!, async ({ latest }) =>
         latest.requests.list.map(({ clientRefId }) => clientRefId),
@@ -93,10 +81,10 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
   test('finds no room after 8 MiB of others: it is dropped, and the log and the metrics count it', async () => {
     const { client, refuse, dropped } = await serverWithStore({ journalMemory: '256MiB' });
     expect((await client.balance()).status).toBe(200);
-    let away = loseStore(false);
+    let back = loseReplies(false);
     const sent = Math.ceil(MOST_CHARACTERS / LARGE) + 2;
     await withoutPatience(() => Promise.all(Array.from({ length: sent }, () => refuse(1, LARGE))));
-    away.mockRestore();
+    back();
     await expect.poll(dropped).toMatchObject([{ level: 40, count: expect.any(Number) }]);
     const count = Number(dropped()[0]!['count']);
     const listed = async () =>
@@ -104,9 +92,9 @@ describe.skipIf(inject('storeUrl') === '')('a request that is refused while the 
     expect([await listed(), count > 0]).toEqual([sent - count, true]);
     const metrics = await (await fetch(`${client.url}/_sandbox/metrics`)).text();
     expect(metrics).toContain(`payout_sandbox_store_refusals_dropped_total ${count}`);
-    away = loseStore(false);
+    back = loseReplies(false);
     await withoutPatience(() => refuse(1)); // there is room again
-    away.mockRestore();
+    back();
     await expect.poll(() => listed().catch(() => 0)).toBe(sent - count + 1);
     expect(dropped()).toHaveLength(1);
   });
@@ -127,24 +115,17 @@ function keptRefusals() {
   return { clock, unsent, sender, keep, dropped };
 }
 
-test('a thousand refusals wait, and those that find no room are counted once the others are sent', () => {
+test('a thousand refusals wait; those that find no room are counted once the others are sent, which make room again', () => {
   const { unsent, sender, keep, dropped } = keptRefusals();
-  const kept = Array.from({ length: MOST_UNSENT + 2 }, (_, number) => keep(number, 0));
-  expect(kept.filter((isKept) => isKept)).toHaveLength(MOST_UNSENT);
-  for (let number = 0; number < MOST_UNSENT; number += 1) {
-    expect(dropped).toEqual([]);
-    unsent.remove(sender, number);
-  }
-  expect(dropped).toEqual([2]);
-});
-
-test('refusals that were sent make room for as many again', () => {
-  const { unsent, sender, keep } = keptRefusals();
-  const all = Array.from({ length: 8 }, (_, number) => number);
-  for (let round = 0; round < 2; round += 1) {
-    const kept = [...all, 8].map((number) => keep(number, 0, 'x'.repeat(1_000_000)));
-    expect(kept).toEqual([...all.map(() => true), false]);
-    for (const number of all) unsent.remove(sender, number);
+  const url = 'x'.repeat(MOST_CHARACTERS / MOST_UNSENT - 200); // two thousand would be too many characters, too
+  for (const before of [[], [2]]) {
+    const kept = Array.from({ length: MOST_UNSENT + 2 }, (_, number) => keep(number, 0, url));
+    expect(kept.filter((isKept) => isKept)).toHaveLength(MOST_UNSENT);
+    for (let number = 0; number < MOST_UNSENT; number += 1) {
+      expect(dropped).toEqual(before);
+      unsent.remove(sender, number);
+    }
+    expect(dropped).toEqual([...before, 2]);
   }
 });
 
