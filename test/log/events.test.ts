@@ -1,20 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
-import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
-import { balance, load, logFor, readerOf, save, type Core } from '../support/world/core.ts';
+import { acts, anyAct, ENTANGLED, restoring, type Act } from '../support/world/commands.ts';
+import { balance, logFor, readerOf, type Core } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
 
-const anyRestore: fc.Arbitrary<Act> = fc.record({
-  name: fc.constant('restore'),
-  waitMs: fc.nat(1000),
-  command: fc.constant(({ state }: Core) => ({
-    kind: 'restore' as const,
-    state: load(save(state)),
-    clock: 'from-snapshot' as const,
-  })),
-});
-const withRestores = fc.oneof({ weight: 5, arbitrary: anyAct }, { weight: 1, arbitrary: anyRestore });
+const withRestores = fc.oneof(
+  { weight: 5, arbitrary: anyAct },
+  { weight: 1, arbitrary: fc.constant(restoring) },
+);
 const UNDONE = 10; // what happened before that many actions may be forgotten
 
 test.each([

@@ -4,7 +4,7 @@ import type { World } from '../../src/log/world.ts';
 import { apply } from '../../src/world/apply.ts';
 import type { Command } from '../../src/world/commands.ts';
 import type { WorldState } from '../../src/world/state.ts';
-import { acts, anyAct, ENTANGLED, type Act } from '../support/world/commands.ts';
+import { acts, anyAct, ENTANGLED, restoring, type Act } from '../support/world/commands.ts';
 import {
   advance,
   balance,
@@ -18,12 +18,6 @@ import {
 } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
 
-/** A restore of the world as it is. */
-const restoring: Act = {
-  waitMs: 0,
-  name: 'restore',
-  command: ({ state }) => ({ kind: 'restore', state: load(save(state)), clock: 'from-snapshot' }),
-};
 const anything = fc.oneof(
   { weight: 15, arbitrary: anyAct },
   { weight: 1, arbitrary: fc.constant(restoring) },

@@ -122,13 +122,10 @@ describe('worlds as text', () => {
     expect(bytes).toBe(MAX_LINE);
   });
 
-  test('read without a line end behind the last line, too', async () => {
-    expect(outcome(await read(TEXT.trimEnd()))).toEqual({ worlds: ['a', 'b', 'c'], refusal: null });
-  });
-
-  test('may be none', async () => {
+  test('may be none, and need no line end behind the last line', async () => {
     const none = (await textOf([])).join('');
     expect(outcome(await read(none))).toEqual({ worlds: [], refusal: null });
+    expect(outcome(await read(TEXT.trimEnd()))).toEqual({ worlds: ['a', 'b', 'c'], refusal: null });
   });
 
   test('give others a turn while they are read', async () => {
@@ -180,16 +177,10 @@ describe('a damaged world costs only itself', () => {
       () => change(lineOf('payout'), (text) => text.slice(0, -3)),
       `at line ${line(lineOf('payout'))}: it is not JSON`,
     ],
-    ['an item that is empty', () => change(lineOf('payout'), () => ''), 'it is not JSON'],
     [
       'an item of no known kind',
       () => change(lineOf('entry'), () => '{"purse":{}}'),
       `at line ${line(lineOf('entry'))}: it is not part of a world`,
-    ],
-    [
-      'an item of two kinds',
-      () => change(lineOf('entry'), (text) => `${text.slice(0, -1)},"refused":"x"}`),
-      'it is not part of a world',
     ],
     [
       'an item with a field too many',
@@ -211,7 +202,6 @@ describe('a damaged world costs only itself', () => {
       () => change(lineOf('payout'), (text) => text.replace('SBIN0000001', 'SBIN0000002')),
       'its checksum is that of another text',
     ],
-    ['an item twice', () => change(lineOf('payout'), (text) => [text, text]), 'contradicts itself'],
     [
       'an item nested too deep',
       () => change(lineOf('payout'), () => `{"payout":${'['.repeat(200)}${']'.repeat(200)}}`),
@@ -223,7 +213,6 @@ describe('a damaged world costs only itself', () => {
       'it ends another world',
     ],
     ['an end that is missing', () => change(lineOf('end'), () => []), 'ends too early'],
-    ['an end that is no JSON', () => change(lineOf('end'), () => '{"end'), 'it is not JSON'],
     [
       'a head with another field',
       () => change(lineOf('world'), (text) => text.replace('"wallet"', '"purse"')),
@@ -307,7 +296,6 @@ describe('a text is refused as a whole', () => {
     ['of nothing', () => '', NONE],
     ['that is no JSON', () => 'hello', NONE],
     ['that is another document', () => '{"a":1}', NONE],
-    ['of a list', () => '[]', NONE],
     [
       'of a later version',
       () => TEXT.replace('"version":3', '"version":4'),
@@ -319,22 +307,12 @@ describe('a text is refused as a whole', () => {
       earlier(1),
     ],
     [
-      'of the first version of all worlds',
-      () => '{"format":"payout-sandbox/state","version":1}\n{"world":{}}',
-      earlier(1),
-    ],
-    [
       'of the first version in one long line',
       () => `{"format":"payout-sandbox/world","world":"${'x'.repeat(9999)}"}`,
       earlier(1),
     ],
     ['of the second version', () => TEXT.replace('"version":3', '"version":2'), earlier(2)],
     ['that is cut off in a world', () => TEXT.slice(0, TEXT.length / 2), 'This snapshot ends too early'],
-    [
-      'that is cut off before its last line',
-      () => LINES.slice(0, -2).join('\n'),
-      'This snapshot ends too early',
-    ],
     ['that goes on after its end', () => `${TEXT}{"worlds":0}\n`, 'it continues after its end'],
     [
       'in which a world is missing',

@@ -1,11 +1,9 @@
-import { Cluster, type Redis } from 'iovalkey';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Redis } from 'iovalkey';
+import { describe, expect, test } from 'vitest';
 import { joinedCalls } from '../../../src/log/valkey/store-calls.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { ownStore, redisAt } from '../../support/store/fresh-store.ts';
-import { RedisServer } from '../../support/store/redis-server.ts';
-import { node } from '../../support/store/store-cluster.ts';
-import { isLong } from '../../support/size.ts';
+import type { RedisServer } from '../../support/store/redis-server.ts';
 
 /** How often a store reads from its connections while something is done. */
 async function readsOf(store: RedisServer, work: () => Promise<unknown>): Promise<number> {
@@ -17,7 +15,7 @@ async function readsOf(store: RedisServer, work: () => Promise<unknown>): Promis
 }
 
 /** Counts a hundred times, each count a call of its own. @returns the last count */
-async function countTo100(client: Redis | Cluster): Promise<number> {
+async function countTo100(client: Redis): Promise<number> {
   const joined = joinedCalls(client, systemClock());
   const count = () => joined(() => client.incr('counter'));
   const counted = await Promise.all(Array.from({ length: 100 }, count));
@@ -36,15 +34,5 @@ describe('a store', () => {
       expect(reads).toBe(1);
       client.disconnect(true);
     }
-  });
-
-  test.each(isLong ? ['a node of a cluster'] : [])('receives them in one read as %s too', async () => {
-    const store = await node();
-    await RedisServer.makeCluster([store]);
-    const client = new Cluster([{ host: '127.0.0.1', port: store.port }]);
-    onTestFinished(() => client.disconnect());
-    await client.ping();
-    const reads = await readsOf(store, () => countTo100(client));
-    expect(reads).toBeLessThan(5); // it may ask for the slots meanwhile
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { heldBy } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { isLong } from '../../support/size.ts';
 
 const HOLD = { name: 'held', match: { route: 'initiate' as const }, effect: { hold: 'arrived' as const } };
 
@@ -26,25 +25,6 @@ describe('requests that servers of one store hold', () => {
       'order-1',
     ]);
   });
-
-  test.each(isLong ? ['a snapshot'] : [])(
-    'stay held while the log of their world is replaced by %s, for servers that join later too',
-    async () => {
-      const { clients, store } = await serversFor(1);
-      const [client] = clients() as [Client];
-      await client.world.rule({ ...HOLD, times: 1 });
-      const waiting = client.pay();
-      await heldBy(client.world, 1);
-      for (let sent = 0; sent < 2400; sent += 200) {
-        await Promise.all(Array.from({ length: 200 }, () => client.balance()));
-      }
-      const [late] = (await serversFor(1, { store })).clients() as [Client];
-      const [held] = await heldBy(late.world, 1);
-      await held!.release();
-      expect((await waiting).status).toBe(200);
-      expect((await late.balance()).text).toBe((await client.balance()).text);
-    },
-  );
 
   test('end with their server when it stops, and cannot be released any more', async () => {
     const { servers, clients } = await serversFor(2);

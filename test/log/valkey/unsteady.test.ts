@@ -20,12 +20,11 @@ import {
   storedLogsFor,
   WORLD,
 } from '../../support/store/stored-log.ts';
-import { acts, anyAct, ENTANGLED, type Act } from '../../support/world/commands.ts';
+import { acts, anyAct, ENTANGLED, restoring, type Act } from '../../support/world/commands.ts';
 import {
   advance,
   balance,
   initiate,
-  load,
   logFor,
   readerOf,
   save,
@@ -124,13 +123,6 @@ const plain = (result: unknown): string =>
 const stateOf = (world: World): unknown => {
   const { wallMs: _wallMs, ...state } = freeze(world.latest);
   return JSON.parse(JSON.stringify({ ...state, uses: [...state.uses], windows: [...state.windows] }));
-};
-
-/** A restore of the world as it is. */
-const restoring: Act = {
-  waitMs: 0,
-  name: 'restore',
-  command: ({ state }) => ({ kind: 'restore', state: load(save(state)), clock: 'from-snapshot' }),
 };
 
 test('a world in a store does at any of its servers what one in memory does', async () => {

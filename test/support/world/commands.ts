@@ -3,7 +3,17 @@ import { TRANSFER_MODES } from '../../../src/contract/service.ts';
 import type { ScenarioInput } from '../../../src/contract/control.ts';
 import type { Command } from '../../../src/world/commands.ts';
 import { findPayout } from '../../../src/world/ledger.ts';
-import { advance, balance, initiate, sourceOf, status, type Core, type RuleInput } from './core.ts';
+import {
+  advance,
+  balance,
+  initiate,
+  load,
+  save,
+  sourceOf,
+  status,
+  type Core,
+  type RuleInput,
+} from './core.ts';
 
 /** An action on a world. Times are ms of wall time that pass before it. */
 export interface Act {
@@ -11,6 +21,13 @@ export interface Act {
   readonly command: (world: Core) => Command | null;
   readonly name: string;
 }
+
+/** A restore of the world as it is. */
+export const restoring: Act = {
+  waitMs: 0,
+  name: 'restore',
+  command: ({ state }) => ({ kind: 'restore', state: load(save(state)), clock: 'from-snapshot' }),
+};
 
 /** A scenario whose future depends on everything a world remembers: seed, counters, windows, reads, steps, references. */
 export const ENTANGLED: ScenarioInput = {
