@@ -25,7 +25,7 @@ export async function pay(world, payout, tries = 3) {
     const answer = await send(world, '/payout/initiate', payout);
     if (answer.http > 0) return answer;
     if (answer.mustWait) break;
-    await pause(25 * 2 ** attempt);
+    await pause(50 * 2 ** attempt);
   }
   const data = await statusOf(world, payout.client_ref_id);
   if (data === undefined)

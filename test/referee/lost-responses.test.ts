@@ -233,7 +233,9 @@ test.each<[CheckId, string, Line[]]>([
   ['no-backoff', 'found notice', tries(4, 1000, { http: 503 })],
   ['endless-retry', 'found warning', tries(11, 1000, { http: 400 })],
 ])('%s counts the tries of one declared payout together', (check, verdict, lines) => {
-  expect(saidOf(check, evidenceOf(lines), ORDERS)).toMatch(new RegExp(`^${verdict}`));
+  expect(saidOf(check, evidenceOf(lines), ORDERS)).toMatch(
+    new RegExp(`^${verdict}: the payout of order-1-0 `),
+  );
   expect(saidOf(check, evidenceOf(lines))).not.toMatch(/^found/);
   const others = lines.map((line, nth) => ({ ...line, reference: `order-${nth}` }));
   expect(saidOf(check, evidenceOf(others), ORDERS)).not.toMatch(/^found/);
@@ -248,11 +250,11 @@ test('a client that asks for the rest of a response throws away the whole one th
   const resent = evidenceOf([truncated, { ...ranged, change: { committed: false, replayed: true } }]);
   expect(saidOf('never-asked', resent)).toMatch(/^found warning: order-1 was paid/);
   expect(saidOf('resent-by-transport', resent)).toBe(
-    'found notice: order-1 was sent again with Range (user-agent undici), probably by the HTTP library or a proxy, not the program: a program that repeats at once, without a pause, looks the same',
+    'found notice: order-1 was sent again with Range (user-agent undici), probably by the HTTP library or a proxy, not the program',
   );
 });
 
-test('the same bytes right after a broken connection were sent by the library, not by the program', () => {
+test('the same bytes right after a broken connection were sent by the library, or by a program that hardly pauses', () => {
   const sent = { 'user-agent': 'axios/1.21.0' };
   const again = (line: Line): Evidence =>
     evidenceOf([
@@ -260,7 +262,7 @@ test('the same bytes right after a broken connection were sent by the library, n
       { state: 'PENDING', sent, ...line },
     ]);
   expect(saidOf('resent-by-transport', again({ atMs: 14 }))).toBe(
-    'found notice: order-1 was sent again 4 ms after its connection broke (user-agent axios/1.21.0), probably by the HTTP library or a proxy, not the program: a program that repeats at once, without a pause, looks the same',
+    'found notice: order-1 was sent again 4 ms after its connection broke (user-agent axios/1.21.0), by the HTTP library, a proxy, or a program that pauses for less than 90 ms',
   );
   expect(saidOf('resent-by-transport', again({ atMs: 1010 }))).toBe('passed');
   expect(saidOf('resent-by-transport', again({ atMs: 90 }))).toMatch(/^found/); // on a busy machine

@@ -43,7 +43,7 @@ func (c Client) Pay(payout Payout) (httpStatus int, err error) {
 		if err == nil && answer.Header.Get("Retry-After") != "" {
 			break
 		}
-		time.Sleep(50 * time.Millisecond << try)
+		time.Sleep(100 * time.Millisecond << try)
 	}
 	if state, err := c.Status(payout.ClientRefID); err != nil || state == "" {
 		return 0, ErrUnknown

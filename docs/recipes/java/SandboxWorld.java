@@ -116,7 +116,7 @@ final class PayoutClient {
         if (answer.headers().firstValue("Retry-After").isPresent()) break;
       } catch (IOException noResponse) { // a timeout is one too: the payout may have happened or not
       }
-      Thread.sleep(50L << attempt);
+      Thread.sleep(100L << attempt);
     }
     return read(reference);
   }

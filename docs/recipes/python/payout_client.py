@@ -24,7 +24,7 @@ class PayoutClient:
             except OutcomeUnknown as unknown:
                 if unknown.must_wait:
                     break
-                time.sleep(0.05 * 2**attempt)
+                time.sleep(0.1 * 2**attempt)
         return self._status(payout["client_ref_id"])
 
     def status(self, client_ref_id):

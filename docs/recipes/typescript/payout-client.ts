@@ -1,4 +1,5 @@
 // The payout client under test: replace it with yours. Its types come from the OpenAPI document of the sandbox.
+import { setTimeout as pause } from 'node:timers/promises';
 import createClient from 'openapi-fetch';
 import type { paths } from './sandbox-api.js';
 
@@ -20,6 +21,7 @@ export async function pay({ url, apiKey }: Service, payout: Payout, tries = 3): 
     const { data, error, response } = await client.POST('/payout/initiate', request).catch(() => lost);
     if (data !== undefined) return data.data;
     if (response !== undefined && response.status < 500) throw new Error(`${error.code}: ${error.message}`);
+    await pause(50 * 2 ** attempt);
   }
   throw new Error(`the outcome of ${payout.client_ref_id} is unknown: read its status later`);
 }

@@ -5,7 +5,7 @@ import { evaluateEach, GUESSED, type Check, type Mistake } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
 import { rupees } from '../payments.ts';
-import { pauseBetween } from './retries.ts';
+import { pauseBetween, payoutName } from './retries.ts';
 
 /** Checks of requests that the service refuses. */
 
@@ -116,7 +116,7 @@ export const unfundedRetry: Check = {
       })[0];
       if (pair === undefined) return calls.some(({ status }) => status === 402) ? null : undefined;
       return {
-        message: `${pair[1].reference} was sent again after a 402, with no money added and no balance seen that covers it`,
+        message: `${payoutName(pair)} was sent again after a 402, with no money added and no balance seen that covers it`,
         fix: 'after a 402 read the balance, and send again only when it covers the payout',
         calls: pair,
       };
@@ -154,7 +154,7 @@ export const amountNotPaise: Check = {
       if (!isText && (typeof amount !== 'number' || isWholePaise(amount))) return null;
       return {
         message: `${call.reference ?? 'a payout'} has the amount ${JSON.stringify(amount)}, which is ${isText ? 'a text' : 'not whole paise'}`,
-        fix: 'count in whole paise, and write the amount as a JSON number with at most two decimals',
+        fix: 'count in whole paise, and send rupees: a JSON number with at most two decimals, such as 1500.5',
         calls: [call],
       };
     }),

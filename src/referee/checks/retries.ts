@@ -20,7 +20,7 @@ export function pauseBetween(before: Call, after: Call): number {
 }
 
 /** What the sends of one intended payout are called: its reference, or the first of several. */
-function payoutName(calls: readonly Call[]): string {
+export function payoutName(calls: readonly Call[]): string {
   const references = new Set(calls.map(({ reference }) => reference));
   const [first] = references;
   return references.size < 2 ? String(first) : `the payout of ${first} (${references.size} references)`;
@@ -46,7 +46,7 @@ export const retryAfterIgnored: Check = {
         const pauseMs = retryAfter.isDate ? again.atMs - asked.atMs : pauseBetween(asked, again);
         if (pauseMs + ROUNDING_MS >= retryAfter.ms * TOLERANCE) continue;
         return {
-          message: `${again.reference} was ${again.route === 'status' ? 'asked for' : 'sent'} again ${
+          message: `${payoutName([asked, again])} was ${again.route === 'status' ? 'asked for' : 'sent'} again ${
             retryAfter.isDate
               ? `${timeText(retryAfter.ms - pauseMs)} before the date in the Retry-After of the ${asked.status}`
               : `after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(retryAfter.ms)}`
@@ -141,8 +141,6 @@ export const endlessRetry: Check = {
 const BROKEN: ReadonlySet<string | null> = new Set(['connection-reset', 'empty-response', 'truncated-body']);
 /** What resends by itself does not wait. A busy machine may take some time to send; the shortest usual pause of a program is 100 ms. */
 const AT_ONCE_MS = 90;
-const BY_LIBRARY =
-  'probably by the HTTP library or a proxy, not the program: a program that repeats at once, without a pause, looks the same';
 
 const bytesOf = ({ entry: { request } }: Call): string => JSON.stringify(request.body);
 
@@ -156,11 +154,17 @@ export const resentByTransport: Check = {
           continue;
         const { range, 'user-agent': agent } = call.entry.request.headers;
         const pauseMs = call.beganMs - before.endedMs;
-        if (range === undefined && pauseMs > AT_ONCE_MS) continue;
-        const how = range === undefined ? `${timeText(pauseMs)} after its connection broke` : 'with Range';
+        if (range === undefined && pauseMs >= AT_ONCE_MS) continue;
+        const [how, byWhom] =
+          range === undefined
+            ? [
+                `${timeText(pauseMs)} after its connection broke`,
+                `by the HTTP library, a proxy, or a program that pauses for less than ${AT_ONCE_MS} ms`,
+              ]
+            : ['with Range', 'probably by the HTTP library or a proxy, not the program'];
         return {
-          message: `${reference} was sent again ${how} (user-agent ${typeof agent === 'string' ? agent : 'unknown'}), ${BY_LIBRARY}`,
-          fix: 'switch off what resends a POST by itself: it is safe only where the service replays a repeated reference',
+          message: `${reference} was sent again ${how} (user-agent ${typeof agent === 'string' ? agent : 'unknown'}), ${byWhom}`,
+          fix: 'unless the program sent it, switch off what resends a POST: that is safe only where the service replays a repeated reference',
           calls: [before, call],
         };
       }
