@@ -24,6 +24,13 @@ type State = TransactionResponse['status'];
 export const isOut = (state: State): state is 'PENDING' | 'SUCCESS' =>
   state === 'PENDING' || state === 'SUCCESS';
 
+export const sumOf = (paid: readonly Paid[]): number =>
+  paid.reduce((sum, { amountPaise }) => sum + amountPaise, 0);
+
+/** What is known of payouts whose money is out: one that is PENDING may not end up paid. */
+export const madeOrPaid = (payouts: readonly { readonly state: State | null }[]): 'made' | 'paid' =>
+  payouts.every(({ state }) => state === 'SUCCESS') ? 'paid' : 'made';
+
 const accountOf = (body: Call['body']): string => String(body['beneficiary_account']);
 
 /** The payout that an initiate made, and the later requests about it. */

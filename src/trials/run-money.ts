@@ -4,6 +4,7 @@ import { isKnownUnpaid, knownAtEnd, type Knowledge } from '../referee/knowledge.
 import {
   differencesBetween,
   isOut,
+  madeOrPaid,
   often,
   paidOut,
   paidTable,
@@ -192,8 +193,8 @@ function misreportedAsFailed(cases: readonly Case[], isExact: boolean): string |
   const unknown = knownOut(cases).filter(({ of }) => !isKnown.includes(of));
   const [first] = unknown;
   if (first === undefined) return null;
-  const became = first.of === 'PENDING' ? 'was last seen PENDING' : 'was paid';
   const payouts = unknown.map(({ one }) => one);
+  const became = first.of === 'PENDING' ? 'was last seen PENDING' : `was ${madeOrPaid(payouts)}`;
   return `${andMore(payouts, became)}, but the client reports a failure`;
 }
 

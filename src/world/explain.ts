@@ -59,7 +59,7 @@ function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scen
   const repetition = repetitionOf(state, body, dialect);
   if (repetition !== null) {
     const { txnId, plannedBy } = repetition.earlier;
-    return `${body.client_ref_id} was paid before (${txnId}, planned by ${plannedBy}): nothing is decided again`;
+    return `${body.client_ref_id} was made before (${txnId}, planned by ${plannedBy}): nothing is decided again`;
   }
   const { wallet, refused } = state;
   if (dialect.client_ref_id.after_402 === 'remember' && refused.has(body.client_ref_id))

@@ -183,7 +183,7 @@ test.skipIf(!hasPython)(
     expect({ code, stderr }).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /AssertionError: salary-2026-01-asha was paid .*, and the client never found out; fix: read the status/,
+        /AssertionError: salary-2026-01-asha was made .*, and the client never found out; fix: read the status/,
       ),
     });
   },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CheckId, RefereeSettingsInput, WorldReport } from '../../src/contract/conduct.ts';
+import type { CheckId, Finding, RefereeSettingsInput, WorldReport } from '../../src/contract/conduct.ts';
 import type { Evidence } from '../../src/referee/case.ts';
 import { mergedReport } from '../../src/referee/judge.ts';
 import { testRows } from '../support/test-rows.ts';
@@ -32,7 +32,7 @@ const saidOf = (id: CheckId, evidence: Evidence, settings: RefereeSettingsInput 
 test('a client that ends while its payout is PENDING can no longer ask', () => {
   const pending = evidenceOf([lost], { payouts: [payoutOf('order-1', [])] });
   expect(saidOf('never-asked', pending)).toBe(
-    'found warning: order-1 was paid (₹100.00), and the client never found out',
+    'found warning: order-1 was made (₹100.00), and the client never found out',
   );
   const runs = { ...pending, clientEnded: false };
   expect(checkOf('never-asked', runs)).toMatchObject({
@@ -40,7 +40,7 @@ test('a client that ends while its payout is PENDING can no longer ask', () => {
     reason: 'the client may still ask for order-1',
   });
   const settled = { ...runs, ledger: { payouts: [payoutOf('order-1', [['SUCCESS', 500]])], entries: [] } };
-  expect(saidOf('never-asked', settled)).toMatch(/^found warning/);
+  expect(saidOf('never-asked', settled)).toMatch(/^found warning: order-1 was paid/);
   const unmade = evidenceOf([{ http: 500 }], { payouts: [] });
   expect(saidOf('never-asked', { ...unmade, clientEnded: false })).toBe('inconclusive');
   expect(saidOf('never-asked', unmade)).toMatch(/^found warning/);
@@ -51,7 +51,7 @@ const paying = (change: Line['change']): Line => underWay({ committed: true, ...
 
 test('a client that ends before its response comes does not get it, although the server has not noticed yet', () => {
   const { answer } = evidenceOf([{ state: 'PENDING' }]).requests[0]!;
-  const paid = 'found warning: order-1 was paid (₹100.00), and the client never found out';
+  const paid = 'found warning: order-1 was made (₹100.00), and the client never found out';
   const lines = [paying({ delay_ms: 3000 }), paying({ fault: 'slow-body', answer })];
   for (const line of lines) {
     expect(saidOf('never-asked', evidenceOf([line]))).toBe(paid);
@@ -65,7 +65,7 @@ test('a client that ends before its response comes does not get it, although the
 
 test.each([302, 307, 408])('a %d says nothing about the payout', (http) => {
   const made: Line = { http, change: { committed: true } };
-  expect(saidOf('never-asked', evidenceOf([made]))).toMatch(/^found warning: order-1 was paid/);
+  expect(saidOf('never-asked', evidenceOf([made]))).toMatch(/^found warning: order-1 was made/);
   expect(saidOf('never-asked', evidenceOf([made, { state: 'PENDING' }]))).toBe('passed');
   expect(saidOf('paid-twice', evidenceOf([made, { reference: 'order-1-b' }]), ORDERS)).toMatch(
     /^found error/,
@@ -103,7 +103,7 @@ test('one declared payout that was paid under two references is an error, howeve
     { reference: 'order-1-b', state: 'PENDING' },
   ];
   expect(saidOf('paid-more-often', evidenceOf(lines, { payouts }), ORDERS)).toBe(
-    'found error: order-1-a and order-1-b were both paid, for one payout: ₹100.00 too much',
+    'found error: order-1-a and order-1-b were both made, for one payout: ₹100.00 too much',
   );
   const [undone, kept] = [payoutOf('order-1-a', [['REVERSED', 5]]), payouts[1]!];
   expect(saidOf('paid-more-often', evidenceOf(lines, { payouts: [undone, kept] }), ORDERS)).toBe('passed');
@@ -115,12 +115,12 @@ test('the same account paid the same amount after a lost response is a warning t
   const evidence = (first: Line): Evidence =>
     evidenceOf([first, { reference: 'other-2', state: 'PENDING', body: renamed }], { payouts });
   expect(saidOf('paid-more-often', evidence(lost))).toBe(
-    'found warning: 000123456789 was paid ₹100.00 twice (order-1 and other-2): --intent or --expect says whether that was meant',
+    'found warning: a payout of ₹100.00 to 000123456789 was made twice (order-1 and other-2): --intent or --expect says whether that was meant',
   );
   // nothing tempted the client: two payouts to one account are normal, but nobody has said that they were meant
   expect(checkOf('paid-more-often', evidence({ state: 'PENDING' }))).toMatchObject({
     verdict: 'inconclusive',
-    reason: expect.stringMatching(/^000123456789 was paid ₹100.00 twice .*--intent/),
+    reason: expect.stringMatching(/^a payout of ₹100.00 to 000123456789 was made twice .*--intent/),
   });
   expect(saidOf('paid-more-often', evidence(lost), { intent: 'client_ref_id' })).toBe('passed');
 });
@@ -130,7 +130,7 @@ test('an intent that matches nothing in a payout does not clear it', () => {
   const paid = (first: Line): Evidence =>
     evidenceOf([first, { reference: 'other-2', state: 'PENDING' }], { payouts });
   expect(saidOf('paid-more-often', paid(lost), ORDERS)).toBe(
-    'found warning: 000123456789 was paid ₹100.00 twice (order-1 and other-2): the intent does not match all of them',
+    'found warning: a payout of ₹100.00 to 000123456789 was made twice (order-1 and other-2): the intent does not match all of them',
   );
   for (const check of ['paid-twice', 'paid-more-often'] as const)
     expect(saidOf(check, paid({ state: 'PENDING' }), ORDERS)).toBe('inconclusive');
@@ -151,7 +151,7 @@ test('a double payment that is only guessed is a warning once the ledger shows b
 
 test.each([409, 400, 402, 429])('a %d for a repetition does not say what became of the payout', (http) => {
   const again: Line = { http, change: { code: http === 429 ? null : 'DUPLICATE_REFERENCE' } };
-  expect(saidOf('never-asked', evidenceOf([lost, again]))).toMatch(/^found warning: order-1 was paid/);
+  expect(saidOf('never-asked', evidenceOf([lost, again]))).toMatch(/^found warning: order-1 was made/);
   expect(saidOf('never-asked', evidenceOf([lost, again, { route: 'status', state: 'PENDING' }]))).toBe(
     'passed',
   );
@@ -248,7 +248,7 @@ test('a client that asks for the rest of a response throws away the whole one th
   };
   const ranged: Line = { state: 'SUCCESS', sent: { range: 'bytes=120-', 'user-agent': 'undici' } };
   const resent = evidenceOf([truncated, { ...ranged, change: { committed: false, replayed: true } }]);
-  expect(saidOf('never-asked', resent)).toMatch(/^found warning: order-1 was paid/);
+  expect(saidOf('never-asked', resent)).toMatch(/^found warning: order-1 was made/);
   expect(saidOf('resent-by-transport', resent)).toBe(
     'found notice: order-1 was sent again with Range (user-agent undici), probably by the HTTP library or a proxy, not the program',
   );
@@ -363,16 +363,27 @@ testRows<[said: string, lines: readonly Line[]]>([
   expect(saidOf('retry-after-ignored', evidenceOf(lines))).toBe(said);
 });
 
-test('one reference that is paid twice at once in two amounts costs the second', () => {
-  const atOnce = [100, 70].map((amount, nth): Line => ({
-    atMs: nth * 5,
-    tookMs: 300,
-    endedAfter: 2,
-    body: { amount },
-    change: { committed: true },
-  }));
-  const [found] = checkOf('same-reference-at-once', evidenceOf(atOnce)).findings;
-  expect([found!.severity, found!.amount]).toEqual(['error', 70]);
+test('one reference that is paid twice at once costs the second, unless its money came back', () => {
+  const found = (second: number, ...states: ('SUCCESS' | 'FAILED')[]) => {
+    const amounts = [100, second];
+    const atOnce = amounts.map((amount, nth): Line => ({
+      atMs: nth * 5,
+      tookMs: 300,
+      endedAfter: 2,
+      body: { amount },
+      change: { committed: true },
+    }));
+    const payouts = amounts.map((amount, nth) =>
+      payoutOf('order-1', states[nth] === undefined ? [] : [[states[nth], 500]], { amount }),
+    );
+    const { findings } = checkOf('same-reference-at-once', evidenceOf(atOnce, { payouts }));
+    const [{ severity, amount, message }] = findings as [Finding];
+    return [severity, amount, message];
+  };
+  const sent = 'order-1 was sent while it was still under way';
+  expect(found(70)).toEqual(['error', 70, `${sent}, and was made more than once`]);
+  expect(found(70, 'SUCCESS', 'SUCCESS')).toEqual(['error', 70, `${sent}, and was paid more than once`]);
+  expect(found(100, 'SUCCESS', 'FAILED')).toEqual(['warning', null, sent]);
 });
 
 test('the money at stake is what was paid too much, not the first payment', () => {

@@ -1,7 +1,9 @@
 import { InitiateRequest } from '../../contract/service.ts';
-import { totalOf, overlaps, type Call } from '../call.ts';
+import { overlaps, type Call } from '../call.ts';
+import { groupedBy } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
+import { madeOrPaid, paidOut, sumOf } from '../payments.ts';
 
 /** Checks of one reference that is sent more than once. */
 
@@ -17,24 +19,27 @@ const changedFields = ({ body: one }: Call, { body: other }: Call): readonly str
 export const sameReferenceAtOnce: Check = {
   severity: 'error',
   isOfOnePayout: true,
-  evaluate: ({ sends }) =>
-    evaluateEach(sends, ([reference, calls]) => {
+  evaluate(facts) {
+    const out = groupedBy(paidOut(facts), ({ reference }) => reference);
+    return evaluateEach(facts.sends, ([reference, calls]) => {
       if (calls.length < 2) return undefined;
       const pair = calls.flatMap((later, index) => {
         const earlier = calls.slice(Math.max(index - 50, 0), index).find((call) => overlaps(call, later));
         return earlier === undefined ? [] : [[earlier, later] as const];
       })[0];
       if (pair === undefined) return null;
-      const paid = calls.filter(({ committed }) => committed === true);
-      const isPaidTwice = paid.length > 1;
+      const paid = out.get(reference) ?? [];
+      const made = calls.filter(({ committed }) => committed === true);
+      const isPaidTwice = made.length > 1 && paid.length > 1;
       return {
         severity: isPaidTwice ? 'error' : 'warning',
-        message: `${reference} was sent while it was still under way${isPaidTwice ? ', and was paid more than once' : ''}`,
+        message: `${reference} was sent while it was still under way${isPaidTwice ? `, and was ${madeOrPaid(paid)} more than once` : ''}`,
         fix: 'wait until the request has ended, or abort it, before the same reference is sent again',
-        calls: isPaidTwice ? paid : pair,
-        amountPaise: isPaidTwice ? totalOf(paid.slice(1)) : null,
+        calls: isPaidTwice ? made : pair,
+        amountPaise: isPaidTwice ? sumOf(paid.slice(1)) : null,
       };
-    }),
+    });
+  },
 };
 
 export const referenceReused: Check = {

@@ -3,7 +3,7 @@ import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { because, evaluateEach, listed, type Check, type Mistake } from '../check.ts';
 import { asAnswered, knownAtEnd } from '../knowledge.ts';
-import { perhapsPaid, rupees, type Paid } from '../payments.ts';
+import { madeOrPaid, perhapsPaid, rupees, type Paid } from '../payments.ts';
 import { undoneState, unknownWhether } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
@@ -25,10 +25,11 @@ function isUnasked(calls: readonly Call[]): boolean {
   return !answered.slice(last + 1).some(({ route }) => route === 'status');
 }
 
-/** What became of a payout that was made: `was paid`, or `is FAILED` */
+/** What became of a payout that was made: `was paid`, `was made`, or `is FAILED` */
 function becameOf(facts: Case, reference: string, exists = ''): string {
   const undone = undoneState(facts, reference);
-  return undone === null ? 'was paid' : `${exists}is ${undone}`;
+  const state = facts.payouts.get(reference)?.status ?? null;
+  return undone === null ? `was ${madeOrPaid([{ state }])}` : `${exists}is ${undone}`;
 }
 
 export const neverAsked: Check = {

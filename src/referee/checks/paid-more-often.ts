@@ -1,12 +1,20 @@
 import { groupedBy, type Case } from '../case.ts';
 import { because, listed, type Check, type Mistake } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
-import { often, paidOut, payoutKey, perhapsPaid, rupees, sendsOf, type Paid } from '../payments.ts';
+import {
+  madeOrPaid,
+  often,
+  paidOut,
+  payoutKey,
+  perhapsPaid,
+  rupees,
+  sendsOf,
+  sumOf,
+  type Paid,
+} from '../payments.ts';
 import { maybeTooOften, unknownWhether } from './expected-payments.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
-
-const sumOf = (paid: readonly Paid[]): number => paid.reduce((sum, { amountPaise }) => sum + amountPaise, 0);
 
 const tooMuch = (again: readonly Paid[]): string => `${rupees(sumOf(again))} too much`;
 
@@ -21,7 +29,7 @@ const byReference = (facts: Case, paid: readonly Paid[]): readonly Mistake[] =>
   repeated(paid, ({ reference }) => reference).map(({ group, again }) => {
     const [{ reference }] = group as [Paid];
     return {
-      message: `${reference} was paid ${often(group.length)}: ${tooMuch(again)}`,
+      message: `${reference} was ${madeOrPaid(group)} ${often(group.length)}: ${tooMuch(again)}`,
       fix: `this service pays again for a repeated reference: read the status of ${reference} before it is sent again, and switch off what resends by itself`,
       calls: sendsOf(facts, group),
       references: [reference], // also where its requests were cleared
@@ -38,7 +46,7 @@ function intentOf(facts: Case, one: Paid): string | null {
 /** One declared payout, several references. */
 const byIntent = (facts: Case, firsts: readonly Paid[]): readonly Mistake[] =>
   repeated(firsts, (one) => intentOf(facts, one)).map(({ group, again }) => ({
-    message: `${listed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} paid, for one payout: ${tooMuch(again)}`,
+    message: `${listed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
     fix: 'keep one reference for each payout, and use it for every send of that payout',
     calls: sendsOf(facts, group),
     amountPaise: sumOf(again),
@@ -69,7 +77,7 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
     if (isDeclared && group.every((one) => intentOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
     const references = listed(group.map(({ reference }) => reference));
-    const message = `${account} was paid ${rupees(amountPaise)} ${often(group.length)} (${references}): ${why}`;
+    const message = `a payout of ${rupees(amountPaise)} to ${account} was ${madeOrPaid(group)} ${often(group.length)} (${references}): ${why}`;
     if (!isTempted(facts, group)) {
       unproven ??= message; // to pay one account twice is normal
       continue;

@@ -73,17 +73,18 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
   const payments = [openingOf(facts.sends.get(earlier)!), ...shown.map(({ call }) => call)];
   const undone = paid.length > 0 ? payments.filter(({ reference }) => undoneState(facts, reference!)) : [];
   const out = payments.filter((call) => !undone.includes(call));
-  const amountPaise = totalOf((out.length > 1 ? out : payments).slice(1));
+  const isTooMuch = paid.length > 0 && out.length > 1;
+  const amountPaise = totalOf((isTooMuch ? out : payments).slice(1));
   const isOne = references.length === 1;
   const is = paid.length === 0 ? 'could be' : isOne ? 'is' : 'are';
   const what = `${isOne ? 'a second payment' : 'further payments'} of ${earlier}`;
-  const money = `${rupees(amountPaise)}${paid.length > 0 && out.length > 1 ? ' too much' : ''}`;
+  const money = `${rupees(amountPaise)}${isTooMuch ? ' too much' : ''}`;
   const states = undone.map(({ reference }) => `${reference} is ${undoneState(facts, reference!)}`);
   const unknownTo = states.length === 0 ? '' : ` (${listed(states)}, which the client did not know then)`;
   const calls = new Set(all.flatMap(({ known: { from }, call }) => [...(from === null ? [] : [from]), call]));
-  const guessed = paid.length > 0 ? 'warning' : 'notice';
+  const [grave, lucky] = isDeclared ? (['error', 'warning'] as const) : (['warning', 'notice'] as const);
   return {
-    severity: isDeclared ? (paid.length > 0 ? 'error' : 'warning') : guessed,
+    severity: isTooMuch ? grave : lucky,
     message: `${listed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
     fix: fixAfter(earlier, known),
     calls: [...calls].toSorted((a, b) => a.place - b.place).slice(0, MOST_CALLS),

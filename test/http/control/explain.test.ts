@@ -163,7 +163,7 @@ test('an explanation says why a request makes no payout', async () => {
   expect(await world.explain(initiate())).toMatchObject({
     payout: null,
     attempt: 2,
-    note: `order-1 was paid before (${txn_id}, planned by inline/mostly): nothing is decided again`,
+    note: `order-1 was made before (${txn_id}, planned by inline/mostly): nothing is decided again`,
   });
   expect(await world.explain(initiate({ client_ref_id: 'order-2' }))).toMatchObject({
     payout: null,

@@ -465,5 +465,5 @@ test('of several payouts that a client misreports, the first is named and the ot
       [],
       false,
     ),
-  ).toBe('order-1 was paid (₹100.00), and 2 more, but the client reports a failure');
+  ).toBe('order-1 was made (₹100.00), and 2 more, but the client reports a failure');
 });
