@@ -189,6 +189,9 @@ const page = {
 };
 const AGAIN = [sends(1, 'y', PENDING), reads(2, 'y', { status: 'SUCCESS' })];
 const OTHERS = { expect: [{ account: '2', amount: 7, times: 0 }] };
+const lastSeen = (reference: string, state: string): string =>
+  `${reference} was last seen ${state}, and without a ledger nobody knows more`;
+const OTHERS_TOO = { intent: 'client_ref_id' };
 const paidToo = 'without a ledger nobody knows whether x was paid too';
 const paid = 'without a ledger nobody knows whether x was paid';
 
@@ -200,11 +203,16 @@ testRows<[open: Readonly<Record<string, string>>, entries: readonly object[], se
   [{ 'expectation-missed': paid }, [LOST]],
   [{ 'expectation-missed': paid }, [LOST], OTHERS],
   [{ 'not-found-believed': paid.replace('paid', 'made'), 'expectation-missed': paid }, [LOST, notFound]],
-  [
-    { 'expectation-missed': 'x was last seen PENDING, and without a ledger nobody knows more' },
-    [sends(0, 'x', PENDING)],
-  ],
+  [{ 'expectation-missed': lastSeen('x', 'PENDING') }, [sends(0, 'x', PENDING)]],
   [{}, [sends(0, 'x', PENDING), reads(1, 'x', { status: 'SUCCESS' })]],
+  // its client went on
+  [{ 'pending-left': lastSeen('x', 'PENDING') }, [sends(0, 'x', PENDING), ...AGAIN], OTHERS_TOO],
+  [
+    { 'pending-left': lastSeen('x', 'PENDING'), 'reversal-unseen': lastSeen('y', 'SUCCESS') },
+    [...AGAIN, sends(3, 'x', PENDING)],
+    OTHERS_TOO,
+  ],
+  [{}, [...AGAIN, reads(3, 'y', { status: 'REVERSED' }), sends(4, 'z', { status: 'FAILED' })], OTHERS_TOO],
   [{}, [refused(sends(0, 'x', {}), 400, 'INVALID_REQUEST'), ...AGAIN]],
   [{}, [LOST, reads(1, 'x', { status: 'FAILED' }), ...AGAIN]],
 ])('what a HAR cannot tell is inconclusive, with the reason', (open, entries, settings = ONCE) => {

@@ -18,10 +18,12 @@ import {
 
 /** Checks of the payouts that are expected: how often each account is paid each amount. */
 
+type State = TransactionResponse['status'];
+
 const MOST_CALLS = 5;
 
 /** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out, and where there is no ledger. */
-export function undoneState({ payouts }: Case, reference: string): TransactionResponse['status'] | null {
+export function undoneState({ payouts }: Case, reference: string): State | null {
   const payout = payouts.get(reference);
   return payout === undefined || isOut(payout.status) ? null : payout.status;
 }
@@ -65,16 +67,21 @@ function openPayouts(facts: Case): Readonly<Record<'surplus' | 'open', readonly 
   return { surplus, open };
 }
 
-const namesOf = (payouts: readonly Paid[]): string =>
-  listed([...new Set(payouts.map(({ reference }) => reference))]);
+const referencesOf = (payouts: readonly Paid[]): readonly string[] => [
+  ...new Set(payouts.map(({ reference }) => reference)),
+];
 
-const wereOrWas = ({ length }: readonly Paid[]): string => (length === 1 ? 'was' : 'were');
+const wereOrWas = ({ length }: readonly unknown[]): string => (length === 1 ? 'was' : 'were');
+
+/** Why nothing is known of payouts after the last response about them, in saved traffic. */
+export const nobodyKnowsMore = (references: readonly string[], lastSeen: State): string =>
+  `${listed(references)} ${wereOrWas(references)} last seen ${lastSeen}, and without a ledger nobody knows more`;
 
 /** Why it proves nothing that these were not seen to be paid: they may have been; null when there is none. @param done `paid too` */
 export const unknownWhether = (perhaps: readonly Paid[], done: string): string | null =>
   perhaps.length === 0
     ? null
-    : `without a ledger nobody knows whether ${namesOf(perhaps)} ${wereOrWas(perhaps)} ${done}`;
+    : `without a ledger nobody knows whether ${listed(referencesOf(perhaps))} ${wereOrWas(perhaps)} ${done}`;
 
 /** Why it is not known whether something was paid too many times; null when it is known. */
 export const maybeTooOften = (facts: Case): string | null =>
@@ -84,11 +91,11 @@ export const maybeTooOften = (facts: Case): string | null =>
 function maybeMissed(facts: Case): string | null {
   const { open } = openPayouts(facts);
   const pending = open.filter(({ state }) => state === 'PENDING');
-  const names = namesOf(pending);
+  const names = referencesOf(pending);
   const became =
     facts.ledger === null
-      ? `${names} ${wereOrWas(pending)} last seen PENDING, and without a ledger nobody knows more`
-      : `${names} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
+      ? nobodyKnowsMore(names, 'PENDING')
+      : `${listed(names)} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
   const unknown = unknownWhether(
     open.filter(({ state }) => state === null),
     'paid',

@@ -4,7 +4,7 @@ import type { Case } from '../case.ts';
 import { because, evaluateEach, listed, type Check, type Mistake } from '../check.ts';
 import { asAnswered, knownAtEnd } from '../knowledge.ts';
 import { madeOrPaid, perhapsPaid, rupees, type Paid } from '../payments.ts';
-import { undoneState, unknownWhether } from './expected-payments.ts';
+import { nobodyKnowsMore, undoneState, unknownWhether } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
 
@@ -141,41 +141,41 @@ function cameAfter({ at, forced, after_request: latest }: Step, { atMs, id }: Ca
   return !forced || id > (latest ?? Infinity);
 }
 
-/** The payouts that the client sent and that have reached a state after PENDING, and what it knows of each in the end. */
+/**
+ * The payouts that the client sent and that have reached a state after PENDING, and what it knows of each in the end. Without a
+ * ledger, all of them: each may have.
+ */
 const followed = (facts: Case) =>
   [...facts.sends.keys()].flatMap((reference) => {
     const payout = facts.payouts.get(reference);
     const step = payout && lastStep(payout);
-    if (payout === undefined || step === undefined) return [];
+    if (facts.ledger !== null && step === undefined) return [];
     const calls = facts.byReference.get(reference)!;
     const { place } = calls.at(-1)!;
     /** The first request of the client, about anything, after its payout reached its state; undefined if it was gone by then. */
     const later = (): Call | undefined =>
-      facts.calls.find((call) => call.place > place && cameAfter(step, call));
-    return { reference, payout, known: knownAtEnd(calls), later };
+      step === undefined
+        ? facts.calls.slice(-1).find((call) => call.place > place)
+        : facts.calls.find((call) => call.place > place && cameAfter(step, call));
+    return { reference, status: payout?.status ?? null, known: knownAtEnd(calls), later };
   });
 
 /** Whether the client saw a payout in this state at any time. */
 const hasSeen = ({ byReference }: Case, reference: string, state: Step['to']): boolean =>
   byReference.get(reference)!.some(({ seen }) => seen.kind === 'state' && seen.state === state);
 
-/** The result on payouts that the client does not know the end of: no mistake as long as it may still ask. */
+/** The result on payouts that the client does not know the end of: no mistake as long as it may still ask, or if nobody knows that end. */
 function onUnread(
   facts: Case,
   isExercised: boolean,
+  lastSeen: 'PENDING' | 'SUCCESS',
   unread: readonly (Mistake & { readonly knew: NonNullable<Mistake['knew']> })[],
 ) {
   const { ledger, clientEnded } = facts;
-  const unproven = because(
-    ledger === null && 'without a ledger, the outcome of the payouts is unknown',
-    !clientEnded &&
-      unread.length > 0 &&
-      mayStillAsk(
-        facts,
-        unread.map(({ knew: [reference] }) => reference),
-      ),
-  );
-  return { isExercised, findings: clientEnded ? unread : [], unproven };
+  if (ledger !== null && clientEnded) return { isExercised, findings: unread, unproven: null };
+  const references = unread.map(({ knew: [reference] }) => reference);
+  const unproven = ledger === null ? nobodyKnowsMore(references, lastSeen) : mayStillAsk(facts, references);
+  return { isExercised, findings: [], unproven: because(unread.length > 0 && unproven) };
 }
 
 export const pendingLeft: Check = {
@@ -185,8 +185,8 @@ export const pendingLeft: Check = {
     const left = pending.filter(({ known }) => known.of === 'PENDING');
     const findings = left
       .filter(({ later }) => later() !== undefined)
-      .map(({ reference, payout, known }) => ({
-        message: `${reference} is ${payout.status}, and the client last saw it PENDING`,
+      .map(({ reference, status, known }) => ({
+        message: `${reference} is ${status}, and the client last saw it PENDING`,
         fix: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
         calls: [known.from!],
         knew: [reference, known] as const,
@@ -194,8 +194,11 @@ export const pendingLeft: Check = {
     // a client that was gone before its payout settled was not tested, however it followed others
     const untested = left.filter(({ later }) => later() === undefined).map(({ reference }) => reference);
     const isExercised = pending.length > untested.length;
-    const evaluation = onUnread(facts, isExercised, findings);
-    const gone = `the client sent no more requests after ${listed(untested)} had settled, last seen PENDING`;
+    const evaluation = onUnread(facts, isExercised, 'PENDING', findings);
+    const gone =
+      facts.ledger === null
+        ? nobodyKnowsMore(untested, 'PENDING')
+        : `the client sent no more requests after ${listed(untested)} had settled, last seen PENDING`;
     return { ...evaluation, unproven: evaluation.unproven ?? because(untested.length > 0 && gone) };
   },
 };
@@ -205,8 +208,8 @@ export const reversalUnseen: Check = {
   evaluate(facts) {
     // a client that took no SUCCESS for final, or was gone before its payout was reversed, was not tested
     const reversed = followed(facts).filter(
-      ({ reference, payout: { status }, known: { of }, later }) =>
-        status === 'REVERSED' &&
+      ({ reference, status, known: { of }, later }) =>
+        (status === 'REVERSED' || status === null) &&
         hasSeen(facts, reference, 'SUCCESS') &&
         (of === 'REVERSED' || (of === 'SUCCESS' && later() !== undefined)),
     );
@@ -221,6 +224,6 @@ export const reversalUnseen: Check = {
         amountPaise,
       };
     });
-    return onUnread(facts, reversed.length > 0, findings);
+    return onUnread(facts, reversed.length > 0, 'SUCCESS', findings);
   },
 };
