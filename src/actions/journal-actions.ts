@@ -4,7 +4,7 @@ import type { JournalEntry, RequestsResponse } from '../contract/control-respons
 import { iso, writtenInstantMs } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { expectedTable } from '../referee/expected-table.ts';
-import { hasFailed, reportsOf, type Colour } from '../referee/reports/summary.ts';
+import { hasFailed, hasRequests, reportsOf, unusedKey, type Colour } from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
 import { savedTraffic } from '../referee/saved-traffic.ts';
 import { SettingsError } from '../settings.ts';
@@ -141,7 +141,7 @@ export const journalActions = [
       ).optional(),
       ended: flag('the client is done: count what it never asked for'),
     },
-    async run({ intent, expect, ended }, { world, texts, nameOf }) {
+    async run({ intent, expect, ended }, { world, control, keyText, texts, nameOf }) {
       const settings = {
         ...(intent !== undefined && { intent: intentOf(intent, nameOf('intent')) }),
         ...(expect !== undefined && {
@@ -149,7 +149,10 @@ export const journalActions = [
         }),
       };
       const isNew = Object.keys(settings).length > 0;
-      return world.referee(isNew ? (settings as RefereeSettingsInput) : undefined, { ended });
+      const report = await world.referee(isNew ? (settings as RefereeSettingsInput) : undefined, { ended });
+      const { requests, evicted } = await control.get<RequestsResponse>('/requests', { limit: 1 });
+      if (requests.length + evicted > 0 || hasRequests(report)) return report;
+      throw new SettingsError(unusedKey(keyText));
     },
     lines: (report, { paint }, { intent, expect }) => [
       ...terminalText(reportsOf([report]), paint)

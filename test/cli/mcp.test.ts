@@ -178,6 +178,7 @@ testRows([
   ['use', { scenario: [] }, 'scenario does not fit: its name, or a scenario as YAML or JSON'],
   ['rule_remove', {}, 'rule remove takes the name of one override, or all'],
   ['verdict', { intent: 'amout' }, 'intent must be '],
+  ['verdict', { expect: [{ account: '1', amount: 1 }], ended: true }, 'no request used the key sk_test_'],
   ['verdict', { expect: 'x' }, 'expect: the text cannot be used: '],
   ['release', { status: 503, fault: 'hang' }, 'release takes status or fault, not both'],
   ['status', { key: 'live' }, '; the argument key names another key, and --key of this server the usual one'],

@@ -309,6 +309,7 @@ testRows<[readonly string[], RegExp]>([
   [['rule', 'remove'], /^rule remove takes the name of one override, or --all$/],
   [['rule', 'remove', 'nope'], /^This world has no overrides\. Rules of a scenario cannot be removed$/],
   [['rule', 'list', '--from', 'here'], /^from must be one of world, scenario, magic$/],
+  [['verdict', '--ended', '--json'], /^no request used your key: let the client use it$/],
   [['rule', 'from', '7'], /^request 7 is not in the journal/],
   [['snapshot', 'save', '/nowhere/world'], /^snapshot save: \/nowhere\/world cannot be written/],
   [['snapshot', 'save', '-'], /^snapshot save: - is standard input, not a file to write$/],

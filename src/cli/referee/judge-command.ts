@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
-import { reportsOf, type Failure } from '../../referee/reports/summary.ts';
+import { hasRequests, reportsOf, unusedKey, type Failure } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import type { Evidence } from '../../referee/case.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -114,12 +114,6 @@ async function runToEnd(
 
 type Target = Pick<Judged, 'url' | 'key' | 'adminToken'>;
 
-/** Whether a report rests on requests: what is expected is missed also by a client that sent none. */
-const hasRequests = ({ checks }: WorldReport): boolean =>
-  checks.some(
-    ({ id, verdict }) => id !== 'expectation-missed' && verdict !== 'not_exercised' && verdict !== 'off',
-  );
-
 /**
  * The reports on all worlds with requests, or on that of the key where there is no admin token.
  *
@@ -169,7 +163,7 @@ function together(all: readonly Collected[], scenario: Scenario | undefined): Co
 /** Why there is nothing to judge. */
 function noRequest(hasRun: boolean, { key, adminToken, refused }: Judged): string {
   if (adminToken === null) {
-    return `no request used the key ${key}: let the client use it, or judge every world with --admin-token`;
+    return `${unusedKey(`the key ${key}`)}, or judge every world with --admin-token`;
   }
   return hasRun ? noRequestText(refused.text) : 'no request reached the sandbox';
 }

@@ -112,6 +112,15 @@ function renamed(
   });
 }
 
+/** Whether a report rests on requests: what is expected is missed also by a client that sent none. */
+export const hasRequests = ({ checks }: WorldReport): boolean =>
+  checks.some(
+    ({ id, verdict }) => id !== 'expectation-missed' && verdict !== 'not_exercised' && verdict !== 'off',
+  );
+
+/** Why there is nothing to judge. @param key in words */
+export const unusedKey = (key: string): string => `no request used ${key}: let the client use it`;
+
 /** Whether a world had requests to judge, and no check could say that they were right or wrong. */
 export const isNotJudged = ({ checks }: WorldReport): boolean =>
   checks.some(({ verdict }) => verdict === 'inconclusive') &&
