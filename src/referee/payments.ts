@@ -142,19 +142,29 @@ function differenceText(account: string, amountPaise: number, paid: number, expe
   return `${account}: ${done}, expected ${often(expected)}`;
 }
 
+/** An account as a spreadsheet writes it, which treats it as a number. */
+const withoutZeros = <Line extends { readonly account: string }>(line: Line): Line => ({
+  ...line,
+  account: line.account.replace(/^0+/, ''),
+});
+
 /** Where two tables differ, in the order of the expected one; then what was not expected at all. */
 export function differencesBetween(paid: Table, expected: Table): readonly Difference[] {
   const times = new Map(summed(paid).map((line) => [keyOf(line), line.times]));
   const wanted = summed(expected);
   const known = new Set(wanted.map(keyOf));
   const others = summed(paid).filter((line) => !known.has(keyOf(line)));
+  const unlisted = new Map(others.map((line) => [keyOf(withoutZeros(line)), line.account]));
   return [...wanted, ...others.map(({ account, amount }) => ({ account, amount, times: 0 }))].flatMap(
     ({ account, amount, times: expectedTimes }): Difference | [] => {
       const amountPaise = toPaise(amount);
       const found = times.get(payoutKey(account, amountPaise)) ?? 0;
       if (found === expectedTimes) return [];
       const text = differenceText(account, amountPaise, found, expectedTimes);
-      return { account, amountPaise, paid: found, expected: expectedTimes, text };
+      const alike =
+        found < expectedTimes ? unlisted.get(keyOf(withoutZeros({ account, amount }))) : undefined;
+      const hint = alike === undefined ? '' : ` (${alike} differs only in its leading zeros)`;
+      return { account, amountPaise, paid: found, expected: expectedTimes, text: text + hint };
     },
   );
 }

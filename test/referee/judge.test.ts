@@ -509,6 +509,15 @@ test('the expected payouts are compared with what the ledger shows as paid, a mi
   expect(checkOf('expectation-missed', evidenceOf([]), expecting(1)).findings).toMatchObject([
     { message: '000123456789: not paid ₹100.00, expected once' },
   ]);
+  const asInExcel = { expect: [{ account: '123456789', amount: 100, times: 1 }] };
+  expect(
+    checkOf('expectation-missed', evidenceOf([], { payouts: [paid] }), asInExcel).findings,
+  ).toMatchObject([
+    {
+      message: '123456789: not paid ₹100.00, expected once (000123456789 differs only in its leading zeros)',
+    },
+    { message: '000123456789: paid ₹100.00, not expected' },
+  ]);
   const reversed = evidenceOf([PENDING, sees('REVERSED')], {
     payouts: [payoutOf('order-1', [['REVERSED', 500]])],
   });
