@@ -24,7 +24,7 @@ export function cellLines(cell: Cell, rows: readonly Row[], paint: Paint): reado
   const width = Math.max(...rows.map((row) => row.name.length));
   const colour = hasFailed(cell) ? 'red' : verdict === 'survives' ? 'green' : 'yellow';
   const shown = paint(verdict.padEnd(VERDICT_WIDTH), colour);
-  const times = verdict === 'not exercised' ? 'no response showed what it changes' : `met ${often(met)}`;
+  const times = met === 0 ? 'no response showed what it changes' : `met ${often(met)}`;
   const line = [`${name.padEnd(width)}  ${shown}  ${timeText(durationMs).padStart(7)}`, times].join('  ');
   if (!hasFailed(cell)) return [why.length === 0 ? line : `${line}; ${why[0]}`];
   return [line, ...why.map((text) => (INDENT + text).trimEnd()), `${INDENT}run again: ${again}`];

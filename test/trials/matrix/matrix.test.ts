@@ -9,13 +9,14 @@ import { hasFailed, type Cell, type CommandRun, type Row } from '../../../src/tr
 import { dialectRows } from '../../../src/trials/matrix/dialect-rows.ts';
 import {
   baselineLines,
+  cellLines,
   countLine,
   matrixJunit,
   suspectLines,
 } from '../../../src/trials/matrix/matrix-reports.ts';
 import { runMatrix, type Baseline, type MatrixParts } from '../../../src/trials/matrix/matrix.ts';
 import { judge } from '../../../src/referee/judge.ts';
-import { reportsOf } from '../../../src/referee/reports/summary.ts';
+import { plain, reportsOf } from '../../../src/referee/reports/summary.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
 import { FAULTY_PAYERS } from '../../referee/clients/faulty-payers.ts';
@@ -433,6 +434,9 @@ test('a row of which the client saw nothing is not exercised, and says how often
   ]);
   expect(countLine(cells)).toBe('3 cells: 1 survive, 2 not exercised');
   expect(matrixJunit(cells)).toContain('skipped="2"');
+  const lines = cells.map((cell) => cellLines({ ...cell, verdict: 'misreported' }, cells, plain)[0]);
+  const unseen = 'no response showed what it changes';
+  expect(lines.map((line) => line!.split(' ms  ')[1])).toEqual([unseen, unseen, 'met once']);
 });
 
 test('a payout that is reversed in the end is met by who sees that, and another wallet by who reads its balance', async () => {
