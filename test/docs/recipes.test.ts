@@ -109,6 +109,13 @@ test('the workflow publishes the port of the image, and waits for the health che
   for (const { env } of Object.values(jobs)) expect(env['PAYOUT_URL']).toBe('http://127.0.0.1:3000');
 });
 
+test('the job of GitLab allows the name of its service, and calls it at the port of the image', () => {
+  const { services, variables } = parse(textOf('ci/gitlab-ci.yml'))['payouts-in-python'];
+  const [{ alias, variables: settings }] = services;
+  expect(settings.SANDBOX_ALLOWED_HOSTS).toBe(alias);
+  expect(variables).toEqual({ PAYOUT_URL: `http://${alias}:${exposed}` });
+});
+
 testRows(files.filter((file) => file.startsWith('testcontainers/')))(
   'a suite for Testcontainers waits for the health route or the ready line, at the port of the image',
   (file) => {

@@ -31,7 +31,7 @@ class PayoutTest(unittest.TestCase):
         self.assertEqual(self.world.balance(), 950_000)
         self.world.verify(sequence=[{"fault": "hang", "committed": True}, {"status": 200, "replayed": True}])
 
-    def test_a_payout_is_asked_for_when_the_service_answers_nothing_but_errors(self):
+    def test_the_status_is_read_when_every_initiate_gets_an_error(self):
         self.world.rule(match={"route": "initiate"}, effect={"commit": True, "respond": {"status": 500}})
         self.assertEqual(self.client.pay(SALARY)[1]["data"]["status"], "PENDING")
         self.assertEqual(self.world.balance(), 950_000)
