@@ -230,7 +230,7 @@ export const JournalEntry = z
     client_ref_id: z.string().nullable(),
     txn_id: z.string().nullable(),
     attempt: z.int().nullable().describe('Which attempt of this reference this is, counted from 1'),
-    rule: z.string().nullable().describe('The rule that decided the response: scenario/rule'),
+    rule: z.string().nullable().describe('The rule that decided it, or the outcome that hid the payout'),
     limit: z.string().nullable().describe('The setting whose limit refused the request'),
     fault: z.string().nullable(),
     delay_ms: z.number().nullable(),

@@ -24,9 +24,11 @@ export function durationMs(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** The hint for a bare number: which units it could have. */
+/** The hint for a time of day, for a unit alone, and for a bare number: which units it could have. */
 function missingUnit(input: unknown): string {
   const text = String(input);
+  if (/^\d\d?:\d\d$/.test(text)) return `: ${text} is a time of day`;
+  if (durationMs(`1${text}`) !== undefined && !/^\d/.test(text)) return `: write 1${text}`;
   return /^\d{1,15}(\.\d+)?$/.test(text)
     ? `: ${text} has no unit, write ${text}s for seconds or ${text}ms for milliseconds`
     : '';

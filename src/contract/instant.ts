@@ -62,15 +62,23 @@ export function writtenInstantMs(text: string, usualZone = 'IST', nowMs?: number
   return today !== undefined && today > nowMs! ? before : today;
 }
 
-const NO_INSTANT = 'must be an ISO 8601 time such as 2026-12-01T00:00:00Z or 2026-12-01T05:30:00+05:30';
+const noInstant = (input: unknown): string =>
+  FORM.test(String(input))
+    ? 'must be a date and time that exist'
+    : 'must be an ISO 8601 date and time such as 2026-12-01T00:00:00Z or 2026-12-01T05:30:00+05:30';
 
 /** An ISO 8601 time as text; parsed to ms since the epoch. */
-export const Instant = requiredText(NO_INSTANT)
+export const Instant = requiredText(noInstant)
   .meta({ format: 'date-time' })
   .transform((text, context) => {
     const atMs = instantMs(text);
     if (atMs !== undefined) return atMs;
-    context.issues.push({ code: 'invalid_format', format: 'datetime', message: NO_INSTANT, input: text });
+    context.issues.push({
+      code: 'invalid_format',
+      format: 'datetime',
+      message: noInstant(text),
+      input: text,
+    });
     return z.NEVER;
   });
 

@@ -12,7 +12,7 @@ export const Duration = durationLike('300ms, 90s, 40m, 2h, 3d', {
   examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'],
 }).refine((ms) => ms <= LONGEST_MS, { error: 'must be at most 3650000d' });
 
-const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30"';
+const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30", from "00:00" to "23:59"';
 
 /** A time of day in IST; parsed to minutes after midnight. */
 export const TimeOfDay = requiredText(NO_TIME_OF_DAY)

@@ -49,7 +49,12 @@ const Step = z
   .meta({ id: 'Step', description: 'One step of a payout' });
 export type Step = z.infer<typeof Step>;
 
-const Timeline = z.array(Step).max(20).describe('The steps of a payout, in order');
+const NO_PRESET = 'must be a list of steps: a preset is only for the settlement of all modes';
+
+const Timeline = z
+  .array(Step, { error: ({ input }) => (typeof input === 'string' ? NO_PRESET : undefined) })
+  .max(20)
+  .describe('The steps of a payout, in order');
 
 const NotFound = z
   .strictObject({ reads: Count.optional(), for: Duration.optional() })

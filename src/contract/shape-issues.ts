@@ -113,6 +113,19 @@ export const oneOf =
 export const hasFields = (value: Fields): boolean =>
   Object.values(value).some((field) => field !== undefined);
 
+/** What is behind the mistake of a number with commas, for the end of a message. */
+export const NO_COMMAS = '. A number is written without commas';
+
+/** How a number is written that was given as a text: `: write 100000` for `1,00,000`, `: write 0.3` for `30%`. */
+function numberHint(input: unknown): string {
+  const [, digits, percent] = /^₹?\s*(\d[\d,_]*(?:\.\d+)?)(%?)$/.exec(String(input)) ?? [];
+  if (digits === undefined || typeof input !== 'string') return '';
+  const plain = digits.replaceAll(/[,_]/g, '');
+  return percent === '%'
+    ? `: write ${Number(plain) / 100}`
+    : `: write ${plain}${plain === digits ? ' without quotes' : ''}`;
+}
+
 const NO_MAPPING = 'must be a mapping: keys, each with its value';
 const NO_TEXT = 'must be a text: write it in quotes, otherwise it is a number';
 
@@ -132,7 +145,21 @@ function rightPlace(key: string, { path, inst }: z.core.$ZodRawIssue): string {
 
 function unknownKeyMessage(key: string, known: readonly string[], issue: z.core.$ZodRawIssue): string {
   const hint = suggestion(key, known) || rightPlace(key, issue);
-  return `is not known here${hint || (known.length > 0 ? ` (known: ${known.join(', ')})` : '')}`;
+  const commas = /^\d+$/.test(key) ? NO_COMMAS : ''; // { amount: 1,500 } has a key 500
+  return `is not known here${hint || (known.length > 0 ? ` (known: ${known.join(', ')})` : '')}${commas}`;
+}
+
+/** `a`, `a or b`, `a, b or c` */
+const listed = (parts: readonly string[]): string =>
+  [parts.slice(0, -1).join(', '), ...parts.slice(-1)].filter((part) => part !== '').join(' or ');
+
+/** What a value of a schema is called; undefined where a message of its own says it. */
+function kindOf(schema: unknown): string | undefined {
+  if (schema instanceof z.ZodNumber) return 'a number';
+  if (schema instanceof z.ZodString) return 'a text';
+  if (schema instanceof z.ZodArray) return 'a list';
+  const keys = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  return keys.length === 0 ? undefined : `a mapping with ${listed(keys)}`;
 }
 
 function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
@@ -145,6 +172,10 @@ function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIs
   const words = inner.flatMap((one) => (one.code === 'invalid_value' ? one.values.map(String) : []));
   if (typeof input === 'string' && words.length > 0)
     return `must be one of ${words.join(', ')}${suggestion(input, words)}`;
+  const kinds = (inst as z.ZodUnion).options.map(kindOf);
+  const hint = kinds.includes('a number') ? numberHint(input) : '';
+  if (hint !== '') return `must be a number${hint}`;
+  if (kinds.every((kind) => kind !== undefined)) return `must be ${listed(kinds)}`;
   const description = z.globalRegistry.get(inst as z.ZodType)?.description;
   return `does not fit${description === undefined ? '' : `: ${description}`}`;
 }
@@ -165,6 +196,8 @@ function documentMessage(issue: z.core.$ZodRawIssue): string | undefined {
       return `${fieldMessage(issue)}${typeof input === 'string' ? suggestion(input, issue.values.map(String)) : ''}`;
     case 'invalid_type':
       if ((issue.path ?? []).length === 0) return NO_MAPPING;
+      if (issue.expected === 'number' && typeof input === 'string')
+        return `must be a number${numberHint(input)}`;
       return issue.expected === 'string' && typeof input === 'number' ? NO_TEXT : fieldMessage(issue);
     default:
       return fieldMessage(issue);

@@ -7,7 +7,8 @@ const SHORT_WORD = 5;
 /** `beneficiary_ifsc` for `ifsc`; otherwise the known word that the fewest edits lead to, if they are few. */
 function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > LONGEST_WORD || known.length === 0) return undefined;
-  const whole = known.find((name) => name.endsWith(`_${word}`));
+  const upper = word.toUpperCase();
+  const whole = known.find((name) => name.endsWith(`_${word}`) || name.toUpperCase() === upper);
   if (whole !== undefined) return whole;
   const near = closest(word, known);
   const isOther = word.length < SHORT_WORD && near[0] !== word[0]; // path and date, to and utr

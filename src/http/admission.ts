@@ -33,7 +33,8 @@ const bearerTokens =
     const send = `send Authorization: Bearer ${name}, with ${wanted}`;
     if (authorization === undefined) throw unauthorized(`The Authorization header is missing: ${send}`);
     const token = BEARER.exec(authorization)?.[1];
-    if (token === undefined) throw unauthorized(`The Authorization header is malformed: ${send}`);
+    if (token === undefined)
+      throw unauthorized(`The Authorization header is malformed: ${send}; at most 256 characters, no spaces`);
     if (!accepts(token)) throw unauthorized(`${refused}: use ${wanted}`);
     return token;
   };

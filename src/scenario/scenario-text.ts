@@ -20,7 +20,7 @@ import {
 import type { z } from 'zod';
 import type { ScenarioInput } from '../contract/control.ts';
 import { isTooNested, MAX_NESTING } from '../contract/service.ts';
-import { parseShape, pathText, type Path } from '../contract/shape-issues.ts';
+import { NO_COMMAS, parseShape, pathText, type Path } from '../contract/shape-issues.ts';
 
 export interface Problem {
   /** In the text of a file, both from 1; null for a document that has no text. */
@@ -80,6 +80,10 @@ function aliasFault({ source, range }: Alias.Parsed, target: ParsedNode | undefi
 
 const NO_KEY = 'a key must be a text. A text that begins with { or [ must be in quotes';
 
+/** { opening_balance: 1,00,000 } has the key 0 twice. */
+const twiceText = (key: unknown): string =>
+  `Map keys must be unique${typeof key === 'number' ? NO_COMMAS : ''}`;
+
 /**
  * Indexes the entries of each mapping by key, so that placing a problem takes one step for each part of its path. Also checks
  * aliases and keys. The parser's own check of duplicates is off, since it compares each key with all others.
@@ -97,7 +101,7 @@ function entriesOf(document: Document) {
         if (isCollection(pair.key)) faults.push([offsetOf(pair.key) ?? 0, NO_KEY]);
         if (!isScalar(pair.key)) continue;
         const key = String(pair.key.value);
-        if (byKey.has(key)) faults.push([offsetOf(pair.key) ?? 0, 'Map keys must be unique']);
+        if (byKey.has(key)) faults.push([offsetOf(pair.key) ?? 0, twiceText(pair.key.value)]);
         byKey.set(key, pair);
       }
       entries.set(node, byKey);
@@ -224,5 +228,6 @@ export function* readTextInSteps(text: string): Generator<void, TextRead, void> 
 export const problemText = (file: string, { place, path, message }: Problem): string =>
   `${file}${place === null ? '' : `:${place.line}:${place.column}`} ${path === '' ? '' : `${path} `}${message}`;
 
-/** A scenario as the text of a file. */
-export const scenarioText = (document: ScenarioInput): string => stringify(document, { lineWidth: 0 });
+/** A scenario as the text of a file. What YAML 1.1 would not read as a text, such as a date or 08:30, is in quotes. */
+export const scenarioText = (document: ScenarioInput): string =>
+  stringify(document, { lineWidth: 0, compat: 'yaml-1.1' });

@@ -73,6 +73,19 @@ test('a scenario may be JSON, or empty', () => {
 testRows([
   ['rules: [', '1:9 Flow sequence in block collection must be sufficiently indented and end with a ]'],
   ['seed: 1\nseed: 2', '2:1 Map keys must be unique'],
+  [
+    'wallet: { opening_balance: 1,00,000 }',
+    '1:33 Map keys must be unique. A number is written without commas',
+  ],
+  [
+    'wallet: { opening_balance: 10,000 }',
+    '1:31 wallet.0 is not known here (known: opening_balance). A number is written without commas',
+  ],
+  [
+    "wallet: { opening_balance: '1,00,000.00' }",
+    '1:28 wallet.opening_balance must be a number: write 100000.00',
+  ],
+  ['wallet: { opening_balance: 1_00_000 }', '1:28 wallet.opening_balance must be a number: write 100000'],
   ['wallett: {}', '1:1 wallett is not known here (did you mean wallet?)'],
   ['[]', '1:1 must be a mapping: keys, each with its value'],
   [
@@ -80,6 +93,10 @@ testRows([
     '1:28 wallet.opening_balance must have at most 2 decimals (INR, whole paise)',
   ],
   ['settlement: fast', '1:13 settlement must be one of demo, instant, realistic, manual'],
+  [
+    'settlement: { NEFT: realistic }',
+    '1:21 settlement.NEFT must be a list of steps: a preset is only for the settlement of all modes',
+  ],
   ['settlement: { IMP: [] }', '1:15 settlement.IMP is not known here (did you mean IMPS?)'],
   ['rate_limit: { max: 0, per: 1s }', '1:20 rate_limit.max must be at least 1'],
   [
@@ -98,6 +115,10 @@ testRows([
   ],
   ['rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
   ['rate_limit: 3/2d', 'rate_limit.per must be from 1ms to 1d'],
+  [
+    'rate_limit: 60/minute',
+    'rate_limit.per must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S: write 1minute',
+  ],
   ['rate_limit: often', 'rate_limit must be off, a count per time such as 20/1s, or { max: 20, per: 1s }'],
   ['rate_limit: 100', 'rate_limit must be off, a count per time such as 100/1s, or { max: 100, per: 1s }'],
   [
@@ -157,7 +178,16 @@ testRows<[steps: string, column: number, problem: string]>([
     '[1].to cannot go to SUCCESS: the payout is FAILED at that point',
   ],
   ['{ to: SUCCESS, after: 2 }', 23, '[0].after must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S'],
-  ['{ to: SUCCESS, at: "25:00" }', 20, '[0].at must be a time of day (IST) such as "06:30"'],
+  [
+    '{ to: SUCCESS, at: "25:00" }',
+    20,
+    '[0].at must be a time of day (IST) such as "06:30", from "00:00" to "23:59"',
+  ],
+  [
+    '{ to: success, after: 1s }',
+    7,
+    '[0].to must be one of SUCCESS, FAILED, REVERSED (did you mean SUCCESS?)',
+  ],
 ])(
   'every mistake in a timeline is refused, with its place and what is expected',
   (steps, column, problem) => {
@@ -205,6 +235,22 @@ testRows<[rule: string, problem: string, column?: number]>([
     30,
   ],
   ['probability: 2', 'probability must be at most 1', 14],
+  ['probability: 30%', 'probability must be a number: write 0.3', 14],
+  ["match: { amount: '1,500' }", 'match.amount must be a number: write 1500', 18],
+  [
+    'match: { amount: much }',
+    'match.amount must be a number, a list or a mapping with gt, gte, lt or lte',
+    18,
+  ],
+  [
+    'match: { remarks: true }',
+    'match.remarks must be a text, a list or a mapping with prefix, suffix or matches',
+    19,
+  ],
+  [
+    "during: { from: '19:00' }",
+    'during.from must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S: 19:00 is a time of day',
+  ],
   [
     'match: { route: status }, effect: { commit: true }',
     'effect.commit has an effect on the route initiate only, which this rule does not match',

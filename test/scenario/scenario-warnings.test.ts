@@ -122,12 +122,22 @@ testRows([
   ],
   [
     "match: { date: '26-01-2026' }, effect: { fault: hang }",
-    'match.date can never match "26-01-2026": it is a date such as 2026-01-26',
+    'match.date can never match "26-01-2026": there is no such date. A date is written as 2026-01-26',
   ],
   [
     'match: { date: [2026-01-26, 2026-02-30] }',
-    'match.date can never match "2026-02-30": it is a date such as 2026-01-26',
+    'match.date can never match "2026-02-30": there is no such date. A date is written as 2026-01-26',
   ],
+  [
+    "match: { date: { prefix: '2026-13' } }",
+    'match.date can never match: no date such as 2026-01-26 begins with "2026-13"',
+  ],
+  [
+    "match: { date: { suffix: '-02-30' } }",
+    'match.date can never match: no date such as 2026-01-26 ends with "-02-30"',
+  ],
+  ['match: { amount: [1,500, 2,000] }', 'match.amount can never match 0: an amount is more than 0 INR'],
+  ['match: { attempt: [0, 1] }', 'match.attempt can never match 0: it is a whole number, counted from 1'],
   ['probability: 0', 'probability is 0, so the rule never applies'],
   [
     'effect: { respond: 500, timeline: [] }',
@@ -166,8 +176,32 @@ testRows([
   'match: { route: status }, effect: { stale: 30s, fault: truncated-body }',
   'match: { route: status }, effect: { stale: 30s, respond: { status: 200, headers: { a: b } } }',
   'match: { amount: { lte: 0.01 } }, effect: { commit: true }',
+  "match: { date: { prefix: '2026-1', suffix: '-02-29' } }",
+  "match: { date: { prefix: '20', suffix: '8' } }",
 ])('there is no warning about a rule that can apply', (text) => {
   expect(warningsOf(single(text))).toEqual([]);
+});
+
+testRows<[outcome: string, warnings: readonly string[]]>([
+  ['timeline: [{ to: FAILED, after: 5s }], utr: 10s', ['utr is never set: the payout has FAILED by then']],
+  ['timeline: [{ to: FAILED, after: 5s }], utr: 3s', []],
+  ['timeline: [{ to: FAILED, polls: 2 }], utr: 10s', []],
+  [
+    'weighted: [{ weight: 1, timeline: [{ to: FAILED, after: 5s }] }, { weight: 1, timeline: [] }], utr: 10s',
+    [],
+  ],
+  [
+    "timeline: [{ to: SUCCESS, at: '09:00' }, { to: REVERSED, after: 1h }]",
+    ['timeline[1].after may come later than 1h after initiate, since the step before it can take up to 1d'],
+  ],
+  [
+    "timeline: [{ to: SUCCESS, after: 2h, utr: none }, { utr: now, at: '09:00' }, { to: REVERSED, after: 1d }]",
+    ['timeline[2].after may come later than 1d after initiate, since the step before it can take up to 26h'],
+  ],
+  ["timeline: [{ to: SUCCESS, at: '09:00' }, { to: REVERSED, after: 24h }]", []],
+])('an outcome with steps that cannot come as written has a warning', (outcome, warnings) => {
+  const expected = warnings.map((warning) => expect.stringContaining(`1: warning: outcomes[0].${warning}`));
+  expect(warningsOf(`outcomes: [{ ${outcome} }]`)).toEqual(expected);
 });
 
 test('no shipped scenario has a warning', () => {

@@ -1,9 +1,12 @@
+import { durationText } from '../../contract/duration.ts';
+import { iso } from '../../contract/instant.ts';
 import type { Match } from '../../contract/match.ts';
 import type {
   Effect,
   OutcomeDocument,
   RuleDocument,
   ScenarioDocument,
+  Step,
 } from '../../contract/scenario-document.ts';
 import { HIDDEN_KEY, MAX_AMOUNT_INR, SECRET_HEADERS } from '../../contract/service.ts';
 import { outcomeName } from '../outcome.ts';
@@ -61,17 +64,27 @@ function takesWhole(match: NumberMatch, parts = 1, most = Infinity): boolean {
   return low <= Math.min(inParts(most), Math.ceil(inParts(lt)) - 1, Math.floor(inParts(lte)));
 }
 
+/** Warns of a condition that no number meets, and of each number in a list that none can be. */
+function warnOfNumber(
+  wanted: NumberMatch | undefined,
+  what: string,
+  report: Report,
+  ...range: number[]
+): void {
+  if (wanted === undefined) return;
+  const never = (one: NumberMatch): boolean => !takesWhole(one, ...range);
+  if (!Array.isArray(wanted)) {
+    if (never(wanted)) report([], `can never match: ${what}`);
+    return;
+  }
+  for (const one of wanted.filter(never)) report([], `can never match ${one}: ${what}`);
+}
+
 function warnOfNumbers({ amount, attempt, payout }: Match, warn: Report): void {
-  for (const [field, wanted] of Object.entries({ attempt, payout })) {
-    if (wanted !== undefined && !takesWhole(wanted))
-      warn([field], 'can never match: it is a whole number, counted from 1');
-  }
-  if (amount !== undefined && !takesWhole(amount, 100, MAX_AMOUNT_INR)) {
-    warn(
-      ['amount'],
-      `can never match: an amount is more than 0 INR, at most ${MAX_AMOUNT_INR}, in whole paise`,
-    );
-  }
+  for (const [field, wanted] of Object.entries({ attempt, payout }))
+    warnOfNumber(wanted, 'it is a whole number, counted from 1', reportIn(warn, field));
+  const what = `an amount is more than 0 INR, at most ${MAX_AMOUNT_INR}, in whole paise`;
+  warnOfNumber(amount, what, reportIn(warn, 'amount'), 100, MAX_AMOUNT_INR);
 }
 
 /** Why an effect makes no payout; null when it makes one. */
@@ -103,11 +116,30 @@ const isDate = (text: string): boolean => {
   return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(`${text}T`);
 };
 
-function warnOfDates({ date }: Match, warn: Report): void {
-  const dates = typeof date === 'string' || Array.isArray(date) ? [date].flat() : [];
-  for (const text of dates)
+/** `-01-01` to `-12-31`, with that of a leap year. */
+const DAYS = Array.from({ length: 366 }, (_, day) => iso(Date.UTC(2024, 0, 1 + day)).slice(4, 10));
+const YEAR = /^\d{0,4}$/;
+const beginsDate = (text: string): boolean =>
+  text.length < 10
+    ? YEAR.test(text.slice(0, 4)) && DAYS.some((day) => day.startsWith(text.slice(4)))
+    : isDate(text);
+const endsDate = (text: string): boolean =>
+  YEAR.test(text.slice(0, -6)) && DAYS.some((day) => day.endsWith(text.slice(-6)));
+
+function warnOfDates({ date = {} }: Match, warn: Report): void {
+  if (typeof date === 'object' && !Array.isArray(date)) {
+    const { prefix = '', suffix = '' } = date;
+    const never = (end: string): void => warn(['date'], `can never match: no date such as 2026-01-26 ${end}`);
+    if (!beginsDate(prefix)) never(`begins with ${JSON.stringify(prefix)}`);
+    if (!endsDate(suffix)) never(`ends with ${JSON.stringify(suffix)}`);
+    return;
+  }
+  for (const text of [date].flat())
     if (!isDate(text))
-      warn(['date'], `can never match ${JSON.stringify(text)}: it is a date such as 2026-01-26`);
+      warn(
+        ['date'],
+        `can never match ${JSON.stringify(text)}: there is no such date. A date is written as 2026-01-26`,
+      );
 }
 
 /** Warns of conditions on headers that hold a key, which rules do not see. */
@@ -119,15 +151,50 @@ function warnOfHeaders({ header = {} }: Match, warn: Report): void {
   }
 }
 
+const DAY_MS = 86_400_000;
+
+/** Warns of a step with `after` that may come later than it says, since one before it waits for a time of day. */
+function warnOfTimeline(steps: readonly Step[], warn: Report): void {
+  let latestMs = 0;
+  for (const [index, { after, at }] of steps.entries()) {
+    if (at !== undefined) latestMs += DAY_MS;
+    if (after !== undefined && after < latestMs)
+      warn(
+        [index, 'after'],
+        `may come later than ${durationText(after)} after initiate, since the step before it can take up to ${durationText(latestMs)}`,
+      );
+    latestMs = Math.max(latestMs, after ?? 0);
+  }
+}
+
+function warnOfSteps({ timeline, weighted = [], utr }: OutcomeDocument, warn: Report): void {
+  if (timeline !== undefined) warnOfTimeline(timeline, reportIn(warn, 'timeline'));
+  for (const [index, one] of weighted.entries())
+    warnOfTimeline(one.timeline, reportIn(warn, 'weighted', index, 'timeline'));
+  const own = timeline === undefined ? weighted.map((one) => one.timeline) : [timeline];
+  const isFailed = (steps: readonly Step[]): boolean =>
+    steps.some(({ to, after }) => to === 'FAILED' && after !== undefined && after <= Number(utr));
+  if (typeof utr === 'number' && own.length > 0 && own.every(isFailed))
+    warn(['utr'], 'is never set: the payout has FAILED by then');
+}
+
 /** Warns of the rules and outcomes of a correct scenario that are certainly never used, or never have their effect. */
-export function warnOfScenario({ outcomes = [], rules = [] }: ScenarioDocument, warn: Report): void {
+export function warnOfScenario(
+  { settlement, outcomes = [], rules = [] }: ScenarioDocument,
+  warn: Report,
+): void {
   const warnOfMatch = (match: Match = {}, report: Report): void => {
     warnOfNumbers(match, reportIn(report, 'match'));
     warnOfDates(match, reportIn(report, 'match'));
     warnOfHeaders(match, reportIn(report, 'match'));
   };
-  for (const [index, { match }] of outcomes.entries()) {
-    warnOfMatch(match, reportIn(warn, 'outcomes', index));
+  if (Array.isArray(settlement)) warnOfTimeline(settlement, reportIn(warn, 'settlement'));
+  else if (typeof settlement === 'object')
+    for (const [mode, steps] of Object.entries(settlement))
+      warnOfTimeline(steps ?? [], reportIn(warn, 'settlement', mode));
+  for (const [index, outcome] of outcomes.entries()) {
+    warnOfMatch(outcome.match, reportIn(warn, 'outcomes', index));
+    warnOfSteps(outcome, reportIn(warn, 'outcomes', index));
   }
   warnOfShadows(outcomes.map(outcomeChoice), 'payout', reportIn(warn, 'outcomes'));
   for (const [index, rule] of rules.entries()) {
@@ -135,6 +202,7 @@ export function warnOfScenario({ outcomes = [], rules = [] }: ScenarioDocument, 
     warnOfMatch(rule.match, report);
     if (rule.probability === 0) report(['probability'], 'is 0, so the rule never applies');
     warnOfEffect(rule.effect, reportIn(report, 'effect'));
+    warnOfTimeline(rule.effect.timeline ?? [], reportIn(report, 'effect', 'timeline'));
   }
   warnOfShadows(rules.map(ruleChoice), 'request', reportIn(warn, 'rules'));
 }

@@ -23,7 +23,8 @@ const MOVES: readonly Wrong[] = [
   [{ by: '-2h' }, DURATION, 'by'],
   [{ by: 'P1M' }, DURATION, 'by'],
   [{ to: '2026-12-01' }, /2026-12-01T00:00:00Z/, 'to'],
-  [{ to: '2026-12-01 00:00' }, /^to must be an ISO 8601 time such as/, 'to'],
+  [{ to: '2026-12-01 00:00' }, /^to must be an ISO 8601 date and time such as/, 'to'],
+  [{ to: '2027-02-29T00:00:00' }, 'to must be a date and time that exist', 'to'],
   [{ to: '2026-01-15T10:29:59Z' }, 'The clock never goes backwards: it is 2026-01-15T10:30:00.000Z', 'to'],
   [{ until: 'done' }, 'until must be one of idle', 'until'],
   [{ untill: 'idle' }, 'untill is not known here (did you mean until?)', 'untill'],
@@ -31,7 +32,7 @@ const MOVES: readonly Wrong[] = [
 ];
 
 const AMOUNTS: readonly Wrong[] = [
-  [{ amount: '5' }, 'amount must be a number', 'amount'],
+  [{ amount: '5' }, 'amount must be a number: write 5 without quotes', 'amount'],
   [{ amount: 0 }, 'amount must be greater than 0', 'amount'],
   [{ amount: 10.005 }, /at most 2 decimals/, 'amount'],
   [{ amount: 1e12 }, /at most 100000000000/, 'amount'],
@@ -59,7 +60,11 @@ const RULES: readonly Wrong[] = [
   [{ name: 'a' }, 'effect is required', 'effect'],
   [{ effect: {} }, 'effect must have at least one effect', 'effect'],
   [answers(500, 'a/b'), NAME, 'name'],
-  [respond({ status: '500' }), 'effect.respond.status must be a number', 'effect.respond.status'],
+  [
+    respond({ status: '500' }),
+    'effect.respond.status must be a number: write 500 without quotes',
+    'effect.respond.status',
+  ],
   [respond({ headers: headersOf(513) }), `${HEADERS} must be at most 512 headers`, HEADERS],
   [
     { ...delay, match: { header: headersOf(513) } },
