@@ -72,8 +72,11 @@ export function explainRules(
   let taken: Rule | null = null;
   const reasonFor = (rule: Rule): string => {
     if (!rule.matches(facts)) return failureOf(rule, facts);
-    if (taken !== null) return `matches, but ${taken.id} is before it`;
     const skipped = skipReason(rule, facts, counts, draw);
+    if (taken !== null) {
+      const without = skipped === null ? '' : `; without that, ${skipped}`;
+      return `matches, but ${taken.id} is before it${without}`;
+    }
     if (skipped !== null) return skipped;
     taken = rule;
     return 'is the first that matches';

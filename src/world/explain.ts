@@ -5,6 +5,7 @@ import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import { isHidden } from '../payout/payout.ts';
+import { istDate, timeOfDay, type PlannedStep } from '../payout/settlement.ts';
 import { explainOutcomes, explainRules, untriedRules } from '../scenario/explanation.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
 import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
@@ -12,7 +13,7 @@ import type { RequestCommand } from './request/request-commands.ts';
 import { iso } from '../contract/instant.ts';
 import { copyOfCounts } from './copy.ts';
 import { findPayout } from './ledger.ts';
-import { newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
+import { futureOf, newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
 import {
   askedPayout,
   idOf,
@@ -47,12 +48,16 @@ function commandOf(
   return route === 'status' ? { kind: route, query: query!, ...asked } : { kind: route, ...asked };
 }
 
-/** A step as a scenario writes it: `SUCCESS after 40m`. */
-const stepOf = ({ to, utr, afterMs, polls }: Payout['timeline'][number]) => ({
-  to,
-  utr,
-  when: afterMs === null ? `at status read ${polls}` : `after ${durationText(afterMs)}`,
-});
+/** When a step comes, as a scenario writes it: `after 40m`, `at 08:30 IST on 2026-01-27`. */
+function whenText(
+  { when }: PlannedStep,
+  { afterMs, polls }: Payout['timeline'][number],
+  atMs: number,
+): string {
+  if (afterMs === null) return `at status read ${polls}`;
+  if (!('atMinute' in when)) return `after ${durationText(afterMs)}`;
+  return `at ${timeOfDay(when.atMinute)} IST on ${istDate(atMs + afterMs)}`;
+}
 
 /** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
 function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scenario): string | null {
@@ -94,8 +99,14 @@ function made(
   if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
   const note = whyNoPayout(state, command.body, scenario);
   if (note !== null) return { payout: null, note };
-  const { plannedBy, timeline } = newPayout(state, command.body, plan);
-  return { payout: { planned_by: plannedBy, timeline: timeline.map(stepOf) }, note: null };
+  const { plannedBy, timeline, createdAtMs } = newPayout(state, command.body, plan);
+  const { steps } = futureOf(state, command.body, plan);
+  const planned = timeline.map((step, nth) => ({
+    to: step.to,
+    utr: step.utr,
+    when: whenText(steps[nth]!, step, createdAtMs),
+  }));
+  return { payout: { planned_by: plannedBy, timeline: planned }, note: null };
 }
 
 /** Explains which rule and which outcome a request would match now, and why not the others. It is counted in copies only. */

@@ -52,6 +52,14 @@ test('validate --explain accepts the plain body of an initiate, and counts what 
   );
 });
 
+test('validate --explain names the time of day and the date of a step that waits for one', async () => {
+  const steps = "[{ to: SUCCESS, at: '08:30' }, { to: REVERSED, at: '08:30' }]";
+  const { stdout } = await explained(PAYOUT, `settlement: ${steps}`);
+  expect(stdout).toContain(
+    'payout: SUCCESS at 08:30 IST on 2026-01-16, REVERSED at 08:30 IST on 2026-01-17 (planned by my)\n',
+  );
+});
+
 testRows([
   [{ ...PAYOUT, amount: undefined }, 'request.json:1:1 amount is required'],
   [{ route: 'pay' }, 'route must be one of initiate, status, balance'],

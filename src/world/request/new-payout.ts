@@ -11,20 +11,30 @@ import type { Plan } from './request-plan.ts';
 import { nowMs, type WorldState } from '../state.ts';
 
 /**
- * The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. Its future is that of the
- * first outcome that matches, unless its rule says otherwise; draws depend on the seed and the reference alone.
+ * The future of a payout that is made now: that of the first outcome that matches, unless its rule says otherwise. Draws depend
+ * on the seed and the reference alone.
  */
-export function newPayout(state: WorldState, body: InitiateRequest, { scenario, rule, facts }: Plan): Payout {
+export function futureOf(state: WorldState, body: InitiateRequest, { scenario, rule, facts }: Plan) {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
-  const { name, seed, settlement, dialect, outcomes } = scenario;
+  const { name, seed, settlement, outcomes } = scenario;
+  const draw = payoutDraw(seed, clientRefId, nextNth(state, body));
+  const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
+  const settled = () => plannedSteps(settlement, transferMode, nowMs(state), draw);
+  const planner = rule?.effect.timeline ? rule : outcome?.hasSteps ? outcome : undefined;
+  return {
+    steps: rule?.effect.timeline ?? (outcome === undefined ? settled() : outcome.steps(settled, draw)),
+    plannedBy: planner?.id ?? settlementName(settlement, transferMode, name),
+    hider: rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome,
+  };
+}
+
+/** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
+export function newPayout(state: WorldState, body: InitiateRequest, plan: Plan): Payout {
+  const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
+  const { seed, dialect } = plan.scenario;
   const createdAtMs = nowMs(state);
   const nth = nextNth(state, body);
-  const draw = payoutDraw(seed, clientRefId, nth);
-  const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
-  const settled = () => plannedSteps(settlement, transferMode, createdAtMs, draw);
-  const steps = rule?.effect.timeline ?? (outcome === undefined ? settled() : outcome.steps(settled, draw));
-  const planner = rule?.effect.timeline ? rule : outcome?.hasSteps ? outcome : undefined;
-  const hider = rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome;
+  const { steps, plannedBy, hider } = futureOf(state, body, plan);
   const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set');
   const { txnId, utrSerial } = freeIds(state, seed, clientRefId, nth);
   return {
@@ -38,7 +48,7 @@ export function newPayout(state: WorldState, body: InitiateRequest, { scenario, 
     beneficiaryAccount: body.beneficiary_account,
     beneficiaryIfsc: body.beneficiary_ifsc,
     createdAtMs,
-    plannedBy: planner?.id ?? settlementName(settlement, transferMode, name),
+    plannedBy,
     timeline,
     stepsDone: 0,
     hidden: hider?.notFound ? hiddenBy(hider.id, hider.notFound, createdAtMs) : null,

@@ -68,7 +68,10 @@ test('an explanation follows the world as it is, and names the rule that the req
   const { world, pay, clock } = await worldWith([
     { match: { route: 'initiate' }, times: 1, effect: { commit: true, respond: 500 } },
     { match: { route: 'initiate' }, during: { until: '1m' }, effect: { commit: true, respond: 503 } },
+    { match: { route: 'initiate' }, skip: 5 },
   ]);
+  const SKIPPED = 'skip 5 is not used up: this is match 1';
+  const behind = (id: string) => `matches, but ${id} is before it; without that, ${SKIPPED}`;
   const seen: unknown[] = [];
   for (let nth = 1; nth <= 3; nth += 1) {
     const { rule, rules } = await world.explain(initiate({ client_ref_id: `order-${nth}` }));
@@ -78,9 +81,9 @@ test('an explanation follows the world as it is, and names the rule that the req
     if (nth === 2) await clock.advance('90s');
   }
   expect(seen).toEqual([
-    ['is the first that matches', 'matches, but inline/rule-0 is before it'],
-    ['times 1 is used up', 'is the first that matches'],
-    ['times 1 is used up', 'the window until 1m is over: the world is 90s old'],
+    ['is the first that matches', 'matches, but inline/rule-0 is before it', behind('inline/rule-0')],
+    ['times 1 is used up', 'is the first that matches', behind('inline/rule-1')],
+    ['times 1 is used up', 'the window until 1m is over: the world is 90s old', SKIPPED],
   ]);
 });
 
