@@ -20,7 +20,7 @@ import {
   usedText,
   wholeNumber,
 } from './arguments.ts';
-import { counted, jsonText, rupees, table, type Cell } from './words.ts';
+import { counted, jsonText, newDays, rupees, table, type Cell } from './words.ts';
 
 /** `initiate`; for a request to no route of the service, its method and path. */
 const routeText = ({ route, request: { method, path } }: JournalEntry): string =>
@@ -52,10 +52,14 @@ function journalLines(
   { requests, evicted, left_out }: RequestsResponse,
   { zone, paint }: Session,
 ): readonly string[] {
-  const rows = requests.toReversed().map((entry) => {
-    const id = { text: `#${entry.id}`, isRight: true };
-    return ([id, zone.time(entry.at)] as (string | Cell)[]).concat(requestCells(entry));
-  });
+  const days = new Set(requests.map(({ at }) => zone.day(at)));
+  const newDay = newDays(zone, days.size === 1 ? [...days][0]! : null);
+  const rows: (string | Cell)[][] = [];
+  for (const entry of requests.toReversed()) {
+    const day = newDay(entry.at);
+    if (day !== null) rows.push(['', day]);
+    rows.push([{ text: `#${entry.id}`, isRight: true }, zone.time(entry.at), ...requestCells(entry)]);
+  }
   const headings = ['', `at (${zone.name})`, 'request', 'reference', 'amount', 'response', 'why'];
   return [
     ...table(headings, rows, paint, 'the journal of this world has no such request'),

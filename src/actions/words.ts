@@ -48,6 +48,8 @@ export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${
 export interface TimeZone {
   /** IST, or the name that was given. */
   readonly name: string;
+  /** 2026-11-20 */
+  readonly day: (at: string) => string;
   /** 2026-11-20 22:36:05 */
   readonly second: (at: string) => string;
   /** 22:36:05.123 */
@@ -64,7 +66,17 @@ export function timeZone(name = 'IST'): TimeZone {
     throw new SettingsError(wrong, { cause: error });
   }
   const second = (at: string): string => format.format(Date.parse(at));
-  return { name, second, time: (at) => second(at).split(' ')[1]! + at.slice(-5, -1) };
+  const part = (at: string, nth: 0 | 1): string => second(at).split(' ')[nth]!;
+  return { name, day: (at) => part(at, 0), second, time: (at) => part(at, 1) + at.slice(-5, -1) };
+}
+
+/** For lists with times of day: a function that returns the day of a time if it is not that of the time before. @param last the day before the first */
+export function newDays({ day: dayOf }: TimeZone, last: string | null): (at: string) => string | null {
+  return (at) => {
+    const before = last;
+    last = dayOf(at);
+    return last === before ? null : last;
+  };
 }
 
 /** The commands for control actions that the API calls otherwise. */

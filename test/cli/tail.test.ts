@@ -61,6 +61,9 @@ test('tail shows requests, settlements and findings, and follows a sandbox that 
   await expect
     .poll(() => lines.join('\n'))
     .toMatch(/16:00:02\.000 {2}settled {3}order-1 {2}SUCCESS {2}UTR \d+/);
+  await followed.world.clock.advance('1d');
+  await expect.poll(() => lines.at(-2)).toBe('2026-01-16');
+  expect(lines.at(-1)).toMatch(/^17:00:00\.000 {2}clock/);
   proxy.targetPort = 1; // where nobody listens
   await first.close();
   await expect.poll(() => notes.at(-1)).toMatch(/^lost the connection to .*: waiting for it$/);
@@ -122,7 +125,9 @@ test('Ctrl-C ends tail with exit code 0', async () => {
   await once(program.child.stderr!, 'data'); // it says what it follows
   const { code, stdout, stderr } = await program.stop('SIGINT');
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-  expect(stderr).toMatch(/^payout-sandbox: following world \w+ at .*; times in IST; Ctrl-C to stop\n$/);
+  expect(stderr).toMatch(
+    /^payout-sandbox: following world \w+ at .*; it is \d{4}-\d\d-\d\d, times in IST; Ctrl-C to stop\n$/,
+  );
 });
 
 test('tail names its world, and shows what is at risk until the client has seen it', async () => {

@@ -71,8 +71,12 @@ test('journal shows the response to each request and the reason, with amounts an
   expect(await output('journal', '--status', '500')).not.toContain('#2');
   expect(await output('journal', '--limit', '1')).toMatch(/\n2 other requests not shown\n$/);
   expect(await output('journal', '--since', '1')).not.toContain('#1');
+  await output('advance', '1d');
+  await pay({ client_ref_id: 'four' });
+  const days = (await output('journal')).match(/^.{4}\d{4}-\d\d-\d\d$|^#\d/gm);
+  expect(days).toEqual(['    2026-01-15', '#1', '#2', '#3', '    2026-01-16', '#4']);
   expect(JSON.parse(await output('journal', '--json', '--limit', '1'))).toMatchObject({
-    requests: [{ id: 3 }],
+    requests: [{ id: 4 }],
   });
 });
 

@@ -10,6 +10,7 @@ import {
   atRiskText,
   cellOf,
   namedText,
+  newDays,
   rupees,
   signedRupees,
   stateColour,
@@ -25,13 +26,24 @@ const AGAIN_MS = 500;
 /** In place of the time, for events without one. */
 const NO_TIME = ' '.repeat(12);
 
-/** An event as a line; null when another event already says the same. */
-function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
-  const line = (at: string | null, kind: string, ...words: readonly string[]): string =>
-    [paint(at === null ? NO_TIME : zone.time(at), 'dim'), paint(kind.padEnd(8), 'bold'), ...words]
+/** An event as a line, after one with the date if that is new; none when another event already says the same. */
+function eventLines(
+  event: WorldEvent,
+  { paint, zone }: Session,
+  newDay: (at: string) => string | null,
+): readonly string[] {
+  const line = (at: string | null, kind: string, ...words: readonly string[]): readonly string[] => {
+    const day = at === null ? null : newDay(at);
+    const text = [
+      paint(at === null ? NO_TIME : zone.time(at), 'dim'),
+      paint(kind.padEnd(8), 'bold'),
+      ...words,
+    ]
       .filter((word) => word !== '')
       .join('  ')
       .trimEnd();
+    return day === null ? [text] : [paint(day, 'dim'), text];
+  };
   switch (event.type) {
     case 'request': {
       const [route, ...cells] = requestCells(event.data).map((cell) => {
@@ -79,7 +91,7 @@ function eventLine(event: WorldEvent, { paint, zone }: Session): string | null {
       return line(null, 'missed', `${missed === null ? 'some' : missed} events are no longer available`);
     }
     case 'rule':
-      return null; // the request's own line names the rule
+      return []; // the request's own line names the rule
   }
 }
 
@@ -157,11 +169,12 @@ export async function tail(
 ): Promise<number> {
   const { world, zone } = session;
   const findings = newFindings(session, (found) => findingLines(found, isJson, session).forEach(say), signal);
-  const { id, name } = await world.summary(); // also fails at once for a wrong address or key
-  const following = `following world ${namedText(id, name)} at ${world.url}; times in ${zone.name}; Ctrl-C to stop`;
+  const { id, name, clock } = await world.summary(); // also fails at once for a wrong address or key
+  const today = zone.day(clock.now);
+  const newDay = newDays(zone, today);
+  const following = `following world ${namedText(id, name)} at ${world.url}; it is ${today}, times in ${zone.name}; Ctrl-C to stop`;
   const print = (event: WorldEvent): void => {
-    const text = isJson ? jsonText(event, 0) : eventLine(event, session);
-    if (text !== null) say(text);
+    (isJson ? [jsonText(event, 0)] : eventLines(event, session, newDay)).forEach(say);
     if (STARTS_AGAIN.has(event.type)) findings.forget();
     if (MAY_SHOW_MORE.has(event.type)) void findings.read();
   };
