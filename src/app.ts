@@ -78,7 +78,11 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     settings: scenarioSettings(settings),
     active: settings.scenario,
     folder: settings.scenarios,
-    reloaded: (file) => log.info({ file }, 'scenario reloaded'),
+    reloaded: (file) =>
+      log.info(
+        { file },
+        'scenario reloaded: a world that chose it keeps its former version until it chooses again',
+      ),
     refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
   });
   const metrics: Metrics | null =

@@ -1,6 +1,6 @@
 import { SOME_PAYOUT } from '../client/test-world.ts';
 import type { ScenarioInput } from '../contract/control.ts';
-import type { RuleResponse, ScenarioResponse } from '../contract/control-responses.ts';
+import type { OutcomeResponse, RuleResponse, ScenarioResponse } from '../contract/control-responses.ts';
 import { RouteName } from '../contract/match.ts';
 import { packageText } from '../package-files.ts';
 import type { Paint } from '../referee/reports/summary.ts';
@@ -12,7 +12,7 @@ import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
 import { counted, oneLine, table } from './words.ts';
 
 async function scenarioLines(
-  { name, description, rules, document: written }: ScenarioResponse,
+  { name, description, rules, outcomes, document: written }: ScenarioResponse,
   { paint }: Session,
 ): Promise<readonly string[]> {
   const { scenarioText } = await import('./written-documents.ts');
@@ -21,6 +21,7 @@ async function scenarioLines(
   return [
     `${name}${what === '' ? '' : `: ${what}`}`,
     ...(counts.length === 0 ? [] : ruleTable(counts, paint)),
+    ...outcomeTable(ownOutcomes(outcomes), paint),
     '',
     ...scenarioText(written as ScenarioInput)
       .trimEnd()
@@ -41,6 +42,18 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint, none?: string):
     none,
   );
 
+const ownOutcomes = (outcomes: readonly OutcomeResponse[]): readonly OutcomeResponse[] =>
+  outcomes.filter(({ from }) => from === 'scenario');
+
+const outcomeTable = (outcomes: readonly OutcomeResponse[], paint: Paint): readonly string[] =>
+  outcomes.length === 0
+    ? []
+    : table(
+        ['outcome', 'description'],
+        outcomes.map(({ id, description }) => [id, oneLine(description)]),
+        paint,
+      );
+
 const overridesIn = (rules: readonly RuleResponse[]): string =>
   rules.length === 0 ? 'no override' : counted(rules.length, 'override');
 
@@ -48,7 +61,8 @@ export const scenarioActions = [
   action({
     name: 'use',
     summary: 'choose a scenario; without one, the world returns to that of the server',
-    details: 'Overrides stay. Its opening balance applies only if nothing has happened to the wallet.',
+    details:
+      'Overrides stay. Its opening balance applies only to an unused wallet. When its file changes, use it again.',
     effect: 'changes',
     input: {
       scenario: document('its name, or a scenario as YAML or JSON').meta({ title: 'scenario' }).optional(),
@@ -59,10 +73,14 @@ export const scenarioActions = [
       const { scenarioIn } = await import('./written-documents.ts');
       return world.use(scenarioIn(texts.read('use', scenario)));
     },
-    lines({ name, description, rules }) {
+    lines({ name, description, rules, outcomes }) {
       const own = rules.filter(({ from }) => from === 'scenario').length;
+      const counts = Object.entries({ rule: own, outcome: ownOutcomes(outcomes).length });
+      const parts = counts.filter(([, count]) => count > 0).map(([part, count]) => counted(count, part));
       const what = oneLine(description);
-      return [`${name}${what === '' ? '' : `: ${what}`}${own === 0 ? '' : ` (${counted(own, 'rule')})`}`];
+      return [
+        `${name}${what === '' ? '' : `: ${what}`}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`,
+      ];
     },
   }),
   action({
@@ -99,15 +117,17 @@ export const scenarioActions = [
     input: {
       from: text('only the overrides, those of its scenario, or magic', 'origin').optional(),
     },
-    async run({ from }, { control }) {
+    async run({ from }, { control, world }) {
       const { rules } = await control.get<{ rules: RuleResponse[] }>('/rules', { from });
-      return rules;
+      return { rules, outcomes: ownOutcomes((await world.scenario()).outcomes) };
     },
-    lines(all, { paint, nameOf }, { from: wanted }) {
+    toJson: ({ rules }) => rules,
+    lines({ rules: all, outcomes }, { paint, nameOf }, { from: wanted }) {
       const listed = wanted === undefined ? all.filter(({ from }) => from !== 'magic') : all;
       const left = all.length - listed.length;
       return [
         ...ruleTable(listed, paint, 'no rules'),
+        ...(wanted === undefined || wanted === 'scenario' ? outcomeTable(outcomes, paint) : []),
         ...(left === 0
           ? []
           : [`and ${counted(left, 'rule')} of the magic beneficiaries: ${nameOf('from')} magic lists them`]),

@@ -190,6 +190,12 @@ test('use chooses a scenario by name or from a file, and without an argument tha
   const file = fileWith('mine.yaml', 'rules:\n  - name: busy\n    effect: { respond: { status: 503 } }\n');
   expect(await output('use', file)).toBe('inline (1 rule)\n');
   expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
+  const both = fileWith('both.yaml', 'rules: [{ effect: { delay: 1s } }]\noutcomes: [{ timeline: [] }]\n');
+  expect(await output('use', both)).toBe('inline (1 rule, 1 outcome)\n');
+  for (const command of ['scenario show', 'rule list'])
+    expect(await output(...command.split(' '))).toContain(
+      '\noutcome           description\ninline/outcome-1\n',
+    );
   expect(await output('use')).toMatch(/^default: /);
   const wrong = fileWith('wrong.yaml', 'rules: 5\n');
   expect((await run('use', wrong)).stderr).toContain('wrong.yaml:1:8 rules ');

@@ -38,7 +38,8 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await option.getByText('rules').waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate("CSS.highlights.get('yaml-key').size")).toBeGreaterThan(0);
-    await write('rules:\n- name: mine\n  effect: { respond: 900 }\n');
+    const outcome = "{ name: morning, timeline: [{ to: SUCCESS, at: '08:30' }] }";
+    await write(`rules:\n- name: mine\n  effect: { respond: 900 }\noutcomes: [${outcome}]`);
     const problem = dialog.getByRole('list', { name: 'Problems' }).getByRole('listitem');
     await problem.filter({ hasText: 'Line 3 rules[0].effect.respond must be a status' }).waitFor();
     await dialog.locator('.cm-lint-marker-error').waitFor();
@@ -51,9 +52,12 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await use.click();
     await dialog.waitFor({ state: 'detached' });
     await scenario.getByText('inline/mine').waitFor();
+    const outcomes = scenario.getByRole('listitem').filter({ hasText: 'inline/morning' });
+    await outcomes.getByText('SUCCESS at 08:30').waitFor();
     expect((await payer.pay()).status).toBe(503);
 
     await scenario.getByRole('button', { name: 'Edit as YAML' }).click();
+    await text.getByText('at: "08:30"').waitFor(); // without quotes, YAML 1.1 reads a number
     await payer.world.use('rate-limited'); // by somebody else
     await dialog.getByRole('alert').getByText('Another client has changed this').waitFor();
     await dialog.getByRole('heading', { name: 'Scenario inline', exact: true }).waitFor(); // the title of the text

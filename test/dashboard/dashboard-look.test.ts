@@ -257,6 +257,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     await controls.getByText('Nothing scheduled').waitFor({ state: 'attached' });
     expect(await height()).toBe(before);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await controls.getByRole('timer').innerText()).toMatch(/^[\d:]{8} \d\d \w{3} /);
   });
 
   test('the times below the ribbon differ, although everything happens in two seconds', async () => {

@@ -161,7 +161,7 @@ export function ClockControls() {
           aria-label="World time"
           title={`${istMoment(nowMs)}; ${utcMoment(nowMs)}`}
         >
-          {istTime(nowMs)} <span class="dim">IST</span>{' '}
+          {istTime(nowMs)} <span class={`dim ${css.zone}`}>IST </span>
           <span class="dim">
             {day.slice(0, YEAR)}
             <span class={css.year}>{day.slice(YEAR)}</span>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RuleResponse } from '../../contract/control-responses.ts';
+import type { OutcomeResponse, RuleResponse } from '../../contract/control-responses.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { backToNormal, chooseScenario, removeRule } from '../control-bar/rule-orders.ts';
 import { useAction, useLive, type Said } from '../store/current-world.ts';
@@ -8,6 +8,7 @@ import { counted } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { EditorDialog } from './editor-dialog.tsx';
 import { putRules, rulesDocument } from './edited-rules.ts';
+import { outcomeText } from './outcome-words.ts';
 import { checkScenario } from './text-check.ts';
 import css from './scenario.module.css';
 
@@ -26,6 +27,16 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
       {taken === 0 ? 'unused' : `used ${counted(taken)}×`}
     </span>
     {children}
+  </li>
+);
+
+const OutcomeLine = ({ outcome: { id, description, outcome } }: { readonly outcome: OutcomeResponse }) => (
+  <li>
+    <span>
+      <code>{id}</code>
+      <span>{outcomeText(outcome as Parameters<typeof outcomeText>[0])}</span>
+      {description !== '' && <span class="note">{description}</span>}
+    </span>
   </li>
 );
 
@@ -114,9 +125,16 @@ function YamlButtons({ top }: { readonly top: readonly RuleResponse[] }) {
 export function ScenarioView() {
   const live = useLive();
   const scenario = live.scenario.value;
-  const { rules = [], name = '…', description = '', chosen: isChosen = false } = scenario ?? {};
+  const {
+    rules = [],
+    outcomes = [],
+    name = '…',
+    description = '',
+    chosen: isChosen = false,
+  } = scenario ?? {};
   const top = rules.filter(({ from }) => from === 'world');
   const own = rules.filter(({ from }) => from === 'scenario');
+  const ownOutcomes = outcomes.filter(({ from }) => from === 'scenario');
   const isNormal = top.length === 0 && !isChosen;
   return (
     <section class="view scrolling" aria-labelledby="scenario-title">
@@ -147,11 +165,21 @@ export function ScenarioView() {
       )}
       <h3>Rules of {name}</h3>
       {scenario !== null && own.length === 0 ? (
-        <p class="note">No rules: every payout settles as usual for its mode.</p>
+        <p class="note">No rules.</p>
       ) : (
         <ul class={css.rules}>
           {own.map((rule) => (
             <RuleLine key={rule.id} rule={rule} />
+          ))}
+        </ul>
+      )}
+      <h3>Outcomes of {name}</h3>
+      {scenario !== null && ownOutcomes.length === 0 ? (
+        <p class="note">No outcomes.</p>
+      ) : (
+        <ul class={css.rules}>
+          {ownOutcomes.map((outcome) => (
+            <OutcomeLine key={outcome.id} outcome={outcome} />
           ))}
         </ul>
       )}
