@@ -1,5 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { sourceOf, DAY_MS, balance, initiate, load, logFor, readerOf, save } from '../support/world/core.ts';
+import {
+  sourceOf,
+  DAY_MS,
+  balance,
+  initiate,
+  load,
+  logFor,
+  readerOf,
+  save,
+  steps,
+  timelines,
+} from '../support/world/core.ts';
 import type { World } from '../../src/log/world.ts';
 import type { Command, CommandOf } from '../../src/world/commands.ts';
 
@@ -124,6 +135,24 @@ describe('records are counted over all worlds', () => {
     await a.submit({ kind: 'credit', amountPaise: 5 });
     await a.submit({ kind: 'debit', amountPaise: 5 });
     expect(log.recordsHeld).toBe(4);
+    for (const to of ['SUCCESS', 'REVERSED'] as const)
+      // whose refund is counted with it
+      await a.submit({ kind: 'transition', txnId: await a.read(({ payouts }) => payouts[0]!.txnId), to });
+    expect(log.recordsHeld).toBe(4);
+  });
+
+  test('a payout counts as two if its timeline is long, and eight references as one if they have no payout', async () => {
+    const long = (count: number) =>
+      steps(Array.from({ length: count }, (_, nth) => `UTR ${nth}s`).join(', '));
+    const { log, world } = logFor({ document: timelines({ 'eight-steps': long(8), 'nine-steps': long(9) }) });
+    const held = async (reference: string, amount = 1) => {
+      await world('a').submit(initiate({ client_ref_id: reference, amount }));
+      return log.recordsHeld;
+    };
+    expect([await held('eight-steps'), await held('nine-steps')]).toEqual([1, 3]);
+    const poor: number[] = [];
+    for (let nth = 1; nth <= 16; nth += 1) poor.push(await held(`poor-${nth}`, 99));
+    expect(poor.map((count) => count - 3)).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2]); // with two counts of rules
   });
 
   test('beyond the limit every world refuses, and names the setting', async () => {

@@ -6,13 +6,10 @@ export default defineConfig({
   plugins: [yamlModules()],
   test: {
     include: [
-      'test/{payout,world,log}/*.test.ts',
-      // what a world responds and says of itself is tested where it is read
-      'test/http/control/{control-refusals,control-transition,control-wallet,events,explain,journal,journal-ends,refused-calls,verify}.test.ts',
-      'test/http/service/{bad-input,commit,dialect,held-requests,payout,refusals,responses-from-requests}.test.ts',
-      'test/referee/{judge,lost-responses,saved-traffic}.test.ts',
-      'test/client/journal-forms.test.ts',
+      'test/{payout,world,log,client,referee}/*.test.ts',
+      'test/http/{control,service}/*.test.ts', // what a world responds and says of itself is tested where it is read
     ],
+    exclude: ['test/http/{control/metrics,service/fault-leaks}.test.ts'], // measure the process, not a world
     setupFiles: ['test/mutation/same-draws.ts'],
     testTimeout: 30_000,
     isolate: false,

@@ -151,6 +151,24 @@ describe('a chosen scenario', () => {
 });
 
 describe('an override', () => {
+  test('with more patterns than there may be together is refused', () => {
+    const world = new Core();
+    const rule = (count: number): Partial<RuleInput> => {
+      const header = Object.fromEntries(
+        Array.from({ length: count }, (_, nth) => [`x-${nth}`, { matches: 'a' }]),
+      );
+      return { name: `r${count}`, match: { header }, effect: { fault: 'hang' } };
+    };
+    world.put(rule(11));
+    world.put(rule(9));
+    expect(refusalOf(() => world.put(rule(10)))).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: { errors: [{ field: 'match', message: expect.stringContaining('to 30, at most 20') }] },
+    });
+    world.put(rule(11)); // in the place of the one before
+    expect(world.state.overrides).toHaveLength(2);
+  });
+
   const ids = ({ state }: Core) => state.index.active.rules.map(({ id }) => id);
   const delay = { delay: '1ms' };
 

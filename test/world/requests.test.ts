@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { endsOf, type Exchange } from '../../src/world/journal/exchange.ts';
-import { balance, Core, load, oneRule, save, sourceOf } from '../support/world/core.ts';
+import { endsOf, seenIn, type Exchange } from '../../src/world/journal/exchange.ts';
+import type { CommandOf } from '../../src/world/commands.ts';
+import { balance, Core, load, oneRule, save, sourceOf, START_MS } from '../support/world/core.ts';
+import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
@@ -67,6 +70,60 @@ describe('the requests that a world remembers', () => {
   });
 });
 
+/** A request that was refused before it reached the ledger. */
+const refused = (change: Partial<CommandOf<'refused'>['request']> = {}): CommandOf<'refused'> => ({
+  kind: 'refused',
+  route: 'initiate',
+  request: { ...balance().request, ...change },
+  refused: { code: 'INVALID_JSON', response: { status: 400, headers: {}, body: '{}' } },
+  outcome: 'answered',
+});
+
+test('a request that was refused before it reached the ledger is remembered like any other', () => {
+  const world = new Core();
+  world.submit(refused({ worldName: 'payroll', waitedMs: 30, arrivedTick: 1, submittedTick: 3 }), 100);
+  world.submit({ ...refused({ arrivedTick: 2 }), outcome: 'pending' });
+  const { list } = world.state.requests;
+  expect(list).toMatchObject([{ wallMs: START_MS + 70, durationMs: 1 }, { durationMs: undefined }]);
+  expect([...endsOf(list)]).toEqual([[1, 2]]);
+  expect(world.state.name).toBe('payroll');
+  world.submit(refused());
+  expect(world.state.name).toBe('payroll');
+});
+
+test('while fewer than half of the requests are under way, those stay, and the oldest that ended are dropped', () => {
+  const world = new Core(oneRule({ delay: '1s' }, { match: { route: 'balance' }, times: 3 }));
+  world.keep = { requests: 6, characters: 1_000_000 };
+  for (let nth = 1; nth <= 8; nth += 1) world.submit(balance());
+  expect(numbers(world)).toEqual([1, 2, 3, 6, 7, 8]);
+  world.keep = { requests: 5, characters: 1_000_000 };
+  world.submit(balance());
+  expect(numbers(world)).toEqual([2, 3, 7, 8, 9]);
+});
+
+test('a request that ends late has ended after those that came meanwhile, and before those that come later', () => {
+  const world = new Core(oneRule({ delay: '1s' }, { match: { route: 'balance' }, times: 1 }));
+  for (const tick of [1, 2]) world.submit(balance({ request: { arrivedTick: tick, submittedTick: tick } }));
+  world.end(1, 'client_gone', { tick: 3 });
+  expect(world.events.at(-1)).toMatchObject({ request: { nth: 1 }, endedAfter: 2 });
+  world.submit(balance({ request: { arrivedTick: 4, submittedTick: 5 } }));
+  expect([...endsOf(world.state.requests.list)]).toEqual([
+    [1, 2],
+    [2, 2],
+    [3, 3],
+  ]);
+});
+
+test('only what is gone from the list is announced', () => {
+  const world = new Core();
+  world.balance();
+  for (const as of ['cleared', 'cleared', 'evicted'] as const) world.submit({ kind: 'forget', as });
+  expect(world.events.filter(({ type }) => type === 'journal')).toEqual([
+    { type: 'journal', removed: 1, as: 'cleared' },
+  ]);
+  expect(world.state.requests.evicted).toBe(0);
+});
+
 /** Requests, each with its server, when it arrived and ended there, and the places of both in the log: `s 1 2 1 1`. 0 while under way. */
 const exchanges = (text: string): Exchange[] =>
   text.split(', ').map((row, index) => {
@@ -104,6 +161,30 @@ testRows<[requests: string, ends: readonly (number | undefined)[]]>([
   expect(all.map(({ nth }) => known.get(nth))).toEqual(ends);
 });
 
+test('it is known of any requests on two servers', () => {
+  const { nat, boolean, constantFrom, record, array } = fc;
+  const span = record({ server: constantFrom('s', 't'), arrived: nat(20), took: nat(12) });
+  const one = record({ span, isPending: boolean(), later: nat(8) });
+  fc.assert(
+    fc.property(array(one, { maxLength: 8 }), (drawn) => {
+      const row = (
+        { span: { server, arrived, took }, isPending, later }: (typeof drawn)[number],
+        index: number,
+      ) => `${server} ${arrived} ${arrived + took} ${index + 1} ${isPending ? 0 : index + 1 + later}`;
+      const all = drawn.length === 0 ? [] : exchanges(drawn.map(row).join(', '));
+      const lastBefore = ({ span: own, endPosition, nth }: Exchange): number =>
+        all.findLast((other) => {
+          if (other.nth <= nth) return other.nth === nth;
+          const isSame = other.span!.server === own!.server;
+          return isSame ? other.span!.arrived < own!.ended : other.position < endPosition!;
+        })!.nth;
+      const ended = all.filter(({ outcome }) => outcome !== 'pending');
+      expect([...endsOf(all)]).toEqual(ended.map((exchange) => [exchange.nth, lastBefore(exchange)]));
+    }),
+    { numRuns: sized(300, 3000) },
+  );
+});
+
 test('which requests overlapped is known after a snapshot, too', () => {
   const world = new Core();
   world.submit(balance({ request: { arrivedTick: 1, submittedTick: 4 } }));
@@ -122,4 +203,50 @@ test('which of a thousand restored requests overlapped is known without a look a
   endsOf(list.map((exchange) => Object.defineProperty({ ...exchange }, 'position', position)));
   expect(list.length).toBeGreaterThan(900);
   expect(looks).toBeLessThanOrEqual(list.length);
+});
+
+const STATE = { kind: 'state', state: 'SUCCESS' };
+const UNKNOWN = { kind: 'unknown' };
+const paid = { data: { status: 'SUCCESS' } };
+const holding = (balance: unknown) => ({ data: { balance } });
+
+testRows<[route: 'initiate' | 'status' | 'balance', status: number | null, body: unknown, seen: object]>([
+  ['initiate', 200, paid, STATE],
+  ['status', 201, paid, STATE],
+  ['status', 200, { data: { status: 'PAID' } }, UNKNOWN],
+  ['status', 200, 'SUCCESS', UNKNOWN],
+  ['initiate', null, paid, UNKNOWN],
+  ['initiate', 204, paid, UNKNOWN],
+  ['initiate', 299, paid, STATE],
+  ['initiate', 300, paid, UNKNOWN],
+  ['initiate', 399, paid, UNKNOWN],
+  ['initiate', 400, paid, { kind: 'refused' }],
+  ['initiate', 408, paid, UNKNOWN],
+  ['initiate', 404, paid, { kind: 'refused' }],
+  ['status', 404, null, { kind: 'not-found' }],
+  ['status', 499, paid, { kind: 'refused' }],
+  ['status', 500, paid, UNKNOWN],
+  ['balance', 200, holding(0), { kind: 'balance', paise: 0 }],
+  ['balance', 200, holding(1500.5), { kind: 'balance', paise: 150_050 }],
+  ['balance', 200, holding(-0.01), UNKNOWN],
+  ['balance', 200, holding(0.001), UNKNOWN],
+  ['balance', 200, holding('10'), UNKNOWN],
+  ['balance', 200, holding(1e300), UNKNOWN],
+  ['balance', 200, paid, UNKNOWN],
+])(
+  'what a client learns from a response follows from its status and its body',
+  (route, status, body, seen) => {
+    expect(seenIn({ route, status, code: null, body, asked: {} })).toEqual(seen);
+  },
+);
+
+test('who asks for the rest of a response to initiate learns nothing from a whole one', () => {
+  const asked = { range: 'bytes=10-' };
+  const seen = (route: 'initiate' | 'status', status: number) =>
+    seenIn({ route, status, code: null, body: paid, asked });
+  expect([seen('initiate', 200), seen('initiate', 206), seen('status', 200)]).toEqual([
+    UNKNOWN,
+    STATE,
+    STATE,
+  ]);
 });

@@ -134,6 +134,26 @@ describe('a status read', () => {
   });
 });
 
+test('a lost response takes back what it told of its own payout, and of no other', () => {
+  const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s'), UPI: [] } });
+  world.pay('a', { transfer_mode: 'UPI' }, 0);
+  world.pay('b');
+  world.read('a');
+  world.read('a');
+  world.read('b', 2500);
+  world.read({ txn_id: world.payout('a').txnId }, 2600);
+  const other = world.payout('b').told;
+  expect(other).toEqual({ request: 5, atMs: START_MS + 2500, as: 'SUCCESS' });
+  world.end(3, 'client_gone', {}, 2700); // had told nothing new
+  world.end(1, 'client_gone', {}, 2800);
+  expect(world.payout('a').told).toEqual({ request: 4, atMs: START_MS + 2800, as: 'PENDING' });
+  world.end(4, 'client_gone', {}, 2900);
+  expect(world.payout('a').told).toEqual({ request: 6, atMs: START_MS + 2900, as: 'PENDING' });
+  expect(world.payout('b').told).toEqual(other);
+  world.end(1, 'client_gone'); // had been taken back
+  expect(world.payout('a').told).toMatchObject({ request: 6 });
+});
+
 function thawed(state: WorldState): WorldState {
   const steps = thaw(freeze(state), compiler);
   for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;

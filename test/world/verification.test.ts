@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../src/world/journal/exchange.ts';
 import { verify } from '../../src/world/journal/verification.ts';
+import type { Verification } from '../../src/contract/control.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const ANSWERED: Exchange = {
@@ -44,4 +45,36 @@ test('of a long journal that matches nothing, only the closest requests are writ
     [100, 99, 98],
     [100, 99, 98],
   ]);
+});
+
+/** Requests to these paths, in this order; the routes are what is matched. */
+const journal = (...routes: readonly ('initiate' | 'status' | 'balance')[]): Exchange[] =>
+  routes.map((route, index) => Object.assign({}, ANSWERED, { nth: index + 1, route }));
+const sequence = [{ route: 'initiate' }, { route: 'status' }, { route: 'balance', status: 200 }] as const;
+
+testRows<[journal: readonly Exchange[], lines: readonly string[]]>([
+  [
+    journal('initiate', 'balance', 'status', 'status'),
+    ['#2 GET /12345 200 matches it, but did not come after them'],
+  ],
+  [journal('balance', 'initiate', 'status'), ['#1 GET /12345 200 matches it, but did not come after them']],
+  [journal('initiate', 'status'), []],
+])('a request that would match, but came too early in a sequence, is named', (all, lines) => {
+  const { message } = verify(all, 0, { sequence: [...sequence] }, () => undefined);
+  expect(message.split('\n').filter((line) => line.includes('did not come'))).toEqual(lines);
+});
+
+test('a verification with too many patterns together is refused where they are', () => {
+  const patterns = (count: number) => ({
+    header: Object.fromEntries(Array.from({ length: count }, (_, nth) => [`x-${nth}`, { matches: 'a' }])),
+  });
+  const refused = (asked: Verification): readonly string[] => {
+    const paths: string[] = [];
+    const { passed } = verify([ANSWERED], 0, asked, (path) => void paths.push(path.join('.')));
+    expect(passed).toBe(false);
+    return paths;
+  };
+  expect(refused({ match: patterns(20) })).toEqual([]);
+  expect(refused({ match: patterns(21) })).toEqual(['match']);
+  expect(refused({ match: patterns(10), sequence: [patterns(5), patterns(6)] })).toEqual(['sequence']);
 });
