@@ -38,8 +38,8 @@ const everySoOften = (text: string): number | 'off' | undefined => (text === 'of
 
 /** `redis://` or `rediss://` with a database or without one, or `redis+cluster://` with one or more hosts. */
 const storeAddress = (text: string): string | undefined => {
-  if (/^rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?.*)?$/.test(text)) return URL.canParse(text) ? text : undefined;
-  return /^redis\+cluster:\/\/(?:[^@/\s]*@)?[^@/,\s]+(?:,[^@/,\s]+)*\/?$/.test(text) ? text : undefined;
+  if (/^rediss?:\/\/[^/?#]+(?:\/\d*)?$/.test(text)) return URL.canParse(text) ? text : undefined;
+  return /^redis\+cluster:\/\/(?:[^@/?#\s]*@)?[^@/,?#\s]+(?:,[^@/,?#\s]+)*\/?$/.test(text) ? text : undefined;
 };
 
 const startingClock = (text: string): { readonly frozenAtMs: number } | 'running' | undefined => {
@@ -127,7 +127,7 @@ const SettingsSchema = z.object({
   stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off'),
   store: readWith(
     storeAddress,
-    'an address that begins with redis://, rediss:// or redis+cluster://, with no path but the number of a database',
+    'an address that begins with redis://, rediss:// or redis+cluster://, with nothing after the host but the number of a database (in a password, write / as %2F, ? as %3F and # as %23)',
   ).optional(),
   metrics: onOrOff.default('off'),
   adminToken: readWith(

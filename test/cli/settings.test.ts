@@ -156,9 +156,12 @@ testRows([
   'rediss://localhost/1/2',
   'redis+cluster://',
   'redis+cluster://a b',
+  'redis://localhost?password=secret',
+  'redis://localhost/0#secret',
+  'redis+cluster://one:6379?keyPrefix=mine:',
 ])('a wrong address of a store is refused without repeating it, since it may hold a password', (store) => {
   expect(() => readSettings({ store }, {})).toThrow(
-    /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/, with no path but the number of a database$/,
+    /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/, with nothing after the host but the number of a database \(in a password, write \/ as %2F, \? as %3F and # as %23\)$/,
   );
 });
 
