@@ -55,6 +55,35 @@ function oneServer(text: string, options: RedisOptions): Redis {
  */
 export const subscriberFor = (text: string): Client => clientFor(text, { autoResubscribe: false });
 
+export const NO_CLUSTER = 'no node of the cluster responds, or its cluster_state is not ok';
+const UNREADY = "Cluster isn't ready";
+const CUT = 'Reached the max retries';
+const NO_REASON = new RegExp(`^(?:${UNREADY}|${CUT})`);
+const OF_SCRIPT = / script: [0-9a-f]{40}, on .*/;
+
+/**
+ * Why a store cannot be used, in words for its operator.
+ *
+ * @param message of the call that failed, often without the reason
+ * @param connectionError why the latest attempt to connect failed
+ * @param wasReached without it, the address may be wrong
+ */
+export function reasonOf(
+  message: string,
+  url: string,
+  connectionError: string | null,
+  wasReached: boolean,
+): string {
+  const reason = NO_REASON.test(message) ? (connectionError ?? message) : message;
+  if (reason.startsWith(UNREADY)) return NO_CLUSTER;
+  if (reason.startsWith(CUT)) {
+    const isPlain = !wasReached && url.startsWith('redis:');
+    return `it closed the connection before it replied${isPlain ? ': if it uses TLS, write rediss://' : ''}`;
+  }
+  const isSilent = !wasReached && url.startsWith('rediss:') && reason.startsWith('no response');
+  return isSilent ? `${reason}: if it does not use TLS, write redis://` : reason.replace(OF_SCRIPT, '');
+}
+
 /**
  * Ends a connection for good. In the middle of a TLS handshake, the store answers that with an alert, and the client library
  * listens no more: an error that nobody listens to would end the process.

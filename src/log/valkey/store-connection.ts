@@ -6,7 +6,7 @@ import type { WallClock } from '../wall-clock.ts';
 import type { StoreObserver } from '../world-parts.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
 import { isPassing, joinedCalls, retriedCalls } from './store-calls.ts';
-import { clientFor, disconnect, subscriberFor, type Client } from './store-client.ts';
+import { clientFor, disconnect, NO_CLUSTER, reasonOf, subscriberFor, type Client } from './store-client.ts';
 
 export interface ConnectionOptions {
   /** `redis://`, `rediss://` or `redis+cluster://`. */
@@ -18,7 +18,6 @@ export interface ConnectionOptions {
 }
 
 const HEARTBEAT_KEPT_MS = 10_000;
-const NO_CLUSTER = 'no node of the cluster responds, or its cluster_state is not ok';
 const HEARTBEATS_OF_CLUSTER = 16; // enough keys for each of a few nodes to have one
 
 /** Called with news. @param by the server that published them; empty for no server, or when some may have been missed */
@@ -48,6 +47,7 @@ export class StoreConnection {
   readonly #newerHeads = new Set<string>();
   #awaySinceMs: number | null = null;
   #isPartlyAway = false;
+  #wasReached = false;
   /** Why the latest attempt to connect failed. */
   #connectionError: string | null = null;
   #cancelHeartbeat: () => void = () => undefined;
@@ -80,10 +80,14 @@ export class StoreConnection {
     return this.#awaySinceMs !== null;
   }
 
+  /** Whether it could be used at any time. If not, the cause may be on the side of this server alone. */
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
   /** Asks the store whether it can be used, now and every second from now on. */
-  async start(): Promise<void> {
-    await this.#heartbeat();
-    if (!this.isAway) await this.#checkSettings();
+  start(): Promise<void> {
+    return this.#heartbeat();
   }
 
   warn(what: string): void {
@@ -201,6 +205,10 @@ export class StoreConnection {
   /** @param error why a part of the store cannot be used; undefined when all of it can */
   async #markReachable(error: unknown): Promise<void> {
     this.#setBack();
+    if (!this.#wasReached) {
+      this.#wasReached = true;
+      await this.#checkPolicy();
+    }
     const isPartlyAway = error !== undefined;
     if (isPartlyAway && !this.#isPartlyAway) {
       this.warn(`a part of its cluster cannot be used, nor the worlds in it: ${(error as Error).message}`);
@@ -221,11 +229,9 @@ export class StoreConnection {
   #setAway(error: unknown): void {
     if (this.isAway || this.#isClosed) return;
     this.#awaySinceMs = this.#options.wallClock.nowMs();
-    const { message } = error as Error;
-    const isUnready = message.startsWith("Cluster isn't ready");
-    const isUnconnected = isUnready || message.startsWith('Reached the max retries'); // messages without the reason
-    const reason = this.#connectionError ?? (isUnready ? NO_CLUSTER : null);
-    this.#options.observer.away((isUnconnected && reason) || message);
+    this.#options.observer.away(
+      reasonOf((error as Error).message, this.#options.url, this.#connectionError, this.#wasReached),
+    );
   }
 
   #setKeyAway(key: string): void {
@@ -243,15 +249,15 @@ export class StoreConnection {
     this.#followAgain();
   }
 
-  /** Warns about a store that may drop data. */
-  async #checkSettings(): Promise<void> {
-    if (this.client instanceof Cluster) return;
-    try {
-      const [, policy] = (await this.client.config('GET', 'maxmemory-policy')) as string[];
-      if (policy === undefined || policy === 'noeviction') return;
-      this.warn(`its maxmemory-policy is ${policy}: it may drop parts of worlds; use noeviction`);
-    } catch {
-      // a managed store may not show its settings
-    }
+  /** Warns about a store that may drop data. It is in what INFO says, since few users may call CONFIG. */
+  async #checkPolicy(): Promise<void> {
+    const nodes = this.client instanceof Cluster ? this.client.nodes('master') : [this.client];
+    const texts = await Promise.all(nodes.map((node) => node.info('memory').catch(() => '')));
+    const policies = texts.map(
+      (text) => /maxmemory_policy:(\S+)/.exec(text)?.[1] ?? 'not shown to this user',
+    );
+    const policy = policies.find((one) => one !== 'noeviction');
+    if (policy === undefined) return;
+    this.warn(`its maxmemory-policy is ${policy}: with any but noeviction, it may drop parts of worlds`);
   }
 }

@@ -65,6 +65,9 @@ describe('a store', () => {
     const { url } = await startProgram({ SANDBOX_STORE: address, NODE_EXTRA_CA_CERTS: files.cert });
     await expect.poll(() => pay(url)).toBe(200);
     expect(await reasonFor(address)).toMatch(/self-signed certificate/);
+    expect(await reasonFor(`redis://localhost:${port}`)).toMatch(/if it uses TLS, write rediss:\/\/$/);
+    const plain = withoutPatience(() => reasonFor(`rediss://localhost:${store.port}`));
+    expect(await plain).toMatch(/if it does not use TLS, write redis:\/\/$/);
   });
 
   test.skipIf(!hasOpenssl).each(isLong ? ['handshake'] : [])(
@@ -114,7 +117,9 @@ describe('a store', () => {
     )!;
     await store.command('ACL', 'SETUSER', 'sandbox', 'on', '>p@ss/word', ...documented[1]!.split(' '));
     const address = `redis://sandbox:${encodeURIComponent('p@ss/word')}@127.0.0.1:${store.port}`;
-    const { stop, url } = await serveInProcess({ SANDBOX_STORE: address });
+    await store.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+    const { stop, url, log } = await serveInProcess({ SANDBOX_STORE: address });
+    expect(log()).toContain('its maxmemory-policy is allkeys-lru');
     await expect.poll(() => pay(url)).toBe(200);
     await ask(`${url}/_sandbox/reset`, KEY, {});
     const asSandbox = new Redis(address);
