@@ -2,33 +2,29 @@ import { standardLog } from '../platform/logging.ts';
 import type { Settings } from '../settings.ts';
 import { complain, EXIT_OK } from './output.ts';
 import { startOwnServer } from './own-server.ts';
+import { hasTerminal } from './stop-signal.ts';
 import { welcome } from './welcome.ts';
 
 const LOOK_MS = 250;
 
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
 /**
- * Resolves at the first SIGTERM or SIGINT; later ones change nothing, since the sandbox stops within a second. On a terminal, also
- * when that is closed: elsewhere, whoever started it may want it to outlive the terminal. Also when the shell in which npm and npx run a
- * program is gone: it does not pass on the signal that ends it.
+ * Resolves at the first SIGTERM, SIGINT or SIGHUP; later ones change nothing, since the sandbox stops within a second. `nohup` cannot
+ * protect it from a SIGHUP, which Node.js would otherwise die of at once. Also when the shell in which npm and npx run a program is
+ * gone: it does not pass on the signal that ends it.
  *
  * @param over once it is aborted, signals are not handled any more
  */
-const stopSignal = (
-  environment: NodeJS.ProcessEnv,
-  isTerminal: boolean,
-  over: AbortSignal,
-): Promise<'SIGHUP' | void> =>
+const stopSignal = (environment: NodeJS.ProcessEnv, over: AbortSignal): Promise<NodeJS.Signals | null> =>
   new Promise((resolve) => {
-    const stop = (): void => resolve();
-    const hangUp = (): void => resolve('SIGHUP');
-    process.on('SIGTERM', stop).on('SIGINT', stop);
-    if (isTerminal) process.once('SIGHUP', hangUp);
+    for (const signal of SIGNALS) process.on(signal, resolve);
     over.addEventListener('abort', () => {
-      process.off('SIGTERM', stop).off('SIGINT', stop).off('SIGHUP', hangUp);
+      for (const signal of SIGNALS) process.off(signal, resolve);
     });
     if (environment['npm_command'] === undefined) return;
     const { ppid: parent } = process;
-    setInterval(() => process.ppid !== parent && resolve(), LOOK_MS).unref();
+    setInterval(() => process.ppid !== parent && resolve(null), LOOK_MS).unref();
   });
 
 /** Runs the sandbox until a signal ends it, even as process 1 of a container. */
@@ -37,8 +33,9 @@ export async function serve(settings: Settings, environment: NodeJS.ProcessEnv):
     return complain('--state-every (SANDBOX_STATE_EVERY) does nothing without --state (SANDBOX_STATE)');
   }
   const isTerminal = process.stdout.isTTY;
-  const failed = new AbortController();
-  const stop = stopSignal(environment, isTerminal, failed.signal); // before the start, since process 1 ignores signals that nothing handles
+  const hadTerminal = hasTerminal(); // cannot be asked once that is gone
+  const over = new AbortController();
+  const stop = stopSignal(environment, over.signal); // before the start, since process 1 ignores signals that nothing handles
   const { log, end } = await standardLog(settings, isTerminal);
   try {
     const started = startOwnServer(settings, log);
@@ -50,12 +47,14 @@ export async function serve(settings: Settings, environment: NodeJS.ProcessEnv):
     await server.close();
     log.info('stopped');
   } catch (error) {
-    failed.abort();
+    over.abort();
     throw error;
   } finally {
     await end(); // also after an error: pino would write the rest at the exit, and never return while the disk is full
   }
-  const signal = await stop;
-  if (signal !== undefined) process.kill(process.pid, signal); // an exit would restore the terminal that is gone, and abort
+  if ((await stop) === 'SIGHUP' && hadTerminal) {
+    over.abort();
+    process.kill(process.pid, 'SIGHUP'); // an exit would restore the terminal that is gone, and abort
+  }
   return EXIT_OK;
 }

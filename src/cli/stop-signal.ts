@@ -1,9 +1,9 @@
 import { isatty } from 'node:tty';
 
-/** Whether it has a terminal. `nohup` takes it away, so that the command outlives the terminal. */
-const hasTerminal = (): boolean => [0, 1, 2].some((stream) => isatty(stream));
+/** Whether it has a terminal. */
+export const hasTerminal = (): boolean => [0, 1, 2].some((stream) => isatty(stream));
 
-/** Does work with an abort signal that Ctrl-C, SIGTERM and the end of the terminal trigger. */
+/** Does work with an abort signal that Ctrl-C, SIGTERM and SIGHUP, as at the end of the terminal, trigger. */
 export async function untilStopped<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const abort = (): void => stop.abort();
@@ -12,8 +12,7 @@ export async function untilStopped<T>(work: (stop: AbortSignal) => Promise<T>): 
     isHungUp = true;
     abort();
   };
-  process.on('SIGINT', abort).on('SIGTERM', abort);
-  if (hasTerminal()) process.on('SIGHUP', hangUp);
+  process.on('SIGINT', abort).on('SIGTERM', abort).on('SIGHUP', hangUp);
   try {
     return await work(stop.signal);
   } finally {

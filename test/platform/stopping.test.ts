@@ -18,7 +18,7 @@ import { fileWith } from '../support/temporary-folder.ts';
 
 const KEY = 'sk_test_a';
 const BODY = JSON.stringify(PAYOUT);
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const SIGNALS = ['SIGHUP', 'SIGTERM', 'SIGINT'] as const;
 
 /** Longer than a stop takes on any machine, and shorter than the timeouts of the server, 30 and 72 s. */
 const STOP_TIMEOUT = { timeout: 25_000 };
