@@ -50,6 +50,8 @@ export interface App {
   readonly adminToken: string;
   /** What the state file held; null without one. */
   readonly restored: Restored | null;
+  /** False for a server that could not use its store yet. */
+  readonly wasStoreReached: () => boolean;
   readonly scenarios: ScenarioLibrary;
   /** The OpenAPI document of all routes, once the app is ready. Generated on demand, since a start does not need it. */
   readonly openapi: () => Promise<string>;
@@ -157,6 +159,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     file === undefined ? null : keptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
   const restored = (await kept?.restore()) ?? null;
 
+  const wasStoreReached = (): boolean => shared?.connection.wasReached !== false;
   const { app, routes, unread } = httpServer({
     log,
     scenarios,
@@ -193,6 +196,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     keyOf,
     requireAdmin: adminOnly(adminToken),
     isStoreAway: () => shared?.connection.isAway === true,
+    wasStoreReached,
     wallClock,
     version: packageVersion(),
     isStopping: () => isStopping,
@@ -222,5 +226,5 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       await worlds.close();
     }
   });
-  return { app, worlds, adminToken, restored, scenarios, openapi };
+  return { app, worlds, adminToken, restored, wasStoreReached, scenarios, openapi };
 }

@@ -6,7 +6,7 @@ import type { WallClock } from './log/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
 import type { Settings } from './settings.ts';
 
-export interface Server extends Pick<App, 'worlds' | 'adminToken' | 'restored'> {
+export interface Server extends Pick<App, 'worlds' | 'adminToken' | 'restored' | 'wasStoreReached'> {
   /** The address for a client on the same machine: `http://127.0.0.1:3000`. */
   readonly url: string;
   /** The scenario that was active at the start. */

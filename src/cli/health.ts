@@ -27,15 +27,16 @@ const notReady = (url: string): Promise<string | null> =>
       let body = '';
       response.setEncoding('utf8').on('data', (text: string) => (body += text));
       response.once('error', failed).once('end', () => {
-        if (statusCode !== 200) return resolve(`it returns ${statusCode}`);
-        resolve(body.includes('"store_unavailable"') ? NO_STORE : null);
+        const isStoreAway = body.includes('"store_unavailable"');
+        if (statusCode === 200) return resolve(isStoreAway ? NO_STORE : null);
+        resolve(isStoreAway ? 'it has not reached its store yet' : `it returns ${statusCode}`);
       });
     }).once('error', failed);
   });
 
 /**
  * `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. Without a wait, a store that is unavailable is
- * reported, but is no failure: the command is the health check of containers, and a restart would not bring the store back.
+ * reported, but is no failure once it was reached: the command is the health check of containers, and a restart would not bring it back.
  */
 export async function askHealth(address: string, waitMs: number): Promise<number> {
   const base = address.replace(/\/$/, '');

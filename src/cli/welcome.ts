@@ -6,8 +6,6 @@ import { timeText } from '../contract/duration.ts';
 import { counted, jsonText } from '../actions/words.ts';
 import { say } from './output.ts';
 
-const READY = 'payout sandbox ready';
-
 const payoutBody = JSON.stringify({
   client_ref_id: 'order-1',
   beneficiary_name: 'Asha Rao',
@@ -24,11 +22,12 @@ const withoutPassword = (address: string): string => address.replace(/\/\/.*@/, 
  * picked is printed at every log level, since nobody could find it otherwise.
  */
 export function welcome(
-  { url, scenario, adminToken, restored }: Server,
+  { url, scenario, adminToken, restored, wasStoreReached }: Server,
   settings: Settings,
   log: Logger,
   isTerminal: boolean,
 ): void {
+  const ready = wasStoreReached() ? 'ready' : 'not ready yet (its store was not reached)';
   const { apiKeys, dialect, state, store, host, port, magic } = settings;
   // a working key for people to copy; keys from the settings are secrets and never shown
   const key = apiKeys === undefined ? 'sk_test_demo' : '$SANDBOX_KEY';
@@ -55,8 +54,9 @@ export function welcome(
       try: `curl -H ${bearer} ${url}/client/fetchbalance`,
       dashboard: `${url}/_sandbox/`,
     };
-    if (log.isLevelEnabled('info')) log.info(facts, READY);
-    else if (port === 0) say(jsonText({ ...facts, msg: READY }, 0));
+    const msg = `payout sandbox ${ready}`;
+    if (log.isLevelEnabled('info')) log.info(facts, msg);
+    else if (port === 0) say(jsonText({ ...facts, msg }, 0));
     return;
   }
   // a terminal is no log: a generated token is shown there once, since nobody could know it otherwise
@@ -69,7 +69,7 @@ export function welcome(
       : `  Restored: ${counted(restored.worlds, 'world')} with ${counted(restored.payouts, 'payout')}, written ${timeText(restored.ageMs)} ago, from ${state}\n`;
   say(
     `
-  Payout sandbox ready on ${url}
+  Payout sandbox ${ready} on ${url}
   Key: ${key} (${note}; each is a world of its own)
   Scenario: ${scenario.name} (settlement ${settlement}${dialect === undefined ? '' : `, dialect ${dialect}`}${magic === 'off' ? ', no magic beneficiaries' : ''})
 ${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\n`}${isOpen ? `  Network: it listens on ${host}, so other machines can reach it\n` : ''}

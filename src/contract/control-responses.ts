@@ -10,7 +10,7 @@ const NextCursor = z.int().nullable().describe('The cursor of the next page; nul
 
 export const HealthResponse = z
   .object({ status: z.enum(['ready', 'stopping', 'store_unavailable']), version: z.string() })
-  .describe('ready; stopping; or store_unavailable, with 200, while the store of the worlds cannot be used');
+  .describe('ready; stopping; or store_unavailable: 503 before the store could be used once, else 200');
 
 export const LiveResponse = z.object({ status: z.literal('alive'), version: z.string() }).describe('alive');
 

@@ -174,18 +174,20 @@ test('flags of the program override the environment, before and after serve; por
   expect(await balance.json()).toMatchObject({ data: { balance: 70.5 } });
 });
 
-const NO_STORE = 'store_unavailable';
+const STORE_AWAY: Status = [200, 'store_unavailable'];
+
+type Status = number | readonly [code: number, status: string];
 
 /**
  * A server that answers /_sandbox/health with these statuses, the last one again and again, and everything else with 404.
  *
  * @returns its port
  */
-async function standIn(...statuses: readonly (number | typeof NO_STORE)[]): Promise<string> {
+async function standIn(...statuses: readonly Status[]): Promise<string> {
   let asked = 0;
   const server = createHttpServer(({ url }, response) => {
     const given = statuses[Math.min(asked++, statuses.length - 1)]!;
-    const [code, status] = given === NO_STORE ? [200, NO_STORE] : [given, 'ready'];
+    const [code, status] = typeof given === 'number' ? [given, 'ready'] : given;
     if (code === 0) response.destroy();
     else response.writeHead(url === '/_sandbox/health' ? code : 404).end(JSON.stringify({ status }));
   }).listen(0, '127.0.0.1');
@@ -202,7 +204,7 @@ const notReady = (why: string): string => `payout-sandbox: http://127.0.0.1:PORT
 const NO_STORE_SAID = 'http://127.0.0.1:PORT responds, but its store is unavailable\n';
 
 interface Asked {
-  readonly statuses: readonly (number | typeof NO_STORE)[];
+  readonly statuses: readonly Status[];
   readonly flags: readonly string[];
   readonly environment?: Record<string, string>;
   readonly code: number;
@@ -216,15 +218,21 @@ testRows<Asked>([
   { statuses: [200], flags: PATIENTLY, environment: { PORT: 'PORT', HOST: '0.0.0.0' }, code: 0, says: READY },
   { statuses: [200], flags: ['--url', 'http://127.0.0.1:PORT/', ...PATIENTLY], code: 0, says: READY },
   // starting, stopping, with a store that is away, ready
-  { statuses: [0, 503, NO_STORE, 200], flags: [...AT, ...PATIENTLY], code: 0, says: READY },
-  { statuses: [NO_STORE], flags: AT, code: 0, says: NO_STORE_SAID },
+  { statuses: [0, 503, STORE_AWAY, 200], flags: [...AT, ...PATIENTLY], code: 0, says: READY },
+  { statuses: [STORE_AWAY], flags: AT, code: 0, says: NO_STORE_SAID },
   {
-    statuses: [NO_STORE],
+    statuses: [STORE_AWAY],
     flags: [...AT, '--wait', '1ms'],
     code: 1,
     says: notReady('its store is unavailable'),
   },
   { statuses: [503], flags: AT, code: 1, says: notReady('it returns 503') },
+  {
+    statuses: [[503, 'store_unavailable']],
+    flags: AT,
+    code: 1,
+    says: notReady('it has not reached its store yet'),
+  },
   {
     statuses: [503],
     flags: ['--url', 'https://127.0.0.1:PORT'],

@@ -74,7 +74,7 @@ test('the files for several sandboxes use probes and a port that exist', () => {
   const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe].map(
     ({ httpGet }) => httpGet.path,
   );
-  expect(probes).toEqual(['/_sandbox/health', '/_sandbox/health', '/_sandbox/live']);
+  expect(probes).toEqual(['/_sandbox/live', '/_sandbox/health', '/_sandbox/live']);
 });
 
 interface Service {

@@ -21,6 +21,8 @@ export interface ControlOptions extends SendContext {
   readonly isStopping: () => boolean;
   /** Whether the worlds are in a store that cannot be used now. */
   readonly isStoreAway: () => boolean;
+  /** False for a server that could not use its store yet. */
+  readonly wasStoreReached: () => boolean;
   readonly maxStateBytes: number;
   /** All metrics in Prometheus' text format; null when metrics are off. */
   readonly metricsText: (() => Promise<string>) | null;

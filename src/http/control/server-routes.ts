@@ -22,19 +22,19 @@ const MetricsText: z.ZodType = z.string().describe("Counters and gauges in Prome
 
 /** Routes that need no key, since their responses contain nothing about any world. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
-  const { version, isStopping, isStoreAway, metricsText, openapi } = options;
+  const { version, isStopping, isStoreAway, wasStoreReached, metricsText, openapi } = options;
 
   app.get(
     '/health',
     operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthResponse, {
       description:
-        'It listens once its scenarios are read and its state is restored; 503 while it stops. While the store cannot be used, it is 200 with a status that says so: no other server could use the store either.',
+        'It listens once its scenarios are read and its state is restored; 503 while it stops, and with a store until it has reached that once: until then, its own address or password may be wrong. Later, while the store cannot be used, it is 200 with a status that says so: the other servers most likely cannot use the store either.',
       access: 'everybody',
       response: { 200: HealthResponse, 503: HealthResponse },
     }),
     (_request, reply): z.infer<typeof HealthResponse> => {
       const status = isStopping() ? 'stopping' : isStoreAway() ? 'store_unavailable' : 'ready';
-      if (status === 'stopping') void reply.code(503);
+      if (isStopping() || !wasStoreReached()) void reply.code(503);
       return { status, version };
     },
   );
