@@ -17,6 +17,7 @@ import { packageText, packageVersion } from './package-files.ts';
 import type { Metrics } from './platform/metrics.ts';
 import { crowdedOutWarning, observeStore, observeWorlds } from './platform/logging.ts';
 import { pageFiles } from './platform/page-files.ts';
+import { sharedSettings } from './platform/shared-settings.ts';
 import { keptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { keepVerdict } from './http/referee/evidence.ts';
@@ -124,7 +125,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
             },
           },
           idleMs: settings.worldIdle,
-          source: scenarios.activeSource(),
+          settings: sharedSettings(settings, scenarios.activeSource()),
         });
   const store = shared ?? memoryStore(wallClock, scenarios);
   const worlds = new Worlds({

@@ -23,8 +23,8 @@ export interface ValkeyStoreOptions extends ConnectionOptions {
   readonly compiler: ScenarioCompiler;
   /** A world that was not used for this long is dropped. */
   readonly idleMs: number;
-  /** The scenario and settings of this server at its start. */
-  readonly source: ScenarioSource;
+  /** The settings of this server at its start that all servers should have in common, by their names. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 type OpenReply = readonly [
@@ -220,16 +220,20 @@ export class ValkeyStore implements Store {
     this.connection.close();
   }
 
-  /** Warns when the server that started before this one had another scenario, since worlds keep theirs. */
+  /** Warns when the server that started before this one had other settings: worlds keep those they have, and limits apply to all. */
   async #compareSettings(): Promise<void> {
-    const text = JSON.stringify(this.#options.source);
     const { connection } = this;
+    const { settings } = this.#options;
     try {
-      const write = () => connection.client.set(`${KEY_PREFIX}scenario`, text, 'GET');
-      const before = await connection.reliably(write);
-      if (before === null || before === text) return;
+      const write = () => connection.client.set(`${KEY_PREFIX}settings`, JSON.stringify(settings), 'GET');
+      const before = JSON.parse((await connection.reliably(write)) ?? '{}') as Readonly<
+        Record<string, string>
+      >;
+      const others = Object.entries(settings).filter(([name, here]) => (before[name] ?? here) !== here);
+      if (others.length === 0) return;
+      const listed = others.map(([name, here]) => `${name} (${before[name]} there, ${here} here)`).join(', ');
       connection.warn(
-        'another server had another scenario or other settings: each world uses those of the server that opened or reset it',
+        `the server that started before had another ${listed}: each world uses the scenario and settings of the server that opened or reset it, and the limits of every server`,
       );
     } catch {
       // the store is unavailable; each world will still bring its own

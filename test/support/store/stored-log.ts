@@ -30,7 +30,7 @@ export async function storedLogFor(url: string, server: string, options: Options
     wallClock,
     compiler,
     idleMs,
-    source,
+    settings: {},
     observer: {
       away: (reason) => expect.unreachable(reason),
       back: () => undefined,
