@@ -52,7 +52,7 @@ export class World {
     this.#tellEnds = onceLater(wallClock, STORE_TIMES.end, () => {
       if (!this.isClosed && this.#log.ends.length > 0) this.#settle();
     });
-    this.usedAtMs = wallClock.nowMs();
+    this.usedAtMs = store.nowMs();
     this.connections = new WorldConnections(
       (woken) => store.wake(id, woken),
       () => this.#settleDue(),

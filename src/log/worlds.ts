@@ -201,7 +201,7 @@ export class Worlds {
   async #list(world: World): Promise<void> {
     const { directory } = this.#options.store;
     try {
-      const worlds = await directory!.add(world.id, this.#options.wallClock.nowMs());
+      const worlds = await directory!.add(world.id, world.usedAtMs);
       const least = worlds > this.maxWorlds ? await directory!.leastMissed(world.id) : undefined;
       if (least !== undefined) await this.#evict(least, 'cap');
     } catch (error) {

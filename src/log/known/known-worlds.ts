@@ -130,7 +130,7 @@ export class KnownWorlds {
   }
 
   recent(): Iterable<Known> {
-    const earliestMs = this.#options.wallClock.nowMs() - LATELY_MS;
+    const earliestMs = this.#options.store.nowMs() - LATELY_MS;
     for (const known of this.#recent) if (known.world.usedAtMs < earliestMs) this.#recent.delete(known);
     return this.#recent;
   }
@@ -146,7 +146,7 @@ export class KnownWorlds {
 
   used(known: Known): void {
     const { world } = known;
-    world.usedAtMs = this.#options.wallClock.nowMs();
+    world.usedAtMs = this.#options.store.nowMs();
     if (known !== this.#latest) {
       this.#byId.delete(world.id);
       this.#byId.set(world.id, known);

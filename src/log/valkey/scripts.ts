@@ -195,9 +195,9 @@ return {1, head[3], restores}
  *
  * KEYS: used held total. ARGV: for each world its id, when it was used in ms, its epoch, position and records.
  *
- * @returns {how many worlds are listed, how many records they hold, for each world `EPOCH POSITION RECORDS`, or empty}
+ * @returns {how many worlds are listed, how many records they hold, for each world `EPOCH POSITION RECORDS`, or empty, ms}
  */
-const EXCHANGE = `
+const EXCHANGE = `${NOW}
 local listed = {}
 for nth = 1, #ARGV, 5 do
   local id, epoch, position, records = ARGV[nth], ARGV[nth + 2], ARGV[nth + 3], ARGV[nth + 4]
@@ -214,7 +214,7 @@ for nth = 1, #ARGV, 5 do
   end
   listed[#listed + 1] = held
 end
-return {redis.call('ZCARD', KEYS[1]), tonumber(redis.call('GET', KEYS[3]) or '0'), listed}
+return {redis.call('ZCARD', KEYS[1]), tonumber(redis.call('GET', KEYS[3]) or '0'), listed, now}
 `;
 
 /** Removes a world from the list. KEYS: used held total. ARGV: its id. */

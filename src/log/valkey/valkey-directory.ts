@@ -1,9 +1,15 @@
 import type { Directory } from '../store.ts';
-import type { WallClock } from '../wall-clock.ts';
 import { keysOf, LIST_KEYS } from './scripts.ts';
 import type { StoreConnection } from './store-connection.ts';
 
-type ExchangeReply = readonly [worlds: number, records: number, listed: readonly string[]];
+type ExchangeReply = readonly [worlds: number, records: number, listed: readonly string[], nowMs: number];
+
+/** The store's own time, which all servers share, whatever their clocks say. */
+interface StoreTime {
+  readonly nowMs: () => number;
+  /** What the store has just said. */
+  readonly is: (nowMs: number) => void;
+}
 
 const WORLDS_AT_ONCE = 500;
 const IDLE_AT_ONCE = 100;
@@ -13,7 +19,7 @@ const LOOKED_AT = 500;
 const [USED, HELD] = LIST_KEYS;
 
 /** The list of worlds in the store: a sorted set by last use, what each holds, and the sum of that. */
-export function valkeyDirectory(connection: StoreConnection, wallClock: WallClock): Directory {
+export function valkeyDirectory(connection: StoreConnection, time: StoreTime): Directory {
   const { client } = connection;
   const reliably = <T>(work: () => Promise<T>): Promise<T> => connection.reliably(work, USED);
   const directory: Directory & { worlds: number; records: number } = {
@@ -63,7 +69,8 @@ export function valkeyDirectory(connection: StoreConnection, wallClock: WallCloc
           .slice(from, from + WORLDS_AT_ONCE)
           .flatMap(({ id, usedAtMs, epoch, position, records }) => [id, usedAtMs, epoch, position, records]);
         const exchange = () => connection.script<ExchangeReply>('exchange', ...LIST_KEYS, ...args);
-        const [worlds, total, listed] = await reliably(exchange);
+        const [worlds, total, listed, nowMs] = await reliably(exchange);
+        time.is(nowMs);
         directory.worlds = worlds;
         directory.records = total;
         texts.push(...listed);
@@ -75,7 +82,7 @@ export function valkeyDirectory(connection: StoreConnection, wallClock: WallCloc
     },
 
     async claimIdle(idleMs) {
-      const latestUseMs = wallClock.nowMs() - idleMs;
+      const latestUseMs = time.nowMs() - idleMs;
       const idle = await reliably(() =>
         client.zrangebyscore(USED, '-inf', latestUseMs, 'LIMIT', 0, IDLE_AT_ONCE),
       );

@@ -64,7 +64,10 @@ export class ValkeyStore implements Store {
     this.server = options.server;
     this.connection = new StoreConnection(options);
     this.#states = storedStates(this.connection, options);
-    this.directory = valkeyDirectory(this.connection, options.wallClock);
+    this.directory = valkeyDirectory(this.connection, {
+      nowMs: () => this.nowMs(),
+      is: (nowMs) => this.#timeIs(nowMs),
+    });
   }
 
   /** Connects to the store, which may also become reachable later. */
@@ -91,6 +94,7 @@ export class ValkeyStore implements Store {
       if (reply.length === 0) return null;
       const [epoch, format, openedAtMs, bases, firstSource, isNew] = reply;
       if (format > FORMAT) throw connection.newerFormat(keys.head, format);
+      if (isNew === 1) this.#timeIs(openedAtMs);
       const base = basesIn(bases).at(-1)!;
       const made = isNew === 1 ? source! : firstSource;
       const state = await this.#states.baseState(worldId, keys, base, openedAtMs, made);
@@ -131,7 +135,7 @@ export class ValkeyStore implements Store {
     if (reply[0] === 'newer') throw connection.newerFormat(keys.head, reply[1]);
     if (reply[0] === 'behind') return { kind: 'moved', isUnsure };
     const [kind, nowMs, news] = reply;
-    this.#aheadMs = nowMs - this.#options.wallClock.nowMs();
+    this.#timeIs(nowMs);
     const logged = await this.#read(keys, news);
     if (logged === null) return { kind: 'moved', isUnsure: true };
     if (kind === 'more') return { kind, commands: logged, isUnsure };
@@ -218,6 +222,10 @@ export class ValkeyStore implements Store {
 
   close(): void {
     this.connection.close();
+  }
+
+  #timeIs(nowMs: number): void {
+    this.#aheadMs = nowMs - this.#options.wallClock.nowMs();
   }
 
   /** Warns when the server that started before this one had other settings: worlds keep those they have, and limits apply to all. */

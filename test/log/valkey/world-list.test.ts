@@ -5,6 +5,8 @@ import type { WorldsResponse } from '../../../src/contract/control-responses.ts'
 import { startSandbox } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
+import { DAY_MS } from '../../support/world/core.ts';
+import { laterClock } from '../../support/world/later-clock.ts';
 import { serverFor } from '../../support/server.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
@@ -35,6 +37,16 @@ describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
     expect(await other.worlds()).toEqual(listed);
     await client.del(LIST_KEYS[1], LIST_KEYS[2]); // what a server records of them now and then
     expect(await other.worlds()).toEqual(listed);
+  });
+
+  test('are listed with times of the store, also by a server whose clock is two days ahead', async () => {
+    const { wallClock, later } = laterClock();
+    later(2 * DAY_MS);
+    const { sandbox, worlds } = await serverFor({ store: await freshStore() }, wallClock);
+    await sandbox.world('sk_test_ahead').balance();
+    await worlds.ids(); // writes down the use
+    const [{ made_at, used_at }] = (await sandbox.worlds()) as [WorldsResponse['worlds'][number]];
+    for (const at of [made_at, used_at]) expect(Date.parse(at) - systemClock().nowMs()).toBeLessThan(DAY_MS);
   });
 
   test('are judged one after another by a server that was not asked for them, and dropped with a verdict', async () => {
