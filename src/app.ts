@@ -149,7 +149,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
       opened: (world) => drops.opened(world),
     },
   });
-  const drops = droppedWorlds(store.notes('dropped', DROPS_REMEMBERED), wallClock, crowdedOutWarning(log));
+  const drops = droppedWorlds(store.notes('dropped', DROPS_REMEMBERED), store, crowdedOutWarning(log));
   const referee = new Referee({
     settings: store.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
     settingsOfAll: store.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),

@@ -116,7 +116,7 @@ export const observeWorlds = (log: Logger, metrics?: Pick<Metrics, 'settled' | '
   },
 });
 
-/** Called for each world that was dropped with its payouts to make room: warns of the first, the tenth, the hundredth and so on. */
+/** Called for each world that was dropped with its ledger to make room: warns of the first, the tenth, the hundredth and so on. */
 export function crowdedOutWarning(log: Logger): () => void {
   let worlds = 0;
   let next = 1;
@@ -126,7 +126,7 @@ export function crowdedOutWarning(log: Logger): () => void {
     next *= 10;
     log.warn(
       { worlds },
-      'worlds with payouts were dropped to make room for newer ones: raise SANDBOX_MAX_WORLDS',
+      'worlds that had been used were dropped to make room for newer ones: raise SANDBOX_MAX_WORLDS',
     );
   };
 }

@@ -347,7 +347,7 @@ test('the log warns of worlds that are dropped with their payouts for newer ones
   expect(warnings.map(({ worlds, msg }) => [worlds, msg])).toEqual(
     [1, 10].map((worlds) => [
       worlds,
-      'worlds with payouts were dropped to make room for newer ones: raise SANDBOX_MAX_WORLDS',
+      'worlds that had been used were dropped to make room for newer ones: raise SANDBOX_MAX_WORLDS',
     ]),
   );
 });

@@ -41,7 +41,7 @@ const HEADERS = {
   'X-Sandbox-Rule': header('The rule that decided this response: scenario/rule', 'magic/status-402'),
   'X-Sandbox-Limit': header('The setting whose limit refused this request', 'SANDBOX_RATE_LIMIT'),
   'X-Sandbox-World-Dropped': header(
-    'When and why the payouts of this key were dropped, until its world is reset',
+    'When and why the payouts and the balance of this key were dropped, until its world is reset',
     'at 2026-01-15T10:30:00.000Z with its 3 payouts: SANDBOX_MAX_WORLDS',
   ),
   'X-Sandbox-Warning': header(

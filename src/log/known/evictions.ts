@@ -1,10 +1,9 @@
 import { Refusal } from '../../contract/errors.ts';
 import { iso } from '../../contract/instant.ts';
-import { FIRST_GENERATION } from '../../world/state.ts';
+import { FIRST_GENERATION, isUntouched } from '../../world/state.ts';
 import { droppedBy } from '../dropped.ts';
 import type { Notes } from '../notes.ts';
-import type { DropReason, MaybePromise } from '../store.ts';
-import type { WallClock } from '../wall-clock.ts';
+import type { DropReason, MaybePromise, Store } from '../store.ts';
 import type { World } from '../world.ts';
 
 function ignoreRefusal(error: unknown): void {
@@ -24,26 +23,28 @@ export interface Evictions {
 }
 
 /**
- * Remembers which worlds were dropped together with payouts, so that whoever comes back learns why they are gone.
+ * Remembers which worlds were dropped although something had happened to their ledgers, so that whoever comes back learns why they
+ * are gone.
  *
  * @param crowdedOut called for each of them that was dropped because there were too many worlds
  */
-export const droppedWorlds = (notes: Notes, wallClock: WallClock, crowdedOut: () => void) => ({
+export const droppedWorlds = (notes: Notes, store: Pick<Store, 'nowMs'>, crowdedOut: () => void) => ({
   /** @returns a function that remembers the drop */
   before({ id, latest, droppedBefore }: World, reason: DropReason): () => Promise<void> {
     const { length: payouts } = latest.payouts;
-    const what = payouts === 1 ? 'payout' : `${payouts} payouts`;
-    const text = `at ${iso(wallClock.nowMs())} with its ${what}: ${droppedBy(reason)}`;
+    const isMissed = !isUntouched(latest);
+    const what = payouts === 0 ? 'ledger' : payouts === 1 ? 'payout' : `${payouts} payouts`;
+    const text = `at ${iso(store.nowMs())} with its ${what}: ${droppedBy(reason)}`;
     const wasReset = latest.generation !== FIRST_GENERATION; // what was dropped before that is forgotten
     return async () => {
-      if (payouts > 0 && reason === 'cap') crowdedOut();
-      if (payouts > 0 || wasReset) await notes.change(id, () => (payouts > 0 ? text : droppedBefore));
+      if (isMissed && reason === 'cap') crowdedOut();
+      if (isMissed || wasReset) await notes.change(id, () => (isMissed ? text : droppedBefore));
     };
   },
 
   /** Remembers that the store has lost a world, or the end of it, before that is read anew. */
   async lost(world: World): Promise<void> {
-    const text = `at ${iso(wallClock.nowMs())}, in whole or in part: ${droppedBy('lost')}`;
+    const text = `at ${iso(store.nowMs())}, in whole or in part: ${droppedBy('lost')}`;
     world.droppedBefore = text;
     await notes.change(world.id, () => text).catch(ignoreRefusal);
   },

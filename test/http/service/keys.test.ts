@@ -56,7 +56,7 @@ test('a sandbox with fixed keys accepts only those', async () => {
   }
 });
 
-test('a world that lost payouts for want of room says so, also in its verdict, until it is reset', async () => {
+test('a world that lost payouts or a balance for want of room says so, also in its verdict, until it is reset', async () => {
   const { client } = await sandboxFor({ maxWorlds: '1' });
   const [one, other] = [client(), client()];
   await one.pay();
@@ -73,4 +73,8 @@ test('a world that lost payouts for want of room says so, also in its verdict, u
   expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toBeNull();
   expect((await other.balance()).headers.get('x-sandbox-world-dropped')).toBeNull(); // it had no payouts
   expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toBeNull(); // nor had this one since its reset
+  await one.world.withdraw(5);
+  await other.balance();
+  const balanceTold = /^at 20\S+Z with its ledger: SANDBOX_MAX_WORLDS$/;
+  expect((await one.balance()).headers.get('x-sandbox-world-dropped')).toMatch(balanceTold);
 });
