@@ -25,7 +25,10 @@ async function names(): Promise<ReadonlySet<string>> {
 
 const METRIC = /\b(?:payout_sandbox|process|nodejs)_\w+/g;
 const FUNCTIONS = /\b(\w+)(?= ?\()|\b(?:by) /g;
-const KNOWN = new Set(['sum', 'rate', 'max', 'min', 'increase', 'changes', 'histogram_quantile', 'by']);
+const KNOWN = new Set(
+  'sum rate max increase changes histogram_quantile by absent and on max_over_time'.split(' '),
+);
+const OF_ANY_PROCESS = /\b(?:process|nodejs)_\w+/;
 
 /** What is wrong with an expression of PromQL, as far as this can be seen without Prometheus. */
 function faultsOf(expr: string, known: ReadonlySet<string>): string[] {
@@ -40,6 +43,7 @@ function faultsOf(expr: string, known: ReadonlySet<string>): string[] {
     ...called,
     ...(depth === 0 ? [] : ['brackets']),
     ...(expr.match(METRIC) ? [] : ['no metric']),
+    ...(OF_ANY_PROCESS.test(expr) && !expr.includes('payout_sandbox_build_info') ? ['any process'] : []),
   ];
 }
 
