@@ -116,9 +116,12 @@ export const hasFields = (value: Fields): boolean =>
 /** What is behind the mistake of a number with commas, for the end of a message. */
 export const NO_COMMAS = '. A number is written without commas';
 
+/** With commas only between thousands, lakhs and crores: 10,0 may be 10.0. */
+const NUMBER_TEXT = /^₹?\s*((?:\d+|\d{1,3}(?:[,_]\d{2,3})*[,_]\d{3})(?:\.\d+)?)(%?)$/;
+
 /** How a number is written that was given as a text: `: write 100000` for `1,00,000`, `: write 0.3` for `30%`. */
 function numberHint(input: unknown): string {
-  const [, digits, percent] = /^₹?\s*(\d[\d,_]*(?:\.\d+)?)(%?)$/.exec(String(input)) ?? [];
+  const [, digits, percent] = NUMBER_TEXT.exec(String(input)) ?? [];
   if (digits === undefined || typeof input !== 'string') return '';
   const plain = digits.replaceAll(/[,_]/g, '');
   return percent === '%'
