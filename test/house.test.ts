@@ -50,11 +50,12 @@ const PACKAGE_FILES = 'package-files.ts';
 const BELOW_LOG = ['contract', 'payout', 'scenario', 'world'];
 const BELOW_HTTP = [...BELOW_LOG, 'log', 'referee'];
 const BELOW_APP = [...BELOW_HTTP, 'http', 'platform', PACKAGE_FILES, 'settings.ts'];
-const BELOW_CLI = [...BELOW_APP, 'app.ts', 'server.ts'];
+const BELOW_CLI = [...BELOW_APP, 'app.ts', 'server.ts', 'removed.ts'];
 
 /** Which other layers each may import: contract ← payout ← scenario ← world ← log, referee ← http, platform ← app ← cli. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   [PACKAGE_FILES]: [],
+  'removed.ts': [],
   contract: [],
   payout: ['contract'],
   scenario: ['contract', 'payout', PACKAGE_FILES],

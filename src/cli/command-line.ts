@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { suggestion } from '../contract/suggestion.ts';
 import { UsageError } from '../contract/usage-error.ts';
-import { readSettings, SETTINGS } from '../settings.ts';
+import { removedText } from '../removed.ts';
+import { readSettings, SETTINGS, SettingsError } from '../settings.ts';
 import { complain } from './output.ts';
 
 const OPTIONS = Object.fromEntries(SETTINGS.map(({ flag }) => [flag.slice(2), { type: 'string' }] as const));
@@ -23,11 +24,17 @@ const bareName = (name: string): string => (name.startsWith(PREFIX) ? name.slice
 /** Variables that Kubernetes sets for a service called sandbox, in addition to SANDBOX_PORT=tcp://… */
 const OF_KUBERNETES = /^SANDBOX_(?:SERVICE_|PORT_\d)/;
 
-/** Warns of variables that look like settings but are not: most are misspelt, and would otherwise be ignored silently. */
-function warnOfUnknownVariables(environment: NodeJS.ProcessEnv): void {
+/**
+ * Warns of variables that look like settings but are not: most are misspelt, and would otherwise be ignored silently.
+ *
+ * @throws SettingsError for one that an earlier edition had
+ */
+function checkUnknownVariables(environment: NodeJS.ProcessEnv): void {
   const known = [...SETTINGS.map(({ env }) => env), 'SANDBOX_URL', 'SANDBOX_KEY']; // two that only commands read
   for (const [name, value = ''] of Object.entries(environment)) {
     if (!name.startsWith(PREFIX) || known.includes(name)) continue;
+    const removed = removedText(name);
+    if (removed !== undefined) throw new SettingsError(removed);
     if (OF_KUBERNETES.test(name) || value.startsWith('tcp://')) continue;
     // compared without the prefix, which would make different names look alike, and which PORT does not have
     const hint = suggestion(bareName(name), known.map(bareName), (near) =>
@@ -39,8 +46,8 @@ function warnOfUnknownVariables(environment: NodeJS.ProcessEnv): void {
 
 /** The command `payout-sandbox`. @param args what follows its name @returns the exit code; `--help` explains it */
 export async function commandLine(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  warnOfUnknownVariables(environment);
   try {
+    checkUnknownVariables(environment);
     const flags = onlySettings(args);
     if (flags === null) {
       const { runCommand } = await import('./program.ts');

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Help } from 'commander';
 import { packageVersion } from '../package-files.ts';
+import { removedText } from '../removed.ts';
 import { SettingsError } from '../settings.ts';
 import {
   ALL_SETTINGS,
@@ -108,6 +109,7 @@ export async function runCommand(args: readonly string[], environment: NodeJS.Pr
     const isOther = word === '' || word.startsWith('-') || SCENARIO_FILE.test(word);
     if (!isCommand && !isOther) return complain(noSuchCommand(program, word)); // so its flags are unknown, too
     const message = error.message.replace(/(unknown option '[^=]*)=.*'/s, "$1'"); // the value may be a key
-    return complain(`${message} (see --help)`);
+    const flag = /unknown option '(--[^']*)'/.exec(message)?.[1] ?? '';
+    return complain(removedText(flag, `${word} ${flag}`) ?? `${message} (see --help)`);
   }
 }

@@ -29,8 +29,14 @@ const GONE: readonly (readonly [words: RegExp, better: string])[] = [
   [/how the house is laid out|what it was put through/, 'how the code is organised, how it was tested'],
 ];
 
-const goneIn = (text: string, name = ''): readonly string[] =>
-  GONE.flatMap(([words, better]) =>
+/**
+ * Names of what earlier editions had. Nothing that a person reads has them any more, except src/removed.ts, which refuses
+ * them, and the tests of those refusals.
+ */
+const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [];
+
+const goneIn = (text: string, name = '', gone = GONE): readonly string[] =>
+  gone.flatMap(([words, better]) =>
     [...text.matchAll(new RegExp(words.source.replaceAll(' ', String.raw`\s+`), 'gim'))].map(
       ({ 0: found, index }) =>
         `${name}:${text.slice(0, index).split('\n').length} ${found.trim()}: write ${better}`,
@@ -38,9 +44,9 @@ const goneIn = (text: string, name = ''): readonly string[] =>
   );
 
 const below = (folder: string, names: RegExp): readonly string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => names.test(name))
-    .map((name) => join(folder, name));
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && names.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
 
 /** What a user or a maintainer reads: documents, code with its messages and --help, scenarios, forms for issues. */
 const READ = [
@@ -57,4 +63,17 @@ test('no document, message, name or comment uses a word that was replaced by a p
   ]);
   expect(READ.length).toBeGreaterThan(300);
   expect(READ.flatMap((name) => goneIn(readFileSync(name, 'utf8'), name))).toEqual([]);
+});
+
+test('no document, message, type, schema or test names what earlier editions had', () => {
+  const named = [
+    ...READ,
+    ...below('test', /\.(?:ts|mjs|yaml|json)$/),
+    ...below('fixtures', /\.json$/),
+    ...below('bench', /\.(?:m?js|md)$/),
+    ...below('.ci', /./),
+  ].filter(
+    (name) => !['src/removed.ts', 'test/docs/words.test.ts', 'test/cli/removed.test.ts'].includes(name),
+  );
+  expect(named.flatMap((name) => goneIn(readFileSync(name, 'utf8'), name, REMOVED))).toEqual([]);
 });

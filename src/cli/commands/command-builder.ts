@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { suggestion } from '../../contract/suggestion.ts';
+import { removedText } from '../../removed.ts';
 import { readSettings, SETTINGS, type SettingName, type Settings } from '../../settings.ts';
 import type { SettingFlags } from '../own-server.ts';
 
@@ -27,6 +28,8 @@ export const namesOf = (command: Command): readonly string[] => [command.name(),
 
 /** The message for a word that is not a subcommand of this command, or for a missing one. */
 export function noSuchCommand(command: Command, word?: string): string {
+  const removed = word === undefined ? undefined : removedText(word, `${command.name()} ${word}`);
+  if (removed !== undefined) return removed;
   const names = command.commands.flatMap(namesOf);
   const hint = word === undefined ? '' : suggestion(word, names);
   if (command.parent === null) {

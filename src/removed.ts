@@ -1,0 +1,14 @@
+/**
+ * What earlier editions had, by the name that a user types: a command (`name`), a flag (`--name`, or `command --name` where
+ * other commands still have it) or a setting (`SANDBOX_NAME`). Each is refused with this sentence, which says what to do instead.
+ */
+const REMOVED: Readonly<Record<string, string>> = {
+  probe:
+    'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
+};
+
+/** The refusal of the first of these names that earlier editions had, or undefined if none of them had any. */
+export function removedText(...names: readonly string[]): string | undefined {
+  const name = names.find((one) => Object.hasOwn(REMOVED, one));
+  return name === undefined ? undefined : `${name} was removed: ${REMOVED[name]}`;
+}
