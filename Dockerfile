@@ -13,7 +13,7 @@ RUN npm run build && rm dist/*.js dist/*.d.*ts
 FROM node:24-alpine
 LABEL org.opencontainers.image.title="payout-sandbox" \
       org.opencontainers.image.description="A local stand-in for an Indian payout API (IMPS, NEFT, RTGS, UPI): a ledger that cannot double-spend, a clock you control, every failure on demand, and a verdict on your client" \
-      org.opencontainers.image.version="1.0.0" \
+      org.opencontainers.image.version="1.0.0-dev" \
       org.opencontainers.image.licenses="MIT"
 WORKDIR /app
 COPY package.json LICENSE ./

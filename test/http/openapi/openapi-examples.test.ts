@@ -170,7 +170,7 @@ const WITHOUT_EXAMPLE = ['getMetrics', 'getOpenapi', 'openDocs', 'readEvents'];
 
 /** Fixed values for fields that differ from run to run. */
 const SHOWN: Readonly<Record<string, unknown>> = {
-  version: '1.0.0',
+  version: '1.0.0-dev',
   request_id: 'req-1',
   duration_ms: 1.5,
   wall_at: '2026-01-15T10:30:00.000Z',
