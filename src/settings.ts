@@ -160,7 +160,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     '<folder>',
     'a folder of your own scenarios, in addition to the built-in ones; watched for changes',
   ],
-  dialect: ['<name or file>', 'the dialect of scenarios that have none of their own; probe writes one'],
+  dialect: ['<name or file>', 'the dialect of scenarios that have none of their own'],
   magic: ['<on or off>', 'whether magic beneficiaries force a response'],
   rateLimit: ['<n/time>', 'how many initiates each key may send in a window of wall time, or off'],
   seed: ['<text>', 'the seed of ids, UTRs and random draws'],

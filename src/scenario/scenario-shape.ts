@@ -32,7 +32,7 @@ function readRule(input: unknown): RuleDocument {
 
 const itemsOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, MAX_ITEMS) : []);
 
-/** Whether a document that is not a scenario is a dialect, as probe writes one. */
+/** Whether a document that is not a scenario is a dialect. */
 function isDialect(input: unknown): boolean {
   const keys = typeof input === 'object' && input !== null ? Object.keys(input) : [];
   return (

@@ -8,7 +8,6 @@ import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { journalOf } from '../referee/journal-of.ts';
-import { otherService, WAYS } from '../support/http/other-service.ts';
 import { hasCurl } from '../support/paying-command.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
@@ -132,8 +131,6 @@ test.skipIf(!hasCurl)(
     writeFileSync(journal, JSON.stringify({ requests }));
     const scenario = `${folder}/scenario.yaml`;
     writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1 }));
-    const errorBody: typeof WAYS.errorBody = () => HOSTILE;
-    const { url, key } = await otherService({ ...WAYS, errorBody });
     const client = ['--env', 'URL={url}', '--env', 'KEY={key}', '--', 'sh', '-c', HOSTILE_CLIENT, HOSTILE];
     client.push(hostileBody(1), hostileBody(2));
     const off = ['--off', `no-backoff=${HOSTILE}`];
@@ -146,12 +143,11 @@ test.skipIf(!hasCurl)(
       ['hunt', '--depth', '1', '--runs', '3', '--json', ...client],
       ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', ...client],
       ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', '--json', ...client],
-      ['probe', url, '--key-env', 'KEY'],
       ['health', '--url', `http://127.0.0.1:9/${HOSTILE}`],
       ['validate', '--json', scenario],
     ];
     for (const args of commands) {
-      const { stdout, stderr } = await runInProcess(args, { KEY: key });
+      const { stdout, stderr } = await runInProcess(args);
       const [command] = args;
       expect({ command, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ command, found: undefined });
       expect({ command, text: stdout + stderr }).toEqual({ command, text: expect.stringContaining('[2J') });

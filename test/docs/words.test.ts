@@ -33,7 +33,9 @@ const GONE: readonly (readonly [words: RegExp, better: string])[] = [
  * Names of what earlier editions had. Nothing that a person reads has them any more, except src/removed.ts, which refuses
  * them, and the tests of those refusals.
  */
-const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [];
+const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
+  [/\bpayout-sandbox probe\b|\bprobe\.md\b|\bprobe-command\b|trials\/probe\b|'probe'/, 'docs/fidelity.md'],
+];
 
 const goneIn = (text: string, name = '', gone = GONE): readonly string[] =>
   gone.flatMap(([words, better]) =>

@@ -1,7 +1,5 @@
-import { Option } from 'commander';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
-import type { ProbeFlags } from '../probe-command.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
 export function addScenarioCommands(builder: CommandBuilder): void {
@@ -40,30 +38,5 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     .action(async ({ json, ...flags }: Flags) => {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
       listScenarios(builder.settingsOf(flags), builder.environment, json === true);
-    });
-  builder
-    .command(
-      'probe <url>',
-      'find out the dialect of a service, for serve --dialect\n\nOnly --level pay is meant to move money: at most ₹6.',
-    )
-    .addOption(
-      new Option(
-        '--level <level>',
-        'read: 3 GETs; refused: also 6 POSTs above the balance; pay: also up to ₹6',
-      )
-        .choices(['read', 'refused', 'pay'])
-        .default('read'),
-    )
-    .option('--key-env <name>', 'the variable that has the API key')
-    .option('--write <file>', 'where to write the dialect [default: standard output]')
-    .option('--dry-run', 'show every request that it would send, without sending any')
-    .option('--yes', 'do not ask before level pay')
-    .option('--name <name>', 'the beneficiary', 'Probe')
-    .option('--account <number>', 'the account that gets the payouts of level pay')
-    .option('--ifsc <code>', 'the IFSC of that account')
-    .option('--upi <id>', 'a UPI ID of the same person', 'probe@upi')
-    .action(async (url: string, flags: ProbeFlags) => {
-      const { probeCommand } = await import('../probe-command.ts');
-      builder.ended(await probeCommand(url, flags, builder.environment));
     });
 }

@@ -1,0 +1,16 @@
+import { expect } from 'vitest';
+import { runInProcess } from '../support/program.ts';
+import { testRows } from '../support/test-rows.ts';
+
+testRows<[args: string[], says: string]>([
+  [
+    ['probe', 'http://127.0.0.1:1', '--level', 'pay'],
+    'probe was removed: write the dialect by hand: docs/fidelity.md',
+  ],
+])('what is gone is refused with what to do instead', async (args, says) => {
+  expect(await runInProcess(args)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(says),
+  });
+});
