@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { yamlModules } from './build/yaml-modules.ts';
 
 // The long trials: attack, soak and crash. Each is short unless its variable asks for more; `.ci/full` runs the short ones,
-// `npm test` none of them. docs/internals/reliability.md tells what each proves.
+// `npm test` none of them. docs/internals/testing.md says what each tests.
 export default defineConfig({
   plugins: [yamlModules()],
   test: {

@@ -1,5 +1,5 @@
 // What grows with the number of transactions and worlds, and what must not: `npm run bench:growth [-- --quick]`. With
-// `--quick` it stops at 100,000 transactions. docs/internals/performance.md says what each figure is.
+// `--quick` it stops at 100,000 transactions.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ const WARM_UP_SECONDS = 3; // before that, a run measures the interpreter
 /** For the table by connections: as one client, and as a few. */
 const MORE_CONNECTIONS = [1, 4];
 
-/** By the names of docs/internals/performance.md; the ratios of the targets are to the bare server. */
+/** The ratios of the targets are to the bare server. */
 const SANDBOX = [process.execPath, process.env.BENCH_MAIN ?? 'dist/main.cjs'];
 const AS_DEFAULT = { SANDBOX_OPENING_BALANCE: '90000000000', SANDBOX_RATE_LIMIT: '100000000/1s' }; // counted, never met
 const PROGRAMS = {

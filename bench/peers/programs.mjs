@@ -1,5 +1,5 @@
 // The general mock servers beside which the sandbox is measured: how each is started, as its own documentation says it is
-// fastest, and as like the payout API as it can be made. What they do not do is told in docs/internals/performance.md.
+// fastest, and as like the payout API as it can be made. docs/compare.md says what they do not do.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
