@@ -112,7 +112,6 @@ export type { EventsOptions, WorldEvent, WorldEvents } from './client/event-stre
 export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } from './client/sandbox.ts';
 export { ExpectationError, type Expectation, type ExpectedRequest } from './client/expectation.ts';
-export type { HttpArchive } from './client/http-archive.ts';
 export type { WaitOptions } from './client/payout-wait.ts';
 export type { PayResponse, PayoutInput, TestWorld as World } from './client/test-world.ts';
 export type { UndoOptions, WorldSnapshot } from './client/controlled-world.ts';

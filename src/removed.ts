@@ -3,6 +3,8 @@
  * other commands still have it) or a setting (`SANDBOX_NAME`). Each is refused with this sentence, which says what to do instead.
  */
 const REMOVED: Readonly<Record<string, string>> = {
+  examine:
+    'judge the client while it runs: payout-sandbox referee -- COMMAND, or verdict on the world that it used',
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
 };

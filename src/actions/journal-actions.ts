@@ -6,20 +6,10 @@ import { parseShape } from '../contract/shape-issues.ts';
 import { expectedTable } from '../referee/expected-table.ts';
 import { hasFailed, hasRequests, reportsOf, unusedKey, type Colour } from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
-import { savedTraffic } from '../referee/saved-traffic.ts';
 import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
-import {
-  document,
-  flag,
-  journalLimit,
-  listDocument,
-  text,
-  textOrNumber,
-  usedText,
-  wholeNumber,
-} from './arguments.ts';
+import { flag, journalLimit, listDocument, text, textOrNumber, usedText, wholeNumber } from './arguments.ts';
 import { counted, jsonText, newDays, rupees, table, type Cell } from './words.ts';
 
 /** `initiate`; for a request to no route of the service, its method and path. */
@@ -174,14 +164,10 @@ export const journalActions = [
     effect: 'reads',
     input: {
       number: textOrNumber('its number in the journal, or its request id', 'number'),
-      file: document('a saved journal or HAR, instead of the journal of the world').optional(),
     },
-    words: ['number', 'file'],
-    async run({ number, file }, { world, texts }) {
-      const entries =
-        file === undefined
-          ? await world.requests()
-          : usedText('rule from', texts.read('rule from', file), (content) => savedTraffic(content).requests);
+    words: ['number'],
+    async run({ number }, { world }) {
+      const entries = await world.requests();
       return { rules: [repeatingRule(entries, number, (reason) => new SettingsError(reason))] };
     },
     async lines(scenario) {

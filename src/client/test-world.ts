@@ -7,7 +7,6 @@ import {
   ExpectationError,
   type ExpectedRequest,
 } from './expectation.ts';
-import { httpArchive, type HttpArchive } from './http-archive.ts';
 import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
 import { repeatingRule, type NamedRule } from './repeating-rule.ts';
 import { World } from './controlled-world.ts';
@@ -141,13 +140,6 @@ export class TestWorld extends World {
   /** What to expect of the requests to this world: `await world.expect({ route: 'initiate' }).exactly(1)`. */
   expect(match: ExpectedRequest = {}): Expectation {
     return new Expectation(this, match);
-  }
-
-  /** The journal as an HTTP Archive (HAR 1.2), for the network panel of a browser and for `payout-sandbox examine`. */
-  async toHar(): Promise<HttpArchive> {
-    const health = await fetch(`${this.url}/_sandbox/health`);
-    const { version } = (await health.json()) as { readonly version: string };
-    return httpArchive(await this.requests(), this.url, version);
   }
 
   /**

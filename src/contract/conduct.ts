@@ -162,7 +162,7 @@ const Counts = z
 export const WorldReport = z
   .object({
     name: z.string(),
-    id: z.string().describe('The first digits of the id of the world; for saved traffic, its file'),
+    id: z.string().describe('The first digits of the id of the world'),
     passed: z.boolean().describe('True when there is no finding of severity error'),
     duration_ms: z
       .number()

@@ -71,7 +71,7 @@ function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
 
 /**
  * Requests in the order in which they began, each with its `place` and with `endedAfter` of a `Call`. The journal says which
- * overlapped. One that does not, since it is from elsewhere or from a store that several servers share, is ordered by its times.
+ * overlapped. One of a store that several servers share does not, and is ordered by its times.
  */
 export function inOrder(entries: readonly JournalEntry[]) {
   if (entries.every(({ duration_ms, ended_after }) => duration_ms === null || ended_after !== null)) {

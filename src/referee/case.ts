@@ -3,14 +3,6 @@ import type { EntryResponse, JournalEntry, TransactionResponse } from '../contra
 import { callOf, inOrder, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
 
-/** Requests in a file to other paths than those of the service. */
-export interface OtherRequests {
-  /** How many they are, and to which paths: `2 of 3 requests are to other paths and were left out: POST /v1/payouts (2)` */
-  readonly note: string;
-  /** How many of them may be about payouts: a page, a style or an image is not. */
-  readonly unclear: number;
-}
-
 /** What a world knows about its client, in the terms of the control API. */
 export interface Evidence {
   /** The name that the world was given; null or absent for none. */
@@ -19,18 +11,14 @@ export interface Evidence {
   readonly requests: readonly JournalEntry[];
   /** How many older requests were dropped from the journal. */
   readonly evicted: number;
-  /** How many requests of the journal a saved file leaves out. */
-  readonly leftOut?: number;
-  readonly others?: OtherRequests;
   /** When and why the world was dropped and made again, with its payouts; null or absent for never. */
   readonly dropped?: string | null;
-  /** null where there is no ledger: a journal or HAR from elsewhere. */
   readonly ledger: {
     readonly payouts: readonly TransactionResponse[];
     readonly entries: readonly EntryResponse[];
     /** How many other payouts were made by requests that were cleared from the journal. */
     readonly forgotten?: number;
-  } | null;
+  };
   /** Wall time at which it was taken: a request that is still under way has lasted until then. ISO 8601. */
   readonly wall_now: string | null;
   /** True once the client can send no more: its command has ended, or its test. */
@@ -110,7 +98,7 @@ export function caseOf(
   { intent, expect, limits }: RefereeSettings,
 ): Case {
   const references = new Map<string, string>();
-  for (const { txn_id, client_ref_id } of [...requests, ...(ledger?.payouts ?? [])]) {
+  for (const { txn_id, client_ref_id } of [...requests, ...ledger.payouts]) {
     if (txn_id !== null && client_ref_id !== null) references.set(txn_id, client_ref_id);
   }
   const all = clientEnded ? leftAtEnd(requests, wall_now) : requests;
@@ -127,7 +115,7 @@ export function caseOf(
     tries: intents.isDeclared ? groupedBy(initiates, (call) => intents.of(call) ?? call.reference) : sends,
     clientEnded,
     ledger,
-    payouts: new Map(ledger?.payouts.map((payout) => [payout.client_ref_id, payout])),
+    payouts: new Map(ledger.payouts.map((payout) => [payout.client_ref_id, payout])),
     expect,
     comparedWith: expectsMore ? undefined : expect,
     isCutShort: expectsMore,

@@ -34,8 +34,6 @@ export interface Mistake {
   readonly references?: readonly string[];
   readonly knew?: readonly [reference: string, known: Knowledge];
   readonly amountPaise?: number | null;
-  /** Set for something that the client did not do: requests that a file leaves out may show that it did. */
-  readonly isOmission?: true;
 }
 
 /** Evaluates each item by itself: undefined where the situation did not arise, null where the client did well. */

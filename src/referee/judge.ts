@@ -55,12 +55,6 @@ const CHECKS: Readonly<Record<CheckId, Check>> = {
 /** How many findings of each check a report has; the others are counted. */
 const MOST_FINDINGS = 100;
 
-/** Without a ledger nobody can be sure that money moved, so an error is a warning. */
-const withoutErrors = (found: Finding): Finding => ({
-  ...found,
-  severity: found.severity === 'error' ? 'warning' : found.severity,
-});
-
 const without = (id: CheckId, verdict: Verdict, reason: string | null): CheckReport => ({
   id,
   verdict,
@@ -70,17 +64,9 @@ const without = (id: CheckId, verdict: Verdict, reason: string | null): CheckRep
   more: 0,
 });
 
-const othersText = (unclear: number): string =>
-  unclear === 1
-    ? '1 request to another path, which may be about a payout, was left out'
-    : `${unclear} requests to other paths, which may be about payouts, were left out`;
-
 /** Why requests are missing, so that the absence of findings proves nothing; null when none is. */
-function missingBecause({ evicted, leftOut = 0, others, dropped = null }: Evidence): string | null {
+function missingBecause({ evicted, dropped = null }: Evidence): string | null {
   return because(
-    leftOut > 0 &&
-      `${leftOut} of the requests in the journal are not in the file: save it with limit=1000, unfiltered`,
-    others !== undefined && others.unclear > 0 && othersText(others.unclear),
     dropped !== null && `this world was dropped ${dropped}; reset it to begin a new verdict`,
     evicted > 0 && `${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`,
   );
@@ -88,7 +74,7 @@ function missingBecause({ evicted, leftOut = 0, others, dropped = null }: Eviden
 
 /** Why checks that look for second payments cannot pass; null when the journal has all payouts, or a table says what was to be paid. */
 function forgottenBecause({ ledger }: Evidence, { expect }: RefereeSettings): string | null {
-  const forgotten = ledger?.forgotten ?? 0;
+  const { forgotten = 0 } = ledger;
   if (forgotten === 0 || expect !== undefined) return null;
   const were = forgotten === 1 ? '1 payout was' : `${forgotten} payouts were`;
   return `${were} made by requests that were cleared from the journal, and may have been paid again`;
@@ -100,18 +86,15 @@ function checkReport(
   facts: Case,
   whyOff: string | undefined,
   whyMissing: string | null,
-  isPartial: boolean,
   whyForgotten: string | null,
 ): CheckReport {
   if (whyOff !== undefined) return without(id, 'off', whyOff);
   const { evaluate, severity: usual, isOfSecondPayments } = CHECKS[id];
-  const { isExercised, findings: all, unproven = null } = evaluate(facts);
-  const found = isPartial ? all.filter(({ isOmission }) => isOmission !== true) : all;
+  const { isExercised, findings: found, unproven = null } = evaluate(facts);
   if (found.length > 0) {
-    const findings = found.map((one) => findingOf(one, usual));
-    const sorted = (facts.ledger === null ? findings.map(withoutErrors) : findings).toSorted(bySeverity);
-    const { severity } = sorted[0]!;
-    return { id, verdict: 'found', severity, reason: null, findings: sorted, more: 0 };
+    const findings = found.map((one) => findingOf(one, usual)).toSorted(bySeverity);
+    const { severity } = findings[0]!;
+    return { id, verdict: 'found', severity, reason: null, findings, more: 0 };
   }
   if (whyMissing !== null) return without(id, 'inconclusive', whyMissing);
   const whyOpen = (isExercised ? unproven : null) ?? (isOfSecondPayments ? whyForgotten : null);
@@ -187,10 +170,9 @@ export function reportOf(
 export function judge(id: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
   const facts = caseOf(evidence, settings);
   const whyMissing = missingBecause(evidence);
-  const isPartial = (evidence.leftOut ?? 0) + (evidence.others?.unclear ?? 0) > 0;
   const whyForgotten = forgottenBecause(evidence, settings);
   const checks = oncePerCause(
-    CHECK_IDS.map((id) => checkReport(id, facts, settings.off?.[id], whyMissing, isPartial, whyForgotten)),
+    CHECK_IDS.map((id) => checkReport(id, facts, settings.off?.[id], whyMissing, whyForgotten)),
   );
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;

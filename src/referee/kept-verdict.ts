@@ -74,7 +74,7 @@ export const idsOf = (requests: Requests): ReadonlySet<string> =>
 function leftOf(report: WorldReport, requestIds: Part['requestIds'], now: Evidence | null): WorldReport {
   const present = idsOf(now?.requests ?? []);
   const paid = groupedBy(
-    now?.ledger?.payouts.filter(({ status }) => isOut(status)) ?? [],
+    now?.ledger.payouts.filter(({ status }) => isOut(status)) ?? [],
     ({ client_ref_id }) => client_ref_id,
   );
   const isGone = ({ id }: CheckReport, { requests, references }: Finding): boolean => {

@@ -48,13 +48,6 @@ export const asAnswered = (calls: readonly Call[]): readonly Call[] =>
 /** What a client knows at the end. @param calls those about one reference */
 export const knownAtEnd = (calls: readonly Call[]): Knowledge => asAnswered(calls).reduce(learn, NOTHING);
 
-/** The latest state that the responses about one payout show; PENDING when none shows a state. */
-export const stateShown = (calls: readonly Call[]): State =>
-  asAnswered(calls).reduce<State>(
-    (latest, { seen }) => (seen.kind === 'state' && RANK[seen.state] >= RANK[latest] ? seen.state : latest),
-    'PENDING',
-  );
-
 /** What a client knew when it sent a request: from the responses about a reference that it had by then. */
 export const knownBefore = (calls: readonly Call[], request: Call): Knowledge =>
   knownAtEnd(calls.filter((call) => call.place < request.place && !overlaps(call, request)));

@@ -1,22 +1,20 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import type { TransactionResponse } from '../contract/control-responses.ts';
 import { toInr, toPaise } from '../payout/money.ts';
-import { wasCommitted, type Call } from './call.ts';
+import type { Call } from './call.ts';
 import type { Case } from './case.ts';
-import { stateShown } from './knowledge.ts';
 
 /** What was paid, and how that differs from what was meant to be paid. */
 
 export type Table = readonly ExpectedPayout[];
 
-/** A payout whose money is out, or may be. */
+/** A payout whose money is out. */
 export interface Paid {
   readonly reference: string;
-  readonly txnId: string | null;
+  readonly txnId: string;
   readonly account: string;
   readonly amountPaise: number;
-  /** Its state as far as it is known; null where nobody knows whether it was made. */
-  readonly state: 'SUCCESS' | 'PENDING' | null;
+  readonly state: 'SUCCESS' | 'PENDING';
 }
 
 type State = TransactionResponse['status'];
@@ -31,32 +29,9 @@ export const sumOf = (paid: readonly Paid[]): number =>
 export const madeOrPaid = (payouts: readonly { readonly state: State | null }[]): 'made' | 'paid' =>
   payouts.every(({ state }) => state === 'SUCCESS') ? 'paid' : 'made';
 
-const accountOf = (body: Call['body']): string => String(body['beneficiary_account']);
-
-/** The payout that an initiate made, and the later requests about it. */
-function aboutPayoutOf(made: Call, ofReference: readonly Call[]): readonly Call[] {
-  const next = ofReference.find(({ committed, place }) => committed === true && place > made.place);
-  const { txn_id } = made.entry;
-  return ofReference.filter(({ place, entry }) => {
-    if (place < made.place) return false;
-    // a service may leave the id out: then a response is about the latest payout of the reference
-    if (txn_id === null || entry.txn_id === null) return place < (next?.place ?? Infinity);
-    return entry.txn_id === txn_id;
-  });
-}
-
-/** The payouts whose money is out: as the ledger has them, or without one as the responses said. */
-export function paidOut({ ledger, initiates, byReference }: Case): readonly Paid[] {
-  if (ledger === null) {
-    return initiates.flatMap((made): Paid | [] => {
-      const { committed, reference, amountPaise, body, entry } = made;
-      if (committed !== true || reference === null || amountPaise === null) return [];
-      const state = stateShown(aboutPayoutOf(made, byReference.get(reference)!));
-      if (!isOut(state)) return [];
-      return { reference, txnId: entry.txn_id, account: accountOf(body), amountPaise, state };
-    });
-  }
-  return ledger.payouts.flatMap(({ status: state, client_ref_id, txn_id, beneficiary_account, amount }) =>
+/** The payouts whose money is out. */
+export const paidOut = ({ ledger }: Case): readonly Paid[] =>
+  ledger.payouts.flatMap(({ status: state, client_ref_id, txn_id, beneficiary_account, amount }) =>
     isOut(state)
       ? {
           reference: client_ref_id,
@@ -67,19 +42,6 @@ export function paidOut({ ledger, initiates, byReference }: Case): readonly Paid
         }
       : [],
   );
-}
-
-/** Without a ledger, what sends without an outcome may have paid in addition: at most one payout of each reference. */
-export function perhapsPaid({ ledger, sends, byReference }: Case): readonly Paid[] {
-  if (ledger !== null) return [];
-  return [...sends].flatMap(([reference, calls]): Paid | [] => {
-    const open = calls.find(({ committed }) => committed === null);
-    if (open === undefined || open.amountPaise === null || wasCommitted(calls)) return [];
-    if (!isOut(stateShown(byReference.get(reference)!))) return [];
-    const { body, amountPaise } = open;
-    return { reference, txnId: null, account: accountOf(body), amountPaise, state: null };
-  });
-}
 
 /** The send that made each payout, or else the first of its reference. */
 export const sendsOf = ({ sends }: Case, payouts: readonly Paid[]): readonly Call[] =>

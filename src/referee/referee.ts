@@ -40,13 +40,13 @@ const ALL = 'all';
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
 const wasAsked = ({ requests, evicted, ledger }: Evidence): boolean =>
-  requests.length > 0 || evicted > 0 || (ledger?.forgotten ?? 0) > 0;
+  requests.length > 0 || evicted > 0 || (ledger.forgotten ?? 0) > 0;
 
 /** Whether the table of expected payouts was compared with what a world lost, and nothing has happened in that world since. */
 const isComparedAndUntouched = ({ checks }: WorldReport, evidence: Evidence): boolean =>
   checks.some(({ id, verdict }) => id === 'expectation-missed' && verdict !== 'not_exercised') &&
   !wasAsked(evidence) &&
-  evidence.ledger?.payouts.length === 0;
+  evidence.ledger.payouts.length === 0;
 
 /** The settings of the referee, and its verdicts on journals that worlds have lost. */
 export class Referee {

@@ -5,7 +5,6 @@ import { connectSandbox } from '../../src/index.ts';
 import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
-import { journalOf } from '../referee/journal-of.ts';
 import { fileWith, folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -258,25 +257,6 @@ test('a table that does not fit into one request is refused by its name', async 
   });
 });
 
-test('examine judges a saved journal, and fails for a warning: a payout that may have been made twice', async () => {
-  const file = fileWith(
-    'journal.json',
-    JSON.stringify({ requests: journalOf([{ http: 500 }, { reference: 'order-1-b' }]) }),
-  );
-  const flags = ['examine', '--intent', 'beneficiary_account', file];
-  const report = join(temporaryFolder(), 'junit');
-  const { code, stdout } = await runInProcess([...flags, '--report', `junit=${report}`]);
-  expect([code, stdout.split('\n')[1]]).toEqual([
-    1,
-    '  warning  paid-twice   order-1-b could be a second payment of order-1: ₹100.00',
-  ]);
-  expect(readFileSync(report, 'utf8')).toContain('failures="1"');
-  expect(await runInProcess([...flags, '--fail-on', 'error', '--json'])).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('"passed": true'),
-  });
-});
-
 test.skipIf(!hasCurl)(
   'the expected payouts and the settings of the project are read from files, and flags add to them',
   async () => {
@@ -306,7 +286,7 @@ test('everything that is wrong in the settings of a project is reported, with it
   const file = join(folderPath, 'settings.json');
   const settings = { off: { 'paid-twise': 'x', 'no-backoff': '' }, limits: { sends: 0 } };
   writeFileSync(file, JSON.stringify({ conduct: settings }, null, 1));
-  const { code, stderr } = await runInProcess(['examine', '--settings', file, 'package.json']);
+  const { code, stderr } = await runInProcess(['referee', '--settings', file, '--', 'true']);
   expect([code, ...stderr.trimEnd().split('\n')]).toEqual([
     2,
     `payout-sandbox: ${file}:5:18 conduct.off.no-backoff must give a reason`,
@@ -314,11 +294,11 @@ test('everything that is wrong in the settings of a project is reported, with it
     `payout-sandbox: ${file}:8:13 conduct.limits.sends must be at least 1`,
   ]);
   writeFileSync(file, '{"conduct":{"intent":{"remarks":"^no group"}}}');
-  expect((await runInProcess(['examine', '--settings', file, 'package.json'])).stderr).toContain(
+  expect((await runInProcess(['referee', '--settings', file, '--', 'true'])).stderr).toContain(
     `${file}:1:22 conduct.intent must be a regular expression with one group`,
   );
   for (const name of ['yaml', 'json']) writeFileSync(join(folderPath, `payout-sandbox.config.${name}`), '{}');
-  expect(await runIn(folderPath, ['examine', 'x'])).toMatchObject({
+  expect(await runIn(folderPath, ['referee', '--', 'true'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
       'there are both payout-sandbox.config.yaml and payout-sandbox.config.json',
@@ -326,56 +306,25 @@ test('everything that is wrong in the settings of a project is reported, with it
   });
 });
 
-testRows([
-  ['referee', 'referee needs a command: payout-sandbox referee -- npm test'],
-  ['examine package.json', 'examine: package.json cannot be used: it is neither a journal'],
-])('what cannot be judged exits with 2', async (line, message) => {
-  const { code, stdout, stderr } = await runInProcess(line.split(' '));
-  expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 2, stdout: '', lines: 2 });
-  expect(stderr).toContain(message);
-});
-
-test('examine says which requests of a HAR it left out', async () => {
-  const paths = [
-    '/payout/status?client_ref_id=x',
-    ...[1, 2, 3, 4, 5, 6, 6].map((nth) => `/v1/payouts/${nth}`),
-  ];
-  const entries = paths.map((path) => ({
-    startedDateTime: '2026-01-15T10:30:00.000Z',
-    time: 5,
-    request: { method: 'GET', url: `http://payouts.example${path}` },
-    response: { status: 404 },
-  }));
-  const file = fileWith('traffic.har', JSON.stringify({ log: { entries } }));
-  const named = ['/6 (2)', '/1', '/2', '/3', '/4'].map((end) => `GET /v1/payouts${end}`);
-  const note = `7 of 8 requests are to other paths and were left out: ${named.join(', ')}, and 1 more`;
-  expect((await runInProcess(['examine', file])).stdout).toContain(`note: ${note}\n`);
-  const { stdout } = await runInProcess(['examine', '--json', file]);
-  expect(JSON.parse(stdout)).toMatchObject({ notes: [note] });
-});
-
-test('examine refuses a file without a request, which proves nothing', async () => {
-  const file = fileWith('journal.json', '{"requests":[]}');
-  expect(await runInProcess(['examine', file])).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: `payout-sandbox: examine: ${file} cannot be used: it has no requests\n`,
-  });
-});
-
 test.skipIf(!existsSync('/dev/full'))(
   'a report on a full disk does not keep others from theirs',
   async () => {
-    const file = fileWith('journal.json', JSON.stringify({ requests: journalOf([{ state: 'PENDING' }]) }));
     const other = join(temporaryFolder(), 'report.json');
     const reports = ['--report', 'junit=/dev/full', '--report', `json=${other}`];
-    expect(await runInProcess(['examine', file, ...reports])).toMatchObject({
+    expect(await runInProcess(['referee', ...reports, '--', process.execPath, '-e', ''])).toMatchObject({
       code: 2,
-      stderr: 'payout-sandbox: --report: /dev/full cannot be written (no space left on the disk)\n',
+      stderr: expect.stringContaining('--report: /dev/full cannot be written (no space left on the disk)\n'),
     });
-    expect(JSON.parse(readFileSync(other, 'utf8'))).toMatchObject({ passed: true });
+    expect(JSON.parse(readFileSync(other, 'utf8'))).toMatchObject({ passed: false, worlds: [] });
   },
 );
+
+test('without a command there is nothing to judge', async () => {
+  expect(await runInProcess(['referee'])).toMatchObject({
+    code: 2,
+    stderr: 'payout-sandbox: referee needs a command: payout-sandbox referee -- npm test\n',
+  });
+});
 
 /** What is seen before the command runs. */
 testRows<[readonly string[], string]>([

@@ -7,6 +7,10 @@ testRows<[args: string[], says: string]>([
     ['probe', 'http://127.0.0.1:1', '--level', 'pay'],
     'probe was removed: write the dialect by hand: docs/fidelity.md',
   ],
+  [
+    ['examine', 'traffic.json'],
+    'examine was removed: judge the client while it runs: payout-sandbox referee --',
+  ],
 ])('what is gone is refused with what to do instead', async (args, says) => {
   expect(await runInProcess(args)).toMatchObject({
     code: 2,

@@ -7,7 +7,6 @@ import { agentActor } from '../../src/cli/mcp/agent-actor.ts';
 import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { connectSandbox } from '../../src/index.ts';
-import { journalOf } from '../referee/journal-of.ts';
 import { hasCurl } from '../support/paying-command.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
@@ -122,36 +121,28 @@ for body; do ask payout/initiate -H 'Content-Type: application/json' -d "$body";
 const hostileBody = (amount: number): string =>
   JSON.stringify({ ...PAYOUT, client_ref_id: HOSTILE, beneficiary_name: HOSTILE, amount });
 
-test.skipIf(!hasCurl)(
-  'no command that runs a client or reads its traffic prints what controls a terminal',
-  async () => {
-    const folder = temporaryFolder();
-    const journal = `${folder}/${HOSTILE}.json`;
-    const requests = journalOf([{ reference: HOSTILE, http: 500 }, { reference: `${HOSTILE}2` }]);
-    writeFileSync(journal, JSON.stringify({ requests }));
-    const scenario = `${folder}/scenario.yaml`;
-    writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1 }));
-    const client = ['--env', 'URL={url}', '--env', 'KEY={key}', '--', 'sh', '-c', HOSTILE_CLIENT, HOSTILE];
-    client.push(hostileBody(1), hostileBody(2));
-    const off = ['--off', `no-backoff=${HOSTILE}`];
-    const commands = [
-      ['examine', ...off, journal],
-      ['examine', ...off, '--json', journal],
-      ['referee', ...off, ...client],
-      ['referee', '--json', ...client],
-      ['hunt', '--depth', '1', '--runs', '3', ...client],
-      ['hunt', '--depth', '1', '--runs', '3', '--json', ...client],
-      ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', ...client],
-      ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', '--json', ...client],
-      ['health', '--url', `http://127.0.0.1:9/${HOSTILE}`],
-      ['validate', '--json', scenario],
-    ];
-    for (const args of commands) {
-      const { stdout, stderr } = await runInProcess(args);
-      const [command] = args;
-      expect({ command, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ command, found: undefined });
-      expect({ command, text: stdout + stderr }).toEqual({ command, text: expect.stringContaining('[2J') });
-      if (args.includes('--json')) expect(JSON.parse(stdout)).toBeInstanceOf(Object);
-    }
-  },
-);
+test.skipIf(!hasCurl)('no command that runs a client prints what controls a terminal', async () => {
+  const folder = temporaryFolder();
+  const scenario = `${folder}/scenario.yaml`;
+  writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1 }));
+  const client = ['--env', 'URL={url}', '--env', 'KEY={key}', '--', 'sh', '-c', HOSTILE_CLIENT, HOSTILE];
+  client.push(hostileBody(1), hostileBody(2));
+  const off = ['--off', `no-backoff=${HOSTILE}`];
+  const commands = [
+    ['referee', ...off, ...client],
+    ['referee', '--json', ...client],
+    ['hunt', '--depth', '1', '--runs', '3', ...client],
+    ['hunt', '--depth', '1', '--runs', '3', '--json', ...client],
+    ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', ...client],
+    ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', '--json', ...client],
+    ['health', '--url', `http://127.0.0.1:9/${HOSTILE}`],
+    ['validate', '--json', scenario],
+  ];
+  for (const args of commands) {
+    const { stdout, stderr } = await runInProcess(args);
+    const [command] = args;
+    expect({ command, found: CONTROLS.exec(stdout + stderr)?.[0] }).toEqual({ command, found: undefined });
+    expect({ command, text: stdout + stderr }).toEqual({ command, text: expect.stringContaining('[2J') });
+    if (args.includes('--json')) expect(JSON.parse(stdout)).toBeInstanceOf(Object);
+  }
+});

@@ -1,12 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { RuleRequest, World } from '../../src/index.ts';
-import { harEntries } from '../../src/referee/har.ts';
-import { judge } from '../../src/referee/judge.ts';
-import { savedTraffic } from '../../src/referee/saved-traffic.ts';
-import { runInProcess } from '../support/program.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
 
@@ -60,98 +54,6 @@ test('GET /_sandbox/requests?format=text gives curl the same text, filtered and 
   expect(await textOf('&client_ref_id=b')).toMatch(/time in IST:\n {2}#2 .*\n {2}#4 .*\n$/);
   expect(await textOf('&order=oldest&limit=2')).toMatch(/, the first 2 of 4:\n {2}#1 .*\n {2}#2 .*\n$/);
   expect(await textOf('&limit=2')).toMatch(/, the latest 2 of 4:\n {2}#3 .*\n {2}#4 .*\n$/);
-});
-
-test('the journal as HAR has what was sent and received, and is judged like the journal itself', async () => {
-  const { world, url, status } = await clientFor(FROZEN);
-  const lost = { commit: true, fault: 'connection-reset' } as const;
-  await world.rule({ name: 'lost', match: { client_ref_id: 'order-1-a' }, effect: lost });
-  await world.pay({ client_ref_id: 'order-1-a' }).catch(() => null);
-  await world.pay({ client_ref_id: 'order-1-b', remarks: 'किराया' });
-  await status({ client_ref_id: 'order-1-b' });
-  const har = await world.toHar();
-  const [reset, paid, read] = har.log.entries;
-  expect(har.log).toMatchObject({ version: '1.2', creator: { name: 'payout-sandbox' }, pages: [] });
-  expect(reset!.response).toMatchObject({ status: 0, headers: [], content: { size: 0, text: '' } });
-  expect(reset!.comment).toMatch(/connection-reset; payout made$/);
-  expect(paid!.request).toMatchObject({ method: 'POST', url: `${url}/payout/initiate`, bodySize: 197 });
-  expect(JSON.parse(paid!.request.postData!.text)).toMatchObject({ remarks: 'किराया' });
-  expect(read!.request.queryString).toEqual([{ name: 'client_ref_id', value: 'order-1-b' }]);
-  expect(JSON.stringify(har)).not.toContain(world.apiKey);
-
-  const { requests } = harEntries(JSON.parse(JSON.stringify(har)))!;
-  const original = await world.requests();
-  const known = original.map(({ route, request, client_ref_id }) => ({
-    route,
-    client_ref_id,
-    request: { path: request.path, body: request.body },
-  }));
-  expect(requests).toMatchObject(known);
-  expect(requests.map(({ answer }) => answer?.body)).toEqual([
-    undefined,
-    original[1]!.answer!.body,
-    original[2]!.answer!.body,
-  ]);
-  const settings = { intent: { client_ref_id: '^(order-\\d+)' } };
-  const found = (text: string) =>
-    judge('saved', savedTraffic(text), settings)
-      .checks.filter(({ verdict }) => verdict === 'found')
-      .map(({ id }) => id);
-  expect(found(JSON.stringify(har))).toContain('paid-twice');
-});
-
-test.each(['truncated-body', 'malformed-json'] as const)(
-  'the HAR has no response where the client got one with a %s, so its reader knows that it asked nothing',
-  async (fault) => {
-    const { world } = await clientFor(FROZEN);
-    await world.rule({ effect: { commit: true, fault } });
-    await world.pay({ client_ref_id: 'order-1' }).catch(() => null);
-    const har = await world.toHar();
-    expect(har.log.entries).toMatchObject([{ response: { status: 0, content: { text: '' } } }]);
-    const { checks } = judge('saved', savedTraffic(JSON.stringify(har)), {});
-    expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({ verdict: 'found' });
-  },
-);
-
-/** Each part that an importer of HAR 1.2 asks for, and its type. */
-const HAR_ENTRY = {
-  startedDateTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-  time: expect.any(Number),
-  request: {
-    method: expect.any(String),
-    url: expect.stringMatching(/^http/),
-    httpVersion: 'HTTP/1.1',
-    cookies: [],
-    headers: expect.any(Array),
-    queryString: [],
-    headersSize: -1,
-    bodySize: expect.any(Number),
-    postData: { mimeType: 'application/json', text: expect.any(String) },
-  },
-  response: {
-    status: 200,
-    statusText: expect.any(String),
-    httpVersion: 'HTTP/1.1',
-    cookies: [],
-    headers: expect.any(Array),
-    content: {
-      size: expect.any(Number),
-      mimeType: 'application/json; charset=utf-8',
-      text: expect.any(String),
-    },
-    redirectURL: '',
-    headersSize: -1,
-    bodySize: expect.any(Number),
-  },
-  cache: {},
-  timings: { send: 0, wait: expect.any(Number), receive: 0 },
-  comment: expect.any(String),
-};
-
-test('an entry of the HAR has every part that HAR 1.2 requires', async () => {
-  const { world } = await clientFor(FROZEN);
-  await world.pay();
-  expect((await world.toHar()).log.entries).toEqual([HAR_ENTRY]);
 });
 
 /** What a client sees of a response, and whether its payout happened. */
@@ -235,35 +137,3 @@ test('a request is found by its number or by the id in its response', async () =
     'request req-x is not in the journal, which has #1 to #1',
   );
 });
-
-test.each([500, 307])(
-  'rule from prints a scenario that repeats a %i of a saved journal or HAR, and validate accepts it',
-  async (status) => {
-    const { world } = await clientFor(FROZEN);
-    await world.rule({ name: 'lost', effect: { commit: true, respond: { status } } });
-    await world.pay({ client_ref_id: 'order-1' });
-    const folder = temporaryFolder();
-    const [journal, har, scenario] = ['journal.json', 'traffic.har', 'mine.yaml'].map(
-      (name) => `${folder}/${name}`,
-    );
-    writeFileSync(journal!, JSON.stringify({ requests: await world.requests() }));
-    writeFileSync(har!, JSON.stringify(await world.toHar()));
-    const printed = await runInProcess(['rule', 'from', '1', journal!]);
-    expect(printed).toMatchObject({ code: 0, stderr: '' });
-    expect(printed.stdout).toMatch(/^rules:\n {2}- name: request-1\n.*\n {4}match:\n {6}route: initiate\n/);
-    writeFileSync(scenario!, printed.stdout);
-    expect(await runInProcess(['validate', scenario!])).toMatchObject({
-      code: 0,
-      stdout: `${scenario}: ok, 1 rule\n`,
-    });
-    // a HAR does not say whether the payout happened: after these it is made
-    const fromHar = (await runInProcess(['rule', 'from', '1', har!])).stdout.split('\n');
-    const isOther = (line: string, nth: number) => line !== fromHar[nth];
-    expect([fromHar.length, printed.stdout.split('\n').filter(isOther)]).toEqual([fromHar.length, []]);
-    const foreign = (await world.requests()).map((entry) => Object.assign(entry, { route: null }));
-    writeFileSync(journal!, JSON.stringify({ requests: foreign }));
-    expect((await runInProcess(['rule', 'from', '1', journal!])).stderr).toBe(
-      'payout-sandbox: request #1 (POST /payout/initiate) is not a request of the payout service\n',
-    );
-  },
-);

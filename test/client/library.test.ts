@@ -115,7 +115,6 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
       passed: false,
       closest: [{ id: 2, misses: [{ field: 'status', expected: 429, actual: 200 }] }, { id: 1 }],
     });
-    expect((await world.toHar()).log.entries.map(({ response }) => response.status)).toEqual([503, 200]);
     await world.clearRequests();
     expect(await world.requests()).toEqual([]);
   });

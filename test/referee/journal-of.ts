@@ -43,7 +43,7 @@ function responseOf({ http = 200, state, balance, headers = {} }: Line): Journal
 }
 
 /** A journal: requests one after the other, a second apart, each answered in 10 ms, unless a line says otherwise. */
-export const journalOf = (lines: readonly Line[]): JournalEntry[] =>
+const journalOf = (lines: readonly Line[]): JournalEntry[] =>
   lines.map((line, index) => {
     const { route = 'initiate', reference = 'order-1', body = {}, http = 200, tookMs = 10, change } = line;
     const at = iso(line.atMs ?? index * 1000);

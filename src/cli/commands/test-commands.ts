@@ -1,16 +1,9 @@
 import { Option, type Command } from 'commander';
-import type { FailOn } from '../../referee/reports/summary.ts';
 import type { SettingName } from '../../settings.ts';
 import type { Runner } from '../init.ts';
 import type { McpFlags } from '../mcp/mcp-command.ts';
-import type { ConductFlags } from '../referee/conduct-options.ts';
 import type { SettingFlags } from '../own-server.ts';
 import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-builder.ts';
-
-const failOn = (severity: FailOn): Option =>
-  new Option('--fail-on <severity>', 'the lowest severity that makes the command fail')
-    .choices(['error', 'warning', 'notice', 'never'])
-    .default(severity);
 
 const FLAGS = {
   runner: new Option(
@@ -35,8 +28,9 @@ const FLAGS = {
     '--patience <time>',
     'the longest that a client may wait for a response [default 10s]',
   ),
-  failOn: failOn('error'),
-  failOnWarning: failOn('warning'), // where there is no ledger, no finding is an error
+  failOn: new Option('--fail-on <severity>', 'the lowest severity that makes the command fail')
+    .choices(['error', 'warning', 'notice', 'never'])
+    .default('error'),
   exitCodes: new Option(
     '--exit-codes <map>',
     'what the exit codes of the command say [default paid=0,failed=1,in-doubt=75]',
@@ -52,13 +46,6 @@ function take(command: Command, ...names: readonly (keyof typeof FLAGS)[]): Comm
   for (const name of names) command.addOption(FLAGS[name]);
   return command;
 }
-
-/** The flags of a command that judges, and reports as these formats. */
-const judging = (command: Command, severity: 'failOn' | 'failOnWarning'): Command =>
-  take(command, 'intent', 'expect', 'settings', 'off', 'patience', severity, 'json')
-    .addOption(list('--report <format=file>', 'junit, markdown, json, text or github, to a file'))
-    .option('--junit-checks', 'in a JUnit report, a case for each check instead of one for each world')
-    .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'));
 
 /** The settings that decide how the worlds of a hunt behave. */
 const WORLD_SETTINGS: readonly SettingName[] = [
@@ -113,7 +100,11 @@ export function addTestCommands(builder: CommandBuilder): void {
     )
     .option('--url <url>', 'a running sandbox, instead of one of its own')
     .option('--key <key>', 'the key for {key} [default sk_test_referee]');
-  runs(judging(referee, 'failOn'), async () => (await import('../referee/judge-command.ts')).judgeCommand);
+  take(referee, 'intent', 'expect', 'settings', 'off', 'patience', 'failOn', 'json')
+    .addOption(list('--report <format=file>', 'junit, markdown, json, text or github, to a file'))
+    .option('--junit-checks', 'in a JUnit report, a case for each check instead of one for each world')
+    .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'));
+  runs(referee, async () => (await import('../referee/judge-command.ts')).judgeCommand);
   const hunt = builder
     .withSandbox(
       'hunt [command...]',
@@ -151,12 +142,6 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--require-exercised', 'fail if the client saw nothing of a dialect or scenario');
   take(matrix, 'workers', 'intent', 'expect', 'settings', 'off', 'patience', 'failOn', 'exitCodes', 'json');
   runs(matrix, async () => (await import('../matrix/matrix-command.ts')).matrixCommand, ['scenarios']);
-  judging(builder.command('examine <file>', 'judge a saved journal or a HAR file'), 'failOnWarning').action(
-    async (file: string, flags: ConductFlags) => {
-      const { examine } = await import('../referee/examine.ts');
-      builder.ended(examine(file, flags, builder.environment));
-    },
-  );
   builder
     .withSandbox(
       'mcp',

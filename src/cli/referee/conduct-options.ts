@@ -21,7 +21,7 @@ import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';
 import { checkWritable, textOfFile, usedFile, written } from '../named-files.ts';
 
-/** The flags that `referee` and `examine` share. */
+/** The flags of `referee` about its verdict. */
 export interface ConductFlags {
   readonly intent?: string;
   readonly expect?: string;
@@ -173,7 +173,7 @@ export function publish(
   found: ConductReports,
   { failOn, required, reports: files, isJson }: ReturnType<typeof conductOptions>,
   environment: NodeJS.ProcessEnv,
-  ended: Failure | null = null,
+  ended: Failure | null,
 ): number {
   const untested = required.flatMap((id) => whyUntested(found, id) ?? []);
   const reasons = [...untested, ...(ended?.reasons ?? [])];

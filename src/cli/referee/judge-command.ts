@@ -211,7 +211,7 @@ export async function judgeCommand(
   const { url } = flags;
   if (Buffer.byteLength(JSON.stringify(options.settings)) > MAX_BODY_BYTES) {
     throw new SettingsError(
-      `${tableName(flags)} is too long for referee: it takes 64 KiB, about 1,000 rows. matrix, hunt and examine take 10,000`,
+      `${tableName(flags)} is too long for referee: it takes 64 KiB, about 1,000 rows. matrix and hunt take 10,000`,
     );
   }
   const hasCommand = words.length > 0;

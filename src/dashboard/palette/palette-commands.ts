@@ -157,7 +157,6 @@ const IN_VIEWS: Partial<Record<ViewName, readonly string[]>> = {
     'Load a snapshot',
     'Fork the world',
     'Replay',
-    'Export requests (HAR)',
     'Export payouts (CSV)',
   ],
 };

@@ -123,8 +123,6 @@ export function WorldView() {
   };
   const saveSnapshot = async (): Promise<void> =>
     download(`world-${name}.ndjson`, await world.snapshot(), 'application/x-ndjson');
-  const saveRequests = async (): Promise<void> =>
-    download(`requests-${name}.har`, JSON.stringify(await world.toHar(), null, 2), 'application/json');
   const savePayouts = async (): Promise<void> =>
     download(`payouts-${name}.csv`, payoutsCsv(await world.transactions()), 'text/csv');
 
@@ -166,10 +164,7 @@ export function WorldView() {
         <ForkForm />
         <div class="block">
           <h3>Export</h3>
-          <div class="buttons">
-            {button('Requests (HAR)', () => run(saveRequests))}
-            {button('Payouts (CSV)', () => run(savePayouts))}
-          </div>
+          <div class="buttons">{button('Payouts (CSV)', () => run(savePayouts))}</div>
           <p class="note">
             <a href="./docs">API reference</a> · <a href="./openapi.json">OpenAPI document</a> · guides: the
             folder <code>docs</code> of the package

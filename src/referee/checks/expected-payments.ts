@@ -10,7 +10,6 @@ import {
   paidOut,
   paidTable,
   payoutKey,
-  perhapsPaid,
   sendsOf,
   summed,
   type Paid,
@@ -22,7 +21,7 @@ type State = TransactionResponse['status'];
 
 const MOST_CALLS = 5;
 
-/** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out, and where there is no ledger. */
+/** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out. */
 export function undoneState({ payouts }: Case, reference: string): State | null {
   const payout = payouts.get(reference);
   return payout === undefined || isOut(payout.status) ? null : payout.status;
@@ -31,76 +30,27 @@ export function undoneState({ payouts }: Case, reference: string): State | null 
 const byKey = (paid: readonly Paid[]) =>
   groupedBy(paid, ({ account, amountPaise }) => payoutKey(account, amountPaise));
 
-/** How the payments differ from the table, each with the sends that made the payments, and how many others may have paid. */
+/** How the payments differ from the table, each with the sends that made the payments. */
 function differences(facts: Case) {
   const paid = paidOut(facts);
-  const [known, perhaps] = [byKey(paid), byKey(perhapsPaid(facts))];
+  const known = byKey(paid);
   return differencesBetween(paidTable(paid), facts.comparedWith ?? []).map((difference) => {
     const key = payoutKey(difference.account, difference.amountPaise);
-    return {
-      difference,
-      calls: sendsOf(facts, known.get(key) ?? []),
-      perhaps: perhaps.get(key)?.length ?? 0,
-    };
+    return { difference, calls: sendsOf(facts, known.get(key) ?? []) };
   });
 }
 
-/** The payouts on which it depends whether the table is met: those that could be paid in addition to its own, and all others. */
-function openPayouts(facts: Case): Readonly<Record<'surplus' | 'open', readonly Paid[]>> {
-  if (facts.comparedWith === undefined) return { surplus: [], open: [] };
-  const expected = new Map(
-    summed(facts.comparedWith).map(({ account, amount, times }) => [
-      payoutKey(account, toPaise(amount)),
-      times,
-    ]),
-  );
-  const [paid, perhaps] = [byKey(paidOut(facts)), byKey(perhapsPaid(facts))];
-  const surplus: Paid[] = [];
-  const open: Paid[] = [];
-  for (const key of new Set([...expected.keys(), ...perhaps.keys()])) {
-    const [times, known, others] = [expected.get(key) ?? 0, paid.get(key) ?? [], perhaps.get(key) ?? []];
-    const most = known.length + others.length;
-    const unsettled = known.filter(({ state }) => state === 'PENDING');
-    if (most > times) (times > 0 ? surplus : open).push(...others);
-    if (known.length - unsettled.length < times && most >= times) open.push(...unsettled, ...others);
-  }
-  return { surplus, open };
-}
-
-const referencesOf = (payouts: readonly Paid[]): readonly string[] => [
-  ...new Set(payouts.map(({ reference }) => reference)),
-];
-
-const wereOrWas = ({ length }: readonly unknown[]): string => (length === 1 ? 'was' : 'were');
-
-/** Why nothing is known of payouts after the last response about them, in saved traffic. */
-export const nobodyKnowsMore = (references: readonly string[], lastSeen: State): string =>
-  `${listed(references)} ${wereOrWas(references)} last seen ${lastSeen}, and without a ledger nobody knows more`;
-
-/** Why it proves nothing that these were not seen to be paid: they may have been; null when there is none. @param done `paid too` */
-export const unknownWhether = (perhaps: readonly Paid[], done: string): string | null =>
-  perhaps.length === 0
-    ? null
-    : `without a ledger nobody knows whether ${listed(referencesOf(perhaps))} ${wereOrWas(perhaps)} ${done}`;
-
-/** Why it is not known whether something was paid too many times; null when it is known. */
-export const maybeTooOften = (facts: Case): string | null =>
-  unknownWhether(openPayouts(facts).surplus, 'paid too');
-
-/** Why it is not known whether the table is met in the end; null when it is known. */
+/** Why it is not known whether the table is met in the end: it depends on payouts that are PENDING; null when it is known. */
 function maybeMissed(facts: Case): string | null {
-  const { open } = openPayouts(facts);
-  const pending = open.filter(({ state }) => state === 'PENDING');
-  const names = referencesOf(pending);
-  const became =
-    facts.ledger === null
-      ? nobodyKnowsMore(names, 'PENDING')
-      : `${listed(names)} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
-  const unknown = unknownWhether(
-    open.filter(({ state }) => state === null),
-    'paid',
-  );
-  return because(pending.length > 0 && became, unknown);
+  const paid = byKey(paidOut(facts));
+  const pending = summed(facts.comparedWith ?? []).flatMap(({ account, amount, times }) => {
+    const made = paid.get(payoutKey(account, toPaise(amount))) ?? [];
+    const open = made.filter(({ state }) => state === 'PENDING');
+    return made.length >= times && made.length - open.length < times ? open : [];
+  });
+  if (pending.length === 0) return null;
+  const names = new Set(pending.map(({ reference }) => reference));
+  return `${listed([...names])} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
 }
 
 /** What was paid too many times. @param known references that were found already */
@@ -134,7 +84,7 @@ function missed(
 ): Mistake {
   const reference = sends.at(-1)?.reference ?? null;
   const known = reference === null ? null : knownAtEnd(facts.byReference.get(reference)!);
-  const mistake = { ...about, calls: sends.slice(0, MOST_CALLS), isOmission: true } as const;
+  const mistake = { ...about, calls: sends.slice(0, MOST_CALLS) };
   if (known === null || !isKnownUnpaid(known)) return { ...mistake, fix: MISSED };
   return { ...mistake, fix: KNOWN_UNPAID, knew: [reference!, known] };
 }
@@ -144,7 +94,7 @@ export const expectationMissed: Check = {
   evaluate(facts) {
     if (facts.comparedWith === undefined) return { isExercised: false, findings: [] };
     const toCome: string[] = [];
-    const findings = differences(facts).flatMap(({ difference, calls, perhaps }): Mistake | [] => {
+    const findings = differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
       const { account, amountPaise, paid, expected, text: message } = difference;
       if (paid > expected && expected > 0) return []; // paid-twice finds it
       if (expected === 0) {
@@ -155,7 +105,6 @@ export const expectationMissed: Check = {
           amountPaise: amountPaise * paid,
         };
       }
-      if (paid + perhaps >= expected) return [];
       const sends = facts.initiates.filter(
         ({ body, amountPaise: sent }) => body['beneficiary_account'] === account && sent === amountPaise,
       );
@@ -164,7 +113,7 @@ export const expectationMissed: Check = {
         return [];
       }
       return missed(facts, sends, {
-        message: perhaps > 0 ? `${message}, as far as the responses show` : message,
+        message,
         amountPaise: amountPaise * (expected - paid),
       });
     });

@@ -3,8 +3,8 @@ import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { because, evaluateEach, listed, type Check, type Mistake } from '../check.ts';
 import { asAnswered, knownAtEnd } from '../knowledge.ts';
-import { madeOrPaid, perhapsPaid, rupees, type Paid } from '../payments.ts';
-import { nobodyKnowsMore, undoneState, unknownWhether } from './expected-payments.ts';
+import { madeOrPaid, rupees } from '../payments.ts';
+import { undoneState } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
 
@@ -67,7 +67,6 @@ export const neverAsked: Check = {
         calls: [known.from!],
         knew: [reference, known],
         amountPaise,
-        isOmission: true,
       };
     });
     const unproven = because(
@@ -85,16 +84,10 @@ export const notFoundBelieved: Check = {
   evaluate(facts) {
     const open: string[] = [];
     const mayAsk: string[] = [];
-    const perhaps = new Map(perhapsPaid(facts).map((one) => [one.reference, one]));
-    const untold: Paid[] = [];
     const evaluation = evaluateEach(facts.sends, ([reference, initiates]) => {
       const calls = facts.byReference.get(reference)!;
       const made = initiates.find(({ committed }) => committed === true);
-      if (made === undefined) {
-        if (!perhaps.has(reference) || knownAtEnd(calls).of !== 'not-found') return undefined;
-        untold.push(perhaps.get(reference)!);
-        return null;
-      }
+      if (made === undefined) return undefined;
       if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) return undefined;
       const known = knownAtEnd(calls);
       // a refusal of a repetition does not say that the payout exists
@@ -114,14 +107,12 @@ export const notFoundBelieved: Check = {
         calls: [made, last],
         knew: [reference, known],
         amountPaise,
-        isOmission: true,
       };
     });
     const unproven = because(
       mayAsk.length > 0 && mayStillAsk(facts, mayAsk),
       open.length > 0 &&
         `after "not found" the client asked for ${listed(open)} again, and never got an outcome`,
-      unknownWhether(untold, 'made'),
     );
     return { ...evaluation, unproven };
   },
@@ -141,41 +132,37 @@ function cameAfter({ at, forced, after_request: latest }: Step, { atMs, id }: Ca
   return !forced || id > (latest ?? Infinity);
 }
 
-/**
- * The payouts that the client sent and that have reached a state after PENDING, and what it knows of each in the end. Without a
- * ledger, all of them: each may have.
- */
+/** The payouts that the client sent and that have reached a state after PENDING, and what it knows of each in the end. */
 const followed = (facts: Case) =>
   [...facts.sends.keys()].flatMap((reference) => {
     const payout = facts.payouts.get(reference);
     const step = payout && lastStep(payout);
-    if (facts.ledger !== null && step === undefined) return [];
+    if (payout === undefined || step === undefined) return [];
     const calls = facts.byReference.get(reference)!;
     const { place } = calls.at(-1)!;
     /** The first request of the client, about anything, after its payout reached its state; undefined if it was gone by then. */
     const later = (): Call | undefined =>
-      step === undefined
-        ? facts.calls.slice(-1).find((call) => call.place > place)
-        : facts.calls.find((call) => call.place > place && cameAfter(step, call));
-    return { reference, status: payout?.status ?? null, known: knownAtEnd(calls), later };
+      facts.calls.find((call) => call.place > place && cameAfter(step, call));
+    return { reference, status: payout.status, known: knownAtEnd(calls), later };
   });
 
 /** Whether the client saw a payout in this state at any time. */
 const hasSeen = ({ byReference }: Case, reference: string, state: Step['to']): boolean =>
   byReference.get(reference)!.some(({ seen }) => seen.kind === 'state' && seen.state === state);
 
-/** The result on payouts that the client does not know the end of: no mistake as long as it may still ask, or if nobody knows that end. */
+/** The result on payouts that the client does not know the end of: no mistake as long as it may still ask. */
 function onUnread(
   facts: Case,
   isExercised: boolean,
-  lastSeen: 'PENDING' | 'SUCCESS',
   unread: readonly (Mistake & { readonly knew: NonNullable<Mistake['knew']> })[],
 ) {
-  const { ledger, clientEnded } = facts;
-  if (ledger !== null && clientEnded) return { isExercised, findings: unread, unproven: null };
+  if (facts.clientEnded) return { isExercised, findings: unread, unproven: null };
   const references = unread.map(({ knew: [reference] }) => reference);
-  const unproven = ledger === null ? nobodyKnowsMore(references, lastSeen) : mayStillAsk(facts, references);
-  return { isExercised, findings: [], unproven: because(unread.length > 0 && unproven) };
+  return {
+    isExercised,
+    findings: [],
+    unproven: because(unread.length > 0 && mayStillAsk(facts, references)),
+  };
 }
 
 export const pendingLeft: Check = {
@@ -194,11 +181,8 @@ export const pendingLeft: Check = {
     // a client that was gone before its payout settled was not tested, however it followed others
     const untested = left.filter(({ later }) => later() === undefined).map(({ reference }) => reference);
     const isExercised = pending.length > untested.length;
-    const evaluation = onUnread(facts, isExercised, 'PENDING', findings);
-    const gone =
-      facts.ledger === null
-        ? nobodyKnowsMore(untested, 'PENDING')
-        : `the client sent no more requests after ${listed(untested)} had settled, last seen PENDING`;
+    const evaluation = onUnread(facts, isExercised, findings);
+    const gone = `the client sent no more requests after ${listed(untested)} had settled, last seen PENDING`;
     return { ...evaluation, unproven: evaluation.unproven ?? because(untested.length > 0 && gone) };
   },
 };
@@ -209,7 +193,7 @@ export const reversalUnseen: Check = {
     // a client that took no SUCCESS for final, or was gone before its payout was reversed, was not tested
     const reversed = followed(facts).filter(
       ({ reference, status, known: { of }, later }) =>
-        (status === 'REVERSED' || status === null) &&
+        status === 'REVERSED' &&
         hasSeen(facts, reference, 'SUCCESS') &&
         (of === 'REVERSED' || (of === 'SUCCESS' && later() !== undefined)),
     );
@@ -224,6 +208,6 @@ export const reversalUnseen: Check = {
         amountPaise,
       };
     });
-    return onUnread(facts, reversed.length > 0, 'SUCCESS', findings);
+    return onUnread(facts, reversed.length > 0, findings);
   },
 };

@@ -1,18 +1,7 @@
 import { groupedBy, type Case } from '../case.ts';
-import { because, listed, type Check, type Mistake } from '../check.ts';
+import { listed, type Check, type Mistake } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
-import {
-  madeOrPaid,
-  often,
-  paidOut,
-  payoutKey,
-  perhapsPaid,
-  rupees,
-  sendsOf,
-  sumOf,
-  type Paid,
-} from '../payments.ts';
-import { maybeTooOften, unknownWhether } from './expected-payments.ts';
+import { madeOrPaid, often, paidOut, payoutKey, rupees, sendsOf, sumOf, type Paid } from '../payments.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
 
@@ -93,28 +82,6 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
   return { findings, unproven };
 }
 
-/** A service that does not replay pays for each send: without a ledger, nobody knows whether a send without an outcome paid. */
-function unknownSends({ ledger, sends }: Case): string | null {
-  if (ledger !== null) return null;
-  const open = [...sends].find(
-    ([, calls]) => calls.length > 1 && calls.some(({ committed }) => committed === null),
-  );
-  if (open === undefined) return null;
-  const [reference, { length }] = open;
-  return `${reference} was sent ${often(length)}, and without a ledger nobody knows whether each send paid`;
-}
-
-/** Why it is not known whether one account was paid an amount, or one declared payout, more than once; null when it is known. */
-function maybeAgain(facts: Case, firsts: readonly Paid[]): string | null {
-  const keyOf = (one: Paid): string | null =>
-    facts.intents.isDeclared ? intentOf(facts, one) : payoutKey(one.account, one.amountPaise);
-  const groups = repeated([...firsts, ...perhapsPaid(facts)], keyOf).flatMap(({ group }) => group);
-  return unknownWhether(
-    groups.filter(({ state }) => state === null),
-    'paid too',
-  );
-}
-
 export const paidMoreOften: Check = {
   severity: 'error',
   isOfOnePayout: true,
@@ -126,9 +93,6 @@ export const paidMoreOften: Check = {
     const declared = intents.isDeclared ? byIntent(facts, firsts) : [];
     const others = expect === undefined ? byAccount(facts, firsts) : null; // a table says it better
     const findings = [...byReference(facts, paid), ...declared, ...(others?.findings ?? [])];
-    const maybe =
-      expect === undefined || intents.isDeclared ? maybeAgain(facts, firsts) : maybeTooOften(facts);
-    const unproven = others?.unproven ?? because(unknownSends(facts), maybe);
-    return { isExercised: paid.length > 0, findings, unproven };
+    return { isExercised: paid.length > 0, findings, unproven: others?.unproven ?? null };
   },
 };

@@ -4,7 +4,7 @@ import { groupedBy, type Case } from '../case.ts';
 import { GUESSED, listed, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { rupees } from '../payments.ts';
-import { maybeTooOften, paidTooOften, undoneState } from './expected-payments.ts';
+import { paidTooOften, undoneState } from './expected-payments.ts';
 
 /** Checks of one intended payout that is sent under several references. */
 
@@ -124,7 +124,7 @@ export const paidTwice: Check = {
     const { initiates, calls, intents, expect } = facts;
     const again = intents.isDeclared || expect === undefined ? paidAgain(facts) : []; // a table is better than a guess
     const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ tooMuch }) => tooMuch)))];
-    const unproven = expect === undefined ? unprovenBy(facts) : maybeTooOften(facts);
+    const unproven = expect === undefined ? unprovenBy(facts) : null;
     const isUnread = intents.isDeclared && unproven !== null; // whatever happened, it may be one payout under two references
     return {
       isExercised:

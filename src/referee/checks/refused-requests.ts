@@ -87,7 +87,7 @@ function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
   const [had, has] = [before.entry.balance_after, after.entry.balance_before];
   if (had !== null && has !== null && has > had) return true;
   const fromMs = had === null || has === null ? before.atMs : before.atMs + 1;
-  return (ledger?.entries ?? []).some(({ kind, at }) => {
+  return ledger.entries.some(({ kind, at }) => {
     const atMs = Date.parse(at);
     return isMoneyIn(kind) && atMs >= fromMs && atMs <= after.atMs;
   });
