@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readSettings } from '../../src/settings.ts';
@@ -205,34 +204,6 @@ test.each(isLong ? ['load-testing.md'] : [])(
       sent.map((payout) => ask(`${url}/payout/initiate`, 'sk_test_load', payout)),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  },
-);
-
-test.skipIf(!hasCurl)(
-  'shared-sandbox.md: keys have separate worlds, which are restored after a restart',
-  async () => {
-    const folder = temporaryFolder();
-    const env = textOf('shared/sandbox.env')
-      .replace(/^PORT=.*$/m, 'PORT=0')
-      .replace(/^SANDBOX_STATE=.*$/m, `SANDBOX_STATE=${join(folder, 'worlds.jsonl')}`);
-    const environment = parseEnv(env) as Record<string, string>; // as `node --env-file` does
-    const [red, blue] = environment['SANDBOX_API_KEYS']!.split(',') as [string, string];
-    const balanceOf = async (url: string, key: string): Promise<unknown> =>
-      ((await (await ask(`${url}/client/fetchbalance`, key)).json()) as { data?: { balance: number } }).data
-        ?.balance;
-
-    const first = await serveInProcess(environment);
-    await ask(`${first.url}/payout/initiate`, red, {});
-    expect(await balanceOf(first.url, red)).toBe(998_499.5);
-    expect(await balanceOf(first.url, blue)).toBe(1_000_000);
-    expect((await ask(`${first.url}/client/fetchbalance`, 'sk_test_stranger')).status).toBe(401);
-    const [curl] = curlsOf('shared-sandbox.md') as [string];
-    expect((await answerTo(curl, first.url))['worlds']).toHaveLength(2);
-    expect((await ask(`${first.url}/_sandbox/worlds`, red)).status).toBe(401);
-    await first.stop();
-
-    const second = await serveInProcess(environment);
-    expect(await balanceOf(second.url, red)).toBe(998_499.5);
   },
 );
 

@@ -110,10 +110,10 @@ describe('a store', () => {
     expect(await pay((await serveInProcess({ SANDBOX_STORE: `${store.url}/2` })).url)).toBe(200);
   });
 
-  test('can be used as the user of docs/cluster.md, who can neither empty nor change it otherwise', async () => {
+  test('can be used as the user of the documentation, who can neither empty nor change it otherwise', async () => {
     const store = await ownStore();
     const documented = /`ACL SETUSER sandbox on >PASSWORD ([^`]+)`/.exec(
-      readFileSync('docs/cluster.md', 'utf8'),
+      readFileSync('docs/operate/several-servers.md', 'utf8'),
     )!;
     await store.command('ACL', 'SETUSER', 'sandbox', 'on', '>p@ss/word', ...documented[1]!.split(' '));
     const address = `redis://sandbox:${encodeURIComponent('p@ss/word')}@127.0.0.1:${store.port}`;
