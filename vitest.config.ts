@@ -5,8 +5,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
 import { hasRedisServer } from './test/support/store/redis-server.ts';
 
-/** Compiles a client of the OpenAPI document, which takes longer than any other test: only with TESTS=long. */
-const LONG_STORY = 'test/docs/typescript-recipe.test.ts';
 /** Ends nodes of a cluster and moves its slots: only with TESTS=long. */
 const LONG_STORE_TEST = 'test/log/valkey/failover.test.ts';
 /** Those that need redis-server, where it is missing. */
@@ -22,7 +20,7 @@ const SETUP = {
 const ALL = {
   name: 'all',
   include: ['test/**/*.test.ts'],
-  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORY, LONG_STORE_TEST])],
+  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORE_TEST])],
 };
 /** The stories that speak to a sandbox over HTTP are told once more, with worlds in a store: only with TESTS=long. */
 const STORED = {

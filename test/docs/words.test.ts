@@ -49,7 +49,8 @@ const goneIn = (text: string, name = '', gone = GONE): readonly string[] =>
 const below = (folder: string, names: RegExp): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && names.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name));
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes('node_modules')); // packages of the benches and of .ci
 
 /** What a user or a maintainer reads: documents, code with its messages and --help, scenarios, forms for issues. */
 const READ = [
