@@ -108,11 +108,8 @@ const Delay = z
     z
       .strictObject({ min: Wait, max: Wait })
       .refine(({ min, max }) => min <= max, { error: 'must have a min that does not exceed max' }),
-    z.strictObject({ median: Wait, sigma: z.number().min(0).max(5) }),
   ])
-  .describe(
-    'How long the response is delayed, in wall time: fixed, uniform (min, max) or log-normal (median, sigma); at most 1h',
-  );
+  .describe('How long the response is delayed, in wall time: fixed, or drawn from min to max; at most 1h');
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Headers that frame the response, belong to one connection (RFC 9110, 7.6.1) or are set by the sandbox. Node would throw for some of them. */

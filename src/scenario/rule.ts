@@ -141,15 +141,8 @@ export const firstApplicableRule = (
     (rule) => rule.matches(facts) && skipReason(rule, facts, counts, draw) === null,
   ) ?? null;
 
-/** A standard normal deviate from two uniform draws (Box and Muller, 1958). */
-const normal = (one: number, other: number): number =>
-  Math.sqrt(-2 * Math.log(1 - one)) * Math.cos(2 * Math.PI * other);
-
-export function delayMs(delay: Delay, draw: Draw): number {
-  if (typeof delay === 'number') return delay;
-  if ('min' in delay) return Math.round(delay.min + draw('delay') * (delay.max - delay.min));
-  return Math.round(delay.median * Math.exp(delay.sigma * normal(draw('delay'), draw('delay again'))));
-}
+export const delayMs = (delay: Delay, draw: Draw): number =>
+  typeof delay === 'number' ? delay : Math.round(delay.min + draw('delay') * (delay.max - delay.min));
 
 /** The faults that let the client see the status and some of the body. */
 const SHOWS_ANSWER: ReadonlySet<string> = new Set(['truncated-body', 'malformed-json', 'slow-body']);

@@ -219,16 +219,9 @@ test('a rule with a probability applies when the draw is below it, and draws und
   expect([...asked]).toEqual(['rule theirs/mine']);
 });
 
-test('a delay is fixed, uniform or log-normal', () => {
-  const draw =
-    (first: number, second = 0) =>
-    (purpose: string) =>
-      ({ delay: first, 'delay again': second })[purpose]!;
-  expect(delayMs(7, draw(0.5))).toBe(7);
-  expect([0, 0.5, 0.999].map((one) => delayMs({ min: 100, max: 300 }, draw(one)))).toEqual([100, 200, 300]);
-  const drawn = [draw(0), draw(0.5, 0), draw(0.5, 0.25), draw(0.5, 0.5), draw(0.9, 0.1)].map((one) =>
-    delayMs({ median: 1000, sigma: 0.5 }, one),
-  );
-  // Box and Muller: exp(sigma * sqrt(-2 ln(1 - first)) * cos(2 pi second))
-  expect(drawn).toEqual([1000, 1802, 1000, 555, 2382]);
+test('a delay is fixed, or drawn from its range', () => {
+  expect(delayMs(7, () => 0.5)).toBe(7);
+  expect([0, 0.5, 0.999].map((drawn) => delayMs({ min: 100, max: 300 }, () => drawn))).toEqual([
+    100, 200, 300,
+  ]);
 });

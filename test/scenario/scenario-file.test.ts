@@ -48,7 +48,7 @@ rules:
     times: 2
     probability: 0.5
     effect:
-      delay: { median: 300ms, sigma: 0.5 }
+      delay: { min: 100ms, max: 1s }
       respond: { status: 500, code: OOPS, message: 'no {{amount}}', headers: { x-a: '{{txn_id}}' }, body: { a: [1, null, '{{now}}'] } }
       fault: { kind: slow-body, bytes_per_second: 10 }
       commit: true
@@ -276,7 +276,7 @@ testRows<[rule: string, problem: string, column?: number]>([
     'effect.respond.message has no effect with a status below 300: use body instead',
   ],
   ['effect: { delay: 3d }', 'effect.delay must be at most 1h, since it is wall time'],
-  ['effect: { delay: { median: 1s } }', 'effect.delay.sigma is required', 18],
+  ['effect: { delay: { min: 1s } }', 'effect.delay.max is required', 18],
   [
     'match: { beneficiary_account: 000123456789 }',
     'match.beneficiary_account must be a text: write it in quotes, otherwise it is a number',

@@ -92,14 +92,6 @@ test('initiates are always counted, other requests where a rule depends on it', 
   expect(planned(counting).plan.draw('x')).toBe(requestDraw('theirs', 'initiate', 'a', 7)('x'));
 });
 
-test('a delay is never longer than an hour', () => {
-  const delayed = (delay: string | { median: string; sigma: number }, reference = 'a') =>
-    planned(oneRule({ delay }), initiate({ client_ref_id: reference })).plan.delayMs;
-  expect(['0s', '1h'].map((delay) => delayed(delay))).toEqual([0, 3_600_000]);
-  const drawn = ['a', 'b', 'c', 'd', 'e'].map((reference) => delayed({ median: '1h', sigma: 5 }, reference));
-  expect(Math.max(...drawn)).toBe(3_600_000);
-});
-
 testRows<ScenarioInput>([{ settlement: 'demo' }, { settlement: 'demo', outcomes: [{ utr: '1s' }] }])(
   'payouts with the same settlement share their timeline, also once it is over',
   (document) => {

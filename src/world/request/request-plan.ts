@@ -1,7 +1,6 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
-import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
@@ -82,7 +81,7 @@ export function planRequest(
     facts,
     draw,
     attempt,
-    delayMs: Math.min(delayMs(rule?.effect.delay ?? 0, draw), LONGEST_WAIT_MS),
+    delayMs: delayMs(rule?.effect.delay ?? 0, draw),
     limitLeftMs: rule?.limit ? windowLeftMs(windows.get(rule.id)!, rule.limit, facts.nowMs) : null,
   };
 }

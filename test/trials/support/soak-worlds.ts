@@ -143,7 +143,7 @@ const FAULT_EFFECTS = [
   { fault: { kind: 'hang', for: '20ms' } },
   { fault: { kind: 'slow-body', bytes_per_second: 4000 } },
   { respond: { status: 504 } },
-  { delay: { median: '5ms', sigma: 1 } },
+  { delay: { min: '1ms', max: '20ms' } },
 ];
 
 /** What the control API may answer while other clients change the world. */
