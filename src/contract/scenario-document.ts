@@ -272,7 +272,7 @@ const noSeed = ({ input }: { readonly input?: unknown }): string | undefined =>
     ? undefined
     : `must be a text or a number${input === null ? '; leave it out for the seed of the settings' : ''}`;
 
-export const MAX_ITEMS = 500;
+export const MAX_ITEMS = 200;
 
 export const ScenarioDocument = z
   .strictObject({
@@ -289,8 +289,8 @@ export const ScenarioDocument = z
       .union([z.string(), DialectChange])
       .describe('The name of a preset, or changes to a preset')
       .optional(),
-    outcomes: z.array(OutcomeDocument).max(MAX_ITEMS, { error: 'must be at most 500 outcomes' }).optional(),
-    rules: z.array(RuleDocument).max(MAX_ITEMS, { error: 'must be at most 500 rules' }).optional(),
+    outcomes: z.array(OutcomeDocument).max(MAX_ITEMS, { error: 'must be at most 200 outcomes' }).optional(),
+    rules: z.array(RuleDocument).max(MAX_ITEMS, { error: 'must be at most 200 rules' }).optional(),
   })
   .meta({ title: 'Scenario of the payout sandbox', description: 'How a world behaves' });
 export type ScenarioDocument = z.infer<typeof ScenarioDocument>;

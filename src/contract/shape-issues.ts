@@ -5,7 +5,7 @@ import { suggestion } from './suggestion.ts';
 /** A place in a value: `['rules', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
 
-export const MAX_REPORTED = 50;
+const MAX_REPORTED = 50;
 
 export const reported = <T>(
   problems: readonly T[],
@@ -244,7 +244,7 @@ const expanded = (issues: readonly z.core.$ZodIssue[], above: Path): readonly Is
   });
 
 /** zod compiles a schema at its first use, which pays off for requests of the service only. */
-export const READ_ONCE = { jitless: true };
+const READ_ONCE = { jitless: true };
 
 /** Parses a document. Problems inside a union are those of the branch that was meant, and each unknown key is a problem of its own. */
 export function parseShape<T extends z.ZodType>(

@@ -4,7 +4,6 @@ import type { During, Match } from '../contract/match.ts';
 import { istMinute, timeOfDay } from '../payout/settlement.ts';
 import type { Draw } from '../payout/settlement.ts';
 import type { Outcome } from './outcome.ts';
-import { linearPattern } from './pattern.ts';
 import { conditionsOf, possibleRoutes, windowOf, type Condition } from './rule-compiler.ts';
 import { skipReason, type Counts, type RequestFacts, type Rule } from './rule.ts';
 
@@ -58,7 +57,7 @@ function failureOf({ match, during }: Asking, facts: RequestFacts): string {
   if (!routes.includes(facts.route)) {
     return `route ${wantedText(routes.length === 1 ? routes[0] : routes)}, and it is ${quoted(facts.route)}`;
   }
-  const failed = conditionsOf(match, linearPattern, () => undefined).find(({ holds }) => !holds(facts));
+  const failed = conditionsOf(match, () => undefined).find(({ holds }) => !holds(facts));
   return failed === undefined ? windowFailure(during, facts) : failureText(failed, facts);
 }
 

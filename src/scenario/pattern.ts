@@ -3,62 +3,52 @@ import { RE2JS } from 're2js';
 import type { Match } from '../contract/match.ts';
 
 /**
- * Users write regular expressions, so what they can cost is bounded: by their number, by the length of each, and by the length of
- * the text. At these bounds, those of a scenario compile within some 15 ms and test a request within some 20 ms.
+ * Users write regular expressions, so what they can cost is bounded by counts: of the patterns, of the characters and repetitions
+ * of each, and of the characters of a text.
  */
 
 /** The most in one scenario, in all overrides of one world, or in one verification. */
 const MAX_PATTERNS = 20;
-const MAX_PATTERN_LENGTH = 250;
+const MAX_PATTERN_LENGTH = 200;
+/** How many times one counted repetition repeats, and how many of them a pattern has. */
+const MAX_REPETITIONS = 30;
+const MAX_COUNTED = 5;
 /** A longer text matches no pattern. Only `remarks` and headers can be longer. */
 export const MAX_PATTERN_TEXT_LENGTH = 200;
 
-/** Classes that compile to a long table. */
-const LONG_CLASS = /\\[pPW]/g;
-const LONG_CLASS_LENGTH = 50;
-
+const ESCAPED = /\\(?:x\{[^}]*\}|.)/gs;
 /** `{3}`, `{3,}` or `{3,5}`, and whether it repeats a group. */
 const COUNTED = /(\)?)\{(\d+)(?:,(\d*))?\}/g;
 
 /** A range beyond ASCII in a pattern that ignores case: RE2 would look up each of its up to 120,000 characters. */
 const LONG_RANGE = /\(\?[a-z-]*i.*-(?:\\x|[^\0-\x7f])/is;
 
-/**
- * The length of a pattern with its counted repetitions written out. A repeated group multiplies the whole pattern, so that nesting
- * need not be parsed. A pattern compiles to at most twice as many instructions.
- */
-export function writtenOutLength(pattern: string): number {
-  let length = pattern.length + LONG_CLASS_LENGTH * (pattern.match(LONG_CLASS)?.length ?? 0);
-  let groups = 1;
-  for (const [, group, least, most] of pattern.matchAll(COUNTED)) {
-    const copies = Math.max(1, Number(least), Number(most ?? 0));
-    if (group === ')') groups *= copies;
-    else length += copies;
-  }
-  return length * groups;
-}
-
 /** Why a pattern is not compiled, for the end of a sentence; null if it may be. */
-function tooCostly(pattern: string): string | null {
-  const length = writtenOutLength(pattern);
-  if (length > MAX_PATTERN_LENGTH)
-    return `is too long a regular expression: it has ${length} characters with its repetitions written out, at most ${MAX_PATTERN_LENGTH} are allowed`;
+function excessOf(pattern: string): string | null {
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    return `must be a regular expression of at most ${MAX_PATTERN_LENGTH} characters`;
+  const counted = [...pattern.replaceAll(ESCAPED, '.').matchAll(COUNTED)];
+  if (counted.length > MAX_COUNTED)
+    return `must not have more than ${MAX_COUNTED} counted repetitions such as {3}`;
+  for (const [, group, least, most] of counted) {
+    if (group === ')')
+      return 'must not repeat a group a number of times, as (ab){2} does: write it out, as in (ab)(ab)';
+    if (Math.max(Number(least), Number(most ?? 0)) > MAX_REPETITIONS)
+      return `must not repeat anything more than ${MAX_REPETITIONS} times`;
+  }
   return LONG_RANGE.test(pattern) ? 'must not combine (?i) with a range of characters beyond ASCII' : null;
 }
 
-/** The patterns that were used recently, of up to 80 KB each. A dropped one is compiled again, in less than a millisecond. */
-const compiled = new LRUCache<string, RE2JS>({ max: 500, memoMethod: (pattern) => RE2JS.compile(pattern) });
-
-/** An error of the compiler quotes the pattern, so it is cut to this length. */
-const LONGEST_ERROR = 200;
+/** The patterns that were used recently. A dropped one is compiled again. */
+const compiled = new LRUCache<string, RE2JS>({ max: 200, memoMethod: (pattern) => RE2JS.compile(pattern) });
 
 function made<T>(pattern: string, make: () => T): T | { readonly error: string } {
-  const error = tooCostly(pattern);
+  const error = excessOf(pattern);
   if (error !== null) return { error };
   try {
     return make();
   } catch (fault) {
-    return { error: `is not a regular expression: ${(fault as Error).message}`.slice(0, LONGEST_ERROR) };
+    return { error: `is not a regular expression: ${(fault as Error).message}` };
   }
 }
 
@@ -74,9 +64,6 @@ export const linearPattern = (
     compiled.memo(pattern);
     return { test: (text: string) => compiled.memo(pattern).matcher(text).find() };
   });
-
-/** How a pattern is compiled: a verification also counts the cost. */
-export type PatternOf = typeof linearPattern;
 
 const patternsIn = ({ header, ...fields }: Match): number =>
   [...Object.values(fields), ...Object.values(header ?? {})].filter(

@@ -6,7 +6,7 @@ import type {
   RuleDocument,
 } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
-import { linearPattern, MAX_PATTERN_TEXT_LENGTH, type PatternOf } from './pattern.ts';
+import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
 import {
   documentCharacters,
   type Effect,
@@ -39,14 +39,14 @@ const FIELD_ROUTES: readonly (readonly [keyof Match, readonly RouteName[]])[] = 
   ['payout', ['initiate', 'status']],
 ];
 
-export function textTest(match: TextMatch, patternOf: PatternOf, report: Report): Test<string> {
+export function textTest(match: TextMatch, report: Report): Test<string> {
   if (typeof match === 'string') return (text) => text === match;
   if (Array.isArray(match)) {
     const texts = new Set(match);
     return (text) => texts.has(text);
   }
   const { prefix, suffix, matches } = match;
-  const pattern = matches === undefined ? undefined : patternOf(matches);
+  const pattern = matches === undefined ? undefined : linearPattern(matches);
   if (pattern !== undefined && 'error' in pattern) {
     report(['matches'], pattern.error);
     return () => false;
@@ -57,7 +57,7 @@ export function textTest(match: TextMatch, patternOf: PatternOf, report: Report)
     (pattern === undefined || (text.length <= MAX_PATTERN_TEXT_LENGTH && pattern.test(text)));
 }
 
-export function numberTest(match: NumberMatch): Test<number> {
+function numberTest(match: NumberMatch): Test<number> {
   if (typeof match === 'number') return (value) => value === match;
   if (Array.isArray(match)) {
     const numbers = new Set(match);
@@ -67,11 +67,11 @@ export function numberTest(match: NumberMatch): Test<number> {
   return (value) => value > gt && value >= gte && value < lt && value <= lte;
 }
 
-/** The tightest bound of each side, and whether it is included. */
-export function boundsOf({ gt, gte, lt, lte }: Exclude<NumberMatch, number | number[]>) {
+/** Whether no number is within these bounds. */
+function areEmpty({ gt, gte, lt, lte }: Exclude<NumberMatch, number | number[]>): boolean {
   const low = Math.max(gt ?? -Infinity, gte ?? -Infinity);
   const high = Math.min(lt ?? Infinity, lte ?? Infinity);
-  return { low, takesLow: gt !== low, high, takesHigh: lt !== high };
+  return low > high || (low === high && (gt === low || lt === high));
 }
 
 export const hoursTest = ({ from, to }: Hours): Test<number> =>
@@ -130,11 +130,8 @@ function reportImpossible(match: Match, routes: readonly RouteName[], report: Re
   }
   for (const field of ['amount', 'attempt', 'payout'] as const) {
     const bounds = match[field];
-    if (typeof bounds !== 'object' || Array.isArray(bounds)) continue;
-    const { low, takesLow, high, takesHigh } = boundsOf(bounds);
-    if (low > high || (low === high && !(takesLow && takesHigh))) {
+    if (typeof bounds === 'object' && !Array.isArray(bounds) && areEmpty(bounds))
       report([field], 'can never match: no number is within these bounds');
-    }
   }
   if (match.hours !== undefined && match.hours.from === match.hours.to) {
     report(['hours'], 'can never match: from and to are the same');
@@ -185,7 +182,7 @@ const SEEN: Readonly<Record<string, Condition['seen']>> = {
 };
 const NUMBERS: ReadonlySet<string> = new Set(['attempt', 'payout', 'amount', 'hours']);
 
-function fieldTest(field: string, wanted: unknown, patternOf: PatternOf, report: Report): FactsTest {
+function fieldTest(field: string, wanted: unknown, report: Report): FactsTest {
   const seen = seenAt(field);
   const type = NUMBERS.has(field) ? 'number' : 'string';
   const test = (
@@ -193,7 +190,7 @@ function fieldTest(field: string, wanted: unknown, patternOf: PatternOf, report:
       ? hoursTest(wanted as Hours)
       : type === 'number'
         ? numberTest(wanted as NumberMatch)
-        : textTest(wanted as TextMatch, patternOf, report)
+        : textTest(wanted as TextMatch, report)
   ) as Test<unknown>;
   return (facts) => {
     const value = seen(facts);
@@ -201,8 +198,8 @@ function fieldTest(field: string, wanted: unknown, patternOf: PatternOf, report:
   };
 }
 
-function headerTest(name: string, wanted: TextMatch, patternOf: PatternOf, report: Report): FactsTest {
-  const test = textTest(wanted, patternOf, report);
+function headerTest(name: string, wanted: TextMatch, report: Report): FactsTest {
+  const test = textTest(wanted, report);
   const isPattern = typeof wanted === 'object' && 'matches' in wanted;
   const key = name.toLowerCase();
   return ({ headers }) => {
@@ -215,18 +212,17 @@ function headerTest(name: string, wanted: TextMatch, patternOf: PatternOf, repor
 const seenAt = (field: string): Condition['seen'] => SEEN[field] ?? (({ fields }) => fields[field]);
 
 /** The conditions of a match, which must all hold. Reports those that can never hold. */
-export function conditionsOf(match: Match, patternOf: PatternOf, report: Report): readonly Condition[] {
+export function conditionsOf(match: Match, report: Report): readonly Condition[] {
   reportImpossible(match, routesOf(match), report);
   return Object.entries(match).flatMap(([field, wanted]): readonly Condition[] => {
     if (wanted === undefined) return [];
     const [seen, reportField] = [seenAt(field), reportIn(report, field)];
-    if (field !== 'header')
-      return [{ field, wanted, seen, holds: fieldTest(field, wanted, patternOf, reportField) }];
+    if (field !== 'header') return [{ field, wanted, seen, holds: fieldTest(field, wanted, reportField) }];
     return Object.entries(wanted as Headers).map(([name, one]) => ({
       field,
       wanted: { [name]: one },
       seen,
-      holds: headerTest(name, one, patternOf, reportIn(reportField, name)),
+      holds: headerTest(name, one, reportIn(reportField, name)),
     }));
   });
 }
@@ -239,7 +235,7 @@ export const windowOf = ({ from = 0, for: length = Infinity, until = from + leng
 
 /** Compiles a match, and the window of world time in which it holds, to one test. Reports as `conditionsOf` does. */
 export function compileCondition(match: Match, during: During | undefined, report: Report): FactsTest {
-  const tests = conditionsOf(match, linearPattern, report).map(({ holds }) => holds);
+  const tests = conditionsOf(match, report).map(({ holds }) => holds);
   const { from, until } = windowOf(during);
   if (during !== undefined) tests.push(({ ageMs }) => ageMs >= from && ageMs < until);
   return (facts) => {

@@ -8,6 +8,7 @@ import {
   type Dialect,
   type DialectChange,
 } from '../contract/dialect.ts';
+import type { ScenarioInput } from '../contract/control.ts';
 import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
@@ -20,6 +21,7 @@ import { packageFile } from '../package-files.ts';
 import magicDocument from '../../fixtures/magic.yaml';
 import { tooManyPatterns } from './pattern.ts';
 import { scenarioShape } from './scenario-shape.ts';
+import { warnOfScenario } from './scenario-warnings.ts';
 import {
   checkedShape,
   problemText,
@@ -174,22 +176,21 @@ function refuseTooLong(file: string, length: number, of: string): void {
   throw refusal(file, [{ place: null, path: '', message }]);
 }
 
-/** Makes a scenario of a document that was read. @param file its name in messages @throws ScenarioError with what is wrong with it */
-export function scenarioOf(
+/** Makes a scenario of a document that was read. @param file its name in messages @throws ScenarioError with all that is wrong with it */
+export const scenarioOf = (read: TextRead, file: string, settings: ScenarioSettings): Scenario =>
+  compiledScenario(read, file, settings).scenario;
+
+function compiledScenario(
   { input, problems, problemAt }: TextRead,
   file: string,
   settings: ScenarioSettings,
-): Scenario {
+) {
   if (problems.length > 0) throw refusal(file, problems);
   refuseTooLong(file, documentCharacters(input), 'as JSON');
   const { document, issues } = scenarioShape(input);
   const found = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
-  const excess = tooManyPatterns(
-    [...(document.outcomes ?? []), ...(document.rules ?? [])].map(({ match = {} }) => match),
-  );
-  if (excess !== null) found.push(problemAt([], excess));
-  // so many patterns are not compiled; of so many problems, the first are reported
-  if (excess !== null || reported(found).more > 0) throw refusal(file, found);
+  const excess = tooManyPatterns([...document.outcomes, ...document.rules].map((one) => one?.match ?? {}));
+  if (excess !== null) throw refusal(file, [...found, problemAt([], excess)]); // so many are not compiled
   const options = {
     name: nameOf(file),
     source: input,
@@ -201,11 +202,19 @@ export function scenarioOf(
     found.push(problemAt(path, message)),
   );
   if (found.length > 0) throw refusal(file, found);
-  return scenario;
+  return { scenario, document };
+}
+
+/** A scenario as it was written, and warnings of what is never used in it. @param file its name in messages @throws ScenarioError */
+export function checkScenario(read: TextRead, file: string, settings: ScenarioSettings) {
+  const { scenario, document } = compiledScenario(read, file, settings);
+  const found: Problem[] = [];
+  warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
+  return { document: scenario.source.document as ScenarioInput, warnings: inOrder(found) };
 }
 
 /** Sorts problems by their places in the text. */
-export const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
+const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
   problems.toSorted(
     ({ place: a }, { place: b }) => (a && b && (a.line - b.line || a.column - b.column)) || 0,
   );

@@ -7,6 +7,7 @@ import { toPaise } from '../payout/money.ts';
 import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import {
   BASE,
+  checkScenario,
   documentScenario,
   filesIn,
   sameNameText,
@@ -16,13 +17,11 @@ import {
   readScenario,
   rulesOf,
   ScenarioError,
-  scenarioOf,
-  scenarioText,
   SHIPPED,
   unknownChoice,
 } from './scenario-file.ts';
-import { readTextInSteps, type TextRead } from './scenario-text.ts';
-import { checkText } from './warnings/scenario-check.ts';
+import { reported } from '../contract/shape-issues.ts';
+import { readText } from './scenario-text.ts';
 
 /** The settings of the server that concern scenarios. */
 interface ServerSettings extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
@@ -67,17 +66,6 @@ const BASE_DOCUMENT: ScenarioInput = { description: 'No rules: uses the settings
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
 
-/** Reads YAML or JSON, with turns for other work of the process in between. */
-export async function readTextInTurns(
-  text: string,
-  yieldToEventLoop: () => Promise<void>,
-): Promise<TextRead> {
-  const steps = readTextInSteps(text);
-  let step = steps.next();
-  for (; step.done !== true; step = steps.next()) await yieldToEventLoop();
-  return step.value;
-}
-
 /** The problems of a file. @throws any other error */
 function linesOf(error: unknown): readonly string[] {
   if (!(error instanceof ScenarioError)) throw error;
@@ -99,8 +87,6 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #watchers: FSWatcher[] = [];
   /** Files and folders that have changed, until they are read. */
   readonly #changed = new Map<string, NodeJS.Timeout>();
-  /** Files are read one after the other, so that the one written last is read last. */
-  #reloading = Promise.resolve();
   readonly rules = rulesOf;
 
   /** @throws ScenarioError when a file of the user cannot be used */
@@ -155,9 +141,16 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return this.#keepSource(scenario.source, scenario);
   }
 
-  /** Checks a scenario, which the library does not keep. */
-  check(read: TextRead) {
-    return checkText(read, this.#options.settings);
+  /** Checks the text of a scenario, which the library does not keep. With problems, its document is null. */
+  check(text: string) {
+    try {
+      const { document, warnings } = checkScenario(readText(text), 'scenario', this.#options.settings);
+      return { document, problems: [], more: 0, warnings: reported(warnings).shown };
+    } catch (error) {
+      if (!(error instanceof ScenarioError)) throw error;
+      const { problems, more } = error;
+      return { document: null, problems, more, warnings: [] };
+    }
   }
 
   /** Watches the user's files and reads them again when they change. */
@@ -209,7 +202,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   }
 
   #reloadSoon(file: string): void {
-    this.#soon(file, () => void (this.#reloading = this.#reloading.then(() => this.#reload(file))));
+    this.#soon(file, () => this.#reload(file));
   }
 
   /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
@@ -222,7 +215,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     this.#changed.set(path, setTimeout(settled, SETTLED_MS).unref());
   }
 
-  async #reload(file: string): Promise<void> {
+  #reload(file: string): void {
     const name = nameOf(file);
     const known = this.#files.get(name);
     const { folder } = this.#options;
@@ -231,9 +224,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
     const isFree = known === undefined || known === file || known.startsWith(SHIPPED) || !existsSync(known);
     if (!isFree) return existsSync(file) ? this.#options.refused([sameNameText(file, known)]) : undefined;
     try {
-      const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-      const read = await readTextInTurns(scenarioText(file), turn);
-      this.#keep(scenarioOf(read, file, this.#options.settings));
+      this.#load(file);
     } catch (error) {
       return this.#options.refused(linesOf(error));
     }

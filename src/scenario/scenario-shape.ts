@@ -1,67 +1,37 @@
 import { z } from 'zod';
-import { DialectFile } from '../contract/dialect.ts';
 import { MAX_ITEMS, OutcomeDocument, RuleDocument, ScenarioDocument } from '../contract/scenario-document.ts';
-import { MAX_REPORTED, parseShape, READ_ONCE, type Issue } from '../contract/shape-issues.ts';
+import { parseShape, type Issue } from '../contract/shape-issues.ts';
 
-/** A schema that accepts documents with errors, leaving out their wrong optional parts. */
-function lenient(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodOptional) {
-    const part = lenient(schema.unwrap() as z.ZodType);
-    return part.optional().catch(undefined);
-  }
-  if (schema instanceof z.ZodUnion)
-    return z.union((schema.options as readonly z.ZodType[]).map((option) => lenient(option)));
-  if (!(schema instanceof z.ZodObject)) return schema;
-  const parts = Object.entries(schema.shape).map(([key, part]) => [key, lenient(part as z.ZodType)] as const);
-  return z.object(Object.fromEntries(parts));
+/** A scenario document. An outcome or a rule of the wrong shape is null, so that the others keep their positions. */
+export interface ShapedScenario extends Omit<ScenarioDocument, 'outcomes' | 'rules'> {
+  readonly outcomes: readonly (OutcomeDocument | null)[];
+  readonly rules: readonly (RuleDocument | null)[];
 }
 
-/** Reads the valid parts of a wrong value, so that errors beyond its shape are reported too. */
-function reader<T>(schema: z.ZodType): (input: unknown) => Partial<T> {
-  let made: z.ZodType | undefined;
-  return (input) => (made ??= lenient(schema).catch({})).parse(input, READ_ONCE) as Partial<T>;
-}
+const Items = z.array(z.unknown()).optional();
+const Frame = ScenarioDocument.extend({ outcomes: Items, rules: Items });
 
-const readRest = reader<ScenarioDocument>(ScenarioDocument.omit({ outcomes: true, rules: true }));
-const readOutcome = reader<OutcomeDocument>(OutcomeDocument);
-const readPartOfRule = reader<RuleDocument>(RuleDocument.partial());
-function readRule(input: unknown): RuleDocument {
-  const { effect = {}, ...rule } = readPartOfRule(input);
-  return { ...rule, effect };
-}
-
-const itemsOf = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list.slice(0, MAX_ITEMS) : []);
-
-/** Whether a document that is not a scenario is a dialect. */
-function isDialect(input: unknown): boolean {
-  const keys = typeof input === 'object' && input !== null ? Object.keys(input) : [];
-  return (
-    keys.every((key) => Object.hasOwn(DialectFile.shape, key)) &&
-    keys.some((key) => !Object.hasOwn(ScenarioDocument.shape, key))
-  );
-}
-
-const A_DIALECT: Issue = {
-  path: [],
-  message: 'is a dialect, not a scenario: use it with --dialect, or as the dialect of a scenario',
-  isUnknownKey: false,
-};
-
-/** A scenario document as far as it can be read, and what is wrong with its shape. */
+/** The shape of a scenario document, and what is wrong with it. Items are checked one by one: an error in one hides none in the others. */
 export function scenarioShape(input: unknown): {
-  readonly document: ScenarioDocument;
+  readonly document: ShapedScenario;
   readonly issues: readonly Issue[];
 } {
-  const { value, issues } = parseShape(ScenarioDocument, input);
-  if (value !== undefined) return { document: value, issues: [] };
-  if (isDialect(input)) return { document: {}, issues: [A_DIALECT] };
-  // no mapping, or too large; or nothing beyond these issues would be reported
-  if (issues[0]?.path.length === 0 || issues.length > MAX_REPORTED) return { document: {}, issues };
-  const { outcomes, rules } = input as Readonly<Record<string, unknown>>;
-  const document = {
-    ...readRest(input),
-    outcomes: itemsOf(outcomes).map((item) => readOutcome(item)),
-    rules: itemsOf(rules).map((item) => readRule(item)),
+  const { value: frame, issues: found = [] } = parseShape(Frame, input);
+  const issues = [...found];
+  const itemsOf = <T extends z.ZodType>(list: 'outcomes' | 'rules', schema: T): (z.output<T> | null)[] => {
+    const items = found[0]?.path.length === 0 ? [] : (input as Readonly<Record<string, unknown>>)[list];
+    if (!Array.isArray(items)) return [];
+    if (items.length > MAX_ITEMS) {
+      issues.push({ path: [list], message: `must be at most ${MAX_ITEMS} ${list}`, isUnknownKey: false });
+      return [];
+    }
+    return items.map((item: unknown, index) => {
+      const { value = null, issues: ofItem = [] } = parseShape(schema, item);
+      for (const issue of ofItem) issues.push({ ...issue, path: [list, index, ...issue.path] });
+      return value;
+    });
   };
-  return { document, issues };
+  const outcomes = itemsOf('outcomes', OutcomeDocument);
+  const rules = itemsOf('rules', RuleDocument);
+  return { document: { ...frame, outcomes, rules }, issues };
 }

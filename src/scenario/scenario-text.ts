@@ -6,7 +6,6 @@ import {
   isNode,
   isScalar,
   isSeq,
-  Lexer,
   LineCounter,
   Parser,
   stringify,
@@ -40,7 +39,7 @@ export interface TextRead {
 
 type PlaceOf = (path: Path, isKey?: boolean) => Problem['place'];
 
-const written = (input: unknown, placeOf: PlaceOf): TextRead => ({
+const readResult = (input: unknown, placeOf: PlaceOf): TextRead => ({
   input,
   problems: [],
   problemAt: (path, message, isKey = false) => ({
@@ -64,7 +63,7 @@ export function checkedShape<T extends z.ZodType>(
 }
 
 /** A document that was not read from a text: its problems have a path and no line. */
-export const readValue = (input: unknown): TextRead => written(input, () => null);
+export const readValue = (input: unknown): TextRead => readResult(input, () => null);
 
 const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
@@ -157,29 +156,11 @@ function jsonFault(text: string, errors: readonly YAMLParseError[]): Fault {
   return [offset, `is not valid JSON: ${words()}`];
 }
 
-/** How many lexemes are read in one step: some milliseconds of work. */
-const LEXEMES_AT_ONCE = 5000;
-
+/** Reads YAML or JSON: 64 KiB take some 0.1 s. */
 export function readText(text: string): TextRead {
-  const steps = readTextInSteps(text);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value;
-}
-
-/** The same in steps, since 64 KiB of YAML take 0.1 s: at each yield, other work may have its turn. */
-export function* readTextInSteps(text: string): Generator<void, TextRead, void> {
   const lines = new LineCounter();
   const parser = new Parser(lines.addNewLine);
-  const tokens: CST.Token[] = [];
-  lines.addNewLine(0);
-  let lexemes = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    tokens.push(...parser.next(lexeme));
-    lexemes += 1;
-    if (lexemes % LEXEMES_AT_ONCE === 0) yield;
-  }
-  tokens.push(...parser.end());
+  const tokens = [...parser.parse(text)];
   const placeAt = (offset: number): Problem['place'] => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -214,11 +195,10 @@ export function* readTextInSteps(text: string): Generator<void, TextRead, void> 
     return unreadable([...wrong, ...more]);
   }
   if (faults.length > 0) return unreadable(faults);
-  yield;
   try {
     const input: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
     const isDeep = isTooNested(JSON.stringify(input));
-    return isDeep ? unreadable([[0, TOO_NESTED]]) : written(input, placeOf);
+    return isDeep ? unreadable([[0, TOO_NESTED]]) : readResult(input, placeOf);
   } catch (error) {
     return unreadable([[0, (error as Error).message]]);
   }

@@ -7,6 +7,7 @@ import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule, ruleName } from './rule-compiler.ts';
 import { documentCharacters, type Rule } from './rule.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
+import type { ShapedScenario } from './scenario-shape.ts';
 import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
 
 export interface Scenario {
@@ -80,7 +81,7 @@ function dialectOf(
 
 /** Compiles a scenario document. The settings apply where it sets nothing. A scenario with errors must not be used. */
 export function compileScenario(
-  document: ScenarioDocument,
+  document: ShapedScenario,
   { name, source, settings, last, dialects }: CompileOptions,
   report: Report,
 ): Scenario {
@@ -94,13 +95,15 @@ export function compileScenario(
     names.set(of, list);
   };
   const sources = (source ?? {}) as Partial<Record<'outcomes' | 'rules', readonly unknown[]>>;
-  const ownOutcomes = (document.outcomes ?? []).map((outcome, index) => {
+  const ownOutcomes = document.outcomes.flatMap((outcome, index) => {
+    if (outcome === null) return [];
     const reportOutcome = reportIn(report, 'outcomes', index);
     const of = outcomeName(outcome, index);
     reportTaken(of, 'outcomes', reportOutcome);
     return compileOutcome(outcome, sources.outcomes?.[index], `${name}/${of}`, reportOutcome);
   });
-  const ownRules = (document.rules ?? []).map((rule, index) => {
+  const ownRules = document.rules.flatMap((rule, index) => {
+    if (rule === null) return [];
     const reportRule = reportIn(report, 'rules', index);
     const of = ruleName(rule, index);
     reportTaken(of, 'rules', reportRule);

@@ -99,10 +99,6 @@ testRows([
   ],
   ['settlement: { IMP: [] }', '1:15 settlement.IMP is not known here (did you mean IMPS?)'],
   ['rate_limit: { max: 0, per: 1s }', '1:20 rate_limit.max must be at least 1'],
-  [
-    'description: of my service\nerrors: { body: plain }\nrate_limit: {}',
-    '1:1 is a dialect, not a scenario: use it with --dialect',
-  ],
   ['dialect: strickt', '1:10 dialect must be one of default'],
   ['dialect: { extends: x }', '1:21 dialect.extends must be one of default'],
   [
@@ -337,7 +333,7 @@ test('a slow body with a misspelt speed is explained as a slow body, not as a ha
 test('validate reports every error of every file, in the order of the lines', () => {
   const folder = folderWith({
     'a.yaml':
-      'seed: []\nrules:\n  - { name: A, match: { amout: 1, remarks: { matches: "(" } }, effect: { fault: hang } }\n  - { name: b, effect: { falut: hang } }\ndialect: x\n',
+      'seed: []\nrules:\n  - { name: A, match: { amout: 1 }, effect: { fault: hang } }\n  - { match: { remarks: { matches: "(" } }, effect: { fault: hang } }\n  - { name: b, effect: { falut: hang } }\n',
     'b.yaml': 'rules: 3\n',
     'c.yaml': 'seed: 1\n',
   });
@@ -352,9 +348,8 @@ test('validate reports every error of every file, in the order of the lines', ()
     'a.yaml:1:7 seed',
     'a.yaml:3:13 rules[0].name',
     'a.yaml:3:25 rules[0].match.amout',
-    'a.yaml:3:55 rules[0].match.remarks.matches',
-    'a.yaml:4:26 rules[1].effect.falut',
-    'a.yaml:5:10 dialect',
+    'a.yaml:4:36 rules[1].match.remarks.matches',
+    'a.yaml:5:26 rules[2].effect.falut',
     'b.yaml:1:8 rules',
     'c.yaml: ok,',
     'd.yaml cannot',

@@ -368,11 +368,11 @@ describe('a world can be restored from its snapshot', () => {
 
   test('with as many rules as a scenario may have, and of several scenarios that requests chose', () => {
     const effect = { delay: '0ms' };
-    const rules = Array.from({ length: 500 }, (_, nth) => ({ name: `r${nth}`, skip: 9, effect }));
+    const rules = Array.from({ length: 200 }, (_, nth) => ({ name: `r${nth}`, skip: 9, effect }));
     const world = new Core();
     const names = ['a', 'b', 'c', 'd', 'e'].slice(0, sized(2, 5));
     for (const name of names) world.submit(balance({ scenario: sourceOf({ rules }, {}, name) }));
-    expect(world.state.uses.size).toBe(500 * names.length);
+    expect(world.state.uses.size).toBe(200 * names.length);
     expect(afterFile(world)).toEqual(save(world.state));
   });
 });

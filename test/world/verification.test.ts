@@ -1,8 +1,18 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../src/world/journal/exchange.ts';
-import { verify } from '../../src/world/journal/verification.ts';
+import { verify as verifyInSteps } from '../../src/world/journal/verification.ts';
+import type { VerifyResponse } from '../../src/contract/control-responses.ts';
 import type { Verification } from '../../src/contract/control.ts';
 import { testRows } from '../support/test-rows.ts';
+
+/** The response once all requests have been compared. */
+function verify(...given: Parameters<typeof verifyInSteps>): VerifyResponse {
+  const steps = verifyInSteps(...given);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 const ANSWERED: Exchange = {
   nth: 1,

@@ -7,8 +7,13 @@ import { InitiateRequest } from '../../contract/service.ts';
 import { reported } from '../../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
 import { systemClock } from '../../platform/system-clock.ts';
-import { rulesOf, ScenarioError, scenarioOf, scenarioText } from '../../scenario/scenario-file.ts';
-import { checkScenario } from '../../scenario/warnings/scenario-check.ts';
+import {
+  checkScenario,
+  rulesOf,
+  ScenarioError,
+  scenarioOf,
+  scenarioText,
+} from '../../scenario/scenario-file.ts';
 import { checkedShape, readText, type Problem } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-library.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';

@@ -39,9 +39,7 @@ export const CheckScenarioResponse = z
       .describe('The scenario as JSON, to send with PUT /_sandbox/scenario; null if it has problems'),
     problems: z.array(ScenarioProblem).describe('Why the scenario cannot be used, at most 50'),
     more: z.int().describe('How many more problems there are'),
-    warnings: z
-      .array(ScenarioProblem)
-      .describe('What can never have an effect; not checked if there are more than 200 rules and outcomes'),
+    warnings: z.array(ScenarioProblem).describe('What can never have an effect'),
   })
   .meta({ id: 'CheckedScenario' });
 export type CheckScenarioResponse = z.output<typeof CheckScenarioResponse>;

@@ -17,6 +17,7 @@ import {
 } from '../../world/journal/exchange.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
+import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldState } from '../../world/state.ts';
 import { keepingVerdict } from '../referee/evidence.ts';
 import { invalidRequest, inWords, operation } from '../route-schemas.ts';
@@ -47,6 +48,21 @@ const requestsOf = ({ requests: { list, evicted } }: Readonly<WorldState>) => ({
   list: list.slice(),
   evicted,
 });
+
+/** How long work goes on before others have a turn. */
+const TURN_MS = 10;
+
+/** Runs work whose steps are short, with turns for other requests in between. */
+async function inTurns<T>(steps: Generator<void, T>, wallClock: WallClock): Promise<T> {
+  let sinceMs = wallClock.nowMs();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (wallClock.nowMs() - sinceMs < TURN_MS) continue;
+    await wallClock.yieldToEventLoop();
+    sinceMs = wallClock.nowMs();
+  }
+}
 
 /** The journal: the requests to a world, its responses, and what decided them. */
 export const journalRoutes: ControlRoutes = async (app, options) => {
@@ -97,7 +113,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       const errors: FieldError[] = [];
       const { list, evicted } = await world.read(requestsOf);
       const report = (path: Path, message: string): void => void errors.push(inWords(path, message));
-      const answer = verify(list, evicted, body, report);
+      const answer = await inTurns(verify(list, evicted, body, report), options.wallClock);
       if (errors.length > 0) throw invalidRequest(errors);
       return answer;
     },

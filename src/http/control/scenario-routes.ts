@@ -22,7 +22,6 @@ import {
 import { nearestNames } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
-import { readTextInTurns } from '../../scenario/scenario-library.ts';
 import { scenarioText, type Problem } from '../../scenario/scenario-text.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
@@ -61,7 +60,6 @@ async function removeRule(world: World, name: string | null): Promise<{ rules: R
 
 /** How a world behaves: its scenario, and the overrides. */
 export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock }) => {
-  const yieldToEventLoop = (): Promise<void> => wallClock.yieldToEventLoop();
   const named = (name: string): Scenario => {
     const scenario = scenarios.get(name);
     if (scenario !== undefined) return scenario;
@@ -78,7 +76,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       const all: ScenariosResponse['scenarios'] = [];
       for (const { name, description } of scenarios.all()) {
         all.push({ name, description });
-        await yieldToEventLoop(); // a file that was not used before takes some milliseconds
+        await wallClock.yieldToEventLoop(); // a file that was not used before takes some milliseconds
       }
       return { in_force: scenarios.active.name, scenarios: all };
     },
@@ -104,9 +102,11 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       if (body === undefined || body === null) {
         throw invalidField('body', 'must be {"use":"NAME"} or a whole scenario'); // although an empty file is a scenario
       }
-      const scenario = compiled(() => scenarios.compile(body));
-      await yieldToEventLoop(); // the first scenario that is used also brings the magic beneficiaries, from their file
-      return choose(world, scenario, true);
+      return choose(
+        world,
+        compiled(() => scenarios.compile(body)),
+        true,
+      );
     },
   );
 
@@ -127,7 +127,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
       if (text.length > MAX_CHECKED_TEXT) {
         throw invalidField('document', `must be at most ${MAX_CHECKED_TEXT} characters as YAML`);
       }
-      const found = scenarios.check(await readTextInTurns(text, yieldToEventLoop));
+      const found = scenarios.check(text);
       const { problems, warnings } = found;
       return { text, ...found, problems: problems.map(problemOf), warnings: warnings.map(problemOf) };
     },
@@ -153,7 +153,6 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
     }),
     async ({ body, exchange: { world } }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
-      await yieldToEventLoop(); // a large rule is checked and compiled in two turns
       const document = body as CommandOf<'putRule'>['rule'];
       const named = (name: string): Rule => compiled(() => scenarios.rules([{ name, ...document }])[0]!);
       named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug

@@ -1,9 +1,8 @@
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyResponse } from '../../contract/control-responses.ts';
-import { Refusal } from '../../contract/errors.ts';
 import { committed, factsOf, seenStatus, sentResponse, type Exchange } from './exchange.ts';
 import { iso } from '../../contract/instant.ts';
-import { linearPattern, tooManyPatterns, writtenOutLength, type PatternOf } from '../../scenario/pattern.ts';
+import { tooManyPatterns } from '../../scenario/pattern.ts';
 import { reportIn, type Report } from '../../scenario/planned-timeline.ts';
 import { conditionsOf, type Condition as RuleCondition } from '../../scenario/rule-compiler.ts';
 import type { RequestFacts } from '../../scenario/rule.ts';
@@ -30,34 +29,6 @@ type Shown = VerifyResponse['closest'][number];
 
 const CLOSEST = 3;
 
-/** What one verification may spend on regular expressions, as the sum of pattern length times text length: some 50 ms. */
-const MAX_PATTERN_STEPS = 2_000_000;
-
-/** Runs each pattern once over each text, and refuses when that takes too many steps. */
-function countedPatterns(): PatternOf {
-  let steps = 0;
-  return (pattern) => {
-    const compiled = linearPattern(pattern);
-    if ('error' in compiled) return compiled;
-    const length = writtenOutLength(pattern);
-    const results = new Map<string, boolean>();
-    const test = (text: string): boolean => {
-      const known = results.get(text);
-      if (known !== undefined) return known;
-      steps += length * text.length;
-      if (steps > MAX_PATTERN_STEPS) {
-        const message =
-          'The regular expressions of this verification take too long over this journal: use prefix, suffix or a list instead';
-        throw new Refusal('INVALID_REQUEST', { message });
-      }
-      const result = compiled.test(text);
-      results.set(text, result);
-      return result;
-    };
-    return { test };
-  };
-}
-
 /** The outcome of a request, by the names of a match. */
 const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   status: seenStatus,
@@ -68,11 +39,11 @@ const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
   replayed: ({ replayed }) => replayed === true,
 };
 
-function conditionsOfMatch(match: RequestMatch, patternOf: PatternOf, report: Report): readonly Condition[] {
+function conditionsOfMatch(match: RequestMatch, report: Report): readonly Condition[] {
   const { status, outcome, rule, fault, committed: isCommitted, replayed, ...ofRules } = match;
   const became = { status, outcome, rule, fault, committed: isCommitted, replayed };
   return [
-    ...conditionsOf(ofRules, patternOf, report),
+    ...conditionsOf(ofRules, report),
     ...Object.entries(became)
       .filter(([, wanted]) => wanted !== undefined)
       .map(([field, wanted]): Condition => {
@@ -109,49 +80,67 @@ const shown = (witness: Witness, misses: readonly Condition[]): Shown => ({
   })),
 });
 
+/** A request, and the conditions that it does not meet. */
+interface Compared {
+  readonly witness: Witness;
+  readonly misses: readonly Condition[];
+}
+
+/** Compares each request with a match, one in each step: regular expressions may take some milliseconds. */
+function* compared(
+  witnesses: readonly Witness[],
+  conditions: readonly Condition[],
+): Generator<void, readonly Compared[]> {
+  const all: Compared[] = [];
+  for (const witness of witnesses) {
+    all.push({ witness, misses: conditions.filter(({ holds }) => !holds(witness)) });
+    yield;
+  }
+  return all;
+}
+
 /** The requests that miss the fewest conditions, the newest first. */
-const closest = (witnesses: readonly Witness[], conditions: readonly Condition[]): Shown[] =>
-  witnesses
-    .map((witness) => ({ witness, misses: conditions.filter(({ holds }) => !holds(witness)) }))
+const closest = (requests: readonly Compared[]): Shown[] =>
+  requests
     .filter(({ misses }) => misses.length > 0)
     .toReversed()
     .toSorted((a, b) => a.misses.length - b.misses.length)
     .slice(0, CLOSEST)
     .map(({ witness, misses }) => shown(witness, misses));
 
-/** Checks a journal against an expectation. @param report gets each condition that no request can meet: no response counts then */
-export function verify(
+/** Checks a journal against an expectation, in steps. @param report gets each condition that no request can meet: no response counts then */
+export function* verify(
   exchanges: readonly Exchange[],
   evicted: number,
   { match = {}, sequence, count = { at_least: 1 } }: Verification,
   report: Report,
-): VerifyResponse {
+): Generator<void, VerifyResponse> {
   const excess = tooManyPatterns([match, ...(sequence ?? [])]);
   if (excess !== null) {
     report([sequence === undefined ? 'match' : 'sequence'], excess);
     return { passed: false, count: 0, message: '', closest: [], evicted };
   }
-  const patternOf = countedPatterns();
   const conditionsAt = (one: RequestMatch, ...path: readonly PropertyKey[]): readonly Condition[] =>
-    conditionsOfMatch(one, patternOf, reportIn(report, ...path));
+    conditionsOfMatch(one, reportIn(report, ...path));
   const witnesses = exchanges.map((exchange): Witness => ({ ...factsOf(exchange), exchange }));
-  if (sequence === undefined) return inNumber(witnesses, conditionsAt(match, 'match'), count, evicted);
+  if (sequence === undefined) return yield* inNumber(witnesses, conditionsAt(match, 'match'), count, evicted);
   const steps = sequence.map((step, index) => conditionsAt(step, 'sequence', index));
-  return inSequence(witnesses, steps, evicted);
+  return yield* inSequence(witnesses, steps, evicted);
 }
 
 /** The second line of a failure when no request came to the world at all. */
 const nothingCame = (witnesses: readonly Witness[], evicted: number): readonly string[] =>
   witnesses.length === 0 && evicted === 0 ? [NOTHING_CAME] : [];
 
-function inSequence(
+function* inSequence(
   witnesses: readonly Witness[],
   steps: readonly (readonly Condition[])[],
   evicted: number,
-): VerifyResponse {
+): Generator<void, VerifyResponse> {
   const seen: Witness[] = [];
   let last = -1;
   for (const [index, witness] of witnesses.entries()) {
+    yield;
     if (steps[seen.length]?.every(({ holds }) => holds(witness)) !== true) continue;
     seen.push(witness);
     last = index;
@@ -160,8 +149,9 @@ function inSequence(
   const result = sequenceMessage(count, steps.length, evicted);
   const missing = steps[count];
   if (missing === undefined) return { passed: true, count, message: result, closest: [], evicted };
-  const nearest = closest(witnesses.slice(last + 1), missing);
-  const early = witnesses.slice(0, last + 1).findLast((one) => missing.every(({ holds }) => holds(one)));
+  const requests = yield* compared(witnesses, missing);
+  const nearest = closest(requests.slice(last + 1));
+  const early = requests.slice(0, last + 1).findLast(({ misses }) => misses.length === 0)?.witness;
   const lines = [
     result,
     ...seen.map(({ exchange }, index) => `sequence[${index}] is ${inALine(exchange)}`),
@@ -173,13 +163,14 @@ function inSequence(
   return { passed: false, count, message, closest: nearest, evicted };
 }
 
-function inNumber(
+function* inNumber(
   witnesses: readonly Witness[],
   conditions: readonly Condition[],
   expected: NonNullable<Verification['count']>,
   evicted: number,
-): VerifyResponse {
-  const matches = witnesses.filter((witness) => conditions.every(({ holds }) => holds(witness)));
+): Generator<void, VerifyResponse> {
+  const requests = yield* compared(witnesses, conditions);
+  const matches = requests.filter(({ misses }) => misses.length === 0);
   const count = matches.length;
   const { exactly = count, at_least = 0, at_most = Infinity } = expected;
   const isTooFew = count < exactly || count < at_least;
@@ -192,7 +183,7 @@ function inNumber(
     ...(isTooFew ? nothingCame(witnesses, evicted) : []),
   ];
   const latest = matches.slice(-CLOSEST).toReversed();
-  const nearest = isTooFew ? closest(witnesses, conditions) : latest.map((one) => shown(one, []));
+  const nearest = isTooFew ? closest(requests) : latest.map(({ witness }) => shown(witness, []));
   const title = isTooFew ? 'The closest that do not match:' : 'The latest that match:';
   const message = withRequests(lines, title, nearest);
   return { passed: false, count, message, closest: nearest, evicted };

@@ -1,20 +1,12 @@
-import { durationText } from '../../contract/duration.ts';
-import { iso } from '../../contract/instant.ts';
-import type { Match } from '../../contract/match.ts';
-import type {
-  Effect,
-  OutcomeDocument,
-  RuleDocument,
-  ScenarioDocument,
-  Step,
-} from '../../contract/scenario-document.ts';
-import { HIDDEN_KEY, MAX_AMOUNT_INR, SECRET_HEADERS } from '../../contract/service.ts';
-import { outcomeName } from '../outcome.ts';
-import { reportIn, type Report } from '../planned-timeline.ts';
-import { linearPattern } from '../pattern.ts';
-import { ruleName, textTest } from '../rule-compiler.ts';
-import { replacesBody, showsResponse } from '../rule.ts';
-import { isWithin, takesAllOf } from './implication.ts';
+import { durationText } from '../contract/duration.ts';
+import type { Match } from '../contract/match.ts';
+import type { Effect, OutcomeDocument, RuleDocument, Step } from '../contract/scenario-document.ts';
+import { HIDDEN_KEY, SECRET_HEADERS } from '../contract/service.ts';
+import { outcomeName } from './outcome.ts';
+import { reportIn, type Report } from './planned-timeline.ts';
+import { ruleName, textTest } from './rule-compiler.ts';
+import { replacesBody, showsResponse } from './rule.ts';
+import type { ShapedScenario } from './scenario-shape.ts';
 
 /** The part of a rule or an outcome that decides which requests it leaves to those after it. */
 interface Choice extends Pick<RuleDocument, 'match' | 'during'> {
@@ -39,52 +31,31 @@ const outcomeChoice = (outcome: OutcomeDocument, index: number): Choice => ({
   takesAll: true,
 });
 
-/** Warns of rules or outcomes that are never reached, since an earlier one takes everything that they match. */
-function warnOfShadows(choices: readonly Choice[], what: string, warn: Report): void {
-  const before: { readonly earlier: Choice; readonly takesAllOf: (match: Match) => boolean }[] = [];
+/** Warns of rules or outcomes that are never reached, since an earlier one with the same match, or with none, takes all of them. */
+function warnOfHidden(choices: readonly Choice[], what: string, warn: Report): void {
+  const taking = new Map<string, string>(); // the name of the first one, by its match and window as text
+  const textOf = ({ match = {}, during = {} }: Partial<Choice>): string => JSON.stringify([match, during]);
   for (const [index, choice] of choices.entries()) {
-    const { match = {}, during } = choice;
-    const taking = before.find((one) => one.takesAllOf(match) && isWithin(during, one.earlier.during));
-    if (taking !== undefined)
-      warn([index], `never applies: ${taking.earlier.name} comes first and takes all of its ${what}s`);
-    else if (choice.takesAll) before.push({ earlier: choice, takesAllOf: takesAllOf(match) });
+    const earlier = taking.get(textOf(choice)) ?? taking.get(textOf({}));
+    if (earlier !== undefined)
+      warn([index], `never applies: ${earlier} comes first and takes all of its ${what}s`);
+    else if (choice.takesAll) taking.set(textOf(choice), choice.name);
   }
 }
 
-type NumberMatch = NonNullable<Match['amount']>;
-
-/** Whether a whole number of parts, at least one of them, matches a condition. @param parts of one @param most of one */
-function takesWhole(match: NumberMatch, parts = 1, most = Infinity): boolean {
-  const inParts = (value: number): number => Number((value * parts).toFixed(4)); // a product of floats is not exact
-  if (typeof match === 'number' || Array.isArray(match)) {
-    return [match].flat().some((value) => value > 0 && value <= most && Number.isInteger(inParts(value)));
+/** Warns of each number of a condition that no request has. @param parts the smallest part of one: paise of a rupee */
+function warnOfNumber(wanted: Match['amount'], parts: number, what: string, report: Report): void {
+  const numbers = typeof wanted === 'number' || Array.isArray(wanted) ? [wanted].flat() : [];
+  for (const one of numbers) {
+    const isWhole = Number.isInteger(Number((one * parts).toFixed(4))); // a product of floats is not exact
+    if (one <= 0 || !isWhole) report([], `can never match ${one}: ${what}`);
   }
-  const { gt = 0, gte = 0, lt = Infinity, lte = Infinity } = match;
-  const low = Math.max(1, Math.floor(inParts(gt)) + 1, Math.ceil(inParts(gte)));
-  return low <= Math.min(inParts(most), Math.ceil(inParts(lt)) - 1, Math.floor(inParts(lte)));
-}
-
-/** Warns of a condition that no number meets, and of each number in a list that none can be. */
-function warnOfNumber(
-  wanted: NumberMatch | undefined,
-  what: string,
-  report: Report,
-  ...range: number[]
-): void {
-  if (wanted === undefined) return;
-  const never = (one: NumberMatch): boolean => !takesWhole(one, ...range);
-  if (!Array.isArray(wanted)) {
-    if (never(wanted)) report([], `can never match: ${what}`);
-    return;
-  }
-  for (const one of wanted.filter(never)) report([], `can never match ${one}: ${what}`);
 }
 
 function warnOfNumbers({ amount, attempt, payout }: Match, warn: Report): void {
   for (const [field, wanted] of Object.entries({ attempt, payout }))
-    warnOfNumber(wanted, 'it is a whole number, counted from 1', reportIn(warn, field));
-  const what = `an amount is more than 0 INR, at most ${MAX_AMOUNT_INR}, in whole paise`;
-  warnOfNumber(amount, what, reportIn(warn, 'amount'), 100, MAX_AMOUNT_INR);
+    warnOfNumber(wanted, 1, 'it is a whole number, counted from 1', reportIn(warn, field));
+  warnOfNumber(amount, 100, 'an amount is more than 0 INR, in whole paise', reportIn(warn, 'amount'));
 }
 
 /** Why an effect makes no payout; null when it makes one. */
@@ -116,25 +87,8 @@ const isDate = (text: string): boolean => {
   return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(`${text}T`);
 };
 
-/** `-01-01` to `-12-31`, with that of a leap year. */
-const DAYS = Array.from({ length: 366 }, (_, day) => iso(Date.UTC(2024, 0, 1 + day)).slice(4, 10));
-const YEAR = /^\d{0,4}$/;
-const beginsDate = (text: string): boolean =>
-  text.length < 10
-    ? YEAR.test(text.slice(0, 4)) && DAYS.some((day) => day.startsWith(text.slice(4)))
-    : isDate(text);
-const endsDate = (text: string): boolean =>
-  YEAR.test(text.slice(0, -6)) && DAYS.some((day) => day.endsWith(text.slice(-6)));
-
-function warnOfDates({ date = {} }: Match, warn: Report): void {
-  if (typeof date === 'object' && !Array.isArray(date)) {
-    const { prefix = '', suffix = '' } = date;
-    const never = (end: string): void => warn(['date'], `can never match: no date such as 2026-01-26 ${end}`);
-    if (!beginsDate(prefix)) never(`begins with ${JSON.stringify(prefix)}`);
-    if (!endsDate(suffix)) never(`ends with ${JSON.stringify(suffix)}`);
-    return;
-  }
-  for (const text of [date].flat())
+function warnOfDates({ date = [] }: Match, warn: Report): void {
+  for (const text of typeof date === 'string' || Array.isArray(date) ? [date].flat() : [])
     if (!isDate(text))
       warn(
         ['date'],
@@ -145,7 +99,7 @@ function warnOfDates({ date = {} }: Match, warn: Report): void {
 /** Warns of conditions on headers that hold a key, which rules do not see. */
 function warnOfHeaders({ header = {} }: Match, warn: Report): void {
   for (const [name, wanted] of Object.entries(header)) {
-    const isSeen = textTest(wanted, linearPattern, () => undefined);
+    const isSeen = textTest(wanted, () => undefined);
     if (SECRET_HEADERS.has(name.toLowerCase()) && !isSeen(HIDDEN_KEY))
       warn(['header', name], `can never match: it holds a key, and rules see ${HIDDEN_KEY} instead`);
   }
@@ -179,10 +133,9 @@ function warnOfSteps({ timeline, weighted = [], utr }: OutcomeDocument, warn: Re
 }
 
 /** Warns of the rules and outcomes of a correct scenario that are certainly never used, or never have their effect. */
-export function warnOfScenario(
-  { settlement, outcomes = [], rules = [] }: ScenarioDocument,
-  warn: Report,
-): void {
+export function warnOfScenario({ settlement, ...lists }: ShapedScenario, warn: Report): void {
+  const outcomes = lists.outcomes.filter((outcome) => outcome !== null);
+  const rules = lists.rules.filter((rule) => rule !== null);
   const warnOfMatch = (match: Match = {}, report: Report): void => {
     warnOfNumbers(match, reportIn(report, 'match'));
     warnOfDates(match, reportIn(report, 'match'));
@@ -196,7 +149,7 @@ export function warnOfScenario(
     warnOfMatch(outcome.match, reportIn(warn, 'outcomes', index));
     warnOfSteps(outcome, reportIn(warn, 'outcomes', index));
   }
-  warnOfShadows(outcomes.map(outcomeChoice), 'payout', reportIn(warn, 'outcomes'));
+  warnOfHidden(outcomes.map(outcomeChoice), 'payout', reportIn(warn, 'outcomes'));
   for (const [index, rule] of rules.entries()) {
     const report = reportIn(warn, 'rules', index);
     warnOfMatch(rule.match, report);
@@ -204,5 +157,5 @@ export function warnOfScenario(
     warnOfEffect(rule.effect, reportIn(report, 'effect'));
     warnOfTimeline(rule.effect.timeline ?? [], reportIn(report, 'effect', 'timeline'));
   }
-  warnOfShadows(rules.map(ruleChoice), 'request', reportIn(warn, 'rules'));
+  warnOfHidden(rules.map(ruleChoice), 'request', reportIn(warn, 'rules'));
 }
