@@ -7,6 +7,7 @@ const REMOVED: Readonly<Record<string, string>> = {
     'judge the client while it runs: payout-sandbox referee -- COMMAND, or verdict on the world that it used',
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
+  '--junit-checks': '--verbose has each check, also in a JUnit report',
 };
 
 /** The refusal of the first of these names that earlier editions had, or undefined if none of them had any. */

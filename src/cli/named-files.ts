@@ -58,7 +58,7 @@ export function writeText(
 }
 
 /** Writes a file, or complains: for a command that goes on without it. @returns whether it was written */
-export function written(...file: Parameters<typeof writeText>): boolean {
+export function tryWrite(...file: Parameters<typeof writeText>): boolean {
   try {
     return writeText(...file);
   } catch (error) {

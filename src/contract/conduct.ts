@@ -190,7 +190,7 @@ export const ConductReports = z
   .meta({ id: 'ConductReports', description: 'How the clients of several worlds behaved' });
 export type ConductReports = z.infer<typeof ConductReports>;
 
-const ReportFormat = z.enum(['json', 'text', 'junit', 'markdown', 'github']);
+const ReportFormat = z.enum(['json', 'text', 'junit', 'markdown']);
 export type ReportFormat = z.infer<typeof ReportFormat>;
 
 export const RefereeQuery = z.strictObject({

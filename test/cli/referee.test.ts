@@ -27,7 +27,7 @@ const judged = (flags: readonly string[], environment = {}) =>
 async function reportsOn(flags: readonly string[], command: readonly string[]) {
   const folder = folderWith({ markdown: '# Tests\n' });
   const formats = ['junit', 'markdown', 'json', 'text'] as const;
-  const reports = [...formats.map((format) => `${format}=${join(folder, format)}`), 'github'];
+  const reports = formats.map((format) => `${format}=${join(folder, format)}`);
   const words = [...flags, ...reports.flatMap((report) => ['--report', report]), ...PAYING_TARGET, '--'];
   const summary = { GITHUB_STEP_SUMMARY: join(folder, 'markdown') };
   const ended = await runInProcess(['referee', ...words, ...command], summary);
@@ -41,7 +41,7 @@ test.skipIf(!hasCurl)(
     const { code, stdout, stderr, junit, markdown, json, text } = await reportsOn(LOST, PAYING_COMMAND);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toContain(text);
-    expect(text).toMatch(/^world [0-9a-f]{8} {3}1 error/);
+    expect(text).toMatch(/^world [0-9a-f]{8}\n/);
     expect(text).toContain(
       `  error    paid-twice   order-7-again is a second payment of order-7: ₹250.00 too much
            #1 POST initiate order-7         500, committed
@@ -50,7 +50,6 @@ test.skipIf(!hasCurl)(
            fix: read the status of order-7, or send order-7 again; store the reference before the first send
 `,
     );
-    expect(stdout).toContain('::error title=payout referee (paid-twice)::');
     expect(junit).toContain('<testsuites ');
     expect(markdown).toMatch(/^# Tests\n## Payout referee: failed/); // it is added to a summary
     expect(JSON.parse(json)).toMatchObject({ passed: false, worlds: [{ passed: false }] });
@@ -103,7 +102,7 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     '0 when what it found is off',
     [...LOST, ...OFF],
     0,
-    'off  paid-twice, paid-more-often: another job does that',
+    'checks had nothing to test · 2 checks off\n',
     '',
   ],
   [
@@ -153,7 +152,6 @@ testRows([...ENDS, ...(hasCurl ? ENDS_WITH_CURL : [])])(
     const ended = await reportsOn(flags, command);
     expect(ended.code).toBe(code);
     for (const output of [ended.stderr, ended.text, ended.markdown]) expect(output).toContain(reason);
-    expect(ended.stdout).toContain(`::error title=payout referee::${reason}`);
     expect(ended.markdown).toContain(`## Payout referee: ${title}\n\n`);
     expect(ended.junit).toContain('<testsuite name="command" tests="1" failures="1"');
     expect(ended.junit).toContain(`message="${reason}`);
@@ -266,6 +264,7 @@ test.skipIf(!hasCurl)(
       'payout-sandbox.config.yaml': settings,
     });
     const flags = [
+      '--verbose',
       '--scenario',
       'server-error-after-commit',
       '--expect',
@@ -276,8 +275,8 @@ test.skipIf(!hasCurl)(
     const { code, stdout } = await runIn(folder, ['referee', ...flags, ...PAYING_TARGET, ...COMMAND]);
     expect(code).toBe(1);
     expect(stdout).toContain('000123456789: paid ₹250.00 twice, expected once');
-    expect(stdout).toContain('off  never-asked: a nightly job asks');
-    expect(stdout).toContain('off  no-timeout: short tests');
+    expect(stdout).toMatch(/^ {2}off +never-asked: a nightly job asks$/m);
+    expect(stdout).toMatch(/^ {2}off +no-timeout: short tests$/m);
   },
 );
 
@@ -334,7 +333,7 @@ testRows<[readonly string[], string]>([
   ],
   [['--report', 'json=src'], '--report: src cannot be written (it is a folder)'],
   [['--report', 'junit'], '--report junit needs a file: --report junit=FILE'],
-  [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, github, not pdf'],
+  [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, not pdf'],
   [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
   [['--url', 'http://127.0.0.1:9', '--key', 'k'], 'no sandbox responds at http://127.0.0.1:9'],
   [

@@ -11,6 +11,7 @@ testRows<[args: string[], says: string]>([
     ['examine', 'traffic.json'],
     'examine was removed: judge the client while it runs: payout-sandbox referee --',
   ],
+  [['referee', '--junit-checks', '--', 'true'], '--junit-checks was removed: --verbose has each check'],
 ])('what is gone is refused with what to do instead', async (args, says) => {
   expect(await runInProcess(args)).toMatchObject({
     code: 2,

@@ -6,8 +6,7 @@ import {
   type WorldReport,
 } from '../../src/contract/conduct.ts';
 import { judge } from '../../src/referee/judge.ts';
-import { githubAnnotations } from '../../src/referee/reports/annotations.ts';
-import { junitChecksXml, junitXml } from '../../src/referee/reports/junit.ts';
+import { junitXml } from '../../src/referee/reports/junit.ts';
 import { markdownText } from '../../src/referee/reports/markdown.ts';
 import { reportsOf } from '../../src/referee/reports/summary.ts';
 import { inColour, visible } from '../../src/actions/words.ts';
@@ -43,15 +42,25 @@ const calm = (name: string): WorldReport => judge(name, evidenceOf([]));
 test('the report for people shows each finding with its requests and what to do instead', () => {
   const off = { intent: 'beneficiary_account', off: { 'never-asked': 'a nightly job asks' } } as const;
   expect(terminalText(reportsOf([worldOf('retries-after-timeout', off)]))).toBe(
-    `world retries-after-timeout   1 error   3 passed   ${NOT_EXERCISED} not exercised   1 off
+    `world retries-after-timeout
   error    paid-twice   order-7-try1 is a second payment of order-7: ₹100.00 too much
            #1 POST initiate order-7        hang, committed; client left after 300 ms
            #2 POST initiate order-7-try1   200 PENDING, committed
            what the client knew about order-7: outcome unknown (#1)
            fix: read the status of order-7, or send order-7 again; store the reference before the first send
-  off  never-asked: a nightly job asks
+  1 error · 3 checks passed · ${NOT_EXERCISED} checks had nothing to test · 1 check off
 `,
   );
+});
+
+test('the verbose report for people has each check, with its reason', () => {
+  const off = { off: { 'never-asked': 'a nightly job asks' } } as const;
+  const reports = reportsOf([unclear('a'), judge('b', evidenceOf([{ state: 'SUCCESS' }]), off)]);
+  const text = terminalText(reports, undefined, true);
+  expect(text).toContain('  inconclusive     paid-twice: the intent matches nothing in 1 reference');
+  expect(text).toContain('  nothing to test  poll-storm\n');
+  expect(text).toContain('  passed           amount-not-paise\n');
+  expect(text).toContain('  off              never-asked: a nightly job asks\n');
 });
 
 test('the report for people has colours only on a terminal', () => {
@@ -82,14 +91,14 @@ test('of many worlds with findings, the most severe come first, and each check i
       : worldOf('the gravest one', { intent: 'beneficiary_account' }),
   );
   const text = terminalText(reportsOf(worlds));
-  expect(text).toMatch(/^world the gravest one {3}1 error/);
+  expect(text).toMatch(/^world the gravest one\n {2}error/);
   expect(text).toContain('  paid-twice    error in 1 world\n  never-asked   warning in 59 worlds\n');
-  expect(text).toMatch(/\n {2}not exercised in any world: .*poll-storm/);
+  expect(text).toMatch(/\n {2}in every world, \d+ checks had nothing to test\n$/);
   const markdown = markdownText(reportsOf(worlds));
   expect(markdown).toContain(
     '| ❌ paid-twice | error in 1 world |\n| ⚠️ never-asked | warning in 59 worlds |\n',
   );
-  expect(markdown).toMatch(/\nNot exercised in any world: .*poll-storm.*\.\n/);
+  expect(markdown).toMatch(/\nIn every world, \d+ checks had nothing to test\.\n/);
   expect(markdown.indexOf('### the gravest one')).toBeLessThan(markdown.indexOf('### guessed-0'));
 });
 
@@ -102,10 +111,6 @@ test('a check that found something in several worlds is counted by severity, the
     const reports = reportsOf(worlds);
     expect(terminalText(reports)).toContain('  paid-twice   error in 1 world, warning in 3\n');
     expect(markdownText(reports)).toContain('| ❌ paid-twice | error in 1 world, warning in 3 |\n');
-    const annotations = githubAnnotations(reports);
-    expect(annotations).toMatch(
-      /^::error .*::world a: .*%0A4 findings in all: error in 1 world, warning in 3\n/,
-    );
   }
 });
 
@@ -127,9 +132,6 @@ test('what is inconclusive in several worlds is said once for each check and rea
   const markdown = markdownText(reports);
   expect(markdown).toContain(`\n${counts}.\n`);
   expect(markdown).toContain(`\n- inconclusive **paid-twice in 2 worlds**: ${matches}`);
-  const notice = githubAnnotations(reports).trimEnd().split('\n').at(-1);
-  expect(notice).toContain(`::notice title=payout referee (inconclusive)::${counts}%0A`);
-  expect(notice).toContain(`%0Apaid-twice in 2 worlds: ${matches}`);
   expect(
     junitXml(reports).match(new RegExp(`<system-out>inconclusive paid-twice: ${matches}`, 'g')),
   ).toHaveLength(2);
@@ -165,11 +167,10 @@ function shownNames(worlds: readonly WorldReport[]) {
   const reports = reportsOf(worlds);
   const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
   return {
-    text: all(terminalText(reports), /^world (.*?) {3}/gm),
+    text: all(terminalText(reports), /^world (.*)$/gm),
     markdown: all(markdownText(reports), /^### (.*)$/gm).map((name) => name!.replaceAll('\\', '')),
     junit: all(junitXml(reports), /<testcase [^>]* name="([^"]*)"/g),
-    checks: all(junitChecksXml(reports), /<testsuite name="([^"]*)"/g),
-    github: all(githubAnnotations(reports), /::world (.*?): /g),
+    checks: all(junitXml(reports, 'error', true), /<testsuite name="([^"]*)"/g),
   };
 }
 
@@ -177,8 +178,7 @@ test('reports show the ids of worlds that share a name, and a number where two s
   const named = (id: string, name: string): WorldReport => ({ ...worldOf(id), name });
   const same = [named('1a2b', 'lost'), named('3c4d', 'lost'), named('5e6f', 'other')];
   const names = ['lost (1a2b)', 'lost (3c4d)', 'other'];
-  const github = [names[0]];
-  expect(shownNames(same)).toEqual({ text: names, markdown: names, junit: names, checks: names, github });
+  expect(shownNames(same)).toEqual({ text: names, markdown: names, junit: names, checks: names });
   const twice = [named('1a2b', '1a2b'), named('1a2b', '1a2b'), ...same.slice(0, 1), ...same.slice(0, 1)];
   expect(shownNames(twice).junit).toEqual(['1a2b #1', '1a2b #2', 'lost (1a2b) #1', 'lost (1a2b) #2']);
 });
@@ -204,8 +204,8 @@ test('in JUnit a world is a case, with its time and its checks, and the worst fi
   expect(text).toContain('<skipped message="not exercised: no check applied to these requests" />');
 });
 
-test('in JUnit with a case for each check, a world is a suite, a check is a case, and one that was not exercised is skipped', () => {
-  const xml = junitChecksXml(reportsOf([worldOf('a <b> & "c"')]));
+test('in a verbose JUnit report, a world is a suite, a check is a case, and one that was not exercised is skipped', () => {
+  const xml = junitXml(reportsOf([worldOf('a <b> & "c"')]), 'error', true);
   const counts = `tests="${CHECK_IDS.length}" failures="1" errors="0" skipped="${NOT_EXERCISED}"`;
   expect(xml.split('\n').slice(0, 2)).toEqual([
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -261,26 +261,12 @@ test('the Markdown report stays below the size of a step summary', () => {
   expect(text).toMatch(/\d+ worlds more with findings\.\n$/);
 });
 
-test('GitHub gets one annotation for each check, the most severe first', () => {
-  const text = githubAnnotations(reportsOf([worldOf('a'), worldOf('b\n100%')]));
-  const [first, ...others] = text.trimEnd().split('\n');
-  // a comma would end the title: GitHub reads properties between commas
-  expect(first).toMatch(
-    /^::error title=payout referee \(paid-twice\)::world a: order-7-try1 is a second payment of order-7: ₹100.00 too much%0A#1 POST/,
-  );
-  expect(first).toMatch(/2 findings in all: error in 2 worlds$/);
-  expect(others).toEqual([]); // never-asked is part of it
-  expect(githubAnnotations(reportsOf([calm('c')]))).toBe('');
-});
-
 test('every report notes that each of several worlds was compared with the whole table, so that a payout of two keys is not found', () => {
   const compared = (name: string) => worldOf(name, expecting(1));
   expect(reportsOf([compared('a'), calm('b'), notJudged('c')]).notes).toEqual([]); // one of them only
   const reports = reportsOf([compared('a'), compared('b')]);
-  for (const write of [terminalText, markdownText, junitXml, junitChecksXml, githubAnnotations])
-    expect(write(reports)).toContain(
-      'each of 2 worlds was compared with the whole table of expected payouts',
-    );
+  for (const text of [terminalText(reports), markdownText(reports), junitXml(reports)])
+    expect(text).toContain('each of 2 worlds was compared with the whole table of expected payouts');
 });
 
 test('several worlds pass together only when each of them does', () => {

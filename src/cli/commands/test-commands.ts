@@ -101,8 +101,8 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--url <url>', 'a running sandbox, instead of one of its own')
     .option('--key <key>', 'the key for {key} [default sk_test_referee]');
   take(referee, 'intent', 'expect', 'settings', 'off', 'patience', 'failOn', 'json')
-    .addOption(list('--report <format=file>', 'junit, markdown, json, text or github, to a file'))
-    .option('--junit-checks', 'in a JUnit report, a case for each check instead of one for each world')
+    .addOption(list('--report <format=file>', 'junit, markdown, json or text, to a file'))
+    .option('--verbose', 'report each check, also those that found nothing; in JUnit, a case for each')
     .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'));
   runs(referee, async () => (await import('../referee/judge-command.ts')).judgeCommand);
   const hunt = builder
@@ -119,7 +119,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--time <time>', 'how long to search [default 5m]')
     .option('--write <folder>', 'where to write each finding as a scenario')
     .option('--known <file>', 'findings that are accepted: the JSON report of an earlier hunt')
-    .addOption(list('--report <format=file>', 'junit, markdown, json or github, to a file'));
+    .addOption(list('--report <format=file>', 'junit, markdown or json, to a file'));
   take(hunt, 'workers', 'patience', 'intent', 'expect', 'settings', 'exitCodes', 'json');
   runs(hunt, async () => (await import('../hunt/hunt-command.ts')).huntCommand);
   const matrix = builder

@@ -2,7 +2,7 @@ import { huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
 import type { Settings } from '../../settings.ts';
 import {
   conductSettings,
-  reportOf,
+  reportFile,
   tableName,
   writeReports,
   type ConductFlags,
@@ -68,7 +68,7 @@ export async function huntCommand(
   const sandboxSettings = huntingSettings(settingFlags, environment);
   const settings = huntSettingsOf(flags, sandboxSettings);
   const known = flags.known === undefined ? [] : usedFile('--known', flags.known, knownFindings);
-  const reports = flags.report.map((text) => reportOf(text, HUNT_WRITERS, isJson));
+  const reports = flags.report.map((text) => reportFile(text, HUNT_WRITERS));
   if (folder !== undefined) makeFolder('--write', folder);
   const isTerminal = process.stderr.isTTY;
   const clearProgress = (): void => void (isTerminal && process.stderr.write(CLEAR_LINE));

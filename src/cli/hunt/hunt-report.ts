@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../contract/usage-error.ts';
-import { annotation } from '../../referee/reports/annotations.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced, literal } from '../../referee/reports/markdown.ts';
 import { totalText } from '../../referee/payments.ts';
@@ -9,7 +8,7 @@ import { failureName } from '../../trials/hunt/failures.ts';
 import { GOALS, type Goal } from '../../trials/hunt/goals.ts';
 import type { HuntResult, KnownFinding, Progress } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
-import { written } from '../named-files.ts';
+import { tryWrite } from '../named-files.ts';
 import { CLEAR_LINE, quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes, and the findings of an earlier hunt that are accepted. */
@@ -50,8 +49,8 @@ const filesOf = ({ goal }: HuntFinding, folder: string) => ({
 
 export function writeFinding(finding: HuntFinding, folder: string): void {
   const { scenario, table } = filesOf(finding, folder);
-  written('--write', scenario, finding.yaml);
-  written('--write', table, `${JSON.stringify(finding.expected, null, 2)}\n`);
+  tryWrite('--write', scenario, finding.yaml);
+  tryWrite('--write', table, `${JSON.stringify(finding.expected, null, 2)}\n`);
 }
 
 /** @param rest the flags and the command with which `referee` repeats the run */
@@ -170,8 +169,6 @@ export const HUNT_WRITERS: Readonly<Record<string, (result: HuntResult) => strin
     return junitDocument(NAME, [{ name: NAME, ms: result.elapsedMs, cases }]);
   },
   json: (result) => `${JSON.stringify(huntReport(result), null, 2)}\n`,
-  github: ({ findings }) =>
-    findings.map(({ goal, story }) => annotation('error', `${NAME} (${goal})`, story.trimEnd())).join(''),
 };
 
 const Known = z.object({

@@ -13,7 +13,7 @@ import {
 import { SettingsError } from '../../settings.ts';
 import {
   conductSettings,
-  reportOf,
+  reportFile,
   tableName,
   writeReports,
   type ConductFlags,
@@ -135,7 +135,7 @@ export async function matrixCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const client = clientOf('matrix', command, flags, environment);
-  const reports = flags.report.map((text) => reportOf(text, MATRIX_WRITERS));
+  const reports = flags.report.map((text) => reportFile(text, MATRIX_WRITERS));
   const { expect, ...others } = conductSettings(flags);
   const workers = workersOf(flags.workers);
   const limitMs = limitOf(flags.limit);

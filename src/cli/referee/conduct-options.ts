@@ -11,15 +11,20 @@ import {
 import { suggestion } from '../../contract/suggestion.ts';
 import { expectedTable } from '../../referee/expected-table.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
-import { githubAnnotations } from '../../referee/reports/annotations.ts';
-import { junitChecksXml, junitXml } from '../../referee/reports/junit.ts';
+import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
-import { hasFailed, type FailOn, type Failure, type RunReports } from '../../referee/reports/summary.ts';
+import {
+  hasFailed,
+  plain,
+  type FailOn,
+  type Failure,
+  type RunReports,
+} from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';
-import { checkWritable, textOfFile, usedFile, written } from '../named-files.ts';
+import { checkWritable, textOfFile, usedFile, tryWrite } from '../named-files.ts';
 
 /** The flags of `referee` about its verdict. */
 export interface ConductFlags {
@@ -31,20 +36,21 @@ export interface ConductFlags {
   readonly report: readonly string[];
   readonly failOn: FailOn;
   readonly require: readonly string[];
-  /** In JUnit, a case for each check. */
-  readonly junitChecks?: true;
+  /** Whether text and JUnit have each check. */
+  readonly verbose?: true;
   readonly json?: true;
 }
 
 type Writer = (reports: RunReports, failOn: FailOn) => string;
 
-const WRITERS: Readonly<Record<string, Writer>> = {
-  junit: junitXml,
+/** @param isVerbose whether text and JUnit have each check */
+const writers = (isVerbose: boolean): Readonly<Record<string, Writer>> => ({
+  junit: (reports, failOn) => junitXml(reports, failOn, isVerbose),
   markdown: markdownText,
   json: (reports) => `${JSON.stringify(reports, null, 2)}\n`,
-  text: (reports) => [...(reports.failure?.reasons ?? []), terminalText(reports)].join('\n'),
-  github: githubAnnotations,
-};
+  text: (reports) =>
+    [...(reports.failure?.reasons ?? []), terminalText(reports, plain, isVerbose)].join('\n'),
+});
 
 /** The table of expected payouts, by the name that the user knows. */
 export const tableName = ({ expect, settings }: Pick<ConductFlags, 'expect' | 'settings'>): string =>
@@ -65,30 +71,23 @@ function offOf(text: string): readonly [CheckId, string] {
   return [checkOf('--off', text.slice(0, at)), text.slice(at + 1)];
 }
 
-/** A report to write to a file, or to standard output for null. */
+/** A report to write to a file. */
 export interface ReportFile<W> {
   readonly write: W;
-  readonly file: string | null;
+  readonly file: string;
 }
 
-/** `junit=referee.xml`, or `github`, which is written to standard output unless that has JSON. */
-export function reportOf<W>(
-  text: string,
-  writers: Readonly<Record<string, W>>,
-  isJson = false,
-): ReportFile<W> {
+/** `junit=referee.xml` */
+export function reportFile<W>(text: string, writers: Readonly<Record<string, W>>): ReportFile<W> {
   const [format = '', ...rest] = text.split('=');
   const file = rest.join('=');
   const write = Object.hasOwn(writers, format) ? writers[format] : undefined;
   if (write === undefined) {
     throw new SettingsError(`--report must be one of ${Object.keys(writers).join(', ')}, not ${format}`);
   }
-  if (file !== '') {
-    checkWritable('--report', file);
-    return { write, file };
-  }
-  if (format === 'github' && !isJson) return { write, file: null };
-  throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
+  if (file === '') throw new SettingsError(`--report ${format} needs a file: --report ${format}=FILE`);
+  checkWritable('--report', file);
+  return { write, file };
 }
 
 /** A report that cannot be written does not keep others from it. @returns whether all were written */
@@ -98,10 +97,9 @@ export function writeReports<W>(
   environment: NodeJS.ProcessEnv,
 ): boolean {
   const isWritten = reports.map(({ write, file }) => {
-    if (file === null) return process.stdout.write(textOf(write)) || true;
     // the summary of a job has other writers too
     const how = file === environment['GITHUB_STEP_SUMMARY'] ? 'a' : 'w';
-    return written('--report', file, textOf(write), how);
+    return tryWrite('--report', file, textOf(write), how);
   });
   return !isWritten.includes(false);
 }
@@ -152,15 +150,14 @@ export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
 }
 
 export function conductOptions(flags: ConductFlags) {
-  const { failOn, junitChecks, json = false } = flags;
+  const { failOn, verbose: isVerbose = false, json: isJson = false } = flags;
   return {
     settings: conductSettings(flags),
     failOn,
     required: flags.require.flatMap((names) => names.split(',')).map((name) => checkOf('--require', name)),
-    reports: flags.report.map((text) =>
-      reportOf(text, junitChecks ? { ...WRITERS, junit: junitChecksXml } : WRITERS, json),
-    ),
-    isJson: json,
+    reports: flags.report.map((text) => reportFile(text, writers(isVerbose))),
+    isVerbose,
+    isJson,
   };
 }
 
@@ -171,7 +168,7 @@ export function conductOptions(flags: ConductFlags) {
  */
 export function publish(
   found: ConductReports,
-  { failOn, required, reports: files, isJson }: ReturnType<typeof conductOptions>,
+  { failOn, required, reports: files, isVerbose, isJson }: ReturnType<typeof conductOptions>,
   environment: NodeJS.ProcessEnv,
   ended: Failure | null,
 ): number {
@@ -185,7 +182,7 @@ export function publish(
     ...(reasons.length > 0 && { failure: { title, reasons } }),
   };
   if (isJson) sayJson(reports);
-  else say(terminalText(reports, paintFor(environment)).trimEnd());
+  else say(terminalText(reports, paintFor(environment), isVerbose).trimEnd());
   const areWritten = writeReports(files, (write) => write(reports, failOn), environment);
   complain(...reasons);
   if (hasFindings || untested.length > 0) return EXIT_FAILED;

@@ -8,7 +8,6 @@ import {
 } from '../../contract/conduct.ts';
 import type { World } from '../../log/world.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
-import { githubAnnotations } from '../../referee/reports/annotations.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
@@ -24,7 +23,6 @@ const TEXTS: Readonly<
   text: ['text/plain', (reports) => terminalText(reports)],
   junit: ['application/xml', (reports) => junitXml(reports)],
   markdown: ['text/markdown', markdownText],
-  github: ['text/plain', githubAnnotations],
 };
 
 function sendAs<Report extends WorldReport | ConductReports>(
@@ -39,7 +37,7 @@ function sendAs<Report extends WorldReport | ConductReports>(
   return reply.type(`${type}; charset=utf-8`).send(text) as never;
 }
 
-const DESCRIPTION = 'As JSON, or as text for people, JUnit XML, Markdown or annotations of GitHub.';
+const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
 export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) => {

@@ -149,21 +149,21 @@ function otherSuites({ failure, notes }: RunReports): readonly JunitSuite[] {
   return [{ name: 'command', cases: [{ classname: NAME, name: 'command', failure: failed }] }, ...said];
 }
 
-/** The report as JUnit XML: a world is a case, with its checks as properties. */
-export const junitXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
-  junitDocument(NAME, [
-    ...otherSuites(reports),
-    { name: NAME, cases: withDistinctNames(reports.worlds).map((world) => worldCase(world, failOn)) },
-  ]);
+/** A world as a suite, with a case for each check: one that was not exercised is skipped. */
+const worldSuite = ({ name, duration_ms: ms, counts, checks }: WorldReport, failOn: FailOn): JunitSuite => ({
+  name,
+  ms,
+  properties: Object.entries(counts),
+  cases: checks.map((check) => checkCase(name, check, failOn)),
+});
 
-/** The report as JUnit XML with more detail: a world is a suite, a check is a case, and one that was not exercised is skipped. */
-export const junitChecksXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
-  junitDocument(NAME, [
+/** The report as JUnit XML. @param isVerbose a world is a suite of its checks; otherwise it is a case, with its checks as properties */
+export function junitXml(reports: RunReports, failOn: FailOn = 'error', isVerbose = false): string {
+  const worlds = withDistinctNames(reports.worlds);
+  return junitDocument(NAME, [
     ...otherSuites(reports),
-    ...withDistinctNames(reports.worlds).map(({ name, duration_ms: ms, counts, checks }) => ({
-      name,
-      ms,
-      properties: Object.entries(counts),
-      cases: checks.map((check) => checkCase(name, check, failOn)),
-    })),
+    ...(isVerbose
+      ? worlds.map((world) => worldSuite(world, failOn))
+      : [{ name: NAME, cases: worlds.map((world) => worldCase(world, failOn)) }]),
   ]);
+}

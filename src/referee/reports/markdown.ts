@@ -1,11 +1,12 @@
 import type { CheckReport, Finding, WorldReport } from '../../contract/conduct.ts';
 import {
   counted,
-  countTexts,
+  countText,
   detailLines,
   foundChecks,
   foundWorlds,
   isNotJudged,
+  nothingToTest,
   shortened,
   silentChecks,
   tallyOf,
@@ -51,7 +52,7 @@ function worldText(world: WorldReport): string {
   return [
     `### ${literal(world.name)}`,
     '',
-    countTexts(world).join(' · '),
+    countText(world),
     '',
     ...foundChecks(world).map(checkText),
     ...silentLines([world]),
@@ -59,7 +60,7 @@ function worldText(world: WorldReport): string {
   ].join('\n');
 }
 
-/** How many worlds have each finding, why checks reached no verdict, and the checks that nothing tested. */
+/** How many worlds have each finding, why checks reached no verdict, and how many had nothing to test. */
 function tallyText(worlds: readonly WorldReport[]): readonly string[] {
   const { found, untested } = tallyOf(worlds);
   const rows = found.map(({ id, severity, text }) => `| ${ICONS[severity]} ${id} | ${text} |`);
@@ -67,7 +68,7 @@ function tallyText(worlds: readonly WorldReport[]): readonly string[] {
   return [
     ...(rows.length === 0 ? [] : ['', '| found | worlds |', '| --- | --- |', ...rows]),
     ...(silent.length === 0 ? [] : ['', ...silent]),
-    ...(untested.length === 0 ? [] : ['', `Not exercised in any world: ${untested.join(', ')}.`]),
+    ...(untested === 0 ? [] : ['', `In every world, ${nothingToTest(untested)}.`]),
   ];
 }
 

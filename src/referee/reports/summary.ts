@@ -138,7 +138,7 @@ export function worldsText(worlds: readonly WorldReport[]): string {
   return [counted(worlds.length, 'world'), ...said].join(', ');
 }
 
-/** What was found in how many worlds, the most severe first, and the checks that no request of any world tested. */
+/** What was found in how many worlds, the most severe first, and how many checks no request of any world tested. */
 export function tallyOf(worlds: readonly WorldReport[]) {
   const groups = new Map<CheckId, CheckReport[]>();
   const untested = new Set<CheckId>(CHECK_IDS);
@@ -153,10 +153,10 @@ export function tallyOf(worlds: readonly WorldReport[]) {
   const found = [...groups]
     .map(([id, checks]) => totalOf(id, checks))
     .toSorted((a, b) => bySeverity(a, b) || b.worlds - a.worlds);
-  return { found, untested: [...untested] };
+  return { found, untested: untested.size };
 }
 
-/** The reports of one check on several worlds: the worst severity, `error in 1 world, warning in 3`, and how many findings. */
+/** The reports of one check on several worlds: the worst severity, and `error in 1 world, warning in 3`. */
 function totalOf(id: CheckId, checks: readonly CheckReport[]) {
   const counts = Severity.options
     .map((severity) => ({ severity, count: checks.filter((check) => check.severity === severity).length }))
@@ -164,8 +164,7 @@ function totalOf(id: CheckId, checks: readonly CheckReport[]) {
   const text = counts
     .map(({ severity, count }, place) => `${severity} in ${place === 0 ? counted(count, 'world') : count}`)
     .join(', ');
-  const findings = checks.reduce((sum, check) => sum + check.findings.length + check.more, 0);
-  return { id, worlds: checks.length, severity: counts[0]!.severity, text, findings };
+  return { id, worlds: checks.length, severity: counts[0]!.severity, text };
 }
 
 /** Of each check, this many reasons are shown, the most frequent ones. */
@@ -214,11 +213,24 @@ function frequent(
   return [...sorted.slice(0, MOST_REASONS), [counted(others.length, 'other reason'), sum]];
 }
 
-/** `1 error`, `2 warnings`, `11 passed`, `6 not exercised`, without what is 0. */
-export const countTexts = ({ counts }: WorldReport): readonly string[] =>
+const COUNTED: Readonly<Record<keyof WorldReport['counts'], (count: number) => string>> = {
+  error: (count) => counted(count, 'error'),
+  warning: (count) => counted(count, 'warning'),
+  notice: (count) => counted(count, 'notice'),
+  passed: (count) => `${counted(count, 'check')} passed`,
+  not_exercised: nothingToTest,
+  inconclusive: (count) => `${counted(count, 'check')} inconclusive`,
+  off: (count) => `${counted(count, 'check')} off`,
+};
+
+/** `17 checks had nothing to test` */
+export function nothingToTest(count: number): string {
+  return `${counted(count, 'check')} had nothing to test`;
+}
+
+/** `1 error · 2 checks passed · 17 checks had nothing to test`, without what is 0. */
+export const countText = ({ counts }: WorldReport): string =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([what, count]) => {
-      const isSeverity = Severity.safeParse(what).success;
-      return isSeverity ? counted(count, what) : `${count} ${what.replace('_', ' ')}`;
-    });
+    .map(([what, count]) => COUNTED[what as keyof typeof counts](count))
+    .join(' · ');

@@ -1,11 +1,12 @@
-import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
+import type { CheckReport, ConductReports, Finding, Verdict, WorldReport } from '../../contract/conduct.ts';
 import {
   COLOURS,
   counted,
-  countTexts,
+  countText,
   detailLines,
   foundChecks,
   foundWorlds,
+  nothingToTest,
   plain,
   shortened,
   silentChecks,
@@ -46,36 +47,56 @@ function checkLines(check: CheckReport, paint: Paint): readonly string[] {
   ];
 }
 
-const silentLines = (worlds: readonly WorldReport[]): readonly string[] =>
-  silentChecks(worlds).map(({ verdict, what, reason }) => `  ${verdict}  ${what}: ${reason}`);
+const VERDICTS: Readonly<Record<Verdict, string>> = {
+  found: 'found',
+  passed: 'passed',
+  not_exercised: 'nothing to test',
+  inconclusive: 'inconclusive',
+  off: 'off',
+};
+const VERDICT_WIDTH = Math.max(...Object.values(VERDICTS).map(({ length }) => length));
 
-function worldLines(world: WorldReport, paint: Paint): readonly string[] {
+/** Each check without findings, with its reason where it has one. */
+const checkList = ({ checks }: WorldReport): readonly string[] =>
+  checks
+    .filter(({ findings }) => findings.length === 0)
+    .map(({ id, verdict, reason }) => {
+      const why = reason === null ? '' : `: ${reason}`;
+      return `  ${VERDICTS[verdict].padEnd(VERDICT_WIDTH)}  ${id}${why}`;
+    });
+
+/** Why checks are inconclusive. */
+const openLines = (worlds: readonly WorldReport[]): readonly string[] =>
+  silentChecks(worlds)
+    .filter(({ verdict }) => verdict === 'inconclusive')
+    .map(({ what, reason }) => `  inconclusive  ${what}: ${reason}`);
+
+function worldLines(world: WorldReport, paint: Paint, isVerbose: boolean): readonly string[] {
   return [
-    [`world ${paint(world.name, 'bold')}`, ...countTexts(world)].join('   '),
+    `world ${paint(world.name, 'bold')}`,
     ...foundChecks(world).flatMap((check) => checkLines(check, paint)),
-    ...silentLines([world]),
+    ...(isVerbose ? checkList(world) : openLines([world])),
+    `  ${countText(world)}`,
   ];
 }
 
-/** How many worlds have each finding, why checks reached no verdict, and the checks that nothing tested. */
+/** How many worlds have each finding, why checks are inconclusive, and how many had nothing to test. */
 function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly string[] {
   const { found, untested } = tallyOf(worlds);
   const width = Math.max(...found.map(({ id }) => id.length));
   return [
     ...found.map(({ id, severity, text }) => `  ${paint(id.padEnd(width), COLOURS[severity])}   ${text}`),
-    ...silentLines(worlds),
-    ...(worlds.length === 0 || untested.length === 0
-      ? []
-      : [`  not exercised in any world: ${untested.join(', ')}`]),
+    ...openLines(worlds),
+    ...(worlds.length === 0 || untested === 0 ? [] : [`  in every world, ${nothingToTest(untested)}`]),
   ];
 }
 
-/** The report as lines for people. */
-export function terminalText(reports: ConductReports, paint = plain): string {
+/** The report as lines for people. @param isVerbose whether it has each check of every world */
+export function terminalText(reports: ConductReports, paint = plain, isVerbose = false): string {
   const worlds = withDistinctNames(reports.worlds);
   const found = foundWorlds(worlds);
-  const detailed = worlds.length === 1 ? worlds : found.slice(0, MOST_WORLDS);
-  const lines = detailed.flatMap((world) => worldLines(world, paint));
+  const detailed = isVerbose || worlds.length === 1 ? worlds : found.slice(0, MOST_WORLDS);
+  const lines = detailed.flatMap((world) => worldLines(world, paint, isVerbose));
   if (worlds.length !== 1) {
     const left = found.length - detailed.length;
     if (left > 0) lines.push(`and ${counted(left, 'world')} more with findings`);
