@@ -13,21 +13,17 @@ export const CHECK_IDS = [
   'reference-reused',
   'paid-more-often',
   'resent-after-success',
-  'resent-after-failure',
   'never-asked',
   'not-found-believed',
   'pending-left',
   'reversal-unseen',
   'retry-after-ignored',
-  'no-backoff',
   'resent-by-transport',
   'endless-retry',
   'refusal-repeated',
-  'unfunded-retry',
   'poll-storm',
   'no-timeout',
   'amount-not-paise',
-  'balance-race',
   'expectation-missed',
 ] as const;
 export const CheckId = z.enum(CHECK_IDS);
@@ -86,12 +82,6 @@ const Limits = z
     patience: durationLike('10s', { examples: ['10s'] })
       .default(10_000)
       .describe('no-timeout: the longest that a client may wait for a response'),
-    polling: z
-      .enum(['counts', 'npci'])
-      .default('counts')
-      .describe(
-        'poll-storm: npci also wants the first read 90 s after initiate or later, and at most 3 in 2 h of world time',
-      ),
   })
   .describe('Thresholds of single checks');
 

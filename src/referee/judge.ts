@@ -12,17 +12,12 @@ import { caseOf, groupedBy, type Case, type Evidence } from './case.ts';
 import { because, findingOf, type Check } from './check.ts';
 import { settingsText } from './intents.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
-import {
-  referenceReused,
-  resentAfterFailure,
-  resentAfterSuccess,
-  sameReferenceAtOnce,
-} from './checks/one-reference.ts';
+import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
 import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
 import { paidMoreOften } from './checks/paid-more-often.ts';
 import { paidTwice, samePayoutAtOnce } from './checks/paying-again.ts';
-import { amountNotPaise, balanceRace, refusalRepeated, unfundedRetry } from './checks/refused-requests.ts';
-import { endlessRetry, noBackoff, resentByTransport, retryAfterIgnored } from './checks/retries.ts';
+import { amountNotPaise, refusalRepeated } from './checks/refused-requests.ts';
+import { endlessRetry, resentByTransport, retryAfterIgnored } from './checks/retries.ts';
 import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
@@ -34,21 +29,17 @@ const CHECKS: Readonly<Record<CheckId, Check>> = {
   'reference-reused': referenceReused,
   'paid-more-often': paidMoreOften,
   'resent-after-success': resentAfterSuccess,
-  'resent-after-failure': resentAfterFailure,
   'never-asked': neverAsked,
   'not-found-believed': notFoundBelieved,
   'pending-left': pendingLeft,
   'reversal-unseen': reversalUnseen,
   'retry-after-ignored': retryAfterIgnored,
-  'no-backoff': noBackoff,
   'resent-by-transport': resentByTransport,
   'endless-retry': endlessRetry,
   'refusal-repeated': refusalRepeated,
-  'unfunded-retry': unfundedRetry,
   'poll-storm': pollStorm,
   'no-timeout': noTimeout,
   'amount-not-paise': amountNotPaise,
-  'balance-race': balanceRace,
   'expectation-missed': expectationMissed,
 };
 

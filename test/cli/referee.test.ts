@@ -98,13 +98,7 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     'paid-twice',
     '',
   ],
-  [
-    '0 when what it found is off',
-    [...LOST, ...OFF],
-    0,
-    'checks had nothing to test · 2 checks off\n',
-    '',
-  ],
+  ['0 when what it found is off', [...LOST, ...OFF], 0, 'checks had nothing to test · 2 checks off\n', ''],
   [
     '1 when a required check is inconclusive',
     [...TYPO, '--require', 'paid-twice'],
@@ -114,10 +108,10 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
   ],
   [
     '1 when a required check is off',
-    ['--require', 'no-backoff', '--off', 'no-backoff=the queue adds the pauses'],
+    ['--require', 'poll-storm', '--off', 'poll-storm=the queue asks'],
     1,
     '',
-    'no-backoff is required, and is off: the queue adds the pauses',
+    'poll-storm is required, and is off: the queue asks',
   ],
 ])('referee ends with %s', async (_what, flags, code, shown, complaint) => {
   const stderr = complaint === '' ? '' : `payout-sandbox: ${complaint}\n`;
@@ -283,12 +277,12 @@ test.skipIf(!hasCurl)(
 test('everything that is wrong in the settings of a project is reported, with its line', async () => {
   const folderPath = temporaryFolder();
   const file = join(folderPath, 'settings.json');
-  const settings = { off: { 'paid-twise': 'x', 'no-backoff': '' }, limits: { sends: 0 } };
+  const settings = { off: { 'paid-twise': 'x', 'poll-storm': '' }, limits: { sends: 0 } };
   writeFileSync(file, JSON.stringify({ conduct: settings }, null, 1));
   const { code, stderr } = await runInProcess(['referee', '--settings', file, '--', 'true']);
   expect([code, ...stderr.trimEnd().split('\n')]).toEqual([
     2,
-    `payout-sandbox: ${file}:5:18 conduct.off.no-backoff must give a reason`,
+    `payout-sandbox: ${file}:5:18 conduct.off.poll-storm must give a reason`,
     `payout-sandbox: ${file}:4:4 conduct.off.paid-twise is not known here (did you mean paid-twice?)`,
     `payout-sandbox: ${file}:8:13 conduct.limits.sends must be at least 1`,
   ]);

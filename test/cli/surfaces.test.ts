@@ -127,7 +127,7 @@ test.skipIf(!hasCurl)('no command that runs a client prints what controls a term
   writeFileSync(scenario, JSON.stringify({ [HOSTILE]: 1 }));
   const client = ['--env', 'URL={url}', '--env', 'KEY={key}', '--', 'sh', '-c', HOSTILE_CLIENT, HOSTILE];
   client.push(hostileBody(1), hostileBody(2));
-  const off = ['--off', `no-backoff=${HOSTILE}`];
+  const off = ['--off', `no-timeout=${HOSTILE}`];
   const commands = [
     ['referee', ...off, ...client],
     ['referee', '--json', ...client],

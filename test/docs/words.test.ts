@@ -35,6 +35,7 @@ const GONE: readonly (readonly [words: RegExp, better: string])[] = [
  */
 const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
   [/\bpayout-sandbox probe\b|\bprobe\.md\b|\bprobe-command\b|trials\/probe\b|'probe'/, 'docs/fidelity.md'],
+  [/\bno-backoff\b|\bunfunded-retry\b|\bbalance-race\b|\bresent-after-failure\b|'npci'/, 'another check'],
   [/junit-?checks|githubAnnotations|--report github\b/i, '--verbose, or --report markdown'],
   [/`examine\b|\bsandbox examine\b|\btoHar\b|\bHAR\b|\bHttpArchive\b|\bsaved traffic\b/, 'referee'],
 ];

@@ -3,7 +3,6 @@ import type { CheckId, Finding, RefereeSettingsInput, WorldReport } from '../../
 import type { Evidence } from '../../src/referee/case.ts';
 import { mergedReport } from '../../src/referee/judge.ts';
 import { testRows } from '../support/test-rows.ts';
-import { Random } from '../support/world/random.ts';
 import {
   checkOf,
   evidenceOf,
@@ -229,8 +228,7 @@ const tries = (count: number, pauseMs: number, line: Line): Line[] =>
 
 test.each<[CheckId, string, Line[]]>([
   ['retry-after-ignored', 'found warning', tries(2, 1000, { http: 429, headers: { 'retry-after': '30' } })],
-  ['unfunded-retry', 'found warning', tries(2, 1000, { http: 402 })],
-  ['no-backoff', 'found notice', tries(4, 1000, { http: 503 })],
+  ['refusal-repeated', 'found warning', tries(2, 1000, { http: 402 })],
   ['endless-retry', 'found warning', tries(11, 1000, { http: 400 })],
 ])('%s counts the tries of one declared payout together', (check, verdict, lines) => {
   expect(saidOf(check, evidenceOf(lines), ORDERS)).toMatch(
@@ -270,51 +268,6 @@ test('the same bytes right after a broken connection were sent by the library, o
   expect(saidOf('resent-by-transport', again({ atMs: 110 }))).toBe('passed');
   expect(saidOf('resent-by-transport', again({ atMs: 14, body: { amount: 5 } }))).toBe('passed');
   expect(saidOf('resent-by-transport', again({ atMs: 14, reference: 'order-2' }))).toBe('passed');
-});
-
-/** Sends with these pauses between them. */
-function sendsAfter(pausesMs: readonly number[]): Line[] {
-  let atMs = 0;
-  return [0, ...pausesMs].map((pauseMs) => ({
-    http: 500,
-    tookMs: 0,
-    atMs: (atMs += Math.round(pauseMs * 10) / 10),
-  }));
-}
-
-test('jitter and a busy machine are not a missing backoff', () => {
-  const random = new Random('pauses', 'jitter');
-  const draw = (): number => random.below(1000) / 1000;
-  const doubled = [100, 200, 400, 800];
-  const shapes: Readonly<Record<string, () => readonly number[]>> = {
-    full: () => doubled.map((ms) => draw() * ms),
-    equal: () => doubled.map((ms) => ms / 2 + (draw() * ms) / 2),
-    decorrelated: () => doubled.map(() => 100 + draw() * 700),
-    'doubled on a busy machine': () => [10, 20, 40].map((ms) => ms + draw() * 60),
-  };
-  for (const [shape, pauses] of Object.entries(shapes)) {
-    const accused = Array.from({ length: 200 }, () =>
-      saidOf('no-backoff', evidenceOf(sendsAfter(pauses()))),
-    ).filter((said) => said.startsWith('found')).length;
-    expect([shape, accused]).toEqual([shape, 0]);
-  }
-});
-
-test('equal pauses are a missing backoff, and the finding shows them', () => {
-  const constant = evidenceOf(sendsAfter([1000, 1004, 1001.5]));
-  expect(saidOf('no-backoff', constant)).toBe(
-    'found notice: order-1 was sent 4 times, with pauses of 1.0 s, 1.0 s and 1.0 s that do not grow',
-  );
-  expect(saidOf('no-backoff', evidenceOf(sendsAfter([0.4, 0.2, 0.9])))).toMatch(/^found notice/);
-  // three short ones may be so by chance, as a busy machine adds that much
-  expect(saidOf('no-backoff', evidenceOf(sendsAfter([40, 42, 41])))).toBe('inconclusive');
-  // one longer pause among many equal ones is the machine's
-  expect(saidOf('no-backoff', evidenceOf(sendsAfter([300, 300, 340, 301, 300])))).toMatch(/^found notice/);
-  expect(saidOf('no-backoff', evidenceOf(sendsAfter([100, 200, 400])))).toBe('passed');
-  expect(checkOf('no-backoff', evidenceOf(sendsAfter([100, 30, 90])))).toMatchObject({
-    verdict: 'inconclusive',
-    reason: 'the pauses of order-1 neither grow nor are equal: 100 ms, 30 ms and 90 ms',
-  });
 });
 
 const asksFor = (seconds: number, atMs: number, tookMs = 10): Line => ({

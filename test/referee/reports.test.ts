@@ -128,7 +128,7 @@ test('what is inconclusive in several worlds is said once for each check and rea
   const text = terminalText(reports);
   expect(text).toContain(`\n${counts}\n`);
   expect(text).toContain(`\n  inconclusive  paid-twice in 2 worlds: ${matches}`);
-  expect(text).toContain(`, balance-race, expectation-missed in 1 world: ${DROPPED}\n`);
+  expect(text).toContain(`, amount-not-paise, expectation-missed in 1 world: ${DROPPED}\n`);
   const markdown = markdownText(reports);
   expect(markdown).toContain(`\n${counts}.\n`);
   expect(markdown).toContain(`\n- inconclusive **paid-twice in 2 worlds**: ${matches}`);

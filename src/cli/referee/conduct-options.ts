@@ -62,7 +62,7 @@ function checkOf(flag: string, name: string): CheckId {
   throw new SettingsError(`${flag}: there is no check ${name}${suggestion(name, CHECK_IDS)}`);
 }
 
-/** `no-backoff=the queue adds the pauses` */
+/** `never-asked=a nightly job asks` */
 function offOf(text: string): readonly [CheckId, string] {
   const at = text.indexOf('=');
   if (at < 1 || at === text.length - 1) {

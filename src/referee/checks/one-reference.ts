@@ -67,47 +67,25 @@ export const referenceReused: Check = {
     }),
 };
 
-/** A check of a reference that is sent again unchanged although its client saw the payout in a final state. */
-const resentAfter = (
-  final: 'SUCCESS' | 'FAILED',
-  severity: Check['severity'],
-  fix: string,
-  isMistake: (again: Call) => boolean,
-): Check => ({
-  severity,
+export const resentAfterSuccess: Check = {
+  severity: 'warning',
   evaluate: ({ sends, byReference }) =>
     evaluateEach(byReference, ([reference, calls]) => {
-      const saw = calls.find(({ seen }) => seen.kind === 'state' && seen.state === final);
+      const saw = calls.find(({ seen }) => seen.kind === 'state' && seen.state === 'SUCCESS');
       if (saw === undefined) return undefined;
       const ofReference = sends.get(reference) ?? [];
       const again = ofReference.find(
         (call, index) =>
           call.place > saw.place &&
-          knownBefore(calls, call).of === final &&
-          isMistake(call) &&
+          knownBefore(calls, call).of === 'SUCCESS' &&
           (index === 0 || changedFields(ofReference[index - 1]!, call).length === 0),
       );
       if (again === undefined) return null;
       return {
-        message: `${reference} was sent again after its ${final} was seen`,
-        fix,
+        message: `${reference} was sent again after its SUCCESS was seen`,
+        fix: 'store the outcome of each payout with its reference, and check it before every send',
         calls: [saw, again],
         knew: [reference, knownBefore(calls, again)],
       };
     }),
-});
-
-export const resentAfterSuccess = resentAfter(
-  'SUCCESS',
-  'warning',
-  'store the outcome of each payout with its reference, and check it before every send',
-  () => true,
-);
-
-/** Where a service makes another payout of a reference that has FAILED, sending it again is right. */
-export const resentAfterFailure = resentAfter(
-  'FAILED',
-  'notice',
-  'send a payout that has FAILED under a new reference: the old one gets the FAILED payout again, with HTTP 200',
-  ({ committed }) => committed !== true,
-);
+};

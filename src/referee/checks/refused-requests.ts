@@ -4,7 +4,6 @@ import { groupedBy, isMoneyIn, type Case } from '../case.ts';
 import { evaluateEach, GUESSED, type Check, type Mistake } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { knownBefore } from '../knowledge.ts';
-import { rupees } from '../payments.ts';
 import { pauseBetween, payoutName } from './retries.ts';
 
 /** Checks of requests that the service refuses. */
@@ -67,16 +66,6 @@ function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>)
   return findings;
 }
 
-export const refusalRepeated: Check = {
-  severity: 'warning',
-  evaluate(facts) {
-    const refused = new Set(facts.initiates.filter((call) => isRefusedForGood(facts, call)));
-    const findings = [...sentAsAnother(facts, refused), ...sentUnchanged(facts, refused)];
-    const inOrder = findings.toSorted((a, b) => a.calls[1]!.place - b.calls[1]!.place);
-    return { isExercised: refused.size > 0, findings: inOrder };
-  },
-};
-
 const WITHIN_MS = 60_000;
 
 /**
@@ -93,54 +82,47 @@ function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
   });
 }
 
-export const unfundedRetry: Check = {
+/** A payout that the balance did not cover, sent again although nothing says that it does now. */
+function sentUnfunded(facts: Case): readonly Mistake[] {
+  const coversIt = (before: Call, after: Call): boolean =>
+    facts.calls.some(
+      ({ seen, place }) =>
+        seen.kind === 'balance' &&
+        seen.paise >= (after.amountPaise ?? 0) &&
+        place > before.place &&
+        place < after.place,
+    );
+  return [...facts.tries.values()].flatMap((calls): Mistake | [] => {
+    const pair = calls.flatMap((refused, index) => {
+      const again = calls[index + 1];
+      if (refused.status !== 402 || again === undefined || overlaps(refused, again)) return [];
+      const isExcused =
+        pauseBetween(refused, again) >= WITHIN_MS ||
+        coversIt(refused, again) ||
+        wasFunded(facts, refused, again);
+      return isExcused ? [] : [[refused, again] as const];
+    })[0];
+    if (pair === undefined) return [];
+    return {
+      message: `${payoutName(pair)} was sent again after a 402, with no money added and no balance seen that covers it`,
+      fix: 'after a 402 read the balance, and send again only when it covers the payout',
+      calls: pair,
+    };
+  });
+}
+
+export const refusalRepeated: Check = {
   severity: 'warning',
   evaluate(facts) {
-    const coversIt = (before: Call, after: Call): boolean =>
-      facts.calls.some(
-        ({ seen, place }) =>
-          seen.kind === 'balance' &&
-          seen.paise >= (after.amountPaise ?? 0) &&
-          place > before.place &&
-          place < after.place,
-      );
-    return evaluateEach(facts.tries.values(), (calls) => {
-      const pair = calls.flatMap((refused, index) => {
-        const again = calls[index + 1];
-        if (refused.status !== 402 || again === undefined || overlaps(refused, again)) return [];
-        const isExcused =
-          pauseBetween(refused, again) >= WITHIN_MS ||
-          coversIt(refused, again) ||
-          wasFunded(facts, refused, again);
-        return isExcused ? [] : [[refused, again] as const];
-      })[0];
-      if (pair === undefined) return calls.some(({ status }) => status === 402) ? null : undefined;
-      return {
-        message: `${payoutName(pair)} was sent again after a 402, with no money added and no balance seen that covers it`,
-        fix: 'after a 402 read the balance, and send again only when it covers the payout',
-        calls: pair,
-      };
-    });
-  },
-};
-
-export const balanceRace: Check = {
-  severity: 'notice',
-  evaluate({ calls, initiates }) {
-    const reads = calls.filter(({ seen }) => seen.kind === 'balance');
-    return evaluateEach(initiates, (call) => {
-      const [first] = reads;
-      if (call.status !== 402 || first === undefined || first.place > call.place) return undefined;
-      const read = reads.findLast((earlier) => earlier.place < call.place && !overlaps(earlier, call));
-      if (read?.seen.kind !== 'balance' || call.amountPaise === null || read.seen.paise < call.amountPaise)
-        return null;
-      return {
-        message: `${call.reference} was refused with 402, although the client had seen ${rupees(read.seen.paise)}`,
-        fix: 'treat a balance as a hint: send the payout, and be ready for a 402',
-        calls: [read, call],
-        amountPaise: call.amountPaise,
-      };
-    });
+    const refused = new Set(facts.initiates.filter((call) => isRefusedForGood(facts, call)));
+    const findings = [
+      ...sentAsAnother(facts, refused),
+      ...sentUnchanged(facts, refused),
+      ...sentUnfunded(facts),
+    ];
+    const inOrder = findings.toSorted((a, b) => a.calls[1]!.place - b.calls[1]!.place);
+    const isExercised = refused.size > 0 || facts.initiates.some(({ status }) => status === 402);
+    return { isExercised, findings: inOrder };
   },
 };
 

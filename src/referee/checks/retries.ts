@@ -1,7 +1,7 @@
 import { timeText } from '../../contract/duration.ts';
 import { overlaps, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { evaluateEach, listed, type Check } from '../check.ts';
+import { evaluateEach, type Check } from '../check.ts';
 
 /** Checks of how often and how fast a payout is sent again. */
 
@@ -57,70 +57,6 @@ export const retryAfterIgnored: Check = {
       }
       return result;
     }),
-};
-
-const FEWEST_PAUSES = 3;
-const GROWTH = 1.5;
-/** How much pauses may differ and still count as equal. */
-const EQUAL = 0.03;
-/** From so many pauses on, the longest third does not count: a busy machine makes pauses longer. */
-const MANY_PAUSES = 5;
-const EQUAL_MS = 1.5;
-const SHORT_MS = 100;
-/** A client that sends again without a pause takes this long at most. */
-const NO_PAUSE_MS = 5;
-
-/** The sends by the client's own choice, because the send before had no outcome. Pauses that Retry-After asked for are not its choice. */
-const repeatsIn = (sends: readonly Call[]) =>
-  sends.slice(1).flatMap((call, index) => {
-    const before = sends[index]!;
-    if (before.seen.kind === 'state' || before.retryAfter !== null || overlaps(before, call)) return [];
-    const tookMs = before.endedMs - before.beganMs;
-    return {
-      before,
-      call,
-      pauseMs: Math.max(call.beganMs - before.endedMs, call.atMs - before.atMs - tookMs),
-    };
-  });
-
-/** Judges the shape, not the length, since tests shrink delays. Pauses may stop growing at a maximum. */
-function isGrowing(pausesMs: readonly number[]): boolean {
-  const half = Math.floor(pausesMs.length / 2);
-  return Math.max(...pausesMs.slice(-half)) > GROWTH * Math.min(...pausesMs.slice(0, half)) + ROUNDING_MS;
-}
-
-/** Pauses with jitter are not equal. Three short ones may be so by chance, since a busy machine adds as much as they last. */
-function areEqual(pausesMs: readonly number[]): boolean {
-  const { length } = pausesMs;
-  const sorted = pausesMs.toSorted((a, b) => a - b);
-  const shortest = sorted.slice(0, length < MANY_PAUSES ? length : Math.ceil((length * 2) / 3));
-  const [leastMs, mostMs] = [shortest[0]!, shortest.at(-1)!];
-  if (length === FEWEST_PAUSES && leastMs < SHORT_MS && mostMs > NO_PAUSE_MS) return false;
-  return mostMs - leastMs <= EQUAL * leastMs + EQUAL_MS;
-}
-
-export const noBackoff: Check = {
-  severity: 'notice',
-  evaluate({ tries }) {
-    let unproven: string | null = null;
-    const evaluation = evaluateEach(tries.values(), (sends) => {
-      const repeats = repeatsIn(sends);
-      if (repeats.length < FEWEST_PAUSES) return undefined;
-      const pausesMs = repeats.map(({ pauseMs }) => pauseMs);
-      const pauses = listed(pausesMs.map(timeText));
-      if (!areEqual(pausesMs)) {
-        if (!isGrowing(pausesMs))
-          unproven ??= `the pauses of ${payoutName(sends)} neither grow nor are equal: ${pauses}`;
-        return null;
-      }
-      return {
-        message: `${payoutName(sends)} was sent ${repeats.length + 1} times, with pauses of ${pauses} that do not grow`,
-        fix: 'double the pause after each send, and add some randomness',
-        calls: [repeats[0]!.before, ...repeats.slice(0, FEWEST_PAUSES).map(({ call }) => call)],
-      };
-    });
-    return { ...evaluation, unproven };
-  },
 };
 
 export const endlessRetry: Check = {

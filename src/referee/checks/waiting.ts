@@ -26,48 +26,18 @@ function stormIn(reads: readonly Call[], limit: number): readonly Call[] | undef
   return row.length > limit ? row : undefined;
 }
 
-const FIRST_READ_MS = 90_000;
-const WINDOW_MS = 2 * 3_600_000;
-const READS_IN_WINDOW = 3;
-
-/** What the NPCI's advice forbids: a read within 90 s of initiate, or a fourth within two hours. */
-function againstAdvice(
-  sent: Call | undefined,
-  reads: readonly Call[],
-): readonly [string, ...Call[]] | undefined {
-  // a client may look for an earlier run of its own before it sends
-  const first = reads.find(({ place }) => sent !== undefined && place > sent.place);
-  if (sent !== undefined && first !== undefined && first.atMs - sent.atMs < FIRST_READ_MS) {
-    return ['was first asked for less than 90 s after it was sent', sent, first];
-  }
-  const fourth = reads.findIndex(
-    (read, index) => index >= READS_IN_WINDOW && read.atMs - reads[index - READS_IN_WINDOW]!.atMs < WINDOW_MS,
-  );
-  if (fourth === -1) return undefined;
-  return ['was asked for more than 3 times within 2 h', ...reads.slice(fourth - READS_IN_WINDOW, fourth + 1)];
-}
-
 export const pollStorm: Check = {
   severity: 'warning',
-  evaluate: ({ byReference, sends, limits }) =>
+  evaluate: ({ byReference, limits }) =>
     evaluateEach(byReference, ([reference, calls]) => {
       const reads = calls.filter(({ route }) => route === 'status');
       if (reads.length === 0) return undefined;
       const storm = stormIn(reads, limits.reads);
-      const against =
-        storm === undefined
-          ? limits.polling === 'npci' && againstAdvice(sends.get(reference)?.[0], reads)
-          : ([
-              `was asked for ${storm.length} times with the same response`,
-              storm[0]!,
-              storm.at(-1)!,
-            ] as const);
-      if (!against) return null;
-      const [message, ...evidence] = against;
+      if (storm === undefined) return null;
       return {
-        message: `${reference} ${message}`,
+        message: `${reference} was asked for ${storm.length} times with the same response`,
         fix: 'poll less and less often while nothing changes, and stop after some reads until a later run',
-        calls: evidence,
+        calls: [storm[0]!, storm.at(-1)!],
       };
     }),
 };

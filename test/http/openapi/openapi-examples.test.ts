@@ -131,7 +131,7 @@ const STORY: readonly Turn[] = [
         field: { name: 'salaries', intent: 'beneficiary_account' },
         pattern: {
           intent: { client_ref_id: '^order-(\\d+)' },
-          off: { 'no-backoff': 'the queue adds the pauses' },
+          off: { 'never-asked': 'a nightly job asks' },
           limits: { sends: 5 },
         },
         table: { expect: [{ account: '000123456789', amount: 1500.5, times: 1 }] },

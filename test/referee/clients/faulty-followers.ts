@@ -87,13 +87,6 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
     run: sends(2, () => SECOND),
   },
   {
-    habit: 'six tries, one each hour', // a pause so long that no busy machine makes one look longer
-    check: 'no-backoff',
-    severity: 'notice',
-    setUp: use('server-error'),
-    run: sends(6, () => HOUR),
-  },
-  {
     habit: 'pauses that double up to a second and then stay, eleven times',
     check: 'endless-retry',
     severity: 'warning',
@@ -109,7 +102,7 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
   },
   {
     habit: 'an empty wallet asked again and again',
-    check: 'unfunded-retry',
+    check: 'refusal-repeated',
     severity: 'warning',
     setUp: use('insufficient-balance'),
     run: sends(3, () => 10 * SECOND, { amount: 5000 }),

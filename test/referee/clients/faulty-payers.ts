@@ -101,33 +101,10 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     },
   },
   {
-    habit:
-      'a failed payout that is sent again under its old reference, and taken for paid because of the 200',
-    check: 'resent-after-failure',
-    severity: 'notice',
-    setUp: use('fails-late'),
-    async run(api) {
-      const { txnId } = await api.initiate(order(1));
-      await api.pause(180 * MINUTE);
-      await api.status({ txn_id: txnId! });
-      await api.initiate(order(1));
-    },
-  },
-  {
     habit: 'amounts that are sums of floats',
     check: 'amount-not-paise',
     severity: 'error',
     run: (api) => api.initiate(order(1, { amount: 0.1 + 0.2 })),
-  },
-  {
-    habit: 'one look at the balance for two payouts that need all of it',
-    check: 'balance-race',
-    severity: 'notice',
-    setUp: use({ wallet: { opening_balance: 1000 } }),
-    async run(api) {
-      await api.balance();
-      for (const number of [1, 2]) await api.initiate(order(number, { amount: 700 }));
-    },
   },
   {
     habit: 'a file of payouts of which one line is skipped',
