@@ -8,6 +8,9 @@ const REMOVED: Readonly<Record<string, string>> = {
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
   '--junit-checks': '--verbose has each check, also in a JUnit report',
+  rewind:
+    'undo takes back the last actions, and snapshot load returns to a world that snapshot save has saved',
+  '--before': 'save the snapshot when the world is as you want it, and load it with snapshot load',
 };
 
 /** The refusal of the first of these names that earlier editions had, or undefined if none of them had any. */

@@ -87,7 +87,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   scenario: 'use',
   rule: 'rule add',
   'rule removal': 'rule remove',
-  restore: 'snapshot load or rewind',
+  restore: 'snapshot load',
 };
 
 /** What an undo took back, in the words of the commands. */

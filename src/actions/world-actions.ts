@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { WorldName } from '../contract/control.ts';
 import type { HealthResponse, WorldResponse } from '../contract/control-responses.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { flag, text, wholeNumber } from './arguments.ts';
+import { flag, text } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
 import { actionText, alignedLines, atRiskText, namedText, rupees, stateColour, table } from './words.ts';
 
@@ -45,9 +45,6 @@ async function statusOf({ control, world }: Session, summary: Promise<WorldRespo
   const { version } = await control.get<z.infer<typeof HealthResponse>>('/health');
   return { url: world.url, version, ...now };
 }
-
-const restored = (session: Session, snapshot: string): Promise<Status> =>
-  statusOf(session, session.world.restore(snapshot));
 
 const FILE = text('a file; for an agent, a name that lasts as long as its connection', 'file');
 
@@ -94,29 +91,16 @@ export const worldActions = [
     ],
   }),
   action({
-    name: 'rewind',
-    summary: 'return a world to its state before a request of its journal',
-    effect: 'loses',
-    input: { number: wholeNumber('its number in the journal') },
-    words: ['number'],
-    run: async ({ number }, session) => restored(session, await session.world.before(number)),
-    lines: statusLines,
-  }),
-  action({
     name: 'snapshot save',
     summary: 'save a world, for snapshot load to restore',
     effect: 'changes',
-    input: { file: FILE, before: wholeNumber('as it was before this request of the journal').optional() },
+    input: { file: FILE },
     words: ['file'],
-    async run({ file, before }, { world, texts }) {
-      await texts.save('snapshot save', file, () =>
-        before === undefined ? world.snapshot() : world.before(before),
-      );
-      return { file, before: before ?? null };
+    async run({ file }, { world, texts }) {
+      await texts.save('snapshot save', file, () => world.snapshot());
+      return { file };
     },
-    lines: ({ file, before }) => [
-      `${file} holds the world as it ${before === null ? 'is' : `was before request #${before}`}`,
-    ],
+    lines: ({ file }) => [`${file} holds the world as it is`],
   }),
   action({
     name: 'snapshot load',
@@ -124,7 +108,8 @@ export const worldActions = [
     effect: 'loses',
     input: { file: FILE },
     words: ['file'],
-    run: ({ file }, session) => restored(session, session.texts.saved('snapshot load', file)),
+    run: ({ file }, session) =>
+      statusOf(session, session.world.restore(session.texts.saved('snapshot load', file))),
     lines: statusLines,
   }),
   action({

@@ -36,7 +36,7 @@ export function reasonOf(error: unknown): string {
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The query of a URL, without undefined parameters. */
-export function queryText(query: Query): string {
+function queryText(query: Query): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) given.set(name, String(value));

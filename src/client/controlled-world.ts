@@ -22,7 +22,7 @@ import type {
   WorldResponse,
 } from '../contract/control-responses.ts';
 import type { ExplainResponse, ExplainInput } from '../contract/control/explain-call.ts';
-import { ControlClient, LONGEST_PAGE, queryText } from './control-client.ts';
+import { ControlClient, LONGEST_PAGE } from './control-client.ts';
 import { callerFrames, ExpectationError } from './expectation.ts';
 import {
   heldRequests,
@@ -267,14 +267,6 @@ export class World implements AsyncDisposable {
   /** The whole world, with its newest requests and what the client was told of its payouts. */
   async snapshot(): Promise<WorldSnapshot> {
     return (await this.#control.open('GET', '/state')).text();
-  }
-
-  /**
-   * A snapshot of the world as it was before a request. @param request its number in the journal
-   * @throws SandboxError REQUEST_NOT_FOUND when the world does not reach back that far
-   */
-  async before(request: JournalEntry['id']): Promise<WorldSnapshot> {
-    return (await this.#control.open('GET', `/state${queryText({ before: request })}`)).text();
   }
 
   /** Replaces this world with a snapshot of this or another world. Its clock continues from the snapshot. */

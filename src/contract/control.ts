@@ -149,12 +149,6 @@ export const ReleaseRequest = z
   });
 export type ReleaseRequest = z.input<typeof ReleaseRequest>;
 
-export const StateQuery = z.strictObject({
-  before: wholeNumber(1, Number.MAX_SAFE_INTEGER)
-    .optional()
-    .describe('The id of a request: the snapshot is of the world as it was before it'),
-});
-
 export const RequestsQuery = z.strictObject({
   route: RouteName.optional(),
   status: wholeNumber(100, 599).optional().describe('Only requests that got this HTTP status'),

@@ -46,7 +46,6 @@ export const CONTROL_REFUSALS = {
   CLOCK_BACKWARDS: { status: 409, message: 'The clock of a world never goes backwards' },
   WORLD_REPLACED: { status: 409, message: 'The world was reset or restored in the meantime' },
   UNDO_REFUSED: { status: 409, message: 'There is nothing to undo' },
-  REQUEST_NOT_FOUND: { status: 404, message: 'This world does not remember this request' },
   TOO_FEW_HELD: { status: 409, message: 'Fewer requests are held than were waited for' },
   WALLET_FULL: { status: 409, message: 'The wallet cannot hold this amount' },
   STATE_REFUSED: { status: 422, message: 'The snapshot cannot be restored' },

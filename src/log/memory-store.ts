@@ -17,7 +17,7 @@ const MOST_BASES = 24;
 const COMPACT_AFTER = 1000;
 /** How many payouts are worth one more command: copying a state takes a few nanoseconds for each payout. */
 const PAYOUTS_A_COMMAND = 100;
-/** How many times more commands than that are kept, for a world with few requests among them. */
+/** How many times more commands than that are kept, for a world with few actions that can be undone. */
 const MOST_COMPACTIONS = 4;
 
 const compactAfter = (payouts: number): number => COMPACT_AFTER + Math.floor(payouts / PAYOUTS_A_COMMAND);

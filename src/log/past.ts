@@ -6,7 +6,6 @@ import type { Command, Stamp } from '../world/commands.ts';
 import { freeze, thaw, type FrozenState } from '../world/copy.ts';
 import type { StateEvent } from '../world/events.ts';
 import { requestCharacters } from '../world/journal/exchange.ts';
-import { findRequest } from '../world/requests.ts';
 import type { Action, WorldState } from '../world/state.ts';
 import { placeOf, type Reading } from './connections/event-reader.ts';
 import { when, type Logged, type MaybePromise, type Place } from './store.ts';
@@ -27,7 +26,7 @@ function charactersOf(command: Command): number {
   return CHARACTERS_A_COMMAND + (isOwn ? documentCharacters(command) : 0);
 }
 
-type PastParts = Pick<LogParts, 'store' | 'compiler' | 'wallClock'>;
+type PastDeps = Pick<LogParts, 'store' | 'compiler' | 'wallClock'>;
 
 /** A world as it is now, and its place in its log. */
 interface Present {
@@ -45,7 +44,7 @@ interface Earlier {
 /** A state that commands can change, made from a frozen one with turns for other work in between. */
 export async function thawed(
   frozen: FrozenState,
-  { compiler, wallClock }: Pick<PastParts, 'compiler' | 'wallClock'>,
+  { compiler, wallClock }: Pick<PastDeps, 'compiler' | 'wallClock'>,
 ): Promise<WorldState> {
   const steps = thaw(frozen, compiler);
   for (;;) {
@@ -60,16 +59,16 @@ export class Past {
   /** The position of the latest state from which the log can be followed. */
   latest: number;
   readonly #worldId: string;
-  readonly #parts: PastParts;
+  readonly #deps: PastDeps;
   /** The earliest position from which it can be made again. */
   #earliest: number;
   /** About how many characters all its commands had, and had had when each state was kept. */
   #logged = 0;
   #loggedAt: { readonly position: number; readonly characters: number }[];
 
-  constructor(worldId: string, parts: PastParts, position: number) {
+  constructor(worldId: string, deps: PastDeps, position: number) {
     this.#worldId = worldId;
-    this.#parts = parts;
+    this.#deps = deps;
     this.latest = position;
     this.#earliest = position;
     this.#loggedAt = [{ position, characters: 0 }];
@@ -85,13 +84,14 @@ export class Past {
     return this.#logged - this.#loggedAt[0]!.characters;
   }
 
-  /** Keeps a state as one from which the log can be followed, and what somebody may want to go back to. */
+  /**
+   * Keeps a state as one from which the log can be followed. The commands since the latest such state stay, for readers of events
+   * that resume, and those since the actions that can be undone.
+   */
   keep(present: Present): MaybePromise<void> {
-    const { requests, actions } = present.state;
-    const request = requests.list.find(({ position }) => position > 0);
+    const { actions } = present.state;
     const action = actions.at(-UNDONE) ?? actions[0];
-    const wanted = [request?.position, action?.position, present.place.position];
-    return this.#keep(present, Math.min(...wanted.filter((one) => one !== undefined)) - 1);
+    return this.#keep(present, Math.min(this.latest, (action?.position ?? Infinity) - 1));
   }
 
   /** Keeps the present state for the next server, if that would have to apply many commands. */
@@ -113,23 +113,7 @@ export class Past {
     this.latest = place.position;
     this.#loggedAt.push({ position: place.position, characters: this.#logged });
     const base = { ...place, state: () => frozen };
-    return when(this.#parts.store.compact(this.#worldId, epoch, base, oldest), kept);
-  }
-
-  /** The state before a request. @throws Refusal REQUEST_NOT_FOUND when not so much is known */
-  async beforeRequest(nth: number, { state, epoch }: Present): Promise<WorldState> {
-    const request = findRequest(state, nth);
-    if (request === undefined) {
-      const { count } = state.requests;
-      const why = nth > count ? `it has had ${count} so far` : 'it was dropped from the list of requests';
-      throw new Refusal('REQUEST_NOT_FOUND', { message: `This world has no request ${nth}: ${why}` });
-    }
-    const past = request.position === 0 ? null : await this.#after(epoch, request.position - 1);
-    if (past === null) {
-      const message = `What this world was before request ${nth} is no longer stored`;
-      throw new Refusal('REQUEST_NOT_FOUND', { message });
-    }
-    return past.state;
+    return when(this.#deps.store.compact(this.#worldId, epoch, base, oldest), kept);
   }
 
   /** The latest control action, and the state before it. @throws Refusal UNDO_REFUSED without one */
@@ -142,16 +126,16 @@ export class Past {
       throw new Refusal('UNDO_REFUSED', { message });
     }
     const { state, later } = past;
-    for (const { stamp } of later) applyEnds(state, stamp, this.#parts.compiler); // requests that it had by then have ended since
+    for (const { stamp } of later) applyEnds(state, stamp, this.#deps.compiler); // requests that it had by then have ended since
     return { action, state };
   }
 
   /** The state after a command, and the later ones; null when the log does not reach back to it. */
   async #after(epoch: string, position: number): Promise<Earlier | null> {
-    const history = await this.#parts.store.history(this.#worldId, epoch, position);
+    const history = await this.#deps.store.history(this.#worldId, epoch, position);
     if (history === null) return null;
     const { base, commands } = history;
-    const state = await thawed(base.state(), this.#parts);
+    const state = await thawed(base.state(), this.#deps);
     await this.#replay(
       state,
       commands.filter((logged) => logged.position <= position),
@@ -182,13 +166,13 @@ export class Past {
     commands: readonly Logged[],
     happened: (logged: Logged, events: readonly StateEvent[]) => MaybePromise<void> = () => undefined,
   ): Promise<void> {
-    const { compiler, wallClock } = this.#parts;
+    const { compiler, wallClock } = this.#deps;
     for (const [nth, logged] of commands.entries()) {
       if (nth % COMMANDS_AT_ONCE === COMMANDS_AT_ONCE - 1) await wallClock.yieldToEventLoop();
       const { command, stamp } = logged;
       const again =
         command.kind === 'restore'
-          ? { ...command, state: await thawed(command.state, this.#parts) } // the world has taken over its index
+          ? { ...command, state: await thawed(command.state, this.#deps) } // the world has taken over its index
           : command;
       await happened(logged, eventsOf(state, again, stamp, compiler));
     }

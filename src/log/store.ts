@@ -97,7 +97,7 @@ export interface Store {
   /**
    * Keeps a state from which the log can be followed, and drops what is too old.
    *
-   * @param oldest the position of the oldest command before which somebody may want to go back
+   * @param oldest the position after which commands stay
    * @returns the earliest position that is kept
    */
   compact(worldId: string, epoch: string, base: Base, oldest: number): MaybePromise<number>;

@@ -201,12 +201,6 @@ export class World {
     }
   }
 
-  /** The state as it was before a request. @throws Refusal REQUEST_NOT_FOUND when the world does not remember so much */
-  async stateBefore(nth: number): Promise<WorldState> {
-    await this.#catchUp();
-    return this.#log.past.beforeRequest(nth, this.#log);
-  }
-
   /** Takes back the latest control action. @throws Refusal UNDO_REFUSED with nothing to undo, or requests since it that are not to be undone */
   async undo(isForced: boolean): Promise<Action> {
     await this.#catchUp();

@@ -153,10 +153,6 @@ const indexOf = ({ requests: { list, count } }: WorldState, nth: number): number
   return list[likely]?.nth === nth ? likely : list.findIndex((exchange) => exchange.nth === nth);
 };
 
-/** The request of this number; undefined once it was dropped. */
-export const findRequest = (state: WorldState, nth: number): Exchange | undefined =>
-  state.requests.list[indexOf(state, nth)];
-
 function replace(state: WorldState, index: number, exchange: Exchange): void {
   const { requests } = state;
   requests.characters += charactersOf(exchange) - charactersOf(requests.list[index]!);

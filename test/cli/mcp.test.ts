@@ -89,7 +89,6 @@ test('an agent writes the number of a request as a number or as text, with the s
     expect(await ask('rule_from', { number })).toMatchObject({ rules: [{ name: 'request-2' }] });
     expect(await ask('journal', { since: number })).toMatchObject({ requests: [{ id: 3 }] });
   }
-  expect(await ask('rewind', { number: 2 })).toMatchObject({ transactions: { PENDING: 1 } });
 });
 
 test('explain is about the payout that pay would send next', async () => {

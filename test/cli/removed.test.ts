@@ -12,6 +12,8 @@ testRows<[args: string[], says: string]>([
     'examine was removed: judge the client while it runs: payout-sandbox referee --',
   ],
   [['referee', '--junit-checks', '--', 'true'], '--junit-checks was removed: --verbose has each check'],
+  [['rewind', '3'], 'rewind was removed: undo takes back'],
+  [['snapshot', 'save', 'x', '--before', '9'], '--before was removed: save the snapshot'],
 ])('what is gone is refused with what to do instead', async (args, says) => {
   expect(await runInProcess(args)).toMatchObject({
     code: 2,

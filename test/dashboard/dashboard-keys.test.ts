@@ -3,7 +3,6 @@ import {
   FROZEN,
   hasBrowser,
   loaded,
-  LOST,
   needsBrowser,
   REVERSED_LATER,
   useWorldPage,
@@ -261,36 +260,6 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     expect((await payer.world.transactions())[0]!.status).toBe('REVERSED');
   });
 
-  test('what if: two futures of a request side by side, and this world does not change', async () => {
-    const { payer, show } = await worldPage();
-    await payer.pay({ client_ref_id: 'order-1', amount: 5000 });
-    await payer.pay({ client_ref_id: 'order-2', amount: 1000 });
-    const { page, view } = await show();
-    await (await view('Requests')).getByRole('button', { name: /^Open request 1,/ }).click();
-    const panel = page.getByRole('region', { name: 'Request 1' });
-    await panel.getByText('What if', { exact: true }).click();
-    await panel.getByRole('button', { name: 'Compare' }).click();
-    const futures = panel.getByRole('status', { name: 'Both futures' });
-    await futures.getByText('1 · ₹5,000.00').waitFor(); // nobody told the client
-    expect(await futures.getByText('₹9,95,000.00').count()).toBe(2); // without the second payout, which came later
-    expect(await payer.world.transactions()).toHaveLength(2);
-    expect(await payer.world.requests()).toHaveLength(2);
-    await page.reload();
-    await panel.waitFor();
-    await page.keyboard.press('Escape'); // back to the row that was open
-    const label = () => page.evaluate('document.activeElement.ariaLabel');
-    await expect.poll(label).toMatch(/^Open request 1,/);
-
-    await payer.pay({ client_ref_id: 'order-3' }, { 'x-sandbox-scenario': 'server-error' });
-    await page.getByRole('button', { name: /^Open request 3,/ }).click();
-    const third = page.getByRole('region', { name: 'Request 3' });
-    await third.getByText('What if', { exact: true }).click();
-    await third.getByRole('button', { name: 'Compare' }).click();
-    const asItWas = third.getByRole('heading', { name: 'Sent as it was' }).locator('..');
-    await asItWas.getByText('500', { exact: true }).waitFor(); // with the scenario that its header names
-    await third.getByRole('heading', { name: 'If it gets a 429' }).waitFor(); // not what it got anyway
-  });
-
   test('“Break my client” adds nine failures, one for each new payout, and keeps the score', async () => {
     const { payer, show } = await worldPage();
     const { view, said } = await show();
@@ -314,34 +283,6 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await conduct.getByRole('button', { name: 'Stop' }).click();
     await row('a 500 after the payout').waitFor({ state: 'detached' });
     expect(await payer.world.rules('world')).toEqual([]);
-  });
-
-  test('a saved bad day is replayed as a world of its own, and stops at each error', async () => {
-    const { client, payer, show } = await worldPage();
-    await payer.pay({ client_ref_id: 'salary-1', beneficiary_account: LOST, amount: 5000 });
-    await payer.pay({ client_ref_id: 'salary-1-again', beneficiary_account: LOST, amount: 5000 });
-    await payer.world.referee({ intent: 'beneficiary_account' });
-    const snapshot = await payer.world.snapshot();
-    await payer.world.reset();
-    const { page, view } = await show();
-    const world = await view('World');
-    const chooser = page.waitForEvent('filechooser');
-    await world.getByRole('button', { name: 'Replay a file…' }).click();
-    await (
-      await chooser
-    ).setFiles({ name: 'bad.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from(snapshot) });
-    const key = page.getByTitle('Show another world').locator('code');
-    await expect.poll(() => key.textContent()).toBe(`${payer.apiKey}-replay`);
-    await expect.poll(() => page.evaluate('document.activeElement.localName')).toBe('main'); // its button is gone
-    const replay = (await view('World')).getByRole('group', { name: 'Replay' });
-    await replay.getByRole('button', { name: 'Play' }).click();
-    await replay.getByText('#2 initiate salary-1-again').waitFor();
-    await replay.getByText('2 payouts at risk').waitFor();
-    await replay.getByRole('alert').getByText('paid-twice').waitFor();
-    await replay.getByRole('button', { name: /^Play/ }).waitFor(); // it has stopped
-    await client(`${payer.apiKey}-replay`).world.reset();
-    await replay.getByText('0 of 0').waitFor();
-    expect(await payer.world.transactions()).toEqual([]); // the first world is as it was
   });
 
   test('“Show me a bad day” makes one, and the first steps are ticked off', async () => {

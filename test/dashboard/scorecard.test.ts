@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import type { JournalEntry, TransactionResponse } from '../../src/contract/control-responses.ts';
+import type { JournalEntry } from '../../src/contract/control-responses.ts';
 import { scoreOf } from '../../src/dashboard/conduct/scorecard.ts';
 import { clientFindings, type Found } from '../../src/dashboard/conduct/client-findings.ts';
 import type { WorldReport } from '../../src/contract/conduct.ts';
-import { beatsOf } from '../../src/dashboard/world/replay-beats.ts';
 
 const request = (id: number, change: object = {}): JournalEntry =>
   ({
@@ -50,20 +49,4 @@ test('findings that are only about requests of the page are left out, and the ot
   } as unknown as WorldReport;
   const found = clientFindings(report, [request(2), marked]);
   expect([found.counts.error, found.ofPage, found.all.length]).toEqual([1, 1, 1]);
-});
-
-test('a replay shows what was at risk at each moment, and a finding at its last request', () => {
-  const told = request(3, { route: 'status', txn_id: 'T1', answer: { status: 200 } });
-  const payout = {
-    txn_id: 'T1',
-    client_ref_id: 'order-1',
-    told: { request: 3 },
-    timeline: [{ to: 'SUCCESS', at: '2026-01-15T10:30:02.000Z', done: true }],
-  } as unknown as TransactionResponse;
-  const beats = beatsOf([told, failed], [payout], [finding([1, 3])]);
-  expect(beats.map(({ text, atRisk, findings }) => [text.split(' →')[0], atRisk, findings.length])).toEqual([
-    ['#1 initiate order-1', 1, 0],
-    ['order-1 is SUCCESS', 1, 0],
-    ['#3 status order-1', 0, 1],
-  ]);
 });

@@ -38,6 +38,8 @@ const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
   [/\bno-backoff\b|\bunfunded-retry\b|\bbalance-race\b|\bresent-after-failure\b|'npci'/, 'another check'],
   [/junit-?checks|githubAnnotations|--report github\b/i, '--verbose, or --report markdown'],
   [/`examine\b|\bsandbox examine\b|\btoHar\b|\bHAR\b|\bHttpArchive\b|\bsaved traffic\b/, 'referee'],
+  [/\brewind|world\.before\(|stateBefore|state\?before=|REQUEST_NOT_FOUND|--before\b/, 'undo, or a snapshot'],
+  [/\bwhat[ -]if\b|WhatIf|as-it-was|\breplay (?:a file|plays)|beatsOf|-replay\b/, 'a fork'],
 ];
 
 const goneIn = (text: string, name = '', gone = GONE): readonly string[] =>

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import type { Store } from '../../src/log/store.ts';
 import type { World } from '../../src/log/world.ts';
 import { balance, initiate, load, logFor, save, sourceOf } from '../support/world/core.ts';
 
@@ -50,32 +51,26 @@ test.each([
   },
 );
 
-/** Which of some worlds can go back before their newest request, and how many requests each remembers. */
-const kept = (worlds: readonly World[]) =>
-  Promise.all(
-    worlds.map(async (world) => {
-      const { count, list } = world.latest.requests;
-      const hasPast = await world.stateBefore(count).then(
-        () => true,
-        () => false,
-      );
-      return [hasPast, list.length];
-    }),
-  );
+/** Which of some worlds know what they were before their newest command, and how many requests each remembers. */
+const kept = (store: Store, worlds: readonly World[]) =>
+  worlds.map(({ id, epoch, position, latest }) => [
+    store.history(id, epoch, position - 1) !== null,
+    latest.requests.list.length,
+  ]);
 
 test('when all worlds together remember too much, the ones that were idle longest lose their past first', async () => {
-  const { world } = logFor({ maxCharacters: ROOM, maxRequests: 1000 });
+  const { world, store } = logFor({ maxCharacters: ROOM, maxRequests: 1000 });
   const [a, b, c] = [world('a'), world('b'), world('c')];
   await ask(a, 30);
   await ask(b, 30);
   await ask(c, 20);
-  expect(await kept([a, b, c])).toEqual([
+  expect(kept(store, [a, b, c])).toEqual([
     [true, 6],
     [true, 6],
     [true, 6],
   ]);
   await ask(c, 10);
-  expect(await kept([a, b, c])).toEqual([
+  expect(kept(store, [a, b, c])).toEqual([
     [false, 6],
     [true, 6],
     [true, 6],

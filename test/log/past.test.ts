@@ -1,14 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
-import { apply } from '../../src/world/apply.ts';
 import type { Command } from '../../src/world/commands.ts';
-import type { WorldState } from '../../src/world/state.ts';
 import { acts, anyAct, ENTANGLED, restoring, type Act } from '../support/world/commands.ts';
 import {
   advance,
   balance,
-  compiler,
   initiate,
   load,
   logFor,
@@ -41,77 +38,12 @@ async function submit(world: World, command: Command | null): Promise<void> {
 const commandOf = ({ command }: Act, world: World): Command | null =>
   command({ state: world.latest } as Core);
 
-async function run(
-  { a, wallClock }: ReturnType<typeof compacted>,
-  history: readonly Act[],
-  each = (): void => undefined,
-) {
+async function run({ a, wallClock }: ReturnType<typeof compacted>, history: readonly Act[]) {
   for (const act of history) {
     await wallClock.pass(act.waitMs);
-    each();
     await submit(a, commandOf(act, a));
   }
 }
-
-/** A state as data, with what a snapshot leaves out; but without its wall time, which a world that follows its server moves. */
-function whole(state: Readonly<WorldState>) {
-  const { head, items } = save(state);
-  const actions = state.actions.map(({ name, atMs, requests }) => ({ name, atMs, requests }));
-  return { head: { ...head, wallMs: null }, items, generation: state.generation, actions };
-}
-
-test('the state before any request is what it was, and its replay is the present', async () => {
-  await fc.assert(
-    fc.asyncProperty(acts(anything, 60), async (history) => {
-      const all = compacted();
-      const { a, store } = all;
-      const before = new Map<number, object>();
-      await run(all, history, () => before.set(a.latest.requests.count + 1, whole(a.latest)));
-      await a.submit({ kind: 'settle' });
-      for (const { nth, position } of a.latest.requests.list) {
-        const kept = position === 0 ? null : store.history(a.id, a.epoch, position - 1);
-        if (kept === null) {
-          const message = `What this world was before request ${nth} is no longer stored`;
-          await expect(a.stateBefore(nth)).rejects.toMatchObject({ code: 'REQUEST_NOT_FOUND', message });
-          continue;
-        }
-        const state = await a.stateBefore(nth);
-        expect(whole(state)).toEqual(before.get(nth));
-        const later = kept.commands.filter((logged) => logged.position >= position);
-        for (const { command, stamp } of later) apply(state, command, stamp, compiler);
-        expect(whole(state)).toEqual(whole(a.latest));
-      }
-    }),
-    { numRuns: sized(10, 100) },
-  );
-});
-
-test('a world can go back to any of its newest thousand requests, and keeps no more than 4,000 commands', async () => {
-  const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });
-  const a = world('a');
-  const sent = { request: { body: 'x'.repeat(199) } };
-  for (let nth = 1; nth <= 5000; nth += 1) {
-    const paid = initiate({ client_ref_id: `p${nth % 7}`, amount: 0.01 }, sent);
-    await a.submit(nth % 2 === 0 ? balance(sent) : paid);
-  }
-  expect(a.latest.requests).toMatchObject({ count: 5000, evicted: 4000, list: { length: 1000 } });
-  const positions = Array.from({ length: 5000 }, (_, position) => position);
-  const earliest = positions.find((position) => store.history(a.id, a.epoch, position) !== null)!;
-  expect(earliest).toBeGreaterThanOrEqual(1000);
-  expect(a.pastCharacters).toBe((a.position - earliest) * 1200); // as SANDBOX_JOURNAL_MEMORY counts them, with their bodies
-  for (const nth of [4001, 4500, 5000]) {
-    const { requests, attempts } = await a.stateBefore(nth);
-    expect([requests.count, attempts.references]).toEqual([nth - 1, 7]);
-  }
-  await expect(a.stateBefore(4000)).rejects.toMatchObject({
-    code: 'REQUEST_NOT_FOUND',
-    message: 'This world has no request 4000: it was dropped from the list of requests',
-  });
-  await expect(a.stateBefore(5001)).rejects.toMatchObject({
-    code: 'REQUEST_NOT_FOUND',
-    message: 'This world has no request 5001: it has had 5000 so far',
-  });
-});
 
 /** Every control action that can be undone. */
 const action = fc.oneof(
@@ -293,5 +225,26 @@ describe('an undo', () => {
     await a.undo(true);
     await a.undo(false);
     expect(paise(a)).toBe(1000);
+  });
+
+  test('reaches back over some thousand commands, and the world keeps no more of them', async () => {
+    const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });
+    const a = world('a');
+    const send = async (requests: number): Promise<void> => {
+      for (let nth = 0; nth < requests; nth += 1)
+        await a.submit(balance({ request: { body: 'x'.repeat(199) } }));
+    };
+    await a.submit({ kind: 'credit', amountPaise: 1 });
+    await send(3500);
+    expect(store.history(a.id, a.epoch, 0)).not.toBeNull();
+    await send(2500);
+    await expect(a.undo(true)).rejects.toMatchObject({
+      code: 'UNDO_REFUSED',
+      message: 'What this world was before its last credit is no longer stored',
+    });
+    const positions = Array.from({ length: a.position }, (_, position) => position);
+    const earliest = positions.find((position) => store.history(a.id, a.epoch, position) !== null)!;
+    expect(a.pastCharacters).toBe((a.position - earliest) * 1200); // as SANDBOX_JOURNAL_MEMORY counts them, with their bodies
+    expect(a.position - earliest).toBeLessThan(5000);
   });
 });

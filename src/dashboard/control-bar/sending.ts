@@ -1,7 +1,6 @@
 import { SOME_PAYOUT, type PayoutInput, type TestWorld } from '../../client/test-world.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { InitiateRequest, TransferMode } from '../../contract/service.ts';
-import { bodyText, relevantHeaders } from '../requests/curl.ts';
 import { duration } from '../ui/formats.ts';
 
 /** The same as in the contract, repeated here because importing it would bundle zod into the page. */
@@ -51,20 +50,3 @@ export async function pay(world: TestWorld, payout: PayoutInput, signal: AbortSi
     return { title, isGood: false, headers: [], body };
   }
 }
-
-/** Sends a request of the journal again, with the key of another world. */
-export const sendAgain = (
-  { request }: JournalEntry,
-  url: string,
-  apiKey: string,
-  signal: AbortSignal,
-): Promise<Response> => {
-  const { method, path } = request;
-  const headers = {
-    'content-type': 'application/json',
-    ...relevantHeaders(request),
-    ...MARKED,
-    authorization: `Bearer ${apiKey}`,
-  };
-  return fetch(url + path, { method, signal, headers, body: bodyText(request) });
-};

@@ -151,14 +151,7 @@ function openCommands({ payouts, requests }: LiveWorld, words: string): readonly
 const IN_VIEWS: Partial<Record<ViewName, readonly string[]>> = {
   conduct: ['Break my client'],
   scenario: ['Edit the scenario as YAML', 'Add a rule'],
-  world: [
-    'Reset the world',
-    'Save a snapshot',
-    'Load a snapshot',
-    'Fork the world',
-    'Replay',
-    'Export payouts (CSV)',
-  ],
+  world: ['Reset the world', 'Save a snapshot', 'Load a snapshot', 'Fork the world', 'Export payouts (CSV)'],
 };
 
 const inView = (view: ViewName): readonly Command[] =>

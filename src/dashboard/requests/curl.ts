@@ -24,7 +24,7 @@ export function curlOf({ method, url, apiKey, headers = {}, body = null }: CurlR
 const RELEVANT_HEADERS = new Set(['content-type', 'x-sandbox-scenario']);
 
 /** The request headers that can change the response. */
-export const relevantHeaders = ({ headers }: JournalEntry['request']): Record<string, string> =>
+const relevantHeaders = ({ headers }: JournalEntry['request']): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => RELEVANT_HEADERS.has(name))
@@ -32,7 +32,7 @@ export const relevantHeaders = ({ headers }: JournalEntry['request']): Record<st
   );
 
 /** The body of a request of the journal, as it was sent; null if it had none. */
-export const bodyText = ({ body }: JournalEntry['request']): string | null =>
+const bodyText = ({ body }: JournalEntry['request']): string | null =>
   body === null || typeof body === 'string' ? body : JSON.stringify(body);
 
 /** A curl command that sends a request of the journal again. */

@@ -7,7 +7,6 @@ import { Button, CopyButton } from '../ui/button.tsx';
 import { duration, readable, rupees } from '../ui/formats.ts';
 import { Fact, Moment } from '../ui/marks.tsx';
 import { curlOfRequest } from './curl.ts';
-import { WhatIf } from './what-if.tsx';
 
 interface BlockProps {
   readonly title: string;
@@ -111,7 +110,6 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
         )}
         <CopyButton label="Copy as curl" text={() => curlOfRequest(entry, world.url, world.apiKey)} />
       </div>
-      {entry.route !== null && <WhatIf key={entry.id} entry={entry} route={entry.route} />}
       <Block title="Request" headers={request.headers} body={request.body} />
       {answer === null ? (
         <>

@@ -8,7 +8,6 @@ import { useLive } from '../store/current-world.ts';
 import { Button, submits } from '../ui/button.tsx';
 import { Refusal } from '../ui/marks.tsx';
 import { download } from './download.ts';
-import { Replay } from './replay.tsx';
 import { useReplacement } from './replacement.tsx';
 
 /** Copies this world to another key: from then on, the two are independent. */
@@ -80,12 +79,11 @@ async function tryOut({ url, apiKey }: World, snapshot: string): Promise<void> {
   }
 }
 
-/** The world as a whole: reset, snapshots, forks, replay, exports, and what else to read. */
+/** The world as a whole: reset, snapshots, forks, exports, and what else to read. */
 export function WorldView() {
   const live = useLive();
   const { world } = live;
   const file = useRef<HTMLInputElement>(null);
-  const toReplay = useRef(false);
   const { isBusy, refusal, run, replace, question } = useReplacement();
   const name = worldName(live.summary.value?.id ?? '');
 
@@ -104,22 +102,11 @@ export function WorldView() {
     if (chosen === undefined) return;
     const snapshot = await chosen.text();
     file.current!.value = ''; // so that the same file can be chosen again
-    if (toReplay.current) {
-      const copy = new World(world.url, `${world.apiKey}-replay`);
-      return run(async () => {
-        await copy.restore(snapshot);
-        chooseKey(copy.apiKey);
-      });
-    }
     const act = async (): Promise<string> => {
       await world.restore(snapshot);
       return `${chosen.name} is loaded.`;
     };
     replace({ ...whole, verb: 'Load the snapshot', act }, () => tryOut(world, snapshot));
-  };
-  const choose = (forReplay: boolean): void => {
-    toReplay.current = forReplay;
-    file.current!.click();
   };
   const saveSnapshot = async (): Promise<void> =>
     download(`world-${name}.ndjson`, await world.snapshot(), 'application/x-ndjson');
@@ -149,8 +136,7 @@ export function WorldView() {
           </p>
           <div class="buttons">
             {button('Save', () => run(saveSnapshot))}
-            {button('Load…', () => choose(false))}
-            {button('Replay a file…', () => choose(true))}
+            {button('Load…', () => file.current!.click())}
             <input
               ref={file}
               type="file"
@@ -170,7 +156,6 @@ export function WorldView() {
             folder <code>docs</code> of the package
           </p>
         </div>
-        <Replay />
       </div>
     </section>
   );

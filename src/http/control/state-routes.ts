@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { StateQuery } from '../../contract/control.ts';
 import { WorldResponse } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
@@ -55,14 +54,10 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/state',
     operation('State', 'getState', 'A snapshot of this world', SnapshotText, {
-      description: 'With `before`, as this world was before that request.',
-      errors: ['REQUEST_NOT_FOUND'],
-      querystring: StateQuery,
       responseType: SNAPSHOT_TYPE,
     }),
-    async ({ exchange: { world }, query: { before } }, reply) => {
-      const snapshot =
-        before === undefined ? await world.read(takeSnapshot) : takeSnapshot(await world.stateBefore(before));
+    async ({ exchange: { world } }, reply) => {
+      const snapshot = await world.read(takeSnapshot);
       const bytes = snapshot.length * BYTES_EACH;
       return sendInPieces(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), bytes, options);
     },

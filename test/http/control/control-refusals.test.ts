@@ -13,7 +13,6 @@ type Unprovoked = 'WORLD_REPLACED';
 /** Provokes each refusal of the control API. */
 const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Seen>> = {
   HELD_NOT_FOUND: (client) => ask(client, 'POST', '/held/7/release'),
-  REQUEST_NOT_FOUND: (client) => ask(client, 'GET', '/state?before=7'),
   UNDO_REFUSED: (client) => ask(client, 'POST', '/undo'),
   RULE_NOT_FOUND: (client) => ask(client, 'DELETE', '/rules/busy'),
   SCENARIO_NOT_FOUND: (client) => ask(client, 'PUT', '/scenario', { use: 'timeout-after-comit' }),

@@ -206,18 +206,16 @@ test('a snapshot counts against SANDBOX_MAX_TRANSACTIONS while it is sent, and n
   expect((await put(client(), text)).status).toBe(200);
 });
 
-test('a full world can be rewound, and restored from its own snapshot, where another world cannot', async () => {
+test('a full world can be restored from its own snapshot, where another world cannot', async () => {
   const { client } = await sandboxFor({ ...SETTINGS, maxTransactions: 10 });
   const { world, pay, balance } = client();
   for (let nth = 0; nth < 10; nth += 1) await pay({ client_ref_id: `order-${nth}`, amount: 1 });
-  const earlier = await world.before(9);
   for (let nth = 0; nth < 24; nth += 1) await world.rule({ skip: 1, effect: { delay: '1ms' } });
   await balance(); // for which a full sandbox counts all of these rules
   const text = await world.snapshot();
   expect(await put(client(), text)).toMatchObject({ status: 500, body: { code: 'SANDBOX_FULL' } });
   await world.restore(text);
-  await world.restore(earlier);
-  expect(await world.transactions()).toHaveLength(8);
+  expect(await world.transactions()).toHaveLength(10);
 });
 
 test('debits without their payouts, and rule counters, eight as one record, count against SANDBOX_MAX_TRANSACTIONS', async () => {

@@ -46,7 +46,6 @@ test('numbers in a query are numbers in the OpenAPI document, so that a generate
     'listTransactions limit': 'integer',
     'listTransactions cursor': 'integer',
     'listHeld count': 'integer',
-    'getState before': 'integer',
     'listTransactions at_risk': 'boolean',
     'judgeClient ended': 'boolean',
     'judgeClients ended': 'boolean',

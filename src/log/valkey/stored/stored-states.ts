@@ -27,14 +27,14 @@ const FEWEST_APART = 1000;
 const FEWEST_BASES = 2;
 const MOST_BASES = 24;
 const MOST_PAYOUTS_IN_BASES = 100_000;
-/** How many times more commands are kept than there are between two states, for a world with few requests among them. */
+/** How many times more commands are kept than there are between two states, for a world with few actions that can be undone. */
 const MOST_COMPACTIONS = 4;
 
 /** After how many commands a state with so many payouts is stored: a server that does not know the world applies at most so many. */
 export const compactAfter = (payouts: number): number =>
   Math.max(COMPACT_AFTER, Math.floor(payouts / PAYOUTS_A_COMMAND));
 
-/** The states that stay. @param oldest the position of the oldest command before which somebody may want to go back */
+/** The states that stay. @param oldest the position after which commands stay */
 function keptBases(all: readonly StoredBase[], oldest: number): StoredBase[] {
   const kept = [...all];
   const { position, payouts } = kept.at(-1)!;
