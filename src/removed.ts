@@ -11,6 +11,8 @@ const REMOVED: Readonly<Record<string, string>> = {
   rewind:
     'undo takes back the last actions, and snapshot load returns to a world that snapshot save has saved',
   '--before': 'save the snapshot when the world is as you want it, and load it with snapshot load',
+  '--require-exercised':
+    'the last line of matrix counts what was not exercised, and its JSON and JUnit reports name it',
 };
 
 /** The refusal of the first of these names that earlier editions had, or undefined if none of them had any. */

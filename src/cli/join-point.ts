@@ -27,6 +27,8 @@ export interface JoinRules<T> {
   readonly usual: SettingFlags;
   /** The settings of the outer command. */
   readonly outer: Settings;
+  /** Whether to start a sandbox with them, for a command that starts none. */
+  readonly opensOuter?: true;
   /** Those of them that apply whatever the test asks for. */
   readonly fixed: readonly SettingName[];
   /** What was said of options that are not followed: once, although a hunt starts its command many times. */
@@ -41,11 +43,13 @@ export interface JoinRules<T> {
 
 /** Where the sandboxes of a command join this process. They are collected in the order in which they are closed. */
 export interface JoinPoint<T> extends Joined<T> {
+  /** The address of the sandbox with the settings of the outer command, if one was started. */
+  readonly url: string | undefined;
   /** How many requests and worlds each of its sandboxes has had. */
   readonly counts: ReadonlyMap<number, Pick<Worlds, 'uses' | 'size'>>;
 }
 
-interface Asked {
+interface JoinRequest {
   readonly options: Readonly<Record<string, unknown>>;
   readonly folder: string;
 }
@@ -58,7 +62,7 @@ const isPath = (name: string, value: unknown): value is string =>
 
 /** The settings of a sandbox that a test asks for. */
 function settingsFor(
-  { options, folder }: Asked,
+  { options, folder }: JoinRequest,
   { by, usual, outer, fixed, said }: JoinRules<unknown>,
 ): Settings {
   const own = Object.entries(options).map(([name, value]) => [
@@ -83,9 +87,8 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   const counts = new Map<number, Pick<Worlds, 'uses' | 'size'>>();
   let started = 0;
   let hasEnded = false;
-  const start = async (asked: Asked) => {
+  const start = async (settings: Settings) => {
     const id = (started += 1);
-    const settings = settingsFor(asked, rules);
     const server = await startOwnServer(settings, rules.log, rules.wallClock);
     servers.set(id, server);
     counts.set(id, server.worlds);
@@ -113,9 +116,9 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   const respond = async (request: IncomingMessage): Promise<object> => {
     if (!request.url!.startsWith(path)) throw new Error(`only the command of ${rules.by} may use this`);
     if (request.method === 'POST') {
-      const asked = (await json(request)) as Asked;
+      const asked = (await json(request)) as JoinRequest;
       if (hasEnded) throw new Error('the command has ended');
-      const starting = start(asked);
+      const starting = start(settingsFor(asked, rules));
       starts.push(starting);
       return starting;
     }
@@ -128,12 +131,14 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
       (error: Error) => response.writeHead(400).end(error.message),
     );
   });
+  const outer = rules.opensOuter && (await start(rules.outer));
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo;
   return {
     variables: { [JOIN_VARIABLE]: `http://127.0.0.1:${port}${path}` },
     counts,
+    url: outer?.url,
     async end() {
       hasEnded = true;
       listener.close();
@@ -146,7 +151,7 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
 }
 
 /** Settings that a hunt and a matrix decide for each run: what is kept in a file or a store would outlive it. */
-export const OF_EACH_RUN: readonly SettingName[] = [
+export const PER_RUN_SETTINGS: readonly SettingName[] = [
   'scenario',
   'scenarios',
   'dialect',

@@ -12,6 +12,13 @@ export const EXIT_USAGE = 2;
 /** Ctrl-C ended it: the exit code that a shell reports for that. */
 export const EXIT_STOPPED = 130;
 
+/** The exit code of a search for failures. @param areWritten whether all of its reports could be written */
+export function searchExitCode(hasFound: boolean, wasStopped: boolean, areWritten: boolean): number {
+  if (hasFound) return EXIT_FAILED;
+  if (wasStopped) return EXIT_STOPPED;
+  return areWritten ? EXIT_OK : EXIT_USAGE;
+}
+
 /** Output has colours on a terminal, unless NO_COLOR is set. */
 export const paintFor = (environment: NodeJS.ProcessEnv): Paint =>
   process.stdout.isTTY && !environment['NO_COLOR'] ? inColour : plain;

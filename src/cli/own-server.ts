@@ -52,11 +52,11 @@ export function checkAcceptedKey(key: string, { apiKeys }: Pick<Settings, 'apiKe
 export type SettingFlags = { readonly [name in SettingName]?: string | undefined };
 
 /** A journal that holds a long test run. */
-export const LONG_JOURNAL: SettingFlags = { journalEntries: '100000', journalMemory: '512MiB' };
+export const REFEREE_DEFAULTS: SettingFlags = { journalEntries: '100000', journalMemory: '512MiB' };
 
 /** Of a sandbox for the clients of a command: a free port, whatever the command itself listens on, and no log. */
 const FOR_CLIENTS: SettingFlags = { port: '0', logLevel: 'silent' };
-const OF_OTHERS = { SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' };
+const NOBODY_ELSE = { SANDBOX_API_KEYS: '', SANDBOX_STATE: '', SANDBOX_STORE: '' };
 
 /**
  * @param usual the values that apply unless a flag sets another
@@ -70,7 +70,7 @@ export const clientSettings = (
 ): Settings =>
   readSettings(
     { ...FOR_CLIENTS, ...usual, ...flags },
-    { ...environment, PORT: '', ...(isAlone && OF_OTHERS) },
+    { ...environment, PORT: '', ...(isAlone && NOBODY_ELSE) },
   );
 
 /** Settings that belong to one server, so that a sandbox that joins a command has its own. */
@@ -83,4 +83,11 @@ export const givenSettings = (flags: SettingFlags, environment: NodeJS.ProcessEn
   );
 
 /** How many commands run at once by default: more than four would slow each other down. */
-export const usualWorkers = (): number => Math.min(availableParallelism(), 4);
+export const defaultWorkers = (): number => Math.min(availableParallelism(), 4);
+
+/** The flag `--workers`. */
+export function workersOf(text: string | undefined): number {
+  if (text === undefined) return defaultWorkers();
+  if (/^[1-9]\d?$/.test(text) && Number(text) <= 64) return Number(text);
+  throw new SettingsError(`--workers must be a whole number from 1 to 64, not ${text}`);
+}

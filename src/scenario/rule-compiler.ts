@@ -74,7 +74,7 @@ function areEmpty({ gt, gte, lt, lte }: Exclude<NumberMatch, number | number[]>)
   return low > high || (low === high && (gt === low || lt === high));
 }
 
-export const hoursTest = ({ from, to }: Hours): Test<number> =>
+const hoursTest = ({ from, to }: Hours): Test<number> =>
   from <= to
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;

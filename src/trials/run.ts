@@ -66,6 +66,19 @@ export async function runClient<T>(
   }
 }
 
+/** Does work on each item of a queue, several at once, in the order of the queue. @param mayGoOn whether to begin another */
+export async function inParallel<T>(
+  queue: T[],
+  workers: number,
+  mayGoOn: () => boolean,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const worker = async (): Promise<void> => {
+    while (queue.length > 0 && mayGoOn()) await work(queue.shift()!);
+  };
+  await Promise.all(Array.from({ length: workers }, worker));
+}
+
 /** Why there is nothing to judge. @param refused what came without reaching a world; empty for nothing */
 export function noRequestText(refused: string): string {
   const what = refused === '' ? '' : ` (${refused})`;

@@ -14,6 +14,15 @@ testRows<[args: string[], says: string]>([
   [['referee', '--junit-checks', '--', 'true'], '--junit-checks was removed: --verbose has each check'],
   [['rewind', '3'], 'rewind was removed: undo takes back'],
   [['snapshot', 'save', 'x', '--before', '9'], '--before was removed: save the snapshot'],
+  [
+    ['matrix', '--require-exercised', '--', 'true'],
+    '--require-exercised was removed: the last line of matrix counts',
+  ],
+  [
+    ['matrix', '--dialects', 'one-row', '--', 'true'],
+    'there is no one-row: use all, none, lenient, strict, terse, ',
+  ],
+  [['matrix', '--scenarios', 'hidden-resends', '--', 'true'], 'there is no scenario hidden-resends'],
 ])('what is gone is refused with what to do instead', async (args, says) => {
   expect(await runInProcess(args)).toMatchObject({
     code: 2,

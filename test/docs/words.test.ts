@@ -40,6 +40,10 @@ const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
   [/`examine\b|\bsandbox examine\b|\btoHar\b|\bHAR\b|\bHttpArchive\b|\bsaved traffic\b/, 'referee'],
   [/\brewind|world\.before\(|stateBefore|state\?before=|REQUEST_NOT_FOUND|--before\b/, 'undo, or a snapshot'],
   [/\bwhat[ -]if\b|WhatIf|as-it-was|\breplay (?:a file|plays)|beatsOf|-replay\b/, 'a fork'],
+  [
+    /\bone-row\b|\bpairwise\b|\bhidden-resends\b|\brequire-exercised\b|--dialects presets\b/,
+    'docs/matrix.md',
+  ],
 ];
 
 const goneIn = (text: string, name = '', gone = GONE): readonly string[] =>

@@ -8,8 +8,8 @@ import {
   type ConductFlags,
 } from '../referee/conduct-options.ts';
 import { makeFolder, usedFile } from '../named-files.ts';
-import { CLEAR_LINE, EXIT_FAILED, EXIT_OK, EXIT_STOPPED, EXIT_USAGE, say, sayJson } from '../output.ts';
-import { givenSettings, usualWorkers, type SettingFlags } from '../own-server.ts';
+import { CLEAR_LINE, say, sayJson, searchExitCode } from '../output.ts';
+import { givenSettings, workersOf, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import {
   HUNT_WRITERS,
@@ -50,7 +50,7 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
     time,
     runs,
     depth,
-    workers: workers ?? usualWorkers(),
+    workers: workersOf(workers),
     goals: goal.length === 0 ? undefined : goal.flatMap((names) => names.split(',')),
   };
   return huntSettings(given, (name) => (name === 'goals' ? '--goal' : `--${name}`));
@@ -95,8 +95,6 @@ export async function huntCommand(
     if (isJson) sayJson(huntReport(result));
     else resultLines(result, stop.aborted).forEach(say);
     const areWritten = writeReports(reports, (write) => write(result), environment);
-    if (result.findings.length > 0) return EXIT_FAILED;
-    if (stop.aborted) return EXIT_STOPPED;
-    return areWritten ? EXIT_OK : EXIT_USAGE;
+    return searchExitCode(result.findings.length > 0, stop.aborted, areWritten);
   });
 }

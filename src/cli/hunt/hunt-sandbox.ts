@@ -4,7 +4,7 @@ import type { HuntSettings } from '../../trials/hunt/options.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import type { OpenJoinedRun } from '../../trials/hunt/world-runs.ts';
 import type { SettingName, Settings } from '../../settings.ts';
-import { joinedWorlds, OF_EACH_RUN, openJoinPoint } from '../join-point.ts';
+import { joinedWorlds, PER_RUN_SETTINGS, openJoinPoint } from '../join-point.ts';
 import { clientSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
 
 const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off', journalEntries: '10000' };
@@ -33,7 +33,7 @@ export async function huntInOwnSandbox(
       by: 'hunt',
       usual: FOR_HUNTING,
       outer: { ...sandboxSettings, scenario },
-      fixed: [...given, ...OF_EACH_RUN, ...IN_SCENARIO],
+      fixed: [...given, ...PER_RUN_SETTINGS, ...IN_SCENARIO],
       said,
       collect: (server) => joinedWorlds(server),
     });

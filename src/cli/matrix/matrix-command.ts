@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
-import { hasFailed, type Cell, type Row } from '../../trials/matrix/cells.ts';
-import { runMatrix } from '../../trials/matrix/matrix.ts';
-import {
-  baselineLines,
-  cellLines,
-  countLine,
-  MATRIX_WRITERS,
-  suspectLines,
-} from '../../trials/matrix/matrix-reports.ts';
+import { baselineOf, cellOf, hasFailed, type Cell, type MatrixRow } from '../../trials/matrix/matrix.ts';
+import { baselineLines, cellLines, countLine, MATRIX_WRITERS } from '../../trials/matrix/matrix-reports.ts';
+import { inParallel } from '../../trials/run.ts';
 import { SettingsError } from '../../settings.ts';
 import {
   conductSettings,
@@ -19,112 +13,46 @@ import {
   type ConductFlags,
 } from '../referee/conduct-options.ts';
 import { clientOf, typed, type ClientFlags } from '../hunt/hunted-command.ts';
+import { CLEAR_LINE, EXIT_STOPPED, paintFor, quoted, say, sayJson, searchExitCode } from '../output.ts';
 import {
-  CLEAR_LINE,
-  complain,
-  EXIT_FAILED,
-  EXIT_OK,
-  EXIT_STOPPED,
-  EXIT_USAGE,
-  paintFor,
-  quoted,
-  say,
-  sayJson,
-} from '../output.ts';
-import {
-  givenSettings,
   clientSettings,
-  LONG_JOURNAL,
-  usualWorkers,
+  givenSettings,
+  REFEREE_DEFAULTS,
+  workersOf,
   type SettingFlags,
 } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { sandboxRows, START_MS } from './matrix-rows.ts';
-import { runOnce } from './matrix-run.ts';
+import { runInSandbox, sandboxRows, type SandboxRow } from './matrix-sandboxes.ts';
 
 interface MatrixFlags extends ClientFlags, Omit<ConductFlags, 'require'> {
   readonly dialects: string;
   readonly scenarios: string;
   readonly workers?: string;
   readonly limit?: string;
-  readonly requireExercised?: true;
-}
-
-function namesIn(flag: string, list: string): readonly string[] {
-  const names = list.split(',').map((name) => name.trim());
-  if (names.includes(''))
-    throw new SettingsError(`${flag} is empty, or has an empty name between two commas`);
-  return names;
-}
-
-function workersOf(text: string | undefined): number {
-  if (text === undefined) return usualWorkers();
-  if (/^[1-9]\d?$/.test(text) && Number(text) <= 64) return Number(text);
-  throw new SettingsError(`--workers must be a whole number from 1 to 64, not ${text}`);
-}
-
-function limitOf(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const ms = durationMs(text);
-  if (ms) return ms;
-  throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${text}`);
 }
 
 /** The flags with which one cell is run again, next to those of its row. */
 const REPEATED = ['intent', 'expect', 'settings', 'patience', 'limit', 'exitCodes', 'failOn', 'off'] as const;
 
-function rerunWords(
-  { kind, choices }: Row,
+function rerunText(
+  { kind, name }: MatrixRow,
   command: readonly string[],
   flags: MatrixFlags,
   settingFlags: SettingFlags,
 ): string {
-  const row = { dialects: 'none', scenarios: 'none', [`${kind}s`]: choices };
+  const rows = { dialects: 'none', scenarios: 'none', [`${kind}s`]: name };
   const failOn = flags.failOn === 'error' ? undefined : flags.failOn;
-  const settings = Object.keys(settingFlags).filter((name) => name !== 'scenarios');
-  return [
+  const words = [
     'payout-sandbox',
-    ...typed(settingFlags, ['scenarios']), // the setting, which has the same name as the flag
+    ...typed(settingFlags, Object.keys(settingFlags)), // before `matrix`, which has a flag --scenarios of its own
     'matrix',
-    ...typed(row, ['dialects', 'scenarios']),
+    ...typed(rows, Object.keys(rows)),
     ...typed({ ...flags, failOn }, REPEATED),
-    ...typed(settingFlags, settings),
     ...typed(flags, ['env']),
     '--',
     ...command,
-  ]
-    .map(quoted)
-    .join(' ');
-}
-
-/** Shows cells as they come, and on a terminal how many are left; as JSON, all of them in the end. */
-function display(rows: readonly Row[], environment: NodeJS.ProcessEnv, isJson: boolean) {
-  const isTerminal = process.stdout.isTTY && !isJson;
-  let shown = 0;
-  const progress = (): void => {
-    if (isTerminal) process.stdout.write(`${shown} of ${rows.length} cells`);
-  };
-  const show = (lines: readonly string[]): void => {
-    if (isJson) return;
-    if (isTerminal) process.stdout.write(CLEAR_LINE);
-    for (const line of lines) say(line);
-  };
-  return {
-    note(lines: readonly string[]): void {
-      show(lines);
-      progress();
-    },
-    cell(cell: Cell): void {
-      const isFirst = rows.find(({ kind }) => kind === cell.kind)?.name === cell.name;
-      shown += 1;
-      show([...(isFirst ? ['', `${cell.kind}s`] : []), ...cellLines(cell, rows, paintFor(environment))]);
-      progress();
-    },
-    end(lines: readonly string[], cells: readonly Cell[]): void {
-      if (isJson) sayJson({ cells });
-      else show(['', ...lines]);
-    },
-  };
+  ];
+  return words.map(quoted).join(' ');
 }
 
 /** `payout-sandbox matrix -- COMMAND`. @returns the exit code: 1 when a cell failed, 2 for a command that fails even without failures */
@@ -135,56 +63,48 @@ export async function matrixCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const client = clientOf('matrix', command, flags, environment);
+  const { failOn, json: isJson = false } = flags;
   const reports = flags.report.map((text) => reportFile(text, MATRIX_WRITERS));
-  const { expect, ...others } = conductSettings(flags);
+  const { expect: table, ...conduct } = conductSettings(flags);
+  const expect =
+    table === undefined ? null : { name: tableName(flags), payouts: z.array(ExpectedPayout).parse(table) };
   const workers = workersOf(flags.workers);
-  const limitMs = limitOf(flags.limit);
-  const usual = { settlement: 'instant', ...LONG_JOURNAL };
+  const limitMs = durationMs(flags.limit ?? '5m');
+  if (!limitMs) throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${flags.limit}`);
+  const usual = { settlement: 'instant', ...REFEREE_DEFAULTS };
   const settings = clientSettings(usual, settingFlags, environment, true);
   const joined = { fixed: givenSettings(settingFlags, environment), said: new Set<string>() };
+  const rows = sandboxRows(flags.dialects, flags.scenarios, settings);
+  const isTerminal = process.stdout.isTTY && !isJson;
+  const show = (lines: readonly string[], progress = ''): void => {
+    if (isTerminal) process.stdout.write(CLEAR_LINE);
+    if (!isJson) lines.forEach(say);
+    if (isTerminal) process.stdout.write(progress);
+  };
   return untilStopped(async (stop) => {
-    try {
-      const rows = sandboxRows(
-        namesIn('--dialects', flags.dialects),
-        namesIn('--scenarios', flags.scenarios),
-        settings,
-      );
-      const shown = display(rows, environment, flags.json === true);
-      const cells = await runMatrix({
-        rows,
-        workers,
-        failOn: flags.failOn,
-        limitMs,
-        expect:
-          expect === undefined
-            ? null
-            : { name: tableName(flags), payouts: z.array(ExpectedPayout).parse(expect) },
-        stop,
-        run: (row, limit) => {
-          const ofRow = row === null ? settings : { ...settings, scenario: row.scenario };
-          return runOnce(ofRow, others, client, limit, stop, joined, row?.startMs ?? START_MS);
-        },
-        again: (row) => rerunWords(row, command, flags, settingFlags),
-        onBaseline: (baseline) => shown.note(baselineLines(baseline)),
-        onCell: (cell) => shown.cell(cell),
-      });
-      const left = stop.aborted ? `; stopped before the other ${rows.length - cells.length}` : '';
-      shown.end([...suspectLines(cells), countLine(cells) + left], cells);
-      const areWritten = writeReports(reports, (write) => write(cells), environment);
-      const missed = cells.filter(({ verdict }) => verdict === 'not exercised').map(({ name }) => name);
-      if (flags.requireExercised && missed.length > 0) {
-        complain(`not exercised: ${missed.join(', ')}: no response showed what it changes`);
-        return EXIT_FAILED;
+    const run = (scenario = settings.scenario) =>
+      runInSandbox({ ...settings, scenario }, conduct, client, limitMs, stop, joined);
+    const baseline = await baselineOf(() => run(), expect).catch((error: unknown) => {
+      if (!stop.aborted) throw error;
+    });
+    if (baseline === undefined) return EXIT_STOPPED;
+    show([...baselineLines(baseline), '']);
+    const found: Cell[] = [];
+    let shown = 0;
+    const work = async ([index, row]: readonly [number, SandboxRow]): Promise<void> => {
+      const done = await run(row.scenario);
+      if (stop.aborted) return;
+      found[index] = cellOf(row, done, baseline, failOn, rerunText(row, command, flags, settingFlags));
+      for (; found[shown] !== undefined; shown += 1) {
+        show(cellLines(found[shown]!, rows, paintFor(environment)), `${shown + 1} of ${rows.length} cells`);
       }
-      if (cells.some(hasFailed)) return EXIT_FAILED;
-      if (stop.aborted) return EXIT_STOPPED;
-      return areWritten ? EXIT_OK : EXIT_USAGE;
-    } catch (error) {
-      if (stop.aborted) {
-        complain('stopped before the first cell');
-        return EXIT_STOPPED;
-      }
-      throw error;
-    }
+    };
+    await inParallel([...rows.entries()], workers, () => !stop.aborted, work);
+    const cells = found.filter((cell) => cell !== undefined);
+    const left = rows.length - cells.length;
+    if (isJson) sayJson({ cells });
+    else show(['', countLine(cells) + (left > 0 ? `; stopped before the other ${left}` : '')]);
+    const areWritten = writeReports(reports, (write) => write(cells), environment);
+    return searchExitCode(cells.some(hasFailed), stop.aborted, areWritten);
   });
 }

@@ -11,7 +11,7 @@ import { huntReport, knownFindings, progressText, resultLines } from '../hunt/hu
 import { huntInOwnSandbox, huntingSettings } from '../hunt/hunt-sandbox.ts';
 import { exitCodesOf, huntedCommand } from '../hunt/hunted-command.ts';
 import { quoted } from '../output.ts';
-import { givenSettings, usualWorkers } from '../own-server.ts';
+import { givenSettings, defaultWorkers } from '../own-server.ts';
 
 function refuse(command: readonly string[], env: readonly string[]): never {
   const words = ['payout-sandbox', 'hunt', ...env.flatMap((text) => ['--env', text]), '--', ...command];
@@ -61,7 +61,7 @@ export const huntTool = (mayRunCommands: boolean) =>
         .describe('a scenario, by name or file, to which the failures are added'),
     },
     async run(
-      { command, env, scenario, intent, expect, exit_codes, known, workers = usualWorkers(), ...given },
+      { command, env, scenario, intent, expect, exit_codes, known, workers = defaultWorkers(), ...given },
       { signal = new AbortController().signal, progress = () => undefined, texts },
     ) {
       const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);

@@ -24,7 +24,7 @@ import {
   checkAcceptedKey,
   clientSettings,
   givenSettings,
-  LONG_JOURNAL,
+  REFEREE_DEFAULTS,
   startOwnServer,
   type SettingFlags,
 } from '../own-server.ts';
@@ -218,7 +218,7 @@ export async function judgeCommand(
   if (!hasCommand && url === undefined) {
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
   }
-  const settings = clientSettings(LONG_JOURNAL, settingFlags, environment, false);
+  const settings = clientSettings(REFEREE_DEFAULTS, settingFlags, environment, false);
   if (url !== undefined) checkElsewhere(url, settingFlags);
   if (url !== undefined && flags.key === undefined && settings.adminToken === undefined) {
     throw new SettingsError('--url needs --key or --admin-token');
@@ -228,7 +228,7 @@ export async function judgeCommand(
   const judged = await judgedSandbox(flags, settings, given.includes('scenario'));
   const join = await openJoinPoint({
     by: 'referee',
-    usual: LONG_JOURNAL,
+    usual: REFEREE_DEFAULTS,
     outer: settings,
     fixed: [...given, 'logLevel'],
     said: new Set(),

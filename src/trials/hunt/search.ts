@@ -1,6 +1,7 @@
 import { digest } from '../../payout/identity.ts';
 import { failureName, failuresAt, HANG, type Failure } from './failures.ts';
 import type { Goal, Hit } from './goals.ts';
+import { inParallel } from '../run.ts';
 import { positionsAfter, continuationOf, type Trace } from './trace.ts';
 
 /** What the search knows about one run. */
@@ -121,24 +122,19 @@ async function observeMany(
   { workers, observe, mayGoOn, isKnown }: SearchOptions,
 ): Promise<readonly { readonly failures: readonly Failure[]; readonly observed: Observation }[]> {
   const results: { failures: readonly Failure[]; observed: Observation }[] = [];
-  let taken = 0;
+  let begun = 0;
   let isOver = false;
-  const work = async (): Promise<void> => {
-    while (!isOver && mayGoOn()) {
-      const candidate = queue.shift();
-      if (candidate === undefined) return;
-      if (isUseless(candidate)) continue;
-      const { failures } = candidate;
-      const place = taken++;
-      const observed = await observe(failures);
-      round.tried += 1;
-      results[place] = { failures, observed };
-      isOver ||=
-        observed.waitedForEver ||
-        observed.hits.some(({ goal }) => open.has(goal) && !isKnown(goal, failures));
-    }
-  };
-  await Promise.all(Array.from({ length: workers }, work));
+  const mayBegin = (): boolean => !isOver && mayGoOn();
+  await inParallel(queue, workers, mayBegin, async (candidate) => {
+    if (isUseless(candidate)) return;
+    const { failures } = candidate;
+    const place = begun++;
+    const observed = await observe(failures);
+    round.tried += 1;
+    results[place] = { failures, observed };
+    isOver ||=
+      observed.waitedForEver || observed.hits.some(({ goal }) => open.has(goal) && !isKnown(goal, failures));
+  });
   return results;
 }
 

@@ -1,30 +1,58 @@
-import type { ExpectedPayout } from '../../contract/conduct.ts';
+import type { ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
+import { timeText } from '../../contract/duration.ts';
 import { UsageError } from '../../contract/usage-error.ts';
 import { summed } from '../../referee/payments.ts';
-import type { FailOn } from '../../referee/reports/summary.ts';
+import { detailLines, foundChecks, isFailure, type FailOn } from '../../referee/reports/summary.ts';
 import { newResponses, responsesIn } from '../exercised.ts';
-import { NOT_PAID, verdictOn, type Cell, type CommandRun, type Row } from './cells.ts';
-import { paidIn, paidInBoth, tableFault, type ToBePaid } from '../run-money.ts';
-import { baselineFault, noRequestText, requestsIn } from '../run.ts';
+import {
+  misreportedIn,
+  moneyDifferences,
+  paidIn,
+  paidInBoth,
+  tableFault,
+  type ToBePaid,
+} from '../run-money.ts';
+import { baselineFault, noRequestText, requestsIn, type Run } from '../run.ts';
 
-export interface MatrixParts<R extends Row> {
-  readonly rows: readonly R[];
-  /** Runs the command with a row; with null, with the known dialect of its service. @param limitMs a longer run is ended */
-  readonly run: (row: R | null, limitMs: number) => Promise<CommandRun>;
-  /** The command that runs a cell again. */
-  readonly again: (row: R) => string;
-  /** How many runs to do at once. */
-  readonly workers: number;
-  readonly failOn: FailOn;
-  /** Everything that is to be paid, and its name in messages; null to use what two runs without failures pay. */
-  readonly expect: { readonly name: string; readonly payouts: readonly ExpectedPayout[] } | null;
-  /** How long one run may take; null for a limit that depends on the baseline. */
-  readonly limitMs: number | null;
-  readonly onBaseline: (baseline: Baseline) => void;
-  /** Called with the cells in the order of the rows. */
-  readonly onCell: (cell: Cell) => void;
-  readonly stop: AbortSignal;
+/** One run of the command against a sandbox of its own. */
+export interface CommandRun extends Run {
+  /** The reports of the referee on every world. */
+  readonly conduct: ConductReports;
 }
+
+/** The dialect or scenario of a run. */
+export interface MatrixRow {
+  readonly kind: 'dialect' | 'scenario';
+  /** As on the command line. */
+  readonly name: string;
+}
+
+/** How a run ended, the most severe last, and how the last line counts such runs. */
+export const VERDICTS = {
+  survives: 'survive',
+  'not exercised': 'not exercised',
+  'tests fail': 'with failing tests',
+  misreported: 'misreported',
+  conduct: 'with bad conduct',
+  money: 'with wrong money',
+  hangs: 'hang',
+} as const;
+
+/** A row with its result. */
+export interface Cell extends MatrixRow {
+  readonly verdict: keyof typeof VERDICTS;
+  /** Why it failed, line by line; for a cell that survives, remarks. */
+  readonly why: readonly string[];
+  readonly durationMs: number;
+  /** How many requests got a response that the client never sees in the baseline. */
+  readonly met: number;
+  /** The command that runs this cell again. */
+  readonly again: string;
+}
+
+/** Whether a result is a failure. What was not exercised has neither failed nor passed. */
+export const hasFailed = ({ verdict }: Cell): boolean =>
+  verdict !== 'survives' && verdict !== 'not exercised';
 
 /** The command without any failure. */
 export interface Baseline extends ToBePaid {
@@ -36,73 +64,83 @@ export interface Baseline extends ToBePaid {
   readonly isFlaky: boolean;
 }
 
+/** What a client may know of a payout that is missing through no fault of its own. */
+const NOT_PAID = ['refused', 'FAILED', 'REVERSED'] as const;
+
 const SETTLES_AT_ONCE =
   '; in a matrix, payouts settle with the next request: --settlement demo lets them settle later, as serve does';
-const BASELINE_LIMIT_MS = 600_000;
-/** Retries and timeouts take longer than a run without failures. */
-const TIMES_AS_LONG = 5;
-const LONGER_BY_MS = 60_000;
 
-/** Runs the command without failures: twice if there is no table of what is to be paid. */
-async function baselineOf<R extends Row>({ run, expect, limitMs }: MatrixParts<R>): Promise<Baseline> {
+/**
+ * Runs the command twice without failures, with the known dialect of its service.
+ *
+ * @param expect everything that is to be paid, and its name in messages; null to use what both runs pay
+ * @throws UsageError when the command fails, sends nothing, or does not pay what the table says
+ */
+export async function baselineOf(
+  run: () => Promise<CommandRun>,
+  expect: { readonly name: string; readonly payouts: readonly ExpectedPayout[] } | null,
+): Promise<Baseline> {
   const runOnce = async (): Promise<CommandRun> => {
-    const done = await run(null, limitMs ?? BASELINE_LIMIT_MS);
+    const done = await run();
     const fault = baselineFault(done, noRequestText(''));
-    if (fault !== null)
-      throw new UsageError(done.ending.kind === 'failure' ? `${fault}${SETTLES_AT_ONCE}` : fault);
-    return done;
+    if (fault === null) return done;
+    throw new UsageError(done.ending.kind === 'failure' ? `${fault}${SETTLES_AT_ONCE}` : fault);
   };
   const first = await runOnce();
-  const table = expect && { name: expect.name, expected: summed(expect.payouts) };
-  const fault = table && tableFault(first, table.expected, table.name, NOT_PAID);
+  const table = expect && summed(expect.payouts);
+  const fault = expect && tableFault(first, table!, expect.name, NOT_PAID);
   if (fault !== null) throw new UsageError(fault);
   if (paidIn(first).length === 0) {
     throw new UsageError(
       'without any failure, the command makes no payout, so nothing could be paid twice or lost: give it something to pay',
     );
   }
-  const base = { durationMs: first.durationMs, requests: requestsIn(first) };
-  if (table !== null) {
-    const { expected } = table;
-    return { ...base, expected, usual: null, responses: responsesIn(first.worlds), isFlaky: false };
-  }
   const second = await runOnce();
-  const { areAlike, ...both } = paidInBoth(first, second);
+  const { areAlike, ...paid } = paidInBoth(first, second);
   return {
-    ...base,
-    ...both,
+    ...(table === null ? paid : { expected: table, usual: null }),
+    durationMs: first.durationMs,
+    requests: requestsIn(first),
     responses: responsesIn([...first.worlds, ...second.worlds]),
-    isFlaky: !areAlike,
+    isFlaky: table === null && !areAlike,
   };
 }
 
 /**
- * Runs the command with the known dialect of its service, and then once with every row. @returns the cells, in the order of the rows
- * @throws UsageError when the command fails without any of the rows, sends nothing, or does not pay what the table says
+ * The result of a run. What its client saw of the row at all decides whether it proves anything. Under a scenario, the exit code
+ * decides nothing, since a test that expects SUCCESS rightly fails when the service refuses everything.
  */
-export async function runMatrix<R extends Row>(parts: MatrixParts<R>): Promise<readonly Cell[]> {
-  const { rows, run, again, workers, failOn, onBaseline, onCell, stop } = parts;
-  const baseline = await baselineOf(parts);
-  if (stop.aborted) return [];
-  onBaseline(baseline);
-  const { expected, usual, responses } = baseline;
-  const limitMs = parts.limitMs ?? baseline.durationMs * TIMES_AS_LONG + LONGER_BY_MS;
-  const waiting = [...rows.entries()];
-  const cells = new Map<number, Cell>();
-  let shown = 0;
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined && !stop.aborted; next = waiting.shift()) {
-      const [index, row] = next;
-      const done = await run(row, limitMs);
-      if (stop.aborted) return;
-      const met = newResponses(done.worlds, responses);
-      const verdict = verdictOn(row, done, met, { expected, usual }, failOn);
-      const { kind, name, choices } = row;
-      const { durationMs } = done;
-      cells.set(index, { kind, name, choices, ...verdict, durationMs, met, again: again(row) });
-      for (; cells.has(shown); shown += 1) onCell(cells.get(shown)!);
-    }
-  };
-  await Promise.all(Array.from({ length: workers }, work));
-  return [...cells.entries()].toSorted(([a], [b]) => a - b).map(([, cell]) => cell);
+export function cellOf(
+  { kind, name }: MatrixRow,
+  run: CommandRun,
+  baseline: Baseline,
+  failOn: FailOn,
+  again: string,
+): Cell {
+  const { ending, durationMs, worlds, conduct } = run;
+  const met = newResponses(worlds, baseline.responses);
+  const cell = { kind, name, durationMs, met, again };
+  if (ending.kind === 'stuck') {
+    const why = `it was still running and was ended after ${timeText(ending.afterMs)}`;
+    return { ...cell, verdict: 'hangs', why: [why] };
+  }
+  const { tooMuch, tooLittle } = moneyDifferences(run, baseline, NOT_PAID);
+  const lost = ending.kind === 'success' ? tooLittle : [];
+  const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
+  const failing = conduct.worlds.flatMap(foundChecks).filter((check) => isFailure(check, failOn));
+  const findings = failing.flatMap(({ id, findings: [worst] }) => [
+    `${id}: ${worst!.message}`,
+    ...detailLines(worst!).map((line) => `  ${line}`),
+  ]);
+  if (faults.length > 0) return { ...cell, verdict: 'money', why: [...faults, ...findings] };
+  if (findings.length > 0) return { ...cell, verdict: 'conduct', why: findings };
+  if (ending.kind === 'failure' && kind === 'dialect') {
+    const why = [ending.why, ...(ending.output ?? '').split('\n')].filter(Boolean);
+    return { ...cell, verdict: 'tests fail', why };
+  }
+  const isExact = ending.kind === 'failure' && ending.isSaid === true;
+  const misreported = misreportedIn(run, baseline.expected, isExact);
+  if (misreported !== null) return { ...cell, verdict: 'misreported', why: [misreported] };
+  const why = ending.kind === 'success' ? [] : [`${ending.why}, but the money is right`];
+  return { ...cell, verdict: met === 0 ? 'not exercised' : 'survives', why };
 }

@@ -1,0 +1,123 @@
+import { ControlClient } from '../../client/control-client.ts';
+import { TestWorld } from '../../client/test-world.ts';
+import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
+import type { ScenarioInput } from '../../contract/control.ts';
+import { changedDialect, type DialectChange } from '../../contract/dialect.ts';
+import { instantMs } from '../../contract/instant.ts';
+import { suggestion } from '../../contract/suggestion.ts';
+import { UsageError } from '../../contract/usage-error.ts';
+import { clockOf } from '../../log/wall-clock.ts';
+import { systemClock } from '../../platform/system-clock.ts';
+import { reportsOf } from '../../referee/reports/summary.ts';
+import { shippedDialects } from '../../scenario/scenario-file.ts';
+import type { Settings } from '../../settings.ts';
+import type { CommandRun, MatrixRow } from '../../trials/matrix/matrix.ts';
+import { runClient, type Client } from '../../trials/run.ts';
+import { joinedWorlds, openJoinPoint, PER_RUN_SETTINGS, type JoinRules } from '../join-point.ts';
+import { REFEREE_DEFAULTS } from '../own-server.ts';
+import { libraryFor } from '../scenario-files/scenarios.ts';
+
+export interface SandboxRow extends MatrixRow {
+  readonly scenario: string | ScenarioInput;
+}
+
+const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
+/** Every run begins at 10:30, so that no result depends on the hour of the day. */
+const START_MINUTE = 10 * 60 + 30;
+
+/** When a sandbox begins. A scenario that has hours of its own begins in them: otherwise nothing of it would be met. */
+function startMsOf(settings: Settings): number {
+  const { outcomes, rules } = libraryFor(settings, settings.scenario).active;
+  const [hours] = [...outcomes, ...rules].flatMap(({ match }) => match.hours ?? []);
+  return MIDNIGHT_MS + (hours?.from ?? START_MINUTE) * 60_000;
+}
+
+/** Single choices of other services that payment engineers meet. */
+const CHOICES: readonly (readonly [name: string, change: DialectChange])[] = [
+  ['client_ref_id.same_body=409', { client_ref_id: { same_body: 409 } }],
+  ['client_ref_id.same_body=400', { client_ref_id: { same_body: 400 } }],
+  ['client_ref_id.same_body=second_payout', { client_ref_id: { same_body: 'second_payout' } }],
+  ['status.unknown=400', { status: { unknown: 400 } }],
+  ['rate_limit.retry_after=absent', { rate_limit: { retry_after: 'absent' } }],
+];
+
+/** The names in a list, each once, with those that `all` stands for. */
+const named = (list: string, all: readonly string[]): readonly string[] => {
+  const names = list.split(',').flatMap((name) => (name.trim() === 'all' ? all : name.trim()));
+  return [...new Set(names)].filter((name) => name !== '' && name !== 'none');
+};
+
+/**
+ * The rows of a matrix: the scenario of the settings with each dialect, then each scenario.
+ *
+ * @param dialects `all`, `none`, or names of presets
+ * @param scenarios `all`, `none`, or scenarios by name or file
+ */
+export function sandboxRows(dialects: string, scenarios: string, settings: Settings): readonly SandboxRow[] {
+  const library = libraryFor(settings, settings.scenario);
+  const { dialect: base, source } = library.active;
+  const presets = new Map([
+    ...[...shippedDialects()].filter(([name]) => name !== 'default'),
+    ...CHOICES.map(([name, change]) => [name, changedDialect(base, change)] as const),
+  ]);
+  const dialectRow = (name: string): SandboxRow => {
+    const dialect = presets.get(name);
+    const known = ['all', 'none', ...presets.keys()];
+    if (dialect === undefined) {
+      throw new UsageError(
+        `--dialects: there is no ${name}${suggestion(name, known)}: use ${known.join(', ')}`,
+      );
+    }
+    return { kind: 'dialect', name, scenario: { ...(source.document as ScenarioInput), dialect } };
+  };
+  const scenarioRow = (name: string): SandboxRow => {
+    libraryFor(settings, name); // refuses one that cannot be used
+    return { kind: 'scenario', name, scenario: name };
+  };
+  /** A rule that holds requests would wait for a release that never comes in a matrix. */
+  const isHeld = (name: string): boolean =>
+    library.get(name)!.rules.some(({ effect }) => effect.hold !== null);
+  const usable = library.names.filter((name) => name !== 'default' && !isHeld(name));
+  const rows = [
+    ...named(dialects, [...presets.keys()]).map(dialectRow),
+    ...named(scenarios, usable).map(scenarioRow),
+  ];
+  if (rows.length === 0) throw new UsageError('there is nothing to run: --dialects and --scenarios are none');
+  return rows;
+}
+
+/** Runs a client once against a sandbox of its own, so that every world behaves alike, whichever keys the client uses. */
+export async function runInSandbox(
+  settings: Settings,
+  conduct: RefereeSettingsInput,
+  client: Client,
+  limitMs: number,
+  stop: AbortSignal,
+  { fixed, said }: Pick<JoinRules<unknown>, 'fixed' | 'said'>,
+): Promise<CommandRun> {
+  const systemTime = systemClock();
+  const offsetMs = startMsOf(settings) - systemTime.nowMs();
+  const wallClock = clockOf({ nowMs: () => systemTime.nowMs() + offsetMs }, systemTime, () => 0);
+  const join = await openJoinPoint({
+    by: 'matrix',
+    usual: REFEREE_DEFAULTS,
+    outer: settings,
+    opensOuter: true,
+    fixed: [...fixed, ...PER_RUN_SETTINGS],
+    said,
+    wallClock,
+    prepare: ({ url, adminToken }) => new ControlClient(url, adminToken).put('/worlds/referee', conduct),
+    async collect(server) {
+      const control = new ControlClient(server.url, server.adminToken);
+      const { worlds } = await control.get<ConductReports>('/worlds/referee', { ended: true });
+      return { reports: worlds, evidence: await joinedWorlds(server, wallClock) };
+    },
+  });
+  const world = new TestWorld(join.url!, 'sk_test_matrix');
+  const { sandboxes, ...done } = await runClient(client, world, limitMs, stop, systemTime, join);
+  return {
+    ...done,
+    conduct: reportsOf(sandboxes.flatMap(({ reports }) => reports)),
+    worlds: sandboxes.flatMap(({ evidence }) => evidence.map((one) => one.evidence)),
+  };
+}
