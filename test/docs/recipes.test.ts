@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { SETTINGS } from '../../src/settings.ts';
 import { testRows } from '../support/test-rows.ts';
 
-/** What can be tested of a recipe without running it. Running them: recipes-run, recipes-stand-ins, operate, .ci/check-recipes. */
+/** What can be tested of a recipe without running it. Running them: recipes-run, operate, .ci/check-recipes. */
 
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
 const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
@@ -29,7 +29,7 @@ test('a recipe calls npx only for what its page has the reader install', () => {
   const called = pages.flatMap((page) =>
     [...textOf(page).matchAll(/^\s*npx (?:-\S+ )*(\S+)/gm)].map(([, name]) => ({ page, name: name! })),
   );
-  expect(called.map(({ name }) => name)).toContain('newman');
+  expect(called.map(({ name }) => name)).toContain('autocannon');
   const missing = called.filter(
     ({ page, name }) =>
       !new RegExp(`npm (?:install|pack)[^\n]*\\b${name}\\b|devDependency`).test(textOf(page)),
@@ -82,28 +82,9 @@ test('the compose file uses the health check of the image, and ports that exist'
   expect(existsSync(join(DOCS, 'recipes/compose', app!.command.at(-1)!))).toBe(true);
 });
 
-test('the workflow publishes the port of the image, and waits for the health check', () => {
-  const { jobs } = parse(textOf('recipes/github-actions/payouts.yml')) as {
-    jobs: Record<string, { services?: Record<string, Service>; env: Record<string, string> }>;
-  };
-  const payouts = jobs['service-container']!.services!['payouts']!;
-  expect(payouts.ports).toEqual([`3000:${exposed}`]);
-  expect(DOCKERFILE).toMatch(/^HEALTHCHECK /m);
-  expect(payouts.options).toMatch(/^--health-interval 1s --health-retries 20$/);
-  for (const { env } of Object.values(jobs)) expect(env['PAYOUT_URL']).toBe('http://127.0.0.1:3000');
-});
-
 test('the job of GitLab allows the name of its service, and calls it at the port of the image', () => {
   const { services, variables } = parse(textOf('recipes/ci/gitlab-ci.yml'))['payouts-in-python'];
   const [{ alias, variables: settings }] = services;
   expect(settings.SANDBOX_ALLOWED_HOSTS).toBe(alias);
   expect(variables).toEqual({ PAYOUT_URL: `http://${alias}:${exposed}` });
 });
-
-testRows(files.filter((file) => file.startsWith('recipes/testcontainers/')))(
-  'a suite for Testcontainers waits for the health route or the ready line, at the port of the image',
-  (file) => {
-    expect(textOf(file)).toContain(exposed);
-    expect(textOf(file)).toMatch(/\/_sandbox\/health|payout sandbox ready/);
-  },
-);

@@ -44,6 +44,7 @@ const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
     /\bone-row\b|\bpairwise\b|\bhidden-resends\b|\brequire-exercised\b|--dialects presets\b/,
     'docs/matrix.md',
   ],
+  [/\bpostman\b|\bnewman\b|\bk6\b|\bgrafana\b/, 'nothing: the recipe is gone'],
 ];
 
 const goneIn = (text: string, name = '', gone = GONE): readonly string[] =>
