@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { WorldReport } from '../../src/contract/conduct.ts';
 import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
 import {
   BalanceResponse,
@@ -60,14 +59,13 @@ test.skipIf(!hasCurl)(
     const answers = [];
     for (const { shell } of commandsOf(page('control-api.md'), 'curl'))
       answers.push(JSON.parse(await paste(shell, url)) as Record<string, unknown>);
-    const verdict = WorldReport.parse(JSON.parse(/^```json\n(.*?)^```/ms.exec(page('control-api.md'))![1]!));
     expect(answers).toMatchObject([
       { frozen: true },
       { id: 'world/lost-response' },
       { code: 'INTERNAL_ERROR' }, // the payout was made even so
       { frozen: true, changes: [{ to: 'SUCCESS' }] },
       { passed: true, count: 1 },
-      { ...verdict, duration_ms: expect.any(Number), checks: expect.arrayContaining(verdict.checks) },
+      { passed: true, counts: { error: 0, warning: 1 } }, // nobody asked for the payout
       { balance: 998_499.5, clock: { frozen: true }, invariants: 'hold' }, // a fork
     ]);
     const [, words] = /^payout-sandbox (pay .+)$/m.exec(page('cli.md'))!;
