@@ -244,19 +244,6 @@ describe('events', () => {
     await a.submit(advance({ byMs: DAY_MS }));
     expect(counts).toEqual([MAX_STEPS, 2 * MAX_STEPS]);
   });
-
-  test('go to at most 32 readers', async () => {
-    const a = logFor().world('a');
-    const readers = await Promise.all(Array.from({ length: 32 }, () => readerOf(a)));
-    await expect(readerOf(a)).rejects.toMatchObject({ code: 'TOO_MANY_READERS' });
-    readers[0]!.stop();
-    const begin = () => {
-      throw new Error('its connection has ended');
-    };
-    const reader = { take: () => undefined, begin, end: () => undefined };
-    await expect(a.watch(undefined, reader)).rejects.toThrow('its connection has ended');
-    await readerOf(a); // the place of one that never began is free
-  });
 });
 
 describe('a reset or a restore', () => {

@@ -29,23 +29,6 @@ describe('worlds', () => {
     expect([log.size, log.uses]).toEqual([2, 3]);
   });
 
-  test('are listed by their latest use, with the times of their first and latest', async () => {
-    const { log, world, wallClock } = logFor();
-    const start = wallClock.nowMs();
-    const [a, b] = [world('a'), world('b')];
-    await wallClock.pass(10);
-    world('a');
-    const rows = (await log.page(0, 10)).worlds.map(({ id, made_at, used_at }) => [
-      id,
-      Date.parse(made_at) - start,
-      Date.parse(used_at) - start,
-    ]);
-    expect(rows).toEqual([
-      [b.id, 0, 0],
-      [a.id, 0, 10],
-    ]);
-  });
-
   test('are listed in pages, which leave out none that was used in the same millisecond', async () => {
     const { log, world, wallClock } = logFor();
     const ids = ['a', 'b', 'c', 'd'].map((name) => world(name).id);
@@ -193,21 +176,6 @@ describe('records are counted over all worlds', () => {
     await b.submit(initiate());
     await restore(a);
     await expect(restore(b)).rejects.toMatchObject(FULL);
-  });
-
-  test('a state that is being read takes room until it is put in place or given up', async () => {
-    const { log, world } = logFor({ maxRecords: 3 });
-    await world('a').submit(initiate());
-    const draft = log.draft();
-    draft.grow(1, 0);
-    draft.grow(1, 0);
-    expect(() => draft.grow(1, 0)).toThrow(expect.objectContaining({ code: 'SANDBOX_FULL' }));
-    expect(await decided(world('a'), initiate({ client_ref_id: 'b' }))).toMatchObject({
-      answer: { refusal: FULL },
-    });
-    draft.end();
-    draft.end();
-    expect(await decided(world('a'), initiate({ client_ref_id: 'b' }))).toMatchObject({ committed: true });
   });
 });
 

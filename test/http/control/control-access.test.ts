@@ -149,14 +149,6 @@ test('every route that needs a body has a valid one in this file, and the routes
   expect(ROUTES).toEqual(expect.arrayContaining([...WITHOUT_KEY, ...ADMIN]));
 });
 
-test('the health check needs no key', async () => {
-  const { url } = await sandboxFor();
-  expect(await send(url, 'GET /_sandbox/health', {})).toMatchObject({
-    status: 200,
-    body: { status: 'ready', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
-  });
-});
-
 // every form of a wrong key has its test in test/http/service/keys.test.ts: all routes read the key at one place
 test('every route that shows or changes a world requires an accepted key', async () => {
   const { url, client } = await sandboxFor(SETTINGS);

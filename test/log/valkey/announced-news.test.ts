@@ -1,6 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
-import type { WallClock } from '../../../src/log/wall-clock.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { ownStore } from '../../support/store/fresh-store.ts';
 import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
@@ -50,18 +49,4 @@ test('a server that the store no longer takes to listen gets what it missed, and
   await expect.poll(() => read).toHaveLength(1);
   await credit(one);
   await expect.poll(() => read).toHaveLength(2);
-});
-
-test('a server that listens asks for news again and again, in case none is announced to it', async () => {
-  const clock = systemClock();
-  const isDistant = (atMs: number) => atMs - clock.nowMs() > MINUTE_MS / 4;
-  const wallClock: WallClock = {
-    ...clock,
-    schedule: (atMs, callback) => clock.schedule(isDistant(atMs) ? 0 : atMs, callback), // does not wait for long
-  };
-  const { store } = await storeFor();
-  const { store: ofServer } = await storedLogFor(store.url, 'one', { wallClock });
-  let asked = 0;
-  onTestFinished(ofServer.wake(WORLD, () => void (asked += 1)));
-  await expect.poll(() => asked).toBeGreaterThan(3);
 });

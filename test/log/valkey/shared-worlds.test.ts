@@ -87,26 +87,6 @@ describe('servers that share a store', () => {
       .toEqual([JSON.parse(text)]);
   });
 
-  test('drop the oldest entries of a full journal, count them, and know what became of the others', async () => {
-    const { clients } = await serversFor(2, { journalEntries: 2 });
-    const worlds = clients();
-    for (let nth = 0; nth < 5; nth += 1) await nthOf(worlds, nth).balance();
-    for (const world of worlds) {
-      await expect
-        .poll(async () => (await ask(world, 'GET', '/requests?order=oldest')).body)
-        .toMatchObject({
-          requests: [4, 5].map((id) => ({
-            id,
-            outcome: 'answered',
-            answer: { status: 200 },
-            ended_after: id,
-          })),
-          evicted: 3,
-        });
-    }
-    expect((await ask(worlds[1]!, 'DELETE', '/requests')).body).toEqual({ cleared: 2 });
-  });
-
   test.each([
     ['answers', []],
     ['answers after a delay', [{ name: 'late', match: { route: 'status' }, effect: { delay: '20ms' } }]],
