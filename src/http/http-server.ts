@@ -97,8 +97,8 @@ function dropBody({ method, raw }: FastifyRequest): void {
   if (isRead && (length !== undefined || encoding !== undefined)) raw.resume();
 }
 
-/** Tells whoever comes back to a world why its payouts are gone, until it is reset. */
-function tellDrop({ dialect, reply, world }: HttpExchange): void {
+/** Says why the payouts of a world are gone, until it is reset. */
+function setDroppedHeader({ dialect, reply, world }: HttpExchange): void {
   const dropped = world?.droppedBefore ?? null;
   if (dropped !== null && dialect.answers.sandbox_headers === 'sent')
     void reply.header('x-sandbox-world-dropped', dropped);
@@ -199,7 +199,7 @@ export function httpServer(options: HttpServerOptions) {
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    tellDrop(request.exchange);
+    setDroppedHeader(request.exchange);
     const text = typeof payload === 'string' ? payload : '';
     request.exchange.sending(text);
     if (text.length < LONG_CHARACTERS) return done(null, payload);

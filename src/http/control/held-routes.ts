@@ -16,14 +16,14 @@ const heldResponse = ({ waiting, expired }: HeldRequests): HeldResponse => ({
 });
 
 /** `2 (initiate order-1, status order-1)` */
-const listText = (requests: readonly HeldRequest[]): string =>
+const heldText = (requests: readonly HeldRequest[]): string =>
   requests.length === 0
     ? 'none'
     : `${requests.length} (${requests.map(({ route, clientRefId, txnId }) => `${route} ${clientRefId ?? txnId ?? ''}`.trim()).join(', ')})`;
 
 const expiredError = ({ expired }: HeldRequests): Refusal =>
   new Refusal('NOT_RELEASED', {
-    message: `Nobody released these held requests in time, so their clients got 504: ${listText(expired)}. POST /_sandbox/reset starts again`,
+    message: `Nobody released these held requests in time, so their clients got 504: ${heldText(expired)}. POST /_sandbox/reset starts again`,
   });
 
 /** The requests that rules hold, and their release. */
@@ -52,7 +52,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
         if (how === 'changed') continue;
         const waited = how === 'due' ? `after ${durationText(within)}` : 'when the world was reset or ended';
         throw new Refusal('TOO_FEW_HELD', {
-          message: `Expected ${count} held ${count === 1 ? 'request' : 'requests'}; ${waited} there were ${listText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,
+          message: `Expected ${count} held ${count === 1 ? 'request' : 'requests'}; ${waited} there were ${heldText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,
         });
       }
     },

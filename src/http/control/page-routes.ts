@@ -16,7 +16,7 @@ const HEADERS = {
 };
 
 /** For files whose names change with their content. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 const PageText: z.ZodType = z.string().describe('An HTML page, which loads everything from this server');
 
@@ -39,7 +39,7 @@ export const pageRoutes: ControlRoutes = async (app, { pageFiles }) => {
     }
     const { body, type, etag } = file;
     const isNamedByContent = path.startsWith('assets/');
-    void reply.headers({ ...HEADERS, ...(isNamedByContent && { 'cache-control': FOR_EVER }), etag });
+    void reply.headers({ ...HEADERS, ...(isNamedByContent && { 'cache-control': IMMUTABLE }), etag });
     return headers['if-none-match'] === etag ? reply.code(304).send() : reply.type(type).send(body);
   };
 

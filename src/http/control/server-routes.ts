@@ -86,7 +86,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     '/worlds',
     operation('Server', 'listWorlds', 'All worlds', WorldsResponse, {
       description:
-        'The one that was idle longest comes first. A world that is used meanwhile moves to the end: it may come twice, and none is left out.',
+        'Least recently used first. A world that is used meanwhile moves to the end: it may come twice, and none is left out.',
       access: 'admin',
       querystring: WorldsQuery,
     }),

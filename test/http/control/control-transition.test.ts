@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { after, ask, payoutIn, refusal } from '../../support/control.ts';
-import { clientFor, sandboxFor } from '../../support/sandbox.ts';
+import { clientFor } from '../../support/sandbox.ts';
 import { START } from '../../support/world/ways-in.ts';
 
 const SETTINGS = { clock: START, settlement: 'manual', openingBalance: 1000 } as const;
@@ -66,17 +66,6 @@ test('a payout that is forced to FAILED gets a UTR if the dialect says so', asyn
   await world.world.use({ settlement: 'manual', dialect: { status: { utr_of_failed: 'set' } } });
   const txnId = await payoutIn(world, 'FAILED');
   expect((await world.world.transaction(txnId)).utr).toMatch(/^\d{12}$/);
-});
-
-test('a payout of another world cannot be read or forced', async () => {
-  const { client } = await sandboxFor(SETTINGS);
-  const [mine, other] = [client(), client()];
-  const txnId = await payoutIn(mine, 'PENDING');
-  const unknown = refusal(404, 'TRANSACTION_NOT_FOUND', `This world has no transaction ${txnId}`);
-  const path = `/transactions/${txnId}`;
-  expect(await ask(other, 'GET', path)).toMatchObject(unknown);
-  expect(await ask(other, 'POST', `${path}/transition`, { to: 'FAILED' })).toMatchObject(unknown);
-  expect((await mine.world.transaction(txnId)).status).toBe('PENDING');
 });
 
 test('the control API returns the state machine as data', async () => {
