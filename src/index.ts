@@ -109,7 +109,7 @@ export type { HuntFinding } from './trials/hunt/story.ts';
 export type { FieldError as SandboxFieldError } from './contract/errors.ts';
 export { NoSandboxError, SandboxError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent, WorldEvents } from './client/event-stream.ts';
-export type { HeldOptions, HeldRequest, Order, OrdersOptions, ReleaseOrder } from './client/orders.ts';
+export type { HeldOptions, HeldRequest, ReleaseOrder } from './client/held.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } from './client/sandbox.ts';
 export { ExpectationError, type Expectation, type ExpectedRequest } from './client/expectation.ts';
 export type { WaitOptions } from './client/payout-wait.ts';

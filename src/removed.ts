@@ -5,6 +5,11 @@
 const REMOVED: Readonly<Record<string, string>> = {
   examine:
     'judge the client while it runs: payout-sandbox referee -- COMMAND, or verdict on the world that it used',
+  completion: 'payout-sandbox --help --all lists the commands, and COMMAND --help its flags',
+  'rule from':
+    'write the rule by hand: journal shows what the request got, and docs/scenarios.md has the fields',
+  'validate --explain': 'use explain, which does the same in a world of a running sandbox',
+  '--time-zone': 'people read times in IST; with --json they are in UTC',
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
   '--junit-checks': '--verbose has each check, also in a JUnit report',

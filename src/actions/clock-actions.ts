@@ -1,38 +1,33 @@
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import { durationMs } from '../contract/duration.ts';
-import { iso, writtenInstantMs } from '../contract/instant.ts';
+import { iso, istSecond, writtenInstantMs } from '../contract/instant.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { text } from './arguments.ts';
-import { counted, stateColour, table, type TimeZone } from './words.ts';
+import { counted, stateColour, table } from './words.ts';
 
-export const clockText = ({ now, frozen }: Pick<ClockResponse, 'now' | 'frozen'>, zone: TimeZone): string =>
-  `${zone.second(now)} ${zone.name}, ${frozen ? 'frozen' : 'running'}`;
+export const clockText = ({ now, frozen }: Pick<ClockResponse, 'now' | 'frozen'>): string =>
+  `${istSecond(now)} IST, ${frozen ? 'frozen' : 'running'}`;
 
-export function nextText({ next_due: next, frozen }: ClockResponse, zone: TimeZone): string {
+export function nextText({ next_due: next, frozen }: ClockResponse): string {
   if (next === null) return 'nothing is scheduled';
-  return `next step of a payout at ${zone.second(next)} ${zone.name}${frozen ? ', once the clock is advanced' : ''}`;
+  return `next step of a payout at ${istSecond(next)} IST${frozen ? ', once the clock is advanced' : ''}`;
 }
 
-const clockLines = (clock: ClockResponse, { zone }: Session): readonly string[] => [
-  `${clockText(clock, zone)}; ${nextText(clock, zone)}`,
-];
+const clockLines = (clock: ClockResponse): readonly string[] => [`${clockText(clock)}; ${nextText(clock)}`];
 
-function moveOf(
-  time: string,
-  zone: TimeZone,
-): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
+function moveOf(time: string): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
   if (time === 'idle') return { until: time };
   if (durationMs(time) !== undefined) return { by: time };
-  const atMs = writtenInstantMs(time, zone.name);
+  const atMs = writtenInstantMs(time);
   if (atMs !== undefined) return { to: iso(atMs) };
   throw new SettingsError(
-    `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01 10:00 (${zone.name}) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
+    `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01 10:00 (IST) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
   );
 }
 
-async function advanced(time: string, { world, zone }: Session): Promise<AdvanceResponse> {
-  const move = moveOf(time, zone);
+async function advanced(time: string, { world }: Session): Promise<AdvanceResponse> {
+  const move = moveOf(time);
   try {
     return await world.clock.advance(move);
   } catch (error) {
@@ -40,22 +35,22 @@ async function advanced(time: string, { world, zone }: Session): Promise<Advance
     const { now } = await world.clock.read();
     if (Date.parse(move.to) >= Date.parse(now)) throw error;
     throw new SettingsError(
-      `a clock never goes back: it is ${zone.second(now)} ${zone.name}, which is later than ${time}`,
+      `a clock never goes back: it is ${istSecond(now)} IST, which is later than ${time}`,
     );
   }
 }
 
-function advanceLines(advanced: AdvanceResponse, { zone, paint }: Session): readonly string[] {
+function advanceLines(advanced: AdvanceResponse, { paint }: Session): readonly string[] {
   const { changes } = advanced;
   const rows = changes.map(({ at, client_ref_id: reference, from, to, utr }) => [
-    zone.second(at),
+    istSecond(at),
     reference,
     from === to ? 'UTR' : { text: to, colour: stateColour(to) },
     utr ?? '',
   ]);
   return [
-    `${clockText(advanced, zone)}; ${rows.length === 0 ? 'nothing was due' : `${counted(rows.length, 'step')} applied`}`,
-    ...(rows.length === 0 ? [] : table([`at (${zone.name})`, 'reference', 'became', 'UTR'], rows, paint)),
+    `${clockText(advanced)}; ${rows.length === 0 ? 'nothing was due' : `${counted(rows.length, 'step')} applied`}`,
+    ...(rows.length === 0 ? [] : table(['at (IST)', 'reference', 'became', 'UTR'], rows, paint)),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { ExplainResponse, RuleVerdict } from '../contract/control/explain-call.ts';
 import type { RouteName } from '../contract/match.ts';
-import type { TimeZone } from './words.ts';
+import { istSecond } from '../contract/instant.ts';
 
 /** @param otherwise what applies when none is taken */
 function verdictLines(title: string, verdicts: readonly RuleVerdict[], otherwise: string): readonly string[] {
@@ -22,13 +22,12 @@ function payoutLine({ payout, note }: ExplainResponse): readonly string[] {
 export function explanationLines(
   { route, reference }: { readonly route: RouteName; readonly reference?: string | undefined },
   explanation: ExplainResponse,
-  zone: TimeZone,
 ): readonly string[] {
   const { attempt, now, rules, outcomes } = explanation;
   const facts = [
     reference === undefined ? route : `${route} ${reference}`,
     ...(attempt === null ? [] : [`attempt ${attempt}`]),
-    `${zone.second(now)} ${zone.name}`,
+    `${istSecond(now)} IST`,
   ];
   return [
     facts.join(', '),

@@ -1,7 +1,6 @@
-import { repeatingRule } from '../client/repeating-rule.ts';
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
-import { iso, writtenInstantMs } from '../contract/instant.ts';
+import { iso, istDate, istTime, writtenInstantMs } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { expectedTable } from '../referee/expected-table.ts';
 import { hasFailed, hasRequests, reportsOf, unusedKey, type Colour } from '../referee/reports/summary.ts';
@@ -40,17 +39,17 @@ export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] =>
 
 function journalLines(
   { requests, evicted, left_out }: RequestsResponse,
-  { zone, paint }: Session,
+  { paint }: Session,
 ): readonly string[] {
-  const days = new Set(requests.map(({ at }) => zone.day(at)));
-  const newDay = newDays(zone, days.size === 1 ? [...days][0]! : null);
+  const days = new Set(requests.map(({ at }) => istDate(at)));
+  const newDay = newDays(days.size === 1 ? [...days][0]! : null);
   const rows: (string | Cell)[][] = [];
   for (const entry of requests.toReversed()) {
     const day = newDay(entry.at);
     if (day !== null) rows.push(['', day]);
-    rows.push([{ text: `#${entry.id}`, isRight: true }, zone.time(entry.at), ...requestCells(entry)]);
+    rows.push([{ text: `#${entry.id}`, isRight: true }, istTime(entry.at), ...requestCells(entry)]);
   }
-  const headings = ['', `at (${zone.name})`, 'request', 'reference', 'amount', 'response', 'why'];
+  const headings = ['', 'at (IST)', 'request', 'reference', 'amount', 'response', 'why'];
   return [
     ...table(headings, rows, paint, 'the journal of this world has no such request'),
     ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} dropped from the journal`]),
@@ -59,14 +58,12 @@ function journalLines(
 }
 
 /** A number of a request, or a world time in ISO 8601. A time of day is the latest one. */
-async function sinceOf(given: string, { world, zone, nameOf }: Session): Promise<string> {
+async function sinceOf(given: string, { world, nameOf }: Session): Promise<string> {
   if (/^#?\d+$/.test(given)) return given.replace('#', '');
-  const atMs =
-    writtenInstantMs(given, zone.name) ??
-    writtenInstantMs(given, zone.name, (await world.clock.now()).getTime());
+  const atMs = writtenInstantMs(given) ?? writtenInstantMs(given, (await world.clock.now()).getTime());
   if (atMs !== undefined) return iso(atMs);
   throw new SettingsError(
-    `${nameOf('since')} must be the number of a request, or a time such as 07:39:36 or 2026-12-01 10:00 (${zone.name}), not ${JSON.stringify(given)}`,
+    `${nameOf('since')} must be the number of a request, or a time such as 07:39:36 or 2026-12-01 10:00 (IST), not ${JSON.stringify(given)}`,
   );
 }
 
@@ -157,22 +154,5 @@ export const journalActions = [
         : []),
     ],
     hasFailed: (report) => hasFailed(reportsOf([report]), 'error'),
-  }),
-  action({
-    name: 'rule from',
-    summary: 'print a rule that repeats what a request got, for rule add and for scenarios',
-    effect: 'reads',
-    input: {
-      number: textOrNumber('its number in the journal, or its request id', 'number'),
-    },
-    words: ['number'],
-    async run({ number }, { world }) {
-      const entries = await world.requests();
-      return { rules: [repeatingRule(entries, number, (reason) => new SettingsError(reason))] };
-    },
-    async lines(scenario) {
-      const { scenarioText } = await import('./written-documents.ts');
-      return scenarioText(scenario).trimEnd().split('\n');
-    },
   }),
 ];

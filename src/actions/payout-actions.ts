@@ -1,49 +1,40 @@
 import { z } from 'zod';
-import type { ReleaseOrder, HeldRequest } from '../client/orders.ts';
+import type { ReleaseOrder, HeldRequest } from '../client/held.ts';
 import { SettingsError } from '../settings.ts';
 import type { TransactionResponse, TransactionsResponse } from '../contract/control-responses.ts';
+import { istSecond } from '../contract/instant.ts';
 import { State } from '../contract/service.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { limit, reference, text, wholeNumber } from './arguments.ts';
-import { olderLines, rupees, stateColour, table, type TimeZone } from './words.ts';
+import { olderLines, rupees, stateColour, table } from './words.ts';
 
 /** What happens to a payout next: its next step, or why there is none. */
-function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse, zone: TimeZone): string {
+function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse): string {
   const step = timeline.find(({ done }) => !done);
   const hidden = hiddenBy === null ? '' : `; hidden by ${hiddenBy}`;
   if (step === undefined) return hidden.slice(2);
-  const due = step.at === null ? 'after the year 9999' : zone.second(step.at);
+  const due = step.at === null ? 'after the year 9999' : istSecond(step.at);
   const when = step.polls === null ? due : `at status read ${step.polls}`;
   return `${step.to ?? 'UTR'} ${when}${hidden}`;
 }
 
 function payoutLines(
   { transactions, next }: TransactionsResponse,
-  { zone, paint, nameOf }: Session,
+  { paint, nameOf }: Session,
 ): readonly string[] {
   const rows = transactions
     .toReversed()
     .map((payout) => [
-      zone.second(payout.created_at),
+      istSecond(payout.created_at),
       payout.client_ref_id,
       { text: rupees(payout.amount), isRight: true },
       payout.transfer_mode,
       { text: payout.status, colour: stateColour(payout.status) },
       payout.utr ?? '',
-      nextText(payout, zone),
+      nextText(payout),
       { text: payout.txn_id, colour: 'dim' as const },
     ]);
-  const { name } = zone;
-  const headings = [
-    `created (${name})`,
-    'reference',
-    'amount',
-    'mode',
-    'state',
-    'UTR',
-    `next (${name})`,
-    'txn_id',
-  ];
+  const headings = ['created (IST)', 'reference', 'amount', 'mode', 'state', 'UTR', 'next (IST)', 'txn_id'];
   return [
     ...table(headings, rows, paint, 'this world has no such payout'),
     ...olderLines(next, nameOf('limit')),

@@ -5,7 +5,7 @@ import type { TestWorld } from '../client/test-world.ts';
 import { parseShape, pathText } from '../contract/shape-issues.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
-import { jsonText, timeZone, visibleLine, type TimeZone } from './words.ts';
+import { jsonText, visibleLine } from './words.ts';
 
 /** What can be done to a running sandbox. Commands of the command line and tools for coding agents are made from it. */
 
@@ -37,24 +37,17 @@ export interface Session extends Omit<Actor, 'world' | 'keyText'> {
   /** For what `world` does not offer: a page of a list, the version. */
   readonly control: ControlClient;
   readonly keyText: string;
-  readonly zone: TimeZone;
   /** How the user knows an argument: `--all` in a terminal, `all` for an agent. */
   readonly nameOf: (argument: string) => string;
 }
 
-const SHOWN = {
-  json: z.boolean().default(false).describe('print the response as JSON'),
-  time_zone: z
-    .string()
-    .optional()
-    .meta({ description: 'the time zone of times [default IST]', title: 'zone' }),
-};
+const SHOWN = { json: z.boolean().default(false).describe('print the response as JSON') };
 
 /** The arguments of every action, by what it is done to. */
 export const COMMON = {
   world: { key: z.string().min(1).optional().describe('the key of the world'), ...SHOWN },
   sandbox: SHOWN,
-  nothing: { json: SHOWN.json },
+  nothing: SHOWN,
 } as const;
 
 export interface Action {
@@ -109,18 +102,14 @@ function parsed<Input extends z.ZodObject>(input: Input, given: unknown, nameOf:
   throw new SettingsError(lines.join('\n'));
 }
 
-export function sessionOf(
-  actor: Actor,
-  { key, time_zone: zone }: { readonly key?: string | undefined; readonly time_zone?: string | undefined },
-  nameOf: Session['nameOf'] = String,
-): Session {
+/** @param key of the world, if it is not the usual one */
+export function sessionOf(actor: Actor, key?: string, nameOf: Session['nameOf'] = String): Session {
   const world = actor.world(key);
   return {
     ...actor,
     world,
     control: new ControlClient(world.url, world.apiKey),
     keyText: actor.keyText(key),
-    zone: timeZone(zone),
     nameOf,
   };
 }
@@ -146,10 +135,10 @@ export function action<Input extends z.ZodRawShape, Result>({
     scope,
     input: schema,
     async perform(given, actor, nameOf) {
-      const { key, json, time_zone, ...own } = parsed(schema, given, nameOf) as Partial<
+      const { key, json, ...own } = parsed(schema, given, nameOf) as Partial<
         z.output<z.ZodObject<typeof COMMON.world>>
       >;
-      const session = sessionOf(actor, { key, time_zone }, nameOf);
+      const session = sessionOf(actor, key, nameOf);
       const input = own as z.output<z.ZodObject<Input>>;
       const result = await run(input, session);
       const shown = json ? [] : await lines(result, session, input);

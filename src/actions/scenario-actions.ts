@@ -207,6 +207,6 @@ export const scenarioActions = [
       return { explanation, request: { route, reference: isNamed ? reference : undefined } };
     },
     toJson: ({ explanation }) => explanation,
-    lines: ({ explanation, request }, { zone }) => explanationLines(request, explanation, zone),
+    lines: ({ explanation, request }) => explanationLines(request, explanation),
   }),
 ];

@@ -1,4 +1,5 @@
 import type { EntriesResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
+import { istSecond } from '../contract/instant.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, limit, text } from './arguments.ts';
 import { olderLines, rupees, signedRupees, table } from './words.ts';
@@ -9,14 +10,11 @@ const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [
   `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,
 ];
 
-const entryLines = (
-  { entries, next }: EntriesResponse,
-  { zone, paint, nameOf }: Session,
-): readonly string[] => {
+const entryLines = ({ entries, next }: EntriesResponse, { paint, nameOf }: Session): readonly string[] => {
   const rows = entries
     .toReversed()
     .map(({ at, kind, amount: moved, balance, txn_id: txnId }) => [
-      zone.second(at),
+      istSecond(at),
       kind,
       { text: signedRupees(moved), isRight: true },
       { text: rupees(balance), isRight: true },
@@ -24,7 +22,7 @@ const entryLines = (
     ]);
   return [
     ...table(
-      [`at (${zone.name})`, 'entry', 'amount', 'balance', 'txn_id'],
+      ['at (IST)', 'entry', 'amount', 'balance', 'txn_id'],
       rows,
       paint,
       'this world has no such entry',

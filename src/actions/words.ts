@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
 import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
-import { zoneFormat } from '../contract/instant.ts';
+import { istDate } from '../contract/instant.ts';
 import type { Colour, Paint } from '../referee/reports/summary.ts';
-import { SettingsError } from '../settings.ts';
 
 /** How responses of a sandbox are written for people: rupees, times, aligned columns, colours. */
 
@@ -45,36 +44,11 @@ export const rupees = (inr: number): string =>
 /** With + for money that enters the wallet and − for money that leaves it. */
 export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${rupees(Math.abs(inr))}`;
 
-export interface TimeZone {
-  /** IST, or the name that was given. */
-  readonly name: string;
-  /** 2026-11-20 */
-  readonly day: (at: string) => string;
-  /** 2026-11-20 22:36:05 */
-  readonly second: (at: string) => string;
-  /** 22:36:05.123 */
-  readonly time: (at: string) => string;
-}
-
-/** @param name IST, or a name of the time zone database */
-export function timeZone(name = 'IST'): TimeZone {
-  let format: Intl.DateTimeFormat;
-  try {
-    format = zoneFormat(name);
-  } catch (error) {
-    const wrong = `there is no time zone ${JSON.stringify(name)}: use IST, UTC or a name such as Europe/Berlin`;
-    throw new SettingsError(wrong, { cause: error });
-  }
-  const second = (at: string): string => format.format(Date.parse(at));
-  const part = (at: string, nth: 0 | 1): string => second(at).split(' ')[nth]!;
-  return { name, day: (at) => part(at, 0), second, time: (at) => part(at, 1) + at.slice(-5, -1) };
-}
-
 /** For lists with times of day: a function that returns the day of a time if it is not that of the time before. @param last the day before the first */
-export function newDays({ day: dayOf }: TimeZone, last: string | null): (at: string) => string | null {
+export function newDays(last: string | null): (at: string) => string | null {
   return (at) => {
     const before = last;
-    last = dayOf(at);
+    last = istDate(at);
     return last === before ? null : last;
   };
 }

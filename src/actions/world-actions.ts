@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { WorldName } from '../contract/control.ts';
 import type { HealthResponse, WorldResponse } from '../contract/control-responses.ts';
+import { istSecond } from '../contract/instant.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
@@ -20,11 +21,11 @@ function payoutsText(counts: WorldResponse['transactions'], { paint }: Session):
 function statusLines(status: Status, session: Session): readonly string[] {
   const { url, version, id, name, balance, opening_balance: opening, transactions, clock } = status;
   const { scenario, invariants, at_risk: atRisk } = status;
-  const { paint, keyText, zone } = session;
+  const { paint, keyText } = session;
   const rows = [
     ['Sandbox', `${url}, version ${version}`],
     ['World', `${namedText(id, name)}, of ${keyText}`],
-    ['Clock', `${clockText(clock, zone)}; ${nextText(clock, zone)}`],
+    ['Clock', `${clockText(clock)}; ${nextText(clock)}`],
     ['Balance', `${rupees(balance)}, of ${rupees(opening)} at the start`],
     ['Scenario', scenario],
     ...(invariants === 'hold' ? [] : [['Broken', `${invariants.join('; ')}: this is a bug in the sandbox`]]),
@@ -86,8 +87,8 @@ export const worldActions = [
     effect: 'loses',
     input: { force: flag('take back the requests that the client has sent since then, too') },
     run: async ({ force }, { world }) => ({ undone: await world.undo({ force }) }),
-    lines: ({ undone: { action: taken, at } }, { zone }) => [
-      `took back the last action: ${actionText(taken)}, at ${zone.second(at)} ${zone.name}`,
+    lines: ({ undone: { action: taken, at } }) => [
+      `took back the last action: ${actionText(taken)}, at ${istSecond(at)} IST`,
     ],
   }),
   action({
@@ -119,13 +120,13 @@ export const worldActions = [
     details: 'It needs the admin token.',
     effect: 'reads',
     run: (_input, { sandbox }) => sandbox.worlds(),
-    lines: (worlds, { zone, paint }) =>
+    lines: (worlds, { paint }) =>
       table(
-        ['world', 'name', `used (${zone.name})`, 'payouts', 'balance', 'scenario'],
+        ['world', 'name', 'used (IST)', 'payouts', 'balance', 'scenario'],
         worlds.map(({ id, name, used_at: usedAt, transactions, balance, scenario }) => [
           id,
           name ?? '',
-          zone.second(usedAt),
+          istSecond(usedAt),
           { text: transactions.toLocaleString('en-IN'), isRight: true },
           { text: rupees(balance), isRight: true },
           scenario,

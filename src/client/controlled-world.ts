@@ -24,14 +24,7 @@ import type {
 import type { ExplainResponse, ExplainInput } from '../contract/control/explain-call.ts';
 import { ControlClient, LONGEST_PAGE } from './control-client.ts';
 import { callerFrames, ExpectationError } from './expectation.ts';
-import {
-  heldRequests,
-  runOrders,
-  type HeldOptions,
-  type HeldRequest,
-  type Order,
-  type OrdersOptions,
-} from './orders.ts';
+import { heldRequests, type HeldOptions, type HeldRequest } from './held.ts';
 import { openEvents, type EventsOptions, type WorldEvents } from './event-stream.ts';
 import { WorldClock } from './world-clock.ts';
 
@@ -200,16 +193,6 @@ export class World implements AsyncDisposable {
    */
   held(count?: number, options: HeldOptions = {}): Promise<readonly HeldRequest[]> {
     return heldRequests(this.#control, count, options);
-  }
-
-  /**
-   * Runs a test once for every order in which `count` requests in flight can be released, after a reset of this world, and each time
-   * from the same new world.
-   *
-   * @throws Error that names the first order in which the test failed
-   */
-  orders(count: number, run: (order: Order) => Promise<void>, options: OrdersOptions = {}): Promise<void> {
-    return runOrders(this, count, run, options);
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
+import type { TransactionResponse } from '../contract/control-responses.ts';
 import type { InitiateRequest } from '../contract/service.ts';
 import {
   callerFrames,
@@ -8,7 +8,6 @@ import {
   type ExpectedRequest,
 } from './expectation.ts';
 import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
-import { repeatingRule, type NamedRule } from './repeating-rule.ts';
 import { World } from './controlled-world.ts';
 import { callService, type ServiceCallInit, type ServiceResponse } from './service-call.ts';
 
@@ -140,18 +139,6 @@ export class TestWorld extends World {
   /** What to expect of the requests to this world: `await world.expect({ route: 'initiate' }).exactly(1)`. */
   expect(match: ExpectedRequest = {}): Expectation {
     return new Expectation(this, match);
-  }
-
-  /**
-   * A rule that matches a request of the journal when it is sent again, and repeats what the client got: for `rule()`, or for
-   * a scenario.
-   *
-   * @param request its number in the journal, or the id in its header `X-Sandbox-Request-Id`
-   * @throws ExpectationError if the journal does not have it, or if it was not a request of the service
-   */
-  async ruleFrom(request: JournalEntry['id'] | string): Promise<NamedRule> {
-    const frames = callerFrames();
-    return repeatingRule(await this.requests(), request, (reason) => new ExpectationError(reason, frames));
   }
 
   /** The reference of the next payout that is made without one. No payout of this world has it, unless the test chose the same. */

@@ -21,45 +21,36 @@ export function instantMs(text: string): number | undefined {
   return CANONICAL.safeParse(time).success ? Date.parse(time) : undefined;
 }
 
-/** Writes times of a zone: `2026-11-20 22:36:05`. @param zone IST, or a name of the time zone database @throws RangeError for any other */
-export const zoneFormat = (zone: string): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat('sv-SE', {
-    timeZone: zone === 'IST' ? 'Asia/Kolkata' : zone,
-    dateStyle: 'short',
-    timeStyle: 'medium',
-  });
+/** `2026-11-20 22:36:05.123`: a time in India, as people read it. */
+const istText = (at: string | number): string =>
+  iso(new Date(at).getTime() + IST_OFFSET_MS)
+    .slice(0, -1)
+    .replace('T', ' ');
 
-const PRINTED =
-  /^(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?(?:(\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(?: ?([A-Za-z]\S*))?$/;
+/** `2026-11-20` */
+export const istDate = (at: string | number): string => istText(at).slice(0, 10);
+
+/** `2026-11-20 22:36:05` */
+export const istSecond = (at: string | number): string => istText(at).slice(0, 19);
+
+/** `22:36:05.123` */
+export const istTime = (at: string | number): string => istText(at).slice(11);
+
+const PRINTED = /^(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?(?:(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?))?(?: ?IST)?$/i;
 
 /**
- * Parses a time as people read it on a screen, `2026-11-20 22:36:05 IST`, as well as ISO 8601: without a zone in the given one,
- * without a time of day midnight, and without a date on the day of `nowMs`, which is then the latest such time before it.
+ * Parses a time in India as people read it, `2026-11-20 22:36:05 IST`, as well as ISO 8601: without a time of day midnight, and
+ * without a date on the day of `nowMs`, which is then the latest such time before it.
  *
  * @returns ms since the epoch, or undefined when the text is not a time
  */
-export function writtenInstantMs(text: string, usualZone = 'IST', nowMs?: number): number | undefined {
-  const [, date, minute, seconds = ':00', zone = usualZone] = PRINTED.exec(text) ?? [];
-  if (minute === undefined && date === undefined) return instantMs(text);
-  if (date === undefined && nowMs === undefined) return undefined;
-  let format: Intl.DateTimeFormat;
-  try {
-    format = zoneFormat(zone);
-  } catch {
-    return instantMs(text); // Z is no zone of the database
-  }
-  const localMs = (atMs: number): number => Date.parse(`${format.format(atMs).replace(' ', 'T')}Z`);
-  const wanted = (day: string): number | undefined => {
-    const local = `${day}T${minute ?? '00:00'}${seconds}Z`;
-    if (!CANONICAL.safeParse(local).success) return undefined;
-    const wallMs = Date.parse(local);
-    const nearMs = wallMs - (localMs(wallMs) - wallMs + (wallMs % 1000)); // wrong only around a change of the offset
-    return wallMs - (localMs(nearMs) - nearMs + (nearMs % 1000));
-  };
-  if (date !== undefined) return wanted(date);
-  const days = [nowMs!, nowMs! - DAY_MS].map((atMs) => format.format(atMs).slice(0, 10));
-  const [today, before] = days.map(wanted);
-  return today !== undefined && today > nowMs! ? before : today;
+export function writtenInstantMs(text: string, nowMs?: number): number | undefined {
+  const [, date, time] = PRINTED.exec(text) ?? [];
+  if (date !== undefined) return instantMs(`${date}T${time ?? '00:00'}`);
+  if (time === undefined) return instantMs(text);
+  if (nowMs === undefined) return undefined;
+  const atMs = instantMs(`${istDate(nowMs)}T${time}`);
+  return atMs !== undefined && atMs > nowMs ? atMs - DAY_MS : atMs;
 }
 
 const noInstant = (input: unknown): string =>

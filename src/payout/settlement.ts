@@ -92,9 +92,6 @@ export function settlementName(settlement: Settlement, mode: TransferMode, scena
 /** The minute of the day in IST, from 0. */
 export const istMinute = (atMs: number): number => Math.floor(((atMs + IST_OFFSET_MS) % DAY) / MINUTE);
 
-/** The date in IST: `2026-01-26` */
-export const istDate = (atMs: number): string => new Date(atMs + IST_OFFSET_MS).toISOString().slice(0, 10);
-
 /** A minute of the day as a scenario file writes it: `06:30`. */
 export const timeOfDay = (minute: number): string =>
   [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');

@@ -17,7 +17,8 @@ import {
   type Rule,
 } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
-import { istDate, istMinute } from '../payout/settlement.ts';
+import { istDate } from '../contract/instant.ts';
+import { istMinute } from '../payout/settlement.ts';
 
 type Test<T> = (value: T) => boolean;
 type FactsTest = Test<RequestFacts>;

@@ -3,6 +3,10 @@ import { runInProcess } from '../support/program.ts';
 import { testRows } from '../support/test-rows.ts';
 
 testRows<[args: string[], says: string]>([
+  [['completion', 'bash'], 'completion was removed: payout-sandbox --help --all lists the commands'],
+  [['rule', 'from', '1'], 'rule from was removed: write the rule by hand'],
+  [['validate', 'my.yaml', '--explain', 'pay.json'], 'validate --explain was removed: use explain'],
+  [['status', '--time-zone', 'UTC'], '--time-zone was removed: people read times in IST'],
   [
     ['probe', 'http://127.0.0.1:1', '--level', 'pay'],
     'probe was removed: write the dialect by hand: docs/fidelity.md',

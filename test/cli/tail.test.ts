@@ -9,7 +9,7 @@ import { MAIN, Program } from '../support/program.ts';
 import { clientFor, clientOf, sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
-const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {}), { key });
+const session = (url: string, key: string) => sessionOf(terminalActor({ url }, {}), key);
 
 /** Follows the world of a session until the test stops it. */
 function tailOf(followed: ReturnType<typeof session>) {

@@ -79,7 +79,6 @@ test('an error of an expectation points at the line of the test, and prints unde
     () => world.expect().sequence([{ status: 404 }]),
     () => world.payout('order-2'),
     () => world.waitFor('order-1', 'FAILED'),
-    () => world.ruleFrom(99),
     () => world.expectGoodConduct(),
   ];
   await world.pay({ client_ref_id: 'order-1', amount: 9 }); // which is bad conduct

@@ -137,7 +137,7 @@ test('a project in TypeScript accepts the types, and its output runs without any
       const { client_ref_id: reference, status } = await world.pay({ amount: 1, transfer_mode: 'UPI' });
       const mode: 'IMPS' | 'NEFT' | 'RTGS' | 'UPI' = (await world.payout(reference)).transfer_mode;
       await world.expect({ route: 'initiate', status }).exactly(1);
-      await world.rule(await world.ruleFrom(1));
+      await world.rule({ name: 'lost', effect: { commit: true, respond: 500 } });
       console.log(states.length, isRefusal(null), mode, Object.keys(matchers).length);
       await sandbox.close();
     }

@@ -34,6 +34,11 @@ const GONE: readonly (readonly [words: RegExp, better: string])[] = [
  * them, and the tests of those refusals.
  */
 const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
+  [/payout-sandbox completion|shell completion/, 'nothing'],
+  [/payout-sandbox rule from|\brule_from\b|\bruleFrom\b|\brepeatingRule\b/, 'journal'],
+  [/world\.orders\(|\brunOrders\b|\bOrdersOptions\b/, 'held and release'],
+  [/--time-zone\b|\btime_zone\b/, 'nothing: people read IST, programs UTC'],
+  [/validate (?:\S+ )?--explain\b/, 'explain'],
   [/\bpayout-sandbox probe\b|\bprobe\.md\b|\bprobe-command\b|trials\/probe\b|'probe'/, 'docs/fidelity.md'],
   [/\bno-backoff\b|\bunfunded-retry\b|\bbalance-race\b|\bresent-after-failure\b|'npci'/, 'another check'],
   [/junit-?checks|githubAnnotations|--report github\b/i, '--verbose, or --report markdown'],

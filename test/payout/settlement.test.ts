@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { TransferMode } from '../../src/contract/service.ts';
+import { istDate } from '../../src/contract/instant.ts';
 import { formatUtr } from '../../src/payout/identity.ts';
 import {
-  istDate,
   istMinute,
   plannedSteps,
   settlementName,

@@ -118,7 +118,6 @@ function addAction(builder: CommandBuilder, action: Action): void {
 
 interface TailFlags extends ActorFlags {
   readonly key?: string;
-  readonly timeZone?: string;
   readonly json?: true;
 }
 
@@ -133,9 +132,9 @@ export function addActionCommands(builder: CommandBuilder): void {
     'follow the requests, settlements and findings of a world until Ctrl-C',
   );
   takeFlags(tail, argumentsOf(COMMON.world), { words: [], scope: 'world' });
-  tail.action(async ({ key, timeZone, json, ...flags }: TailFlags) => {
+  tail.action(async ({ key, json, ...flags }: TailFlags) => {
     const { tailUntilSignal } = await import('../running-sandbox/tail.ts');
-    const session = sessionOf(terminalActor(flags, builder.environment), { key, time_zone: timeZone });
+    const session = sessionOf(terminalActor(flags, builder.environment), key);
     builder.ended(await tailUntilSignal(session, json === true));
   });
 }

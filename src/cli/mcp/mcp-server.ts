@@ -13,8 +13,8 @@ import { action, COMMON, type Action, type Actor } from '../../actions/sandbox-a
 import { ACTIONS } from '../../actions/actions.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { packageVersion } from '../../package-files.ts';
-import { readSettings, SettingsError } from '../../settings.ts';
-import { explainedIn, textReport } from '../scenario-files/validate.ts';
+import { SettingsError } from '../../settings.ts';
+import { textReport } from '../scenario-files/validate.ts';
 import { toldError } from './agent-actor.ts';
 import { huntTool } from './hunt-tool.ts';
 
@@ -24,7 +24,7 @@ const instructions = ({ sandbox, keyText }: Actor): string =>
     `Give the client under test the base address ${sandbox.url} and, as its bearer key, ${keyText()}. It calls POST /payout/initiate, GET /payout/status and GET /client/fetchbalance.`,
     'Each key has a world of its own: wallet, payouts, clock, scenario and journal. Use another key for an independent test.',
     'Payouts settle in the time of their world: use advance instead of waiting. A typical test: reset, freeze, use or rule_add, run the client, then journal, payouts and verdict with the intent, each time: findings from before the last reset are then left out.',
-    'Tools are the commands of payout-sandbox: rule_add is `payout-sandbox rule add`. All of a world take `key`, `json` and `time_zone`: without a key they work on the world of the key above; they return text for people or, with json: true, everything; times are in IST unless time_zone names another.',
+    'Tools are the commands of payout-sandbox: rule_add is `payout-sandbox rule add`. All of a world take `key` and `json`: without a key they work on the world of the key above; they return text for people or, with json: true, everything; times are in IST, and in UTC in JSON.',
   ].join('\n');
 
 const toolName = (name: string): string => name.replaceAll(' ', '_');
@@ -72,19 +72,10 @@ const validateTool = action({
   summary: 'check a scenario without using it: every error with its line, and warnings of what never applies',
   effect: 'reads',
   scope: 'nothing',
-  input: {
-    scenario: document('the scenario as YAML or JSON'),
-    explain: document(
-      'say which rule and outcome this request would match: the body of an initiate',
-    ).optional(),
-  },
-  async run({ scenario, explain }, { texts, nameOf }) {
-    const read = texts.read('validate', scenario);
-    const report = textReport(read.name, read.text);
-    if (explain === undefined || !report.isUsable) return report;
-    const request = texts.read('explain', explain);
-    const explained = explainedIn(read, nameOf('explain'), request, readSettings({}, {}));
-    return { ...report, lines: [...report.lines, ...explained] };
+  input: { scenario: document('the scenario as YAML or JSON') },
+  run({ scenario }, { texts }) {
+    const { name, text } = texts.read('validate', scenario);
+    return Promise.resolve(textReport(name, text));
   },
   toJson: ({ json }) => json,
   lines({ lines, isUsable }) {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import type { CheckId, Finding } from '../../contract/conduct.ts';
+import { istDate, istTime } from '../../contract/instant.ts';
 import type { Session } from '../../actions/sandbox-action.ts';
 import { clockText } from '../../actions/clock-actions.ts';
 import { requestCells } from '../../actions/journal-actions.ts';
@@ -29,16 +30,12 @@ const NO_TIME = ' '.repeat(12);
 /** An event as a line, after one with the date if that is new; none when another event already says the same. */
 function eventLines(
   event: WorldEvent,
-  { paint, zone }: Session,
+  { paint }: Session,
   newDay: (at: string) => string | null,
 ): readonly string[] {
   const line = (at: string | null, kind: string, ...words: readonly string[]): readonly string[] => {
     const day = at === null ? null : newDay(at);
-    const text = [
-      paint(at === null ? NO_TIME : zone.time(at), 'dim'),
-      paint(kind.padEnd(8), 'bold'),
-      ...words,
-    ]
+    const text = [paint(at === null ? NO_TIME : istTime(at), 'dim'), paint(kind.padEnd(8), 'bold'), ...words]
       .filter((word) => word !== '')
       .join('  ')
       .trimEnd();
@@ -64,7 +61,7 @@ function eventLines(
     case 'at_risk':
       return line(null, 'at risk', atRiskText(event.data));
     case 'clock':
-      return line(event.data.now, 'clock', clockText(event.data, zone));
+      return line(event.data.now, 'clock', clockText(event.data));
     case 'scenario': {
       const { scenario, rule } = event.data;
       return line(null, 'scenario', scenario, rule === undefined ? '' : `rule ${rule}`);
@@ -167,12 +164,12 @@ export async function tail(
   { say, note }: Readonly<Record<'say' | 'note', (line: string) => void>>,
   signal: AbortSignal,
 ): Promise<number> {
-  const { world, zone } = session;
+  const { world } = session;
   const findings = newFindings(session, (found) => findingLines(found, isJson, session).forEach(say), signal);
   const { id, name, clock } = await world.summary(); // also fails at once for a wrong address or key
-  const today = zone.day(clock.now);
-  const newDay = newDays(zone, today);
-  const following = `following world ${namedText(id, name)} at ${world.url}; it is ${today}, times in ${zone.name}; Ctrl-C to stop`;
+  const today = istDate(clock.now);
+  const newDay = newDays(today);
+  const following = `following world ${namedText(id, name)} at ${world.url}; it is ${today}, times in IST; Ctrl-C to stop`;
   const print = (event: WorldEvent): void => {
     (isJson ? [jsonText(event, 0)] : eventLines(event, session, newDay)).forEach(say);
     if (STARTS_AGAIN.has(event.type)) findings.forget();

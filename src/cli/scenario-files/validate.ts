@@ -1,29 +1,13 @@
-import type { Texts } from '../../actions/sandbox-action.ts';
-import { explanationLines } from '../../actions/explanation-words.ts';
-import { problemsIn } from '../../actions/written-documents.ts';
-import { counted, jsonText, timeZone, visibleLine } from '../../actions/words.ts';
-import { ExplainRequest } from '../../contract/control/explain-call.ts';
-import { InitiateRequest } from '../../contract/service.ts';
+import { counted, jsonText, visibleLine } from '../../actions/words.ts';
 import { reported } from '../../contract/shape-issues.ts';
 import type { ScenarioSettings } from '../../contract/snapshot-lines.ts';
-import { systemClock } from '../../platform/system-clock.ts';
-import {
-  checkScenario,
-  rulesOf,
-  ScenarioError,
-  scenarioOf,
-  scenarioText,
-} from '../../scenario/scenario-file.ts';
-import { checkedShape, readText, type Problem } from '../../scenario/scenario-text.ts';
+import { checkScenario, ScenarioError, scenarioText } from '../../scenario/scenario-file.ts';
+import { readText, type Problem } from '../../scenario/scenario-text.ts';
 import { scenarioSettings } from '../../scenario/scenario-library.ts';
-import { readSettings, SettingsError, type Settings } from '../../settings.ts';
-import { explainRequest } from '../../world/explain.ts';
-import { openWorld } from '../../world/state.ts';
+import { readSettings } from '../../settings.ts';
 import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../output.ts';
-import { textOfFile } from '../named-files.ts';
 
 type Say = (line: string) => void;
-type Named = ReturnType<Texts['read']>;
 
 /** Without the magic beneficiaries, so that only a file's own rules and outcomes count. */
 const checkingSettings = () => scenarioSettings({ ...readSettings({}, {}), magic: 'off' });
@@ -81,46 +65,4 @@ export function validate(files: readonly string[], say: Say, sayUnreadable = say
   }
   if (isJson) say(jsonText(reports.map(({ json }) => json)));
   return exitCode;
-}
-
-/** A file that is not JSON at all has a problem in almost every line. */
-const MOST_PROBLEMS = 3;
-
-/** Reads a request to explain; a mapping without a route is the body of an initiate. */
-function requestIn(calledBy: string, { name, text }: Named): ExplainRequest {
-  const read = readText(text);
-  const { input } = read;
-  const isBody = typeof input === 'object' && input !== null && !Array.isArray(input) && !('route' in input);
-  const { value: body, problems: ofBody } = checkedShape(read, InitiateRequest);
-  if (isBody && body !== null) return { route: 'initiate', body, headers: {} };
-  const { value, problems } = checkedShape(read, ExplainRequest);
-  if (value !== null) return value;
-  const { message } = problemsIn(name, isBody ? ofBody : problems);
-  throw new SettingsError(`${calledBy}: ${message.split('\n', MOST_PROBLEMS).join('; ')}`);
-}
-
-/** Which rule and outcome a request would match, in lines, in a new world of a scenario. @param calledBy the argument that has the request */
-export function explainedIn(
-  scenarioText: Named,
-  calledBy: string,
-  requestText: Named,
-  settings: Settings,
-): readonly string[] {
-  const request = requestIn(calledBy, requestText);
-  const { name, text } = scenarioText;
-  const scenario = scenarioOf(readText(text), name, scenarioSettings(settings));
-  const compiler = { scenario: () => scenario, rules: rulesOf };
-  const world = openWorld('explained', scenario.source, systemClock().nowMs(), compiler);
-  const explanation = explainRequest(world, request, compiler);
-  const { route, body, query } = request;
-  const reference = body?.client_ref_id ?? query?.client_ref_id ?? query?.txn_id;
-  return explanationLines({ route, reference }, explanation, timeZone());
-}
-
-/** `payout-sandbox validate FILE --explain REQUEST.json` */
-export function explain(file: string, requestFile: string, settings: Settings, say: Say): number {
-  const request = { name: requestFile, text: textOfFile('--explain', requestFile) };
-  const lines = explainedIn({ name: file, text: scenarioText(file) }, '--explain', request, settings);
-  lines.forEach((line) => say(visibleLine(line)));
-  return EXIT_OK;
 }

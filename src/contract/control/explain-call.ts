@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RouteName } from '../match.ts';
 import { InitiateRequest, State, StatusQuery } from '../service.ts';
 
-/** The request and the response of `payout-sandbox validate --explain` and POST /_sandbox/rules/explain. */
+/** The request and the response of POST /_sandbox/rules/explain. */
 
 /** The part of a request that holds its fields. */
 const PART_OF_ROUTE = { initiate: 'body', status: 'query', balance: null } as const;

@@ -10,7 +10,7 @@ import type {
   WorldResponse,
 } from '../../contract/control-responses.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
-import type { HeldRequest } from '../../client/orders.ts';
+import type { HeldRequest } from '../../client/held.ts';
 import { TestWorld } from '../../client/test-world.ts';
 import { clientFindings } from '../conduct/client-findings.ts';
 import { address, amend } from '../shell/navigation.ts';

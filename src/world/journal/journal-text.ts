@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
-import { iso, IST_OFFSET_MS } from '../../contract/instant.ts';
+import { istTime } from '../../contract/instant.ts';
 
 /** References and headers are the client's own texts: their control characters must not reach people. */
 export const withoutControls = (text: string): string => text.replaceAll(/\p{C}/gu, '\ufffd');
@@ -56,9 +56,6 @@ export function reasonText({
   return facts.filter((fact) => fact !== false).join('; ');
 }
 
-/** `16:00:00.000` */
-const timeInIst = (at: string): string => iso(Date.parse(at) + IST_OFFSET_MS).slice(11, 23);
-
 /**
  * The journal as a person reads it, line by line: a title, and a line for each request.
  *
@@ -77,7 +74,7 @@ export function* journalText(
   const part = count < wanted ? `, the ${which} ${count} of ${wanted}` : '';
   yield `Requests to this world, at world time in IST${part}:\n`;
   for (const entry of shown) {
-    const line = `  #${entry.id} ${timeInIst(entry.at)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
+    const line = `  #${entry.id} ${istTime(entry.at)} ${requestText(entry)} → ${answerText(entry)} (${reasonText(entry)})`;
     yield `${withoutControls(line)}\n`;
   }
 }
