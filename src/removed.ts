@@ -6,6 +6,17 @@ const REMOVED: Readonly<Record<string, string>> = {
   examine:
     'judge the client while it runs: payout-sandbox referee -- COMMAND, or verdict on the world that it used',
   completion: 'payout-sandbox --help --all lists the commands, and COMMAND --help its flags',
+  freeze: 'use clock freeze',
+  resume: 'use clock resume',
+  unfreeze: 'use clock resume',
+  request: 'use journal NUMBER',
+  withdraw: 'use fund AMOUNT --withdraw',
+  name: 'the library and the header X-Sandbox-World-Name name a world',
+  drop: 'use reset, or DELETE /_sandbox/worlds/ID with the admin token',
+  'scenario show': 'use scenario',
+  'scenario list': 'use scenario --list',
+  'scenario reference': 'see docs/scenarios.md',
+  'rule list': 'use scenario, which shows all rules in their order',
   'rule from':
     'write the rule by hand: journal shows what the request got, and docs/scenarios.md has the fields',
   'validate --explain': 'use explain, which does the same in a world of a running sandbox',

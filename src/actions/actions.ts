@@ -20,6 +20,5 @@ export const ACTIONS: readonly Action[] = [
 /** What the actions with two words are about, by the first. */
 export const SUBJECTS: Readonly<Record<string, string>> = {
   snapshot: 'save a world, and load it again',
-  scenario: 'show the scenario of a world, or list those of the sandbox',
-  rule: 'list, add and remove the overrides of a world',
+  rule: 'add and remove the overrides of a world',
 };

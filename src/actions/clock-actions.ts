@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import { durationMs } from '../contract/duration.ts';
 import { iso, istSecond, writtenInstantMs } from '../contract/instant.ts';
@@ -13,8 +14,6 @@ export function nextText({ next_due: next, frozen }: ClockResponse): string {
   if (next === null) return 'nothing is scheduled';
   return `next step of a payout at ${istSecond(next)} IST${frozen ? ', once the clock is advanced' : ''}`;
 }
-
-const clockLines = (clock: ClockResponse): readonly string[] => [`${clockText(clock)}; ${nextText(clock)}`];
 
 function moveOf(time: string): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
   if (time === 'idle') return { until: time };
@@ -71,17 +70,13 @@ export const clockActions = [
     lines: advanceLines,
   }),
   action({
-    name: 'freeze',
-    summary: 'stop the clock, so that nothing settles until it is advanced',
+    name: 'clock',
+    summary: 'freeze the clock, or let it run again',
+    details: 'While it is frozen, nothing settles until it is advanced.',
     effect: 'changes',
-    run: (_input, { world }) => world.clock.freeze(),
-    lines: clockLines,
-  }),
-  action({
-    name: 'resume',
-    summary: 'let the clock run again, from its current time',
-    effect: 'changes',
-    run: (_input, { world }) => world.clock.resume(),
-    lines: clockLines,
+    input: { change: z.enum(['freeze', 'resume']).meta({ description: 'freeze or resume' }) },
+    words: ['change'],
+    run: ({ change }, { world }) => world.clock[change](),
+    lines: (clock) => [`${clockText(clock)}; ${nextText(clock)}`],
   }),
 ];

@@ -67,6 +67,13 @@ async function sinceOf(given: string, { world, nameOf }: Session): Promise<strin
   );
 }
 
+async function requestOf(number: number, { control }: Session): Promise<JournalEntry> {
+  const query = { since: number - 1, order: 'oldest', limit: 1 };
+  const { requests } = await control.get<RequestsResponse>('/requests', query);
+  if (requests[0]?.id === number) return requests[0];
+  throw new SettingsError(`the journal of this world has no request ${number}`);
+}
+
 /** `beneficiary_account`, or `client_ref_id=^order-(\d+)`. @param name of the argument */
 export function intentOf(given: string, name: string): RefereeSettings['intent'] {
   const at = given.indexOf('=');
@@ -79,9 +86,11 @@ export function intentOf(given: string, name: string): RefereeSettings['intent']
 export const journalActions = [
   action({
     name: 'journal',
-    summary: 'list the requests of a world, what each got and why',
+    summary: 'list the requests, what each got and why; or show one',
+    details: 'With its number, a request is shown in full.',
     effect: 'reads',
     input: {
+      number: wholeNumber('the number of one request, to show it in full').optional(),
       route: text('only initiate, status or balance', 'route').optional(),
       status: wholeNumber('only those that got this HTTP status', 100, 599).optional(),
       reference: text('only those with this client_ref_id').optional(),
@@ -92,35 +101,24 @@ export const journalActions = [
       ).optional(),
       limit: journalLimit,
     },
-    run: async ({ reference, txn, since, ...query }, session) =>
-      session.control.get<RequestsResponse>('/requests', {
-        ...query,
-        client_ref_id: reference,
-        txn_id: txn,
-        since: since && (await sinceOf(since, session)),
-      }),
-    lines: journalLines,
-  }),
-  action({
-    name: 'request',
-    summary: 'show one request of the journal in full: headers, body, response, and what decided it',
-    effect: 'reads',
-    input: { number: wholeNumber('its number in the journal') },
     words: ['number'],
-    async run({ number }, { control }) {
-      const query = { since: number - 1, order: 'oldest', limit: 1 };
-      const { requests } = await control.get<RequestsResponse>('/requests', query);
-      if (requests[0]?.id === number) return requests[0];
-      throw new SettingsError(`the journal of this world has no request ${number}`);
-    },
-    lines: (entry) => jsonText(entry).split('\n'),
+    run: async ({ number, reference, txn, since, ...query }, session) =>
+      number === undefined
+        ? session.control.get<RequestsResponse>('/requests', {
+            ...query,
+            client_ref_id: reference,
+            txn_id: txn,
+            since: since && (await sinceOf(since, session)),
+          })
+        : requestOf(number, session),
+    lines: (found, session) =>
+      'requests' in found ? journalLines(found, session) : jsonText(found).split('\n'),
   }),
   action({
     name: 'verdict',
-    summary:
-      'judge how the client of a world behaved: paid twice, gave up too early, retried too fast, and more',
+    summary: 'judge how the client of a world behaved',
     details:
-      'Without intent, a second reference of one payout is recognised only by an equal body. Give it each time: findings from before the last reset are then left out.',
+      'Whether it paid twice, gave up too early, retried too fast, and more. Without intent, a second reference of one payout is recognised only by an equal body. Give it each time: findings from before the last reset are then left out.',
     effect: 'changes',
     input: {
       intent: text(

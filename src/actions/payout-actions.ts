@@ -47,7 +47,7 @@ const heldText = ({ id, at, route, client_ref_id: clientRefId, txn_id: txnId, ru
 export const payoutActions = [
   action({
     name: 'payouts',
-    summary: 'list the payouts of a world with their states and next steps',
+    summary: 'list the payouts with their states and next steps',
     details:
       'As JSON it also has the timeline of each payout, why it is in its state, and what the client was told.',
     effect: 'reads',

@@ -1,8 +1,12 @@
 import { SOME_PAYOUT } from '../client/test-world.ts';
 import type { ScenarioInput } from '../contract/control.ts';
-import type { OutcomeResponse, RuleResponse, ScenarioResponse } from '../contract/control-responses.ts';
+import type {
+  OutcomeResponse,
+  RuleResponse,
+  ScenarioResponse,
+  ScenariosResponse,
+} from '../contract/control-responses.ts';
 import { RouteName } from '../contract/match.ts';
-import { packageText } from '../package-files.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
@@ -29,7 +33,7 @@ async function scenarioLines(
   ];
 }
 
-const ruleTable = (rules: readonly RuleResponse[], paint: Paint, none?: string): readonly string[] =>
+const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly string[] =>
   table(
     ['rule', 'matched', 'applied', 'description'],
     rules.map(({ id, matched, taken, description }) => [
@@ -39,7 +43,6 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint, none?: string):
       oneLine(description),
     ]),
     paint,
-    none,
   );
 
 const ownOutcomes = (outcomes: readonly OutcomeResponse[]): readonly OutcomeResponse[] =>
@@ -60,7 +63,7 @@ const overridesIn = (rules: readonly RuleResponse[]): string =>
 export const scenarioActions = [
   action({
     name: 'use',
-    summary: 'choose a scenario; without one, the world returns to that of the server',
+    summary: 'choose a scenario; without one, that of the server',
     details:
       'Overrides stay. Its opening balance applies only to an unused wallet. When its file changes, use it again.',
     effect: 'changes',
@@ -84,55 +87,21 @@ export const scenarioActions = [
     },
   }),
   action({
-    name: 'scenario show',
-    summary: 'show the scenario of a world, with how often each rule was applied',
+    name: 'scenario',
+    summary: 'show the scenario of a world, or list all scenarios',
+    details: 'With how often each rule was applied, in the order in which they are tried, overrides first.',
     effect: 'reads',
-    run: (_input, { world }) => world.scenario(),
-    lines: scenarioLines,
-  }),
-  action({
-    name: 'scenario list',
-    summary: 'list the scenarios of a running sandbox by name',
-    effect: 'reads',
-    run: (_input, { world }) => world.scenarios(),
-    lines: ({ scenarios }, { paint }) =>
-      table(
-        ['name', 'description'],
-        scenarios.map(({ name, description }) => [name, oneLine(description)]),
-        paint,
-      ),
-  }),
-  action({
-    name: 'scenario reference',
-    summary: 'print the reference of the scenario language, about 25 KB',
-    effect: 'reads',
-    scope: 'nothing',
-    run: () => Promise.resolve(packageText('docs/scenarios.md')),
-    lines: (page) => page.trimEnd().split('\n'),
-  }),
-  action({
-    name: 'rule list',
-    summary: 'list the rules in the order in which they are tried, with how often each was applied',
-    effect: 'reads',
-    input: {
-      from: text('only the overrides, those of its scenario, or magic', 'origin').optional(),
-    },
-    async run({ from }, { control, world }) {
-      const { rules } = await control.get<{ rules: RuleResponse[] }>('/rules', { from });
-      return { rules, outcomes: ownOutcomes((await world.scenario()).outcomes) };
-    },
-    toJson: ({ rules }) => rules,
-    lines({ rules: all, outcomes }, { paint, nameOf }, { from: wanted }) {
-      const listed = wanted === undefined ? all.filter(({ from }) => from !== 'magic') : all;
-      const left = all.length - listed.length;
-      return [
-        ...ruleTable(listed, paint, 'no rules'),
-        ...(wanted === undefined || wanted === 'scenario' ? outcomeTable(outcomes, paint) : []),
-        ...(left === 0
-          ? []
-          : [`and ${counted(left, 'rule')} of the magic beneficiaries: ${nameOf('from')} magic lists them`]),
-      ];
-    },
+    input: { list: flag('list the scenarios of the sandbox instead') },
+    run: ({ list }, { world }): Promise<ScenarioResponse | ScenariosResponse> =>
+      list ? world.scenarios() : world.scenario(),
+    lines: (shown, session) =>
+      'scenarios' in shown
+        ? table(
+            ['name', 'description'],
+            shown.scenarios.map(({ name, description }) => [name, oneLine(description)]),
+            session.paint,
+          )
+        : scenarioLines(shown, session),
   }),
   action({
     name: 'rule add',
@@ -176,8 +145,8 @@ export const scenarioActions = [
   }),
   action({
     name: 'explain',
-    summary:
-      'say which rule and outcome a request would match now, and why the others would not; nothing is sent or counted',
+    summary: 'say which rule and outcome a request would match now',
+    details: 'And why the others would not. Nothing is sent or counted.',
     effect: 'reads',
     input: {
       route: RouteName.default('initiate').meta({

@@ -1,10 +1,8 @@
 import type { EntriesResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { amount, limit, text } from './arguments.ts';
+import { amount, flag, limit, text } from './arguments.ts';
 import { olderLines, rupees, signedRupees, table } from './words.ts';
-
-const INR = { amount: amount('INR, at most 2 decimals') };
 
 const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [
   `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,
@@ -34,20 +32,14 @@ const entryLines = ({ entries, next }: EntriesResponse, { paint, nameOf }: Sessi
 export const walletActions = [
   action({
     name: 'fund',
-    summary: 'put money into the wallet of a world, in INR',
+    summary: 'put money into the wallet of a world, or take it out without a payout',
     effect: 'changes',
-    input: INR,
+    input: {
+      amount: amount('INR, at most 2 decimals'),
+      withdraw: flag('take this amount out of the wallet instead'),
+    },
     words: ['amount'],
-    run: ({ amount: inr }, { world }) => world.fund(inr),
-    lines: moneyLines,
-  }),
-  action({
-    name: 'withdraw',
-    summary: 'take money out of the wallet of a world, without a payout',
-    effect: 'changes',
-    input: INR,
-    words: ['amount'],
-    run: ({ amount: inr }, { world }) => world.withdraw(inr),
+    run: ({ amount: inr, withdraw }, { world }) => (withdraw ? world.withdraw(inr) : world.fund(inr)),
     lines: moneyLines,
   }),
   action({

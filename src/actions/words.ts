@@ -56,7 +56,9 @@ export function newDays(last: string | null): (at: string) => string | null {
 /** The commands for control actions that the API calls otherwise. */
 const COMMANDS: Readonly<Record<string, string>> = {
   credit: 'fund',
-  debit: 'withdraw',
+  debit: 'fund --withdraw',
+  freeze: 'clock freeze',
+  resume: 'clock resume',
   transition: 'force',
   scenario: 'use',
   rule: 'rule add',

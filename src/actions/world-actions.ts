@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { WorldName } from '../contract/control.ts';
 import type { HealthResponse, WorldResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
 import { action, type Session } from './sandbox-action.ts';
@@ -49,41 +48,26 @@ async function statusOf({ control, world }: Session, summary: Promise<WorldRespo
 
 const FILE = text('a file; for an agent, a name that lasts as long as its connection', 'file');
 
-/** The library makes other names fit, such as the titles of tests; one that a person chose is not changed unasked. */
-const NAME = WorldName.regex(/[!-~]/, 'must not be blank').meta({
-  description: '1 to 120 printable ASCII characters',
-  title: 'name',
-});
-
 export const worldActions = [
   action({
     name: 'status',
-    summary: 'show the clock, the balance, the payouts and the scenario of a world',
+    summary: 'show the clock, balance, payouts and scenario of a world',
     effect: 'reads',
     run: (_input, session) => statusOf(session, session.world.summary()),
     lines: statusLines,
   }),
   action({
-    name: 'name',
-    summary: 'give a world a name for lists, reports and log lines',
-    effect: 'changes',
-    input: { name: NAME },
-    words: ['name'],
-    joinsWords: true,
-    run: ({ name }, session) =>
-      statusOf(session, session.sandbox.world({ apiKey: session.world.apiKey, name }).summary()),
-    lines: statusLines,
-  }),
-  action({
     name: 'reset',
-    summary: 'reset a world: wallet, payouts, clock, journal, overrides and scenario',
+    summary: 'begin again with an empty world',
+    details: 'Resets the wallet, payouts, clock, journal, overrides and scenario.',
     effect: 'loses',
     run: (_input, session) => statusOf(session, session.world.reset()),
     lines: statusLines,
   }),
   action({
     name: 'undo',
-    summary: 'take back the last change that the client did not make, such as an advance or a reset',
+    summary: 'take back the last advance, reset or other change',
+    details: 'Only what a command, a test or the dashboard has done; not what the client did.',
     effect: 'loses',
     input: { force: flag('take back the requests that the client has sent since then, too') },
     run: async ({ force }, { world }) => ({ undone: await world.undo({ force }) }),
@@ -133,19 +117,5 @@ export const worldActions = [
         ]),
         paint,
       ),
-  }),
-  action({
-    name: 'drop',
-    scope: 'sandbox',
-    summary: 'drop the world with this id, and everything in it',
-    details: 'It needs the admin token.',
-    effect: 'loses',
-    input: { id: text('its id in the list of worlds', 'id') },
-    words: ['id'],
-    async run({ id }, { sandbox }) {
-      await sandbox.dropWorld(id);
-      return { dropped: id };
-    },
-    lines: ({ dropped }) => [`${dropped} is dropped`],
   }),
 ];

@@ -5,7 +5,6 @@ import { SettingsError } from '../settings.ts';
 import {
   ALL_SETTINGS,
   CommandBuilder,
-  namesOf,
   noSuchCommand,
   takeSettings,
   type Flags,
@@ -14,8 +13,8 @@ import { addDocumentCommands } from './commands/document-commands.ts';
 import { addScenarioCommands } from './commands/scenario-commands.ts';
 import { addServerCommands, serveSandbox } from './commands/server-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
-import { rootText } from './commands/help-texts.ts';
-import { addActionCommands, RUNNING } from './commands/action-commands.ts';
+import { FIRST_COMMANDS, ROOT_TEXT } from './commands/help-texts.ts';
+import { addActionCommands } from './commands/action-commands.ts';
 import { complain, EXIT_OK } from './output.ts';
 import { complainOf } from './running-sandbox/terminal-actor.ts';
 
@@ -35,7 +34,7 @@ function refuseIgnoredFlags(root: Command, command: Command): void {
 function showHelp(words: readonly string[], root: Command): number {
   let command = root;
   for (const word of words) {
-    const next = command.commands.find((known) => namesOf(known).includes(word));
+    const next = command.commands.find((known) => known.name() === word);
     if (next === undefined) return complain(noSuchCommand(command, word));
     command = next;
   }
@@ -43,10 +42,16 @@ function showHelp(words: readonly string[], root: Command): number {
   return EXIT_OK;
 }
 
-/** All commands. @param ended called by a command that has an exit code of its own */
+/**
+ * All commands.
+ *
+ * @param ended called by a command that has an exit code of its own
+ * @param showsAll whether `--help` lists all of them
+ */
 export function buildProgram(
   environment: NodeJS.ProcessEnv,
   ended: (exitCode: number) => void = () => undefined,
+  showsAll = false,
 ): Command {
   const root = new Command('payout-sandbox')
     .description('A local payout service, for testing payout clients.')
@@ -58,11 +63,9 @@ export function buildProgram(
     .showHelpAfterError(false)
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
-  const isRunning = (command: Command): boolean => command.helpGroup() === RUNNING;
-  // one screen: `serve --help` has the settings, and the commands for a running sandbox are listed by name
   const short: Partial<Help> = {
-    visibleOptions: () => [],
-    visibleCommands: () => root.commands.filter((command) => !isRunning(command)),
+    visibleOptions: () => [], // `serve --help` has them
+    visibleCommands: () => root.commands.filter((command) => showsAll || FIRST_COMMANDS.has(command.name())),
   };
   root
     .configureHelp({
@@ -72,7 +75,7 @@ export function buildProgram(
         return Help.prototype.formatHelp.call(shown, command, shown);
       },
     })
-    .addHelpText('after', () => rootText(root.commands.filter(isRunning).map((command) => command.name())));
+    .addHelpText('after', ROOT_TEXT);
   const builder = new CommandBuilder(root, environment, ended);
   takeSettings(root, ALL_SETTINGS).action(async (flags: Flags) => {
     const [word, extra] = root.args;
@@ -96,20 +99,24 @@ export function buildProgram(
 
 export async function runCommand(args: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let exitCode = EXIT_OK;
-  const program = buildProgram(environment, (code) => (exitCode = code));
+  const program = buildProgram(environment, (code) => (exitCode = code), args.includes('--all'));
   const [word = '', ...rest] = args;
   try {
-    if (word === 'help') return showHelp(rest, program);
+    if (word === 'help')
+      return showHelp(
+        rest.filter((name) => name !== '--all'),
+        program,
+      );
     await program.parseAsync(word === '-V' ? ['--version'] : args, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) return complainOf(error);
     if (error.exitCode === 0) return EXIT_OK;
-    const isCommand = program.commands.some((command) => namesOf(command).includes(word));
+    const isCommand = program.commands.some((command) => command.name() === word);
     const isOther = word === '' || word.startsWith('-') || SCENARIO_FILE.test(word);
     if (!isCommand && !isOther) return complain(noSuchCommand(program, word)); // so its flags are unknown, too
     const message = error.message.replace(/(unknown option '[^=]*)=.*'/s, "$1'"); // the value may be a key
     const flag = /unknown option '(--[^']*)'/.exec(message)?.[1] ?? '';
-    return complain(removedText(flag, `${word} ${flag}`) ?? `${message} (see --help)`);
+    return complain(removedText(flag, `${word} ${flag}`, `${word} ${rest[0]}`) ?? `${message} (see --help)`);
   }
 }

@@ -64,7 +64,7 @@ test('an agent orders a lost response, pays twice because of it, and sees that i
   });
   const { text: journal } = await tell('journal', { status: 500 });
   expect(journal).toMatch(/\n#1 .* a +₹1,000\.00 IMPS +500 INTERNAL_ERROR +rule world\/lost; payout made; /);
-  expect(await ask('request', { number: 2 })).toMatchObject({ request: { body: { client_ref_id: 'b' } } });
+  expect(await ask('journal', { number: 2 })).toMatchObject({ request: { body: { client_ref_id: 'b' } } });
   const { text: verdict, isError } = await tell('verdict', { intent: 'beneficiary_account' });
   expect(isError).toBe(false);
   expect(verdict).toContain('paid-twice   b is a second payment of a: ₹1,000.00 too much');
@@ -77,15 +77,14 @@ test('an agent gives one rule, a list of them, or the rules of a scenario, in th
     'added world/a\nadded world/b',
   );
   expect((await tell('rule_add', { rules: { rules: [rule('c')] } })).text).toBe('added world/c');
-  const { text } = await tell('rule_list');
-  expect(text).toMatch(/world\/c[^]*world\/a[^]*world\/b[^]*beneficiaries: from magic lists them$/);
+  expect((await tell('scenario')).text).toMatch(/world\/c[^]*world\/a[^]*world\/b/);
 });
 
 test('an agent writes the number of a request as a number or as text, with the same name in every tool', async () => {
   const { ask, tell } = await agentFor();
   for (const reference of ['a', 'b', 'c']) await tell('pay', { reference });
   for (const number of [2, '2', '#2']) {
-    expect(await ask('request', { number })).toMatchObject({ client_ref_id: 'b' });
+    expect(await ask('journal', { number })).toMatchObject({ client_ref_id: 'b' });
     expect(await ask('journal', { since: number })).toMatchObject({ requests: [{ id: 3 }] });
   }
 });
@@ -116,9 +115,9 @@ test('an agent checks, explains and uses a scenario of its own', async () => {
   expect((await tell('use', { scenario })).text).toBe('inline: no RTGS (1 rule)');
   expect(await ask('explain', { mode: 'RTGS' })).toMatchObject({ rule: 'inline/no-rtgs', payout: null });
   expect(await ask('pay', { mode: 'RTGS', amount: 300_000 })).toMatchObject({ status: 402 });
-  expect((await tell('scenario_show')).text).toMatch(/^inline: no RTGS\nrule +.*\ninline\/no-rtgs +1 +1\n/);
+  expect((await tell('scenario')).text).toMatch(/^inline: no RTGS\nrule +.*\ninline\/no-rtgs +1 +1\n/);
   expect((await tell('use')).text).toMatch(/^default: /);
-  expect((await tell('scenario_list')).text).toMatch(/^strict +\w/m);
+  expect((await tell('scenario', { list: true })).text).toMatch(/^strict +\w/m);
   expect(await ask('scenario_reference')).toMatch(/^# Scenarios\n/);
 });
 
@@ -126,7 +125,7 @@ test('an agent keeps snapshots under names, and restores one also into another w
   const { ask, tell } = await agentFor();
   await tell('fund', { amount: 500 });
   await tell('snapshot_save', { file: 'rich' });
-  await tell('withdraw', { amount: 1_000_500 });
+  await tell('fund', { amount: 1_000_500, withdraw: true });
   expect(await ask('snapshot_load', { file: 'rich' })).toMatchObject({ balance: 1_000_500 });
   expect(await ask('snapshot_load', { file: 'rich', key: 'sk_test_fork' })).toMatchObject({
     balance: 1_000_500,
@@ -154,7 +153,7 @@ testRows([
   ['pay', { patience: '60d' }, 'patience must be at most 1h'],
   ['pay', { header: ['a b'] }, 'a header must be such as "X-Request-Id: 7", not "a b"'],
   ['journal', { limit: 0 }, 'limit must be a whole number from 1 to 1000, not 0'],
-  ['request', { number: 7 }, 'the journal of this world has no request 7'],
+  ['journal', { number: 7 }, 'the journal of this world has no request 7'],
   ['advance', {}, 'time is required'],
   ['rule_add', { file: 'x' }, 'rules is required\nfile is not known here (known: rules,'],
   [

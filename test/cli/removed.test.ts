@@ -7,6 +7,10 @@ testRows<[args: string[], says: string]>([
   [['rule', 'from', '1'], 'rule from was removed: write the rule by hand'],
   [['validate', 'my.yaml', '--explain', 'pay.json'], 'validate --explain was removed: use explain'],
   [['status', '--time-zone', 'UTC'], '--time-zone was removed: people read times in IST'],
+  [['freeze'], 'freeze was removed: use clock freeze'],
+  [['request', '7', '--json'], 'request was removed: use journal NUMBER'],
+  [['scenario', 'show'], 'scenario show was removed: use scenario'],
+  [['rule', 'list'], 'rule list was removed: use scenario'],
   [
     ['probe', 'http://127.0.0.1:1', '--level', 'pay'],
     'probe was removed: write the dialect by hand: docs/fidelity.md',

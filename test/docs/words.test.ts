@@ -39,6 +39,14 @@ const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
   [/world\.orders\(|\brunOrders\b|\bOrdersOptions\b/, 'held and release'],
   [/--time-zone\b|\btime_zone\b/, 'nothing: people read IST, programs UTC'],
   [/validate (?:\S+ )?--explain\b/, 'explain'],
+  [
+    /payout-sandbox (?:freeze|unfreeze|resume|request|withdraw|drop|name) |'unfreeze'/,
+    'clock, journal, fund',
+  ],
+  [
+    /\b(?:scenario_show|scenario_list|rule_list)\b|payout-sandbox (?:scenario show|scenario list|rule list)/,
+    'scenario',
+  ],
   [/\bpayout-sandbox probe\b|\bprobe\.md\b|\bprobe-command\b|trials\/probe\b|'probe'/, 'docs/fidelity.md'],
   [/\bno-backoff\b|\bunfunded-retry\b|\bbalance-race\b|\bresent-after-failure\b|'npci'/, 'another check'],
   [/junit-?checks|githubAnnotations|--report github\b/i, '--verbose, or --report markdown'],

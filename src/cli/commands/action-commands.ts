@@ -106,7 +106,6 @@ function addAction(builder: CommandBuilder, action: Action): void {
     command.argument(isRequired ? `<${title}>` : `[${title}]`, description);
   }
   takeFlags(command, taken, action);
-  if (name === 'resume') command.alias('unfreeze');
   const nameOf = (field: string): string => (words.includes(field) ? titleOf(field) : flagOf(field));
   command.action(async () => {
     const actor = terminalActor(command.opts<ActorFlags>(), builder.environment);
@@ -121,16 +120,11 @@ interface TailFlags extends ActorFlags {
   readonly json?: true;
 }
 
-export const RUNNING = 'A running sandbox:';
-
 /** The commands for a running sandbox: one for each action, and one that goes on. */
 export function addActionCommands(builder: CommandBuilder): void {
-  builder.root.commandsGroup(RUNNING);
+  builder.root.commandsGroup('A running sandbox:');
   for (const action of ACTIONS) addAction(builder, action);
-  const tail = builder.command(
-    'tail',
-    'follow the requests, settlements and findings of a world until Ctrl-C',
-  );
+  const tail = builder.command('tail', 'follow the requests, settlements and findings');
   takeFlags(tail, argumentsOf(COMMON.world), { words: [], scope: 'world' });
   tail.action(async ({ key, json, ...flags }: TailFlags) => {
     const { tailUntilSignal } = await import('../running-sandbox/tail.ts');

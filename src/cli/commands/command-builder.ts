@@ -24,13 +24,11 @@ export const list = (flags: string, description: string, none = 'none'): Option 
     .argParser((value: string, before: readonly string[]) => [...before, value])
     .default([], none);
 
-export const namesOf = (command: Command): readonly string[] => [command.name(), ...command.aliases()];
-
 /** The message for a word that is not a subcommand of this command, or for a missing one. */
 export function noSuchCommand(command: Command, word?: string): string {
   const removed = word === undefined ? undefined : removedText(word, `${command.name()} ${word}`);
   if (removed !== undefined) return removed;
-  const names = command.commands.flatMap(namesOf);
+  const names = command.commands.map((sub) => sub.name());
   const hint = word === undefined ? '' : suggestion(word, names);
   if (command.parent === null) {
     return `there is no command ${word}${hint}; payout-sandbox --help lists the commands`;

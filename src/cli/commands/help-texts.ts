@@ -12,10 +12,31 @@ Examples:
   $ payout-sandbox my.yaml                            a scenario of your own
 ${EXIT_CODES}`;
 
-/** @param running the names of the commands for a running sandbox */
-export const rootText = (running: readonly string[]): string => `
-A running sandbox:
-  ${running.join(', ').replaceAll(/(.{70,90}?), /g, '$1,\n  ')}
+/** The commands that `--help` shows: what a new user needs. `--help --all` has the others, too. */
+export const FIRST_COMMANDS: ReadonlySet<string> = new Set([
+  'serve',
+  'init',
+  'scenarios',
+  'validate',
+  'status',
+  'pay',
+  'payouts',
+  'advance',
+  'clock',
+  'use',
+  'rule',
+  'explain',
+  'journal',
+  'tail',
+  'reset',
+  'undo',
+  'referee',
+  'hunt',
+  'mcp',
+]);
+
+export const ROOT_TEXT = `
+--help --all lists every command, and COMMAND --help its flags.
 
 Examples:
   $ payout-sandbox                                    serve; serve --help lists the settings

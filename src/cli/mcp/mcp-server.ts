@@ -12,7 +12,7 @@ import { document } from '../../actions/arguments.ts';
 import { action, COMMON, type Action, type Actor } from '../../actions/sandbox-action.ts';
 import { ACTIONS } from '../../actions/actions.ts';
 import { suggestion } from '../../contract/suggestion.ts';
-import { packageVersion } from '../../package-files.ts';
+import { packageText, packageVersion } from '../../package-files.ts';
 import { SettingsError } from '../../settings.ts';
 import { textReport } from '../scenario-files/validate.ts';
 import { toldError } from './agent-actor.ts';
@@ -23,7 +23,7 @@ const instructions = ({ sandbox, keyText }: Actor): string =>
     'A stand-in for a payout service, to test payout clients: payouts in INR by IMPS, NEFT, RTGS and UPI, a wallet, a clock that you control, and every failure on demand. No money moves.',
     `Give the client under test the base address ${sandbox.url} and, as its bearer key, ${keyText()}. It calls POST /payout/initiate, GET /payout/status and GET /client/fetchbalance.`,
     'Each key has a world of its own: wallet, payouts, clock, scenario and journal. Use another key for an independent test.',
-    'Payouts settle in the time of their world: use advance instead of waiting. A typical test: reset, freeze, use or rule_add, run the client, then journal, payouts and verdict with the intent, each time: findings from before the last reset are then left out.',
+    'Payouts settle in the time of their world: use advance instead of waiting. A typical test: reset, clock with freeze, use or rule_add, run the client, then journal, payouts and verdict with the intent, each time: findings from before the last reset are then left out.',
     'Tools are the commands of payout-sandbox: rule_add is `payout-sandbox rule add`. All of a world take `key` and `json`: without a key they work on the world of the key above; they return text for people or, with json: true, everything; times are in IST, and in UTC in JSON.',
   ].join('\n');
 
@@ -84,6 +84,16 @@ const validateTool = action({
   },
 });
 
+/** The page of the documentation, for an agent that has no access to it. */
+const referenceTool = action({
+  name: 'scenario_reference',
+  summary: 'print the reference of the scenario language, about 25 KB',
+  effect: 'reads',
+  scope: 'nothing',
+  run: () => Promise.resolve(packageText('docs/scenarios.md')),
+  lines: (page) => page.trimEnd().split('\n'),
+});
+
 const isObject = (given: unknown): boolean =>
   typeof given === 'object' && given !== null && !Array.isArray(given);
 
@@ -122,7 +132,7 @@ function unreadable(error: Error): JSONRPCMessage | null {
 
 /** @param mayRunCommands whether the user has allowed the tool that runs commands to do so */
 export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
-  const tools = [...ACTIONS, validateTool, huntTool(mayRunCommands)];
+  const tools = [...ACTIONS, validateTool, referenceTool, huntTool(mayRunCommands)];
   const named = (name: string): Action => {
     const found = tools.find((tool) => toolName(tool.name) === name);
     if (found !== undefined) return found;
