@@ -237,10 +237,10 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     await world.pay({ client_ref_id: 'order-1-b' });
     const conduct = world.expectGoodConduct({ name: 'shop', intent: { client_ref_id: '^(order-\\d+)' } });
     await expect(conduct).rejects.toThrow(
-      /did not behave well:\nworld shop {3}1 error(.|\n)*fix: read the status/,
+      /did not behave well:\nworld shop\n {2}error(.|\n)*fix: read the status/,
     );
     await expect(world.expectGoodConduct({ failOn: 'warning' })).rejects.toThrow(
-      'did not behave well, judged by intent client_ref_id=^(order-\\d+), given before:\nworld shop   1 error',
+      'did not behave well, judged by intent client_ref_id=^(order-\\d+), given before:\nworld shop\n  error',
     );
     const { passed, checks } = await world.referee();
     expect([passed, checks[0]!.id, checks[0]!.verdict]).toEqual([false, 'paid-twice', 'found']);
