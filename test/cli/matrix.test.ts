@@ -4,11 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { sandboxRows } from '../../src/cli/matrix/matrix-sandboxes.ts';
 import { readSettings } from '../../src/settings.ts';
-import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
-import { MAIN, Program, runInProcess, runProgram, type Ended } from '../support/program.ts';
-import { PAYOUT } from '../support/sandbox.ts';
+import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
+import { MAIN, Program, runInProcess, type Ended } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const PAGE = readFileSync(new URL('../../docs/matrix.md', import.meta.url), 'utf8');
@@ -80,35 +79,6 @@ test.each(isLong ? ['docs/matrix.md'] : [])('after the fix in %s, the cell survi
     stdout: expect.stringContaining('1 cell: 1 survive'),
   });
 });
-
-const PAY = `fetch(process.env.U + '/payout/initiate', {
-  method: 'POST',
-  headers: { authorization: 'Bearer ' + process.env.K, 'content-type': 'application/json' },
-  body: '${JSON.stringify(PAYOUT)}',
-}).then((response) => response.ok ? undefined : setInterval(() => undefined, 1000))`;
-
-/** It takes as long as the command may take. */
-test.each(isLong ? ['does not end'] : [])(
-  'a command that %s is ended, with all that it has started',
-  async () => {
-    const file = fileWith(
-      'refused.yaml',
-      'rules: [{ name: refused, match: { route: initiate }, effect: { respond: { status: 500 } } }]',
-    );
-    // the run without failures must end in the limit, however slow the machine is
-    const limits = ['--dialects', 'none', '--scenarios', file, '--limit', '15s'];
-    const flags = [...limits, '--env', 'U={url}', '--env', 'K={key}'];
-    const command = ['sh', '-c', `${LASTING} & exec "$0" "$@"`, process.execPath, '-e', PAY];
-    const { code, stdout } = await runProgram(['matrix', ...flags, '--', ...command]);
-    expect({ code, stdout }).toMatchObject({
-      code: 1,
-      stdout: expect.stringMatching(
-        /^refused +hangs .*\n +it was still running and was ended after 15\.0 s\n/m,
-      ),
-    });
-    await expect.poll(lasting).toBe(''); // a process that was killed may take a moment to end
-  },
-);
 
 testRows([
   [[], 'matrix needs a command: payout-sandbox matrix'],
