@@ -17,7 +17,7 @@ import {
 import type { Run } from './run.ts';
 
 /** What a client may know of a payout. */
-type Known = readonly Knowledge['of'][];
+type KnownStates = readonly Knowledge['of'][];
 
 export interface ToBePaid {
   /** One line for each account and amount. */
@@ -124,7 +124,7 @@ function accountsAbove(mostTimes: ReadonlyMap<string, number>, paid: Table) {
  * For how many missing payouts of an account and amount the client's knowledge at the end is one of these. The references that it
  * sent last decide, since a later one takes the place of one that failed.
  */
-function knownAs(cases: readonly Case[], difference: Difference, known: Known): number {
+function knownAs(cases: readonly Case[], difference: Difference, known: KnownStates): number {
   const { account, amountPaise, expected, paid } = difference;
   const unpaid = cases.flatMap(({ sends, byReference, payouts }) =>
     [...sends].flatMap(([reference, [sent]]) => {
@@ -144,7 +144,11 @@ function knownAs(cases: readonly Case[], difference: Difference, known: Known): 
  * @param notPaid what the client knows of a payout that is not missing: it knows that it was not paid. A client that says that it
  *   paid everything has no such excuse
  */
-export function moneyDifferences({ worlds, ending }: Run, { expected, usual }: ToBePaid, notPaid: Known) {
+export function moneyDifferences(
+  { worlds, ending }: Run,
+  { expected, usual }: ToBePaid,
+  notPaid: KnownStates,
+) {
   const cases = casesOf(worlds);
   const paid = paidTable(cases.flatMap(paidOut));
   const differences = differencesBetween(paid, expected);
@@ -189,7 +193,7 @@ function misreportedAsFailed(cases: readonly Case[], isExact: boolean): string |
   const hasFailed = cases.some((facts) =>
     [...facts.sends.keys()].some((reference) => isKnownUnpaid(knownAtEnd(facts.byReference.get(reference)!))),
   );
-  const isKnown: Known = isExact && !hasFailed ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
+  const isKnown: KnownStates = isExact && !hasFailed ? ['SUCCESS'] : ['SUCCESS', 'PENDING'];
   const unknown = knownOut(cases).filter(({ of }) => !isKnown.includes(of));
   const [first] = unknown;
   if (first === undefined) return null;
@@ -236,7 +240,7 @@ export function misreportedIn(
 const MOST_DIFFERENCES = 5;
 
 /** Why a table of what is to be paid cannot be used to judge; null when a run without failures pays what it says. */
-export function tableFault(run: Run, table: Table, name: string, notPaid: Known): string | null {
+export function tableFault(run: Run, table: Table, name: string, notPaid: KnownStates): string | null {
   const { tooMuch, tooLittle } = moneyDifferences(run, { expected: table, usual: null }, notPaid);
   const differences = [...tooMuch, ...tooLittle];
   if (differences.length === 0) return null;

@@ -171,14 +171,14 @@ export const HUNT_WRITERS: Readonly<Record<string, (result: HuntResult) => strin
   json: (result) => `${JSON.stringify(huntReport(result), null, 2)}\n`,
 };
 
-const Known = z.object({
+const EarlierReport = z.object({
   findings: z.array(z.object({ goal: z.enum(GOALS), failures: z.array(z.string()) })),
 });
 
 /** The findings in a JSON report of an earlier hunt. */
 export function knownFindings(text: string): readonly KnownFinding[] {
   try {
-    return Known.parse(JSON.parse(text)).findings;
+    return EarlierReport.parse(JSON.parse(text)).findings;
   } catch (cause) {
     throw new UsageError('it is not a report of hunt in JSON, as its report json or --json writes it', {
       cause,

@@ -1,5 +1,5 @@
 import { sandboxAt } from '../../client/sandbox.ts';
-import { runHunt, type HuntParts, type HuntResult } from '../../trials/hunt/hunt.ts';
+import { runHunt, type HuntDeps, type HuntResult } from '../../trials/hunt/hunt.ts';
 import type { HuntSettings } from '../../trials/hunt/options.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import type { OpenJoinedRun } from '../../trials/hunt/world-runs.ts';
@@ -21,7 +21,7 @@ export async function huntInOwnSandbox(
   settings: HuntSettings,
   sandboxSettings: Settings,
   given: readonly SettingName[],
-  parts: Omit<HuntParts, 'sandbox' | 'settlement' | 'wallClock' | 'openJoined'>,
+  deps: Omit<HuntDeps, 'sandbox' | 'settlement' | 'wallClock' | 'openJoined'>,
 ): Promise<HuntResult> {
   const server = await startOwnServer(sandboxSettings);
   const noNewKeys = (): string => ''; // every run names its key
@@ -38,5 +38,5 @@ export async function huntInOwnSandbox(
       collect: (server) => joinedWorlds(server),
     });
   const wallClock = systemClock();
-  return await runHunt(settings, { ...parts, sandbox, settlement, wallClock, openJoined });
+  return await runHunt(settings, { ...deps, sandbox, settlement, wallClock, openJoined });
 }

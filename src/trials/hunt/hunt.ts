@@ -21,7 +21,7 @@ import { often, rupees, summed, totalIn } from '../../referee/payments.ts';
 import { paidIn, paidInBoth, tableFault } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
-import { baseScenario, NO_REQUEST, runInWorld, worldsOfHunt, type RunParts } from './world-runs.ts';
+import { baseScenario, NO_REQUEST, runInWorld, worldsOfHunt, type HuntRunDeps } from './world-runs.ts';
 
 export interface Progress {
   readonly runs: number;
@@ -50,7 +50,7 @@ export interface HuntResult {
   readonly elapsedMs: number;
 }
 
-export interface HuntParts extends RunParts {
+export interface HuntDeps extends HuntRunDeps {
   /** How payouts settle unless the scenario says otherwise. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
   /** Findings that are already accepted. */
@@ -107,17 +107,17 @@ function observationOf(run: HuntRun, rules: RunRules): Observation {
 }
 
 /** @throws HuntError when the client fails without any failure, sends nothing, does not do the same twice, or does not pay what it should */
-export async function runHunt(settings: HuntSettings, parts: HuntParts): Promise<HuntResult> {
+export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<HuntResult> {
   const { goals, depth, seed, workers, time: timeMs, patience: patienceMs } = settings;
-  const { settlement, known: accepted = [], tableName = 'expect', wallClock, stop, onFinding, onRun } = parts;
+  const { settlement, known: accepted = [], tableName = 'expect', wallClock, stop, onFinding, onRun } = deps;
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
-  const base = await baseScenario(parts.sandbox, settlement, seed);
+  const base = await baseScenario(deps.sandbox, settlement, seed);
   const ofHunt = worldsOfHunt();
   let runs = 0;
   const runWith = (failures: readonly Failure[], limit: number): Promise<HuntRun> => {
     runs += 1;
-    return runInWorld(parts, runs, ofHunt, withFailures(base, failures, patienceMs), limit);
+    return runInWorld(deps, runs, ofHunt, withFailures(base, failures, patienceMs), limit);
   };
   const findings: HuntFinding[] = [];
   const knownFindings = new Map<KnownFinding, HuntFinding>();

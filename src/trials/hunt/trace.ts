@@ -4,17 +4,17 @@ import { positionKey, positionText, type Failure, type Position } from './failur
 
 /** What a client did in one run, in a form that can be compared with other runs. */
 
-interface Step {
+interface TracedCall {
   readonly call: Call;
   /** null for a request for which no failure can be ordered: a balance read, or one before its reference was sent. */
   readonly position: Position | null;
 }
 
 /** The requests of a run, in the order in which they began, each with its position. */
-export type Trace = readonly Step[];
+export type Trace = readonly TracedCall[];
 
 /** The name by which a status read asks for its payout, under which attempts are counted. */
-function askedFor({ entry }: Call): string {
+function requestedName({ entry }: Call): string {
   const query = new URLSearchParams(entry.request.path.split('?')[1] ?? '');
   return query.get('client_ref_id') ?? query.get('txn_id') ?? '';
 }
@@ -30,7 +30,7 @@ export function traceOf({ calls }: Case): Trace {
       return { call, position: { of: route, payout, attempt: entry.attempt } };
     }
     if (route !== 'status') return { call, position: null };
-    const name = askedFor(call);
+    const name = requestedName(call);
     const attempt = (reads.get(name) ?? 0) + 1;
     reads.set(name, attempt);
     const payout = payouts.get(reference ?? '');
@@ -56,7 +56,7 @@ export function positionsAfter(trace: Trace, failures: readonly Failure[]): read
 }
 
 /** A request and what the client saw, without anything that differs between runs: references, ids and times. */
-function stepText({ call, position }: Step): string {
+function callText({ call, position }: TracedCall): string {
   const { route, seen, status, entry, body } = call;
   const what = position === null ? (route ?? entry.request.method) : positionText(position);
   const paid =
@@ -71,15 +71,15 @@ export function continuationOf(trace: Trace, failures: readonly Failure[]): stri
   const last = trace.findLastIndex(({ position }) => position !== null && failed.has(positionKey(position)));
   return trace
     .slice(last + 1)
-    .map(stepText)
+    .map(callText)
     .join('\n');
 }
 
 /** The first request that only one of two runs has; null when they agree. Their order may differ. */
 export function firstDifference(one: Trace, other: Trace): string | null {
-  const left = other.map(stepText);
-  for (const step of one) {
-    const text = stepText(step);
+  const left = other.map(callText);
+  for (const traced of one) {
+    const text = callText(traced);
     const index = left.indexOf(text);
     if (index === -1) return `only the first has "${text}"`;
     left.splice(index, 1);

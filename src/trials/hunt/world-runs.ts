@@ -17,7 +17,7 @@ export interface JoinedWorld {
 /** The worlds of each sandbox that a client starts itself, in a run with this scenario. */
 export type OpenJoinedRun = (scenario: ScenarioInput) => Promise<Joined<readonly JoinedWorld[]>>;
 
-export interface RunParts {
+export interface HuntRunDeps {
   readonly sandbox: Sandbox;
   readonly client: Client;
   /** For a client that is a process, and may start sandboxes itself. */
@@ -90,7 +90,7 @@ export async function baseScenario(
  * @throws HuntError if the client uses any other world
  */
 export async function runInWorld(
-  { sandbox, client, openJoined, wallClock, stop }: RunParts,
+  { sandbox, client, openJoined, wallClock, stop }: HuntRunDeps,
   nth: number,
   ofHunt: Set<string>,
   scenario: ScenarioInput,

@@ -128,10 +128,9 @@ export function cellOf(
   const lost = ending.kind === 'success' ? tooLittle : [];
   const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
   const failing = conduct.worlds.flatMap(foundChecks).filter((check) => isFailure(check, failOn));
-  const findings = failing.flatMap(({ id, findings: [worst] }) => [
-    `${id}: ${worst!.message}`,
-    ...detailLines(worst!).map((line) => `  ${line}`),
-  ]);
+  const findings = failing.flatMap(({ id, findings: [worst] }) =>
+    [`${id}: ${worst!.message}`].concat(detailLines(worst!).map((line) => `  ${line}`)),
+  );
   if (faults.length > 0) return { ...cell, verdict: 'money', why: [...faults, ...findings] };
   if (findings.length > 0) return { ...cell, verdict: 'conduct', why: findings };
   if (ending.kind === 'failure' && kind === 'dialect') {
