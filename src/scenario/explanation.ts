@@ -2,12 +2,11 @@ import { durationText } from '../contract/duration.ts';
 import type { RuleVerdict } from '../contract/control/explain-call.ts';
 import type { During, Match } from '../contract/match.ts';
 import { istMinute, timeOfDay } from '../payout/settlement.ts';
-import type { Draw } from '../payout/settlement.ts';
-import type { Outcome } from './outcome.ts';
 import { conditionsOf, possibleRoutes, windowOf, type Condition } from './rule-compiler.ts';
-import { skipReason, type Counts, type RequestFacts, type Rule } from './rule.ts';
+import type { RequestFacts, Rule } from './rule.ts';
 
-type Asking = Pick<Rule, 'matches' | 'match' | 'during'>;
+/** A rule or an outcome. */
+type Choice = Pick<Rule, 'id' | 'matches' | 'match' | 'during'>;
 
 const quoted = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : String(value);
@@ -52,7 +51,7 @@ function windowFailure(during: During | undefined, { ageMs }: RequestFacts): str
     : `the window until ${durationText(until)} is over: ${age}`;
 }
 
-function failureOf({ match, during }: Asking, facts: RequestFacts): string {
+function failureOf({ match, during }: Choice, facts: RequestFacts): string {
   const routes = possibleRoutes(match);
   if (!routes.includes(facts.route)) {
     return `route ${wantedText(routes.length === 1 ? routes[0] : routes)}, and it is ${quoted(facts.route)}`;
@@ -61,58 +60,29 @@ function failureOf({ match, during }: Asking, facts: RequestFacts): string {
   return failed === undefined ? windowFailure(during, facts) : failureText(failed, facts);
 }
 
-/** Which rule is taken for a request, and why the others are not. @param counts a copy of the world's, since the request is counted in it */
-export function explainRules(
-  rules: readonly Rule[],
+/**
+ * Which of some rules or outcomes applies to a request, and for each other the first reason why it does not.
+ *
+ * @param skipReasonOf why one that matches leaves the request to those after it; null when it applies
+ * @param noteOf what to add for the one that applies
+ */
+export function explainChoice<T extends Choice>(
+  list: readonly T[],
   facts: RequestFacts,
-  counts: Counts,
-  draw: Draw,
+  skipReasonOf: (one: T) => string | null,
+  noteOf: (applied: T) => string,
 ): RuleVerdict[] {
-  let taken: Rule | null = null;
-  const reasonFor = (rule: Rule): string => {
-    if (!rule.matches(facts)) return failureOf(rule, facts);
-    const skipped = skipReason(rule, facts, counts, draw);
-    if (taken !== null) {
-      const without = skipped === null ? '' : `; without that, ${skipped}`;
-      return `matches, but ${taken.id} is before it${without}`;
-    }
+  let applied: T | null = null;
+  const reasonFor = (one: T): string => {
+    if (!one.matches(facts)) return failureOf(one, facts);
+    if (applied !== null) return `matches, but ${applied.id} is before it`;
+    const skipped = skipReasonOf(one);
     if (skipped !== null) return skipped;
-    taken = rule;
-    return 'is the first that matches';
+    applied = one;
+    return `is the first that matches${noteOf(one)}`;
   };
-  return rules.map((rule) => {
-    const reason = reasonFor(rule);
-    return { id: rule.id, taken: taken === rule, reason };
-  });
-}
-
-/** Rules that a request past the rate limit of its scenario does not reach. */
-export const untriedRules = (rules: readonly Rule[]): RuleVerdict[] =>
-  rules.map(({ id }) => ({
-    id,
-    taken: false,
-    reason: 'is not tried: the request is past the rate limit of the scenario',
-  }));
-
-/** Which outcome a payout gets, and why no other. @param rule the one that its initiate takes @param draw its draws; null where no payout is made */
-export function explainOutcomes(
-  outcomes: readonly Outcome[],
-  facts: RequestFacts,
-  rule: Rule | null,
-  draw: Draw | null,
-): RuleVerdict[] {
-  const taken = outcomes.find(({ matches }) => matches(facts));
-  return outcomes.map((outcome) => {
-    const { id, hasSteps } = outcome;
-    if (outcome !== taken) {
-      const reason = outcome.matches(facts)
-        ? `matches, but ${taken!.id} is before it`
-        : failureOf(outcome, facts);
-      return { id, taken: false, reason };
-    }
-    const instead = hasSteps && rule?.effect.timeline ? `, but ${rule.id} has a timeline of its own` : '';
-    const choice = draw === null || rule?.effect.timeline ? null : outcome.choice(draw);
-    const drawn = choice === null ? '' : `; drawn: ${choice}`;
-    return { id, taken: true, reason: `is the first that matches${instead}${drawn}` };
+  return list.map((one) => {
+    const reason = reasonFor(one);
+    return { id: one.id, taken: applied === one, reason };
   });
 }

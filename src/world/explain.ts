@@ -6,8 +6,9 @@ import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import { isHidden } from '../payout/payout.ts';
 import { timeOfDay, type PlannedStep } from '../payout/settlement.ts';
-import { explainOutcomes, explainRules, untriedRules } from '../scenario/explanation.ts';
-import { replacesBody, showsResponse } from '../scenario/rule.ts';
+import { explainChoice } from '../scenario/explanation.ts';
+import type { Outcome } from '../scenario/outcome.ts';
+import { replacesBody, showsResponse, skipReason } from '../scenario/rule.ts';
 import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso, istDate } from '../contract/instant.ts';
@@ -125,22 +126,29 @@ export function explainRequest(
   const plan = planRequest(copy, command, scenario, { recordsFree: Infinity }, asAttempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
-  if (limited !== null) {
-    const rules = untriedRules(scenario.rules);
-    return { ...asked, rule: null, payout: null, note: limited.message, rules, outcomes: [] };
-  }
+  if (limited !== null)
+    return { ...asked, rule: null, payout: null, note: limited.message, rules: [], outcomes: [] };
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
   const { payout, note } = made(copy, command, plan);
-  const payoutDraws =
-    payout === null || command.kind !== 'initiate'
-      ? null
-      : payoutDraw(scenario.seed, command.body.client_ref_id, nextNth(copy, command.body));
+  const counts = copyOfCounts(state);
+  const noteOf = (outcome: Outcome): string => {
+    if (rule?.effect.timeline) return outcome.hasSteps ? `, but ${rule.id} has a timeline of its own` : '';
+    if (payout === null || command.kind !== 'initiate') return '';
+    const { client_ref_id: reference } = command.body;
+    const choice = outcome.choice(payoutDraw(scenario.seed, reference, nextNth(copy, command.body)));
+    return choice === null ? '' : `; drawn: ${choice}`;
+  };
   return {
     ...asked,
     rule: rule?.id ?? null,
     payout,
     note,
-    rules: explainRules(scenario.rules, facts, copyOfCounts(state), draw),
-    outcomes: explainOutcomes(outcomes, facts, rule, payoutDraws),
+    rules: explainChoice(
+      scenario.rules,
+      facts,
+      (one) => skipReason(one, facts, counts, draw),
+      () => '',
+    ),
+    outcomes: explainChoice(outcomes, facts, () => null, noteOf),
   };
 }
