@@ -27,7 +27,7 @@ const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
   error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
 });
 
-const Step = z
+const StepDocument = z
   .strictObject({
     to: State.exclude(['PENDING']).optional().describe('The new state of the payout'),
     after: Duration.optional().describe('When the step is due: this long after initiate'),
@@ -47,12 +47,12 @@ const Step = z
     error: 'must have a state in to, or utr: now',
   })
   .meta({ id: 'Step', description: 'One step of a payout' });
-export type Step = z.infer<typeof Step>;
+export type StepDocument = z.infer<typeof StepDocument>;
 
 const NO_PRESET = 'must be a list of steps: a preset is only for the settlement of all modes';
 
 const Timeline = z
-  .array(Step, { error: ({ input }) => (typeof input === 'string' ? NO_PRESET : undefined) })
+  .array(StepDocument, { error: ({ input }) => (typeof input === 'string' ? NO_PRESET : undefined) })
   .max(20)
   .describe('The steps of a payout, in order');
 
@@ -186,7 +186,7 @@ const Hold = z
     'The request waits until it is released, before or after its payout happens: for 30s by default, at most 1h of wall time',
   );
 
-const Effect = z
+const EffectDocument = z
   .strictObject({
     delay: Delay.optional(),
     respond: Respond.optional(),
@@ -203,7 +203,7 @@ const Effect = z
   })
   .refine(hasFields, { error: 'must have at least one effect' })
   .meta({ id: 'Effect', description: 'What the rule does; effects can be combined' });
-export type Effect = z.infer<typeof Effect>;
+export type EffectDocument = z.infer<typeof EffectDocument>;
 
 export const RuleDocument = z
   .strictObject({
@@ -219,7 +219,7 @@ export const RuleDocument = z
       .max(1)
       .optional()
       .describe('The probability that the rule applies to a matching request; drawn from the seed'),
-    effect: Effect,
+    effect: EffectDocument,
   })
   .meta({ id: 'Rule', description: 'The first rule that matches a request is applied' });
 export type RuleDocument = z.infer<typeof RuleDocument>;

@@ -75,7 +75,7 @@ export type ScenarioSource = Readonly<z.infer<typeof ScenarioSource>>;
 const Reads = z.int().min(0);
 
 /** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
-const Step = z.strictObject({
+const PayoutStep = z.strictObject({
   /**
    * When it is due, in ms after the payout was created; null while it waits for status reads. A step that waited for a
    * read, or was forced, holds the time at which it happened.
@@ -89,10 +89,10 @@ const Step = z.strictObject({
   utr: z.boolean(),
   /** True for a step that a forced transition put in place of the planned ones. */
   forced: z.boolean(),
-  /** How many requests its world had counted when it was forced; absent for other steps, and where an older version forced it. */
+  /** How many requests its world had counted when it was forced; absent for other steps. */
   requests: Count.optional(),
 });
-export type Step = Readonly<z.infer<typeof Step>>;
+export type PayoutStep = Readonly<z.infer<typeof PayoutStep>>;
 
 /** The longest timeline that a scenario can plan, and two forced steps after it. */
 const MAX_STEPS = 22;
@@ -129,7 +129,7 @@ const Payout = z.strictObject({
   /** What decided its timeline: a rule (`scenario/rule`), an outcome (`scenario/outcome`), or the settlement of a scenario. */
   plannedBy: Origin,
   /** Decided at initiate. The first `stepsDone` of it have happened. */
-  timeline: z.array(Step).max(MAX_STEPS).readonly(),
+  timeline: z.array(PayoutStep).max(MAX_STEPS).readonly(),
   stepsDone: Count,
   hidden: Hidden.nullable(),
   /** Status reads so far; counted only while something waits for them. */
@@ -160,7 +160,7 @@ export type Entry = Readonly<z.infer<typeof Entry>>;
 const Headers = z.record(z.string(), z.unknown());
 
 /** How a request ended: not so far, answered, broken by a fault that a rule ordered, or abandoned by its client. */
-const Outcome = z.enum(['pending', 'answered', 'fault', 'client_gone']);
+const RequestOutcome = z.enum(['pending', 'answered', 'fault', 'client_gone']);
 
 /** What a client was sent: status, headers and the text of the body. */
 export const SentResponse = z.strictObject({ status: z.int(), headers: Headers, body: z.string() });
@@ -179,7 +179,7 @@ const Request = z.strictObject({
   /** World time and wall time at which it arrived. */
   atMs: Ms,
   wallMs: Ms,
-  outcome: Outcome,
+  outcome: RequestOutcome,
   /** What was sent; absent while nothing was. */
   response: SentResponse.optional(),
   /** What will be sent to one that is pending. */

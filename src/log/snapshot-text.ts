@@ -83,12 +83,12 @@ async function* linesIn(pieces: AsyncIterable<Uint8Array>, maxLine: number): Asy
     parts.push(end);
     length += end.length;
     for (const line of lines) {
-      refuseLongLine(parts, length, maxLine);
+      refuseLongLine(length, maxLine);
       yield parts.join('');
       parts = [line];
       ({ length } = line);
     }
-    refuseLongLine(parts, length, maxLine);
+    refuseLongLine(length, maxLine);
     if (parts.length >= MAX_PARTS) parts = [parts.join('')];
   }
   const last = parts.join('') + decoded(decoder);
@@ -104,29 +104,13 @@ function decoded(decoder: InstanceType<typeof TextDecoder>, piece?: Uint8Array):
   }
 }
 
-function refuseLongLine(parts: readonly string[], length: number, maxLine: number): void {
+function refuseLongLine(length: number, maxLine: number): void {
   if (length <= maxLine) return;
-  refuseEarlier(parts.join(''));
   throw refusedSnapshot(`A line of this snapshot is longer than ${maxLine} characters`);
-}
-
-/** The head of a snapshot; those of version 1 named what they held. */
-const HEAD = /^\{"format":"payout-sandbox(\/world|\/state)?"(?:,"version":(\d+))?/;
-
-/** @throws Refusal STATE_REFUSED for a snapshot of an earlier version */
-function refuseEarlier(text: string): void {
-  const [head, first, named] = HEAD.exec(text) ?? [];
-  const version = first === undefined ? Number(named) : 1;
-  if (head === undefined || !(version < SNAPSHOT_VERSION)) return;
-  throw refusedSnapshot(
-    `This is a snapshot of version ${version}, which an earlier payout-sandbox wrote; this one reads version ${SNAPSHOT_VERSION}. ` +
-      'Run the payout-sandbox that wrote it, or start with a new world and take a new snapshot of that',
-  );
 }
 
 /** @throws Refusal STATE_REFUSED for a text that is not a snapshot, or for another version */
 export function checkHead(text: string | undefined): void {
-  refuseEarlier(text ?? '');
   const head = parsed(text ?? '');
   if (head?.['format'] !== SNAPSHOT_FORMAT) {
     throw refusedSnapshot('This is neither a snapshot of a world nor a state file');
@@ -230,7 +214,7 @@ export async function* readWorlds(
 }
 
 /** Continues with a world, unless it already has a problem. */
-function goOn(reading: Reading, step: () => void): void {
+function unlessFaulty(reading: Reading, step: () => void): void {
   if (reading.fault !== null) return;
   try {
     step();
@@ -246,7 +230,7 @@ function addLine(
   nth: number,
   { compiler, draft }: ReadingOptions,
 ): void {
-  goOn(reading, () => {
+  unlessFaulty(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is not JSON');
     if (reading.reader === null) {
       const head = shaped(WorldHead, value, nth);
@@ -267,7 +251,7 @@ function addLine(
 function finished(reading: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
   const id = reading.id ?? String(value['end']);
   let state: WorldState | undefined;
-  goOn(reading, () => {
+  unlessFaulty(reading, () => {
     const { end, checksum } = shaped(WorldEnd, value, nth);
     if (end !== id) throw damagedAt(nth, 'it ends another world');
     if (checksum !== reading.sum.digest('hex')) {

@@ -1,5 +1,5 @@
 import type { State } from '../contract/service.ts';
-import type { Payout, Step } from '../contract/snapshot-lines.ts';
+import type { Payout, PayoutStep } from '../contract/snapshot-lines.ts';
 import { invariant } from './money.ts';
 
 /** A step that has happened. `from` and `to` are the same when only the UTR was set. */
@@ -28,7 +28,7 @@ export const legalNext = (from: State): readonly State[] => NEXT[from];
 export const isMoneyBack = (state: State): boolean => state === 'FAILED' || state === 'REVERSED';
 
 /** What is wrong with a timeline; null for a sound one. @param from the state before its first step */
-export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'): string | null {
+export function timelineFault(timeline: readonly PayoutStep[], from: State = 'PENDING'): string | null {
   let state = from;
   let earliestMs = 0;
   for (const { to, afterMs, polls } of timeline) {
@@ -41,7 +41,7 @@ export function timelineFault(timeline: readonly Step[], from: State = 'PENDING'
   return null;
 }
 
-export const nextStep = ({ timeline, stepsDone }: Payout): Step | undefined => timeline[stepsDone];
+export const nextStep = ({ timeline, stepsDone }: Payout): PayoutStep | undefined => timeline[stepsDone];
 
 /** World time at which the next step is due; null when there is none, or it waits for a read. */
 export function nextDueMs({ timeline, stepsDone, createdAtMs }: Payout): number | null {

@@ -1,7 +1,7 @@
 import { IST_OFFSET_MS } from '../contract/instant.ts';
 import type { SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
-import type { Step } from '../contract/snapshot-lines.ts';
+import type { PayoutStep } from '../contract/snapshot-lines.ts';
 import { invariant } from './money.ts';
 import { timelineFault } from './payout.ts';
 
@@ -108,12 +108,12 @@ export function timelineOf(
   steps: readonly PlannedStep[],
   createdAtMs: number,
   utrOfFailed: boolean,
-): readonly Step[] {
+): readonly PayoutStep[] {
   const shared = utrOfFailed ? SHARED.withUtr : SHARED.withoutUtr;
   const known = shared.get(steps);
   if (known !== undefined) return known;
   let earliestMs = 0;
-  const timeline = steps.map(({ when, to, utr }): Step => {
+  const timeline = steps.map(({ when, to, utr }): PayoutStep => {
     const polls = 'polls' in when ? when.polls : null;
     if ('afterMs' in when) earliestMs = Math.max(earliestMs, when.afterMs);
     if ('atMinute' in when) {
@@ -135,6 +135,6 @@ export function timelineOf(
 
 /** Timelines that do not depend on the time of day, by the steps that they were made from: payouts share them. */
 const SHARED = {
-  withUtr: new WeakMap<readonly PlannedStep[], readonly Step[]>(),
-  withoutUtr: new WeakMap<readonly PlannedStep[], readonly Step[]>(),
+  withUtr: new WeakMap<readonly PlannedStep[], readonly PayoutStep[]>(),
+  withoutUtr: new WeakMap<readonly PlannedStep[], readonly PayoutStep[]>(),
 };

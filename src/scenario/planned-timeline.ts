@@ -1,5 +1,5 @@
 import type { State } from '../contract/service.ts';
-import type { Step as StepDocument } from '../contract/scenario-document.ts';
+import type { StepDocument } from '../contract/scenario-document.ts';
 import type { PlannedStep } from '../payout/settlement.ts';
 import { mayMove } from '../payout/payout.ts';
 

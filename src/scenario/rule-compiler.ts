@@ -1,7 +1,7 @@
 import { durationText } from '../contract/duration.ts';
 import { RouteName, type During, type Match } from '../contract/match.ts';
 import type {
-  Effect as EffectDocument,
+  EffectDocument,
   NamedRuleDocument,
   RuleDocument,
 } from '../contract/scenario-document.ts';

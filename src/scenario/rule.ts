@@ -1,6 +1,6 @@
 import { durationText } from '../contract/duration.ts';
 import type { During, Match, RouteName } from '../contract/match.ts';
-import type { Effect as EffectDocument, NotFound } from '../contract/scenario-document.ts';
+import type { EffectDocument, NotFound } from '../contract/scenario-document.ts';
 import { oneMore, type RateLimit } from '../contract/snapshot-lines.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 import { countInWindow, type RateWindows } from './rate-window.ts';

@@ -1,6 +1,6 @@
 import { durationText } from '../contract/duration.ts';
 import type { Match } from '../contract/match.ts';
-import type { Effect, OutcomeDocument, RuleDocument, Step } from '../contract/scenario-document.ts';
+import type { EffectDocument, OutcomeDocument, RuleDocument, StepDocument } from '../contract/scenario-document.ts';
 import { HIDDEN_KEY, SECRET_HEADERS } from '../contract/service.ts';
 import { outcomeName } from './outcome.ts';
 import { reportIn, type Report } from './planned-timeline.ts';
@@ -59,7 +59,7 @@ function warnOfNumbers({ amount, attempt, payout }: Match, warn: Report): void {
 }
 
 /** Why an effect makes no payout; null when it makes one. */
-function whyNoPayout({ commit, respond, fault, limit }: Effect, faultKind: string): string | null {
+function whyNoPayout({ commit, respond, fault, limit }: EffectDocument, faultKind: string): string | null {
   if (commit !== undefined) return commit ? null : 'commit: false makes no payout';
   const part =
     respond !== undefined ? 'respond' : fault !== undefined ? `the fault ${faultKind}` : limit && 'limit';
@@ -67,7 +67,7 @@ function whyNoPayout({ commit, respond, fault, limit }: Effect, faultKind: strin
 }
 
 /** Warns of parts of an effect that the rest of it makes useless. */
-function warnOfEffect(effect: Effect, warn: Report): void {
+function warnOfEffect(effect: EffectDocument, warn: Report): void {
   const { respond = null, fault, limit, timeline, not_found, stale } = effect;
   const kind = typeof fault === 'object' ? fault.kind : fault;
   const noPayout = whyNoPayout(effect, kind ?? '');
@@ -108,7 +108,7 @@ function warnOfHeaders({ header = {} }: Match, warn: Report): void {
 const DAY_MS = 86_400_000;
 
 /** Warns of a step with `after` that may come later than it says, since one before it waits for a time of day. */
-function warnOfTimeline(steps: readonly Step[], warn: Report): void {
+function warnOfTimeline(steps: readonly StepDocument[], warn: Report): void {
   let latestMs = 0;
   for (const [index, { after, at }] of steps.entries()) {
     if (at !== undefined) latestMs += DAY_MS;
@@ -126,7 +126,7 @@ function warnOfSteps({ timeline, weighted = [], utr }: OutcomeDocument, warn: Re
   for (const [index, one] of weighted.entries())
     warnOfTimeline(one.timeline, reportIn(warn, 'weighted', index, 'timeline'));
   const own = timeline === undefined ? weighted.map((one) => one.timeline) : [timeline];
-  const isFailed = (steps: readonly Step[]): boolean =>
+  const isFailed = (steps: readonly StepDocument[]): boolean =>
     steps.some(({ to, after }) => to === 'FAILED' && after !== undefined && after <= Number(utr));
   if (typeof utr === 'number' && own.length > 0 && own.every(isFailed))
     warn(['utr'], 'is never set: the payout has FAILED by then');

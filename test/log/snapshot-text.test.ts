@@ -5,7 +5,6 @@ import { readWorlds, snapshotText, type ReadWorld } from '../../src/log/snapshot
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { compiler, Core, logFor, save, timelines, type Saved } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
-import { growth, LINEAR } from '../support/world/growth.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 
 const utf8 = new TextEncoder();
@@ -101,16 +100,6 @@ describe('worlds as text', () => {
     expect(states(result)).toEqual(WORLDS.map(({ state }) => save(state)));
   });
 
-  test('read in time that grows with the length of a line, not with its square, however small its pieces', async () => {
-    const readLine = async (length: number): Promise<void> => {
-      const { log, wallClock } = logFor();
-      const options = { compiler, wallClock, maxLine: length, draft: log.draft() };
-      const worlds = readWorlds(inPieces(utf8.encode('x'.repeat(length)), 4), options);
-      await expect(worlds.next()).rejects.toThrow('This is neither a snapshot');
-    };
-    expect(await growth(25_000, readLine)).toBeLessThan(LINEAR);
-  });
-
   test('are refused at a line that is too long, before it has ended', async () => {
     const { log, wallClock } = logFor();
     const options = { compiler, wallClock, maxLine: MAX_LINE, draft: log.draft() };
@@ -191,11 +180,6 @@ describe('a damaged world costs only itself', () => {
       'an amount that is none',
       () => change(lineOf('payout', 1), (text) => text.replace('"amountPaise":100', '"amountPaise":"much"')),
       `at line ${line(lineOf('payout', 1))}: amountPaise`,
-    ],
-    [
-      'another amount',
-      () => change(lineOf('payout'), (text) => text.replace('"amountPaise":100', '"amountPaise":101')),
-      'no entry debits ',
     ],
     [
       'another bank',
@@ -288,30 +272,15 @@ test('a missing, repeated or moved line in a text is detected', async () => {
 
 describe('a text is refused as a whole', () => {
   const NONE = 'This is neither a snapshot of a world nor a state file';
-  const earlier = (version: number) =>
-    `This is a snapshot of version ${version}, which an earlier payout-sandbox wrote; this one reads version 3. ` +
-    'Run the payout-sandbox that wrote it, or start with a new world and take a new snapshot of that';
-
   test.each<[what: string, text: () => string | Uint8Array, why: string]>([
     ['of nothing', () => '', NONE],
     ['that is no JSON', () => 'hello', NONE],
     ['that is another document', () => '{"a":1}', NONE],
     [
-      'of a later version',
-      () => TEXT.replace('"version":3', '"version":4'),
-      'This snapshot has version 4; this sandbox reads version 3',
+      'of another version',
+      () => TEXT.replace('"version":3', '"version":2'),
+      'This snapshot has version 2; this sandbox reads version 3',
     ],
-    [
-      'of the first version of one world',
-      () => '{"format":"payout-sandbox/world","version":1,"world":{}}',
-      earlier(1),
-    ],
-    [
-      'of the first version in one long line',
-      () => `{"format":"payout-sandbox/world","world":"${'x'.repeat(9999)}"}`,
-      earlier(1),
-    ],
-    ['of the second version', () => TEXT.replace('"version":3', '"version":2'), earlier(2)],
     ['that is cut off in a world', () => TEXT.slice(0, TEXT.length / 2), 'This snapshot ends too early'],
     ['that goes on after its end', () => `${TEXT}{"worlds":0}\n`, 'it continues after its end'],
     [

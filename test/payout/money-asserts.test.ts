@@ -12,7 +12,7 @@ import {
   type Wallet,
 } from '../../src/payout/money.ts';
 import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/payout.ts';
-import type { Step } from '../../src/contract/snapshot-lines.ts';
+import type { PayoutStep } from '../../src/contract/snapshot-lines.ts';
 import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
 import { addPayout, brokenInvariants, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
@@ -79,7 +79,7 @@ const EDGES = 'legal edges only';
 const ORDER = 'in order of due time';
 const WAITS = 'waits either for its time or for reads';
 
-testRows<[what: string, timeline: readonly Step[], why: string]>([
+testRows<[what: string, timeline: readonly PayoutStep[], why: string]>([
   ['takes an illegal edge', [step('FAILED', 1), step('SUCCESS', 2)], EDGES],
   ['takes an illegal edge late', [step('SUCCESS', 1), step('FAILED', 1)], EDGES],
   ['begins before its payout', [step('SUCCESS', -1)], ORDER],
@@ -92,7 +92,7 @@ testRows<[what: string, timeline: readonly Step[], why: string]>([
 });
 
 /** A payout of this timeline, of which some steps have happened at their time. */
-const after = (timeline: readonly Step[], done: number) => {
+const after = (timeline: readonly PayoutStep[], done: number) => {
   let payout = newPayout('a', { timeline });
   for (const { afterMs } of timeline.slice(0, done)) payout = afterStep(payout, at(afterMs ?? 1), 'UTR1');
   return payout;

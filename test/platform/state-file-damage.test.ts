@@ -35,9 +35,9 @@ test.each<[string, () => string, RegExp]>([
   ['empty', () => '', /is empty/],
   ['a text', () => 'hello\nworld\n', /is neither a snapshot/],
   [
-    'of the second version',
+    'of another version',
     () => whole.toString().replace('"version":3', '"version":2'),
-    /of version 2, which an earlier payout-sandbox wrote; this one reads version 3/,
+    /has version 2; this sandbox reads version 3/,
   ],
 ])(
   'a state file that is %s stops the program with exit code 2 and one line, and is not changed',

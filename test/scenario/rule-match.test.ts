@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Match } from '../../src/contract/match.ts';
-import type { Effect as EffectDocument, NamedRuleDocument } from '../../src/contract/scenario-document.ts';
+import type { EffectDocument, NamedRuleDocument } from '../../src/contract/scenario-document.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
 import { delayMs, firstApplicableRule, type RequestFacts } from '../../src/scenario/rule.ts';

@@ -81,18 +81,6 @@ class Tampered {
     return this.of('payout')[nth]!;
   }
 
-  entry(kind: string) {
-    return this.of('entry').find((one) => one.kind === kind)!;
-  }
-
-  /** Writes one more entry, which explains its balance. */
-  enter(kind: string, amountPaise: number, txnId: string | null = null): void {
-    const entries = this.of('entry');
-    const last = entries.at(-1)!;
-    const entry = { ...last, kind, amountPaise, balancePaise: last.balancePaise + amountPaise, txnId };
-    this.saved.items.splice(entries.length, 0, { entry } as Loose<WorldItem>);
-  }
-
   put(...items: object[]): void {
     for (const item of items) this.saved.items.push(item as Loose<WorldItem>);
   }
@@ -146,151 +134,49 @@ test('a snapshot stays as it was taken, whatever happens before it is read', () 
 
 type Tamper = (saved: Tampered) => void;
 
-/** What no world has, by the reason with which it is refused. */
-const CONTRADICTIONS: Readonly<Record<string, Readonly<Record<string, Tamper>>>> = {
-  'no entry debits ': {
-    'no entries': (saved) => {
-      while (saved.of('entry').length > 0) saved.drop('entry', 0);
-    },
-    'a payment that names another payout of this amount': (saved) =>
-      void (saved.entry('payout').txnId = saved.payout(4).txnId),
-    'a payout dearer than what was paid': (saved) => void (saved.payout(4).amountPaise += 1),
-  },
-  'no entry debits TXN9': {
-    'a payout that nothing was paid for': (saved) =>
-      saved.put({ payout: { ...saved.payout(4), txnId: 'TXN9', clientRefId: 'p9', utr: 'X' } }),
-  },
-  'a ledger begins with its opening, and has one': {
-    'an opening in the middle': (saved) => saved.enter('opening', 0),
-    'something before the opening': (saved) => void (saved.entry('opening').kind = 'credit'),
-  },
-  'the entries do not explain the balance': {
-    'a gap between entries': (saved) => void (saved.entry('credit').balancePaise += 1),
-    'an entry too few': (saved) => saved.drop('entry', 3),
-    'an entry after the payouts': (saved) => saved.put({ entry: saved.of('entry').at(-1) }),
-  },
-  'it does not hold that': {
-    'the last entry missing': (saved) => saved.drop('entry', saved.of('entry').length - 1),
-    'a credit that takes': (saved) => saved.enter('credit', -50),
-  },
-  'an entry debits a payout that is not there': {
-    'a payment for a stranger': (saved) => saved.enter('payout', -1, 'stranger'),
-    'money debited twice': (saved) => saved.enter('payout', -100, saved.payout(4).txnId),
-    'a payout too few': (saved) => saved.drop('payout', 4),
-  },
-  'an entry refunds stranger, which is not there': {
-    'a refund to a stranger': (saved) => saved.enter('refund', 1, 'stranger'),
-  },
-  'is refunded twice': {
-    'a refund that came twice': (saved) => saved.enter('refund', 100, saved.payout(1).txnId),
-  },
-  'is SUCCESS, and the entries say otherwise': {
-    'a refund of another amount': (saved) => saved.enter('refund', 99, saved.payout(4).txnId),
-  },
-  'is PENDING, and the entries say otherwise': {
-    'a refund of a payout under way': (saved) => saved.enter('refund', 100, saved.payout(2).txnId),
-  },
-  'is FAILED, and the entries say otherwise': {
-    'a refund that names another payout of this amount': (saved) =>
-      void (saved.entry('refund').txnId = saved.payout(4).txnId),
-    'a refund before its payout': (saved) => {
-      const { items } = saved.saved;
-      const refund = items.findIndex((item) => 'entry' in item && item.entry.kind === 'refund');
-      items.splice(1, 0, ...items.splice(refund, 1));
-      let balancePaise = 0;
-      for (const entry of saved.of('entry')) {
-        balancePaise += entry.amountPaise;
-        entry.balancePaise = balancePaise;
-      }
-    },
-  },
-  'only the entries of payouts name one': {
-    'a credit that names a payout': (saved) => void (saved.entry('credit').txnId = 'TXN'),
-  },
-  'is there twice': { 'a payout twice': (saved) => saved.put({ payout: saved.payout(0) }) },
-  'the payouts of p0 are not numbered without a gap': {
-    'a first payout that is the second': (saved) => void (saved.payout(0).nth = 2),
-  },
-  'the payouts of p1 are not numbered without a gap': {
-    'a second payout that is the third': (saved) => void (saved.payout(3).nth = 3),
-    'a second payout that is the first': (saved) => void (saved.payout(3).nth = 1),
-  },
-  'is that of another payout': {
-    'a UTR of another payout': (saved) => void (saved.payout(4).utr = saved.payout(0).utr),
-  },
-  'legal edges only': {
-    'a payout that has not done its steps': (saved) => void (saved.payout(0).stepsDone = 1),
-    'an illegal edge ahead': (saved) => void saved.payout(4).timeline.push(step('FAILED', 91)),
-  },
-  'more of its steps': {
-    'a payout with more steps done than it has': (saved) => void (saved.payout(0).stepsDone = 3),
-  },
-  'it does not hold that balance + PENDING': {
-    'more money than its entries': (saved) => void (saved.head.wallet.balancePaise += 1),
-    'money that nobody put in': (saved) => void (saved.head.wallet.putInPaise += 1),
-  },
-  'money out is in PENDING': {
-    'money that is out twice': (saved) => void (saved.head.wallet.paidOutPaise += 1),
-  },
-  'the newest entry shows the balance': {
-    'a balance that its entries do not show': (saved) => {
-      saved.head.wallet.balancePaise += 1;
-      saved.head.wallet.putInPaise += 1;
-    },
-  },
-  'its opening balance is another': {
-    'another opening balance': (saved) => void (saved.head.openingBalancePaise += 1),
-  },
-  'its requests are out of order': {
-    'a request that is there twice': (saved) => saved.put({ request: saved.of('request')[0] }),
-  },
-  'has a number that was not given': {
-    'a request whose number was not given': (saved) => void (saved.of('request').at(-1)!.nth = 1000),
-  },
-  'its clock is before 1970': {
-    'a clock before 1970': (saved) => void (saved.head.clock = { frozenAtMs: null, aheadMs: -LATEST_MS }),
-  },
-  'cannot be used here': {
-    'a scenario that is none': (saved) => void (saved.head.scenario.source.document = { rules: 5 }),
-    'no scenario at all': (saved) =>
-      void delete (saved.head.scenario.source as { document?: unknown }).document,
-    'an override that is none': (saved) => saved.put({ rule: { name: 'x' } }),
-  },
-  'brings the regular expressions to 21': {
-    'overrides with too many patterns together': (saved) => {
-      const headers = Array.from({ length: 7 }, (_, nth) => [`x-${nth}`, { matches: 'a' }]);
-      const match = { header: Object.fromEntries(headers) as object };
-      saved.put(...['a', 'b', 'c'].map((name) => ({ rule: { name, match, effect: { delay: '1ms' } } })));
-    },
-  },
-  'two overrides have the same name': {
-    'two rules of one name': (saved) => saved.put({ rule: saved.of('rule')[0] }),
-  },
-  'more than 100 overrides': {
-    'more overrides than there may be': (saved) => {
+testRows<[what: string, why: string, tamper: Tamper]>([
+  [
+    'more money than its payouts and what was put in',
+    'it does not hold that balance + PENDING + SUCCESS = money put in',
+    ({ head }) => void (head.wallet.balancePaise += 1),
+  ],
+  [
+    'money that is out twice',
+    'it does not hold that money out is in PENDING and SUCCESS',
+    ({ head }) => void (head.wallet.paidOutPaise += 1),
+  ],
+  [
+    'a balance that its entries do not show',
+    'it does not hold that the newest entry shows the balance',
+    (saved) => saved.drop('entry', saved.of('entry').length - 1),
+  ],
+  ['an entry too few', 'the entries do not explain the balance', (saved) => saved.drop('entry', 3)],
+  ['a payout twice', 'it does not hold that', (saved) => saved.put({ payout: saved.payout(0) })],
+  [
+    'an illegal edge ahead',
+    'legal edges only',
+    (saved) => void saved.payout(4).timeline.push(step('FAILED', 91)),
+  ],
+  [
+    'a clock before 1970',
+    'its clock is before 1970',
+    ({ head }) => void (head.clock = { frozenAtMs: null, aheadMs: -LATEST_MS }),
+  ],
+  [
+    'a scenario that is none',
+    'cannot be used here',
+    ({ head }) => void (head.scenario.source.document = { rules: 5 }),
+  ],
+  ['an override that is none', 'cannot be used here', (saved) => saved.put({ rule: { name: 'x' } })],
+  [
+    'more overrides than there may be',
+    'more than 100 overrides',
+    (saved) => {
       for (let nth = 1; nth < 100; nth += 1)
         saved.put({ rule: { name: `r${nth}`, effect: { delay: '1ms' } } });
     },
-  },
-  'more than 20000 attempts': {
-    'more attempts than there may be': (saved) => {
-      for (let nth = 0; nth <= 20_000; nth += 1)
-        saved.put({ attempts: { of: `initiate x${nth}`, count: 1, payout: 0, isRecent: true } });
-    },
-  },
-  'more than 100000 rules': {
-    'more rules counted than there may be': (saved) => {
-      for (let nth = 0; nth <= 100_000; nth += 1)
-        saved.put({ use: { rule: `x/${nth}`, matched: 1, taken: 1 } });
-    },
-  },
-};
-
-testRows(
-  Object.entries(CONTRADICTIONS).flatMap(([why, cases]) =>
-    Object.entries(cases).map(([what, tamper]) => [what, why, tamper] as const),
-  ),
-)('a snapshot with a value that no world has is refused', (_what, why, tamper) => {
+  ],
+])('a snapshot with a value that no world has is refused', (_what, why, tamper) => {
   const saved = new Tampered();
   tamper(saved);
   const refusal = refusalOf(() => load(saved.saved));

@@ -1,11 +1,11 @@
 import type { State } from '../../../src/contract/service.ts';
 import { payoutIds } from '../../../src/payout/identity.ts';
-import type { Payout, Step } from '../../../src/contract/snapshot-lines.ts';
+import type { Payout, PayoutStep } from '../../../src/contract/snapshot-lines.ts';
 
 export const CREATED_AT_MS = Date.UTC(2026, 0, 15, 10, 30);
 
 /** A step so many ms after the payout was made, with a UTR unless it failed. */
-export const step = (to: State, afterMs: number): Step => ({
+export const step = (to: State, afterMs: number): PayoutStep => ({
   to,
   afterMs,
   polls: null,
@@ -14,10 +14,10 @@ export const step = (to: State, afterMs: number): Step => ({
 });
 
 /** A step that waits for a status read, with a UTR unless it failed. */
-export const atRead = (to: State, polls: number): Step => ({ ...step(to, 0), afterMs: null, polls });
+export const atRead = (to: State, polls: number): PayoutStep => ({ ...step(to, 0), afterMs: null, polls });
 
 /** A step that only sets the UTR. */
-export const utrAfter = (afterMs: number): Step => ({
+export const utrAfter = (afterMs: number): PayoutStep => ({
   to: null,
   afterMs,
   polls: null,

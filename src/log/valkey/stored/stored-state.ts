@@ -1,4 +1,4 @@
-import type { Entry, Payout, Step } from '../../../contract/snapshot-lines.ts';
+import type { Entry, Payout, PayoutStep } from '../../../contract/snapshot-lines.ts';
 import type { FrozenState } from '../../../world/copy.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
@@ -32,7 +32,7 @@ const rowOf = (payout: Payout, timeline: number) =>
 
 type Row = ReturnType<typeof rowOf>;
 
-const payoutOf = (row: Row, timelines: readonly (readonly Step[])[]): Payout => ({
+const payoutOf = (row: Row, timelines: readonly (readonly PayoutStep[])[]): Payout => ({
   txnId: row[0],
   clientRefId: row[1],
   nth: row[2],
@@ -60,7 +60,7 @@ type StoredEntry = Entry | number;
 
 /** The lists of a state, which are stored in pieces: first what the later ones need. */
 function listsOf({ payouts, entries, requests, attempts, uses, windows, refused }: FrozenState) {
-  const timelines = new Map<readonly Step[], number>(); // payouts with the same settlement share theirs
+  const timelines = new Map<readonly PayoutStep[], number>(); // payouts with the same settlement share theirs
   for (const { timeline } of payouts) if (!timelines.has(timeline)) timelines.set(timeline, timelines.size);
   return {
     timelines: [...timelines.keys()],
