@@ -1,10 +1,6 @@
 import { durationText } from '../contract/duration.ts';
 import { RouteName, type During, type Match } from '../contract/match.ts';
-import type {
-  EffectDocument,
-  NamedRuleDocument,
-  RuleDocument,
-} from '../contract/scenario-document.ts';
+import type { EffectDocument, NamedRuleDocument, RuleDocument } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
 import {

@@ -1,6 +1,11 @@
 import { durationText } from '../contract/duration.ts';
 import type { Match } from '../contract/match.ts';
-import type { EffectDocument, OutcomeDocument, RuleDocument, StepDocument } from '../contract/scenario-document.ts';
+import type {
+  EffectDocument,
+  OutcomeDocument,
+  RuleDocument,
+  StepDocument,
+} from '../contract/scenario-document.ts';
 import { HIDDEN_KEY, SECRET_HEADERS } from '../contract/service.ts';
 import { outcomeName } from './outcome.ts';
 import { reportIn, type Report } from './planned-timeline.ts';

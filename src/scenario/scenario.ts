@@ -87,7 +87,7 @@ export function compileScenario(
 ): Scenario {
   // rules and outcomes share one namespace, since fields such as planned_by name either
   const names = new Map<string, 'rules' | 'outcomes'>();
-  const reportTaken = (of: string, list: 'rules' | 'outcomes', reportPart: Report): void => {
+  const reportDuplicate = (of: string, list: 'rules' | 'outcomes', reportPart: Report): void => {
     const taken = names.get(of);
     const others = taken === list ? `other ${list}` : taken;
     if (taken !== undefined)
@@ -99,14 +99,14 @@ export function compileScenario(
     if (outcome === null) return [];
     const reportOutcome = reportIn(report, 'outcomes', index);
     const of = outcomeName(outcome, index);
-    reportTaken(of, 'outcomes', reportOutcome);
+    reportDuplicate(of, 'outcomes', reportOutcome);
     return compileOutcome(outcome, sources.outcomes?.[index], `${name}/${of}`, reportOutcome);
   });
   const ownRules = document.rules.flatMap((rule, index) => {
     if (rule === null) return [];
     const reportRule = reportIn(report, 'rules', index);
     const of = ruleName(rule, index);
-    reportTaken(of, 'rules', reportRule);
+    reportDuplicate(of, 'rules', reportRule);
     return compileRule({ ...rule, name: of }, sources.rules?.[index], name, reportRule);
   });
   let outcomes: readonly Outcome[] | undefined;

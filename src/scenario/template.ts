@@ -101,10 +101,10 @@ export function filledBody(
 
 /** Reports names that no request has. */
 export function reportUnknownNames({ message, headers, body }: Respond, report: Report): void {
-  const look = (value: unknown, path: readonly PropertyKey[]): void => {
+  const check = (value: unknown, path: readonly PropertyKey[]): void => {
     if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value);
-      for (const [key, part] of Object.entries(value)) look(part, [...path, isList ? Number(key) : key]);
+      for (const [key, part] of Object.entries(value)) check(part, [...path, isList ? Number(key) : key]);
     }
     if (typeof value !== 'string') return;
     const names = [...value.matchAll(PLACEHOLDER)].map(([, name]) => name!.trim());
@@ -113,5 +113,5 @@ export function reportUnknownNames({ message, headers, body }: Respond, report: 
     const hint = suggestion(unknown, TEMPLATE_NAMES) || ` (known: ${TEMPLATE_NAMES.join(', ')})`;
     report(path, `names {{${unknown}}}, which is not known here${hint}`);
   };
-  look({ message, headers, body }, []);
+  check({ message, headers, body }, []);
 }

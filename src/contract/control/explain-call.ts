@@ -73,8 +73,12 @@ export const ExplainResponse = z
       .describe(
         'What keeps rules or outcomes from deciding, or a payout from being made or found; null when nothing does',
       ),
-    rules: z.array(RuleVerdict).describe('Every rule, in the order in which they are tried; none past the rate limit of the scenario'),
-    outcomes: z.array(RuleVerdict).describe('Every outcome, in the order in which they are tried; for an initiate'),
+    rules: z
+      .array(RuleVerdict)
+      .describe('Every rule, in the order in which they are tried; none past the rate limit of the scenario'),
+    outcomes: z
+      .array(RuleVerdict)
+      .describe('Every outcome, in the order in which they are tried; for an initiate'),
   })
   .meta({ id: 'Explanation' });
 export type ExplainResponse = z.output<typeof ExplainResponse>;
