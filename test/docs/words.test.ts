@@ -57,6 +57,7 @@ const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
     /\bone-row\b|\bpairwise\b|\bhidden-resends\b|\brequire-exercised\b|--dialects presets\b/,
     'docs/matrix.md',
   ],
+  [/\blog-?normal\b/, 'a delay that is fixed or drawn from a range'],
   [/\bpostman\b|\bnewman\b|\bk6\b|\bgrafana\b/, 'nothing: the recipe is gone'],
 ];
 

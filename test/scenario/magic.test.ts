@@ -10,12 +10,12 @@ const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 const { rules, outcomes } = ScenarioDocument.parse(parse(fileOf('fixtures/magic.yaml')));
 const BENEFICIARIES = [...rules!, ...outcomes!];
 
-/** The rows of the table of magic beneficiaries: account, what happens, yes or no. */
+/** The rows of the table of magic beneficiaries. */
 const ROWS = fileOf('docs/magic.md')
   .split('\n')
   .filter((line) => line.startsWith('| `'))
   .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
-  .map(([, account, what, happens]) => ({ account: account!, what: what!, happens: happens! }));
+  .map(([, account, what]) => ({ account: account!, what: what! }));
 
 /** A world in which a magic beneficiary is paid. */
 interface Payer {
@@ -192,10 +192,10 @@ test('docs/magic.md lists exactly the magic beneficiaries', () => {
   expect(names).toEqual(expect.arrayContaining([...Object.keys(ANSWERS), ...Object.keys(LATER)]));
 });
 
-test.each(ROWS.map(({ account, what, happens }, nth) => [account, what, happens, BENEFICIARIES[nth]!.name!]))(
-  'a payout to %s: %s; payout made: %s, and never twice by a retry',
-  async (account, _what, happens, rule) => {
-    const isMade = happens === 'yes';
+test.each(ROWS.map(({ account, what }, nth) => [account, what, BENEFICIARIES[nth]!.name!]))(
+  'a payout to %s: %s, and never twice by a retry',
+  async (account, _what, rule) => {
+    const isMade = !account.startsWith('9999000');
     const { client: worldOf } = await sandboxFor({ clock: '2026-01-15T10:30:00Z' });
     const found = !isMade || isHiddenAtFirst(rule) ? { status: 404 } : { state: 'PENDING', utr: null };
     const check: Check = ANSWERS[kindOf(rule)] ?? (async (payer) => void (await accepted(payer)));

@@ -39,13 +39,11 @@ export function commandsOf(page: string, command: string): readonly ShellCommand
     .filter(({ shell }) => shell.startsWith(command));
 }
 
-/** The example of each error in a part of docs/errors.md, by its code, in their order. */
-export function errorExamples(page: string, part: string): ReadonlyMap<string, string> {
+/** The message that a part of docs/errors.md quotes for each error, by its code, in their order; undefined for none. */
+export function errorExamples(page: string, part: string): ReadonlyMap<string, string | undefined> {
   const text = page.split(`\n## ${part}\n`)[1]!.split('\n## ')[0]!;
-  const sections = text.matchAll(
-    /^### (\w+)\n\n(?:(?!###).)*?```json\n(.*?)\n```\n\n\*\*What to do:\*\* /gms,
-  );
-  return new Map([...sections].map(([, code, example]) => [code!, example!]));
+  const sections = text.matchAll(/^### (\w+)\n\n(?:> (.*(?:\n> .*)*))?/gm);
+  return new Map([...sections].map(([, code, example]) => [code!, example?.replaceAll('\n> ', ' ')]));
 }
 
 /** What a viewer makes of a heading, to link to it. */

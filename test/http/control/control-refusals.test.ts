@@ -56,16 +56,15 @@ const EXAMPLES = errorExamples(
 
 test('docs/errors.md has a section for every error of the control API', () => {
   expect([...EXAMPLES.keys()]).toEqual(Object.keys(CONTROL_REFUSALS));
-  expect(JSON.parse(EXAMPLES.get('WORLD_REPLACED')!)).toMatchObject({ code: 'WORLD_REPLACED' });
 });
 
 test.each(Object.keys(PROVOKED) as (keyof typeof PROVOKED)[])(
-  '%s has the status of the catalogue and the text of docs/errors.md',
+  '%s has the status of the catalogue and the message of docs/errors.md',
   async (code) => {
     const sandbox = await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN_TOKEN });
-    const { status, text } = await PROVOKED[code](sandbox.client());
-    expect(status).toBe(CONTROL_REFUSALS[code].status);
-    const shown = text.replace(/(?<=there are )[^"]*/, '…'); // the names of all scenarios
-    expect(shown).toBe(EXAMPLES.get(code));
+    const { status, body } = await PROVOKED[code](sandbox.client());
+    const refusal = CONTROL_REFUSALS[code];
+    expect([status, body.code]).toEqual([refusal.status, code]);
+    expect(body.message).toBe(EXAMPLES.get(code) ?? refusal.message);
   },
 );
