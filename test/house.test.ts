@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, posix, relative } from 'node:path';
+import { dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../src/index.ts';
@@ -17,7 +17,6 @@ interface SourceFile {
   readonly layer: string;
   /** Without its comments. */
   readonly code: string;
-  readonly lines: number;
   /** Its imports: files as `world/clock.ts`, packages by name. */
   readonly imports: readonly string[];
 }
@@ -39,7 +38,7 @@ const files: readonly SourceFile[] = filesBelow('src')
     const imports = [...code.matchAll(/\b(?:from|import)\s*\(?\s*'([\w@./:-]+)'/g)].map(([, specifier]) =>
       specifier!.startsWith('.') ? posix.join(dirname(name), specifier!) : specifier!,
     );
-    return { name, layer: layerOf(name), code, lines: text.trimEnd().split('\n').length, imports };
+    return { name, layer: layerOf(name), code, imports };
   });
 const names = new Set(files.map(({ name }) => name));
 const isOwn = (specifier: string): boolean => names.has(specifier);
@@ -233,35 +232,11 @@ test('the client of the library and the dashboard import only types from the con
   expect(values).toEqual([]);
 });
 
-test('no file is longer than 300 lines', () => {
-  const long = files.filter(({ lines }) => lines > 300).map(({ name, lines }) => `${name}: ${lines} lines`);
-  expect(long).toEqual([]);
-});
-
 test('file names are words in kebab-case, without catch-all names such as utils', () => {
   const isNamed = (name: string): boolean =>
     /^(?:[a-z]+(?:-[a-z]+)*\/)*[a-z]+(?:-[a-z]+)*\.tsx?$/.test(name) &&
     !/util|helper|common|manager|misc/.test(name);
   expect([...names].filter((name) => !isNamed(name))).toEqual([]);
-});
-
-function groupedBy(paths: readonly string[], keyOf: (path: string) => string): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const path of paths) groups.set(keyOf(path), [...(groups.get(keyOf(path)) ?? []), path]);
-  return groups;
-}
-
-test('no two files have the same name', () => {
-  const sameName = groupedBy([...names], (name) => basename(name).replace(/\.tsx?$/, ''));
-  expect([...sameName.values()].filter((same) => same.length > 1).map((same) => same.join(', '))).toEqual([]);
-});
-
-test('a folder has at most 14 files', () => {
-  const inTest = filesBelow('test').filter((name) => /(?:^|\/)support\//.test(name));
-  const full = [...groupedBy([...filesBelow('src'), ...inTest], dirname)]
-    .filter(([, own]) => own.length > 14)
-    .map(([folder, own]) => `${folder}: ${own.length} files`);
-  expect(full).toEqual([]);
 });
 
 test('folders of tests are named like those of src', () => {

@@ -7,7 +7,6 @@ import {
 } from '../../src/contract/conduct.ts';
 import type { Evidence } from '../../src/referee/case.ts';
 import { mergedReport } from '../../src/referee/judge.ts';
-import { growth, LINEAR } from '../support/world/growth.ts';
 import {
   checkOf,
   creditAt,
@@ -532,26 +531,4 @@ test('control characters of a client do not get into the sentences of a report',
   const { checks } = reportOn(evidenceOf([again('\u001b[31m\n', { http: 500 })]));
   const [{ message, knew, fix, lines }] = checks.flatMap(({ findings }) => findings) as [Finding];
   expect([message, knew, fix, ...lines].join('')).not.toMatch(/\p{C}/u);
-});
-
-test('sixteen times as many requests take about sixteen times as long to judge', async () => {
-  const evidenceFor = (references: number) =>
-    evidenceOf(
-      Array.from({ length: references * 3 }, (_, index): Line => {
-        const reference = `order-${Math.floor(index / 3)}`;
-        return index % 3 === 2 ? status({ reference, state: 'SUCCESS' }) : { reference, state: 'PENDING' };
-      }),
-    );
-  const sizes = new Map([120, 1920].map((references) => [references, evidenceFor(references)]));
-  expect(await growth(120, (references) => reportOn(sizes.get(references)!, ORDERS))).toBeLessThan(LINEAR);
-});
-
-test('the time to judge a table of expected payouts grows with the payouts, also with those of one account and amount', async () => {
-  const evidenceFor = (payouts: number) =>
-    evidenceOf([], { payouts: Array.from({ length: payouts }, (_, nth) => payoutOf(`order-${nth}`, [])) });
-  const sizes = new Map([1000, 16_000].map((payouts) => [payouts, evidenceFor(payouts)]));
-  const expected = expecting(1);
-  const judged = (payouts: number) => verdictOf('paid-twice', sizes.get(payouts)!, expected);
-  expect(await growth(1000, judged)).toBeLessThan(LINEAR);
-  expect(judged(1000)).toBe('found error');
 });
