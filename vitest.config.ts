@@ -1,48 +1,75 @@
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
 import { hasRedisServer } from './test/support/store/redis-server.ts';
 
-/** Ends nodes of a cluster and moves its slots: only with TESTS=long. */
-const LONG_STORE_TEST = 'test/log/valkey/failover.test.ts';
-/** Those that need redis-server, where it is missing. */
-const STORE_TESTS = hasRedisServer
-  ? []
-  : ['test/log/valkey/!(notes|store-connection|unsent-refusals|world-list).test.ts'];
 const isLong = process.env['TESTS'] === 'long';
 
-const SETUP = {
-  setupFiles: ['test/support/store/store-passage.ts'],
+/** What a test names that starts a program or shows a page of the build; one that uses the browser; one that asks a store. */
+const BUILT =
+  /\b(?:Program|MAIN|startProgram|runProgram|startOnTerminal|onTerminal|paste|spawnSync|execFile|startTarget|WAYS_IN|StdioClientTransport)\b|\bdist\/|_sandbox\/docs/;
+const BROWSER = /support\/browser\.ts/;
+const STORE = /support\/store\/(?!scripts-run|store-times)/;
+/** Ends nodes of a cluster and moves its slots: only with TESTS=long. */
+const LONG = 'test/log/valkey/failover.test.ts';
+
+const TESTS = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts') && !/^trials.[^/\\]*$/.test(name))
+  .map((name) => `test/${name.replaceAll('\\', '/')}`)
+  .filter((name) => isLong || name !== LONG)
+  .map((name) => ({ name, text: readFileSync(name, 'utf8') }));
+const using = (...what: readonly RegExp[]): string[] =>
+  TESTS.filter(({ text }) => what.some((one) => one.test(text))).map(({ name }) => name);
+
+const ofStore = using(STORE);
+const endToEnd = using(BUILT, BROWSER, STORE);
+
+/** A slow machine is no failure, nor is one that stands still for ten seconds while programs start. */
+const MINUTES = {
+  testTimeout: isLong ? 300_000 : 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+/** How many programs wait for each processor: on a machine that others use, too, everything takes so many times as long. */
+const waiting = Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+const SECONDS = {
+  testTimeout: 5000 * waiting,
+  hookTimeout: 10_000 * waiting,
+  expect: { poll: { timeout: 1000 * waiting } },
+};
+
+const END_TO_END = {
+  name: 'end to end',
+  include: endToEnd.filter((name) => hasRedisServer || !ofStore.includes(name)),
   globalSetup: ['test/support/build.ts', 'test/support/store/shared-store.ts'],
+  ...MINUTES,
 };
-const ALL = {
-  name: 'all',
-  include: ['test/**/*.test.ts'],
-  exclude: ['test/trials/*.test.ts', ...STORE_TESTS, ...(isLong ? [] : [LONG_STORE_TEST])],
+const IN_PROCESS = {
+  name: 'in process',
+  include: TESTS.map(({ name }) => name).filter((name) => !endToEnd.includes(name)),
+  ...(isLong ? MINUTES : SECONDS),
 };
-/** The stories that speak to a sandbox over HTTP are told once more, with worlds in a store: only with TESTS=long. */
+/** The tests that speak to a sandbox over HTTP run once more, with worlds in a store: only with TESTS=long. */
 const STORED = {
   name: 'stored',
   include: ['test/http/{control,service}/*.test.ts', 'test/client/*.test.ts'],
   exclude: ['test/http/service/fault-leaks.test.ts'], // counts the timers of one process
+  globalSetup: END_TO_END.globalSetup,
   provide: { isStored: true },
+  ...MINUTES,
 };
-/** In the short form there is only one, since a worker is ended when its next file is of another project. */
-const PROJECTS = isLong && hasRedisServer ? [STORED, ALL] : [ALL];
+const PROJECTS = [...(isLong && hasRedisServer ? [STORED] : []), END_TO_END, IN_PROCESS];
 
-/** These take longest, so they begin first: none of them is left alone at the end. */
-const SLOWEST =
-  /\/(outages|chaos|failover-single|shared-worlds|dashboard(-\w+)?|clients|hunt|referee|recipes-run|tutorial|docs|package|fault-leaks|faults|magic|events|state-file|log|stopping|properties|world-model)\.test\.ts$/;
-
-/** Files in a random order within their project, the slowest first. */
-class SlowestFirst extends BaseSequencer {
+/** One project after the other, since a worker is ended when its next file is of another one; within it in a random order. */
+class OneProjectAfterTheOther extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { seed } = this.ctx.config.sequence;
     const random = (name: string): string => createHash('sha256').update(`${seed} ${name}`).digest('hex');
     const rank = ({ moduleId, project }: TestSpecification): string =>
-      `${project.name === STORED.name ? 0 : 1} ${SLOWEST.test(moduleId) ? 0 : 1} ${random(moduleId)}`;
+      `${PROJECTS.findIndex(({ name }) => name === project.name)} ${random(moduleId)}`;
     return files.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1));
   }
 }
@@ -50,13 +77,11 @@ class SlowestFirst extends BaseSequencer {
 export default defineConfig({
   plugins: [yamlModules()],
   test: {
-    testTimeout: isLong ? 300_000 : 120_000, // a slow machine is no failure, nor is one that stalls for ten seconds
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
-    sequence: { shuffle: true, sequencer: SlowestFirst },
+    setupFiles: ['test/support/setup.ts'],
+    sequence: { shuffle: true, sequencer: OneProjectAfterTheOther },
     maxWorkers: Math.max(3, availableParallelism()), // tests wait a third of their time, for programs, timers and the browser
     isolate: false, // files share the modules of their worker: loading them anew for each took 40 s of processor time
     server: { deps: { external: [/\/dist\//] } }, // what the build wrote is run as it is
-    projects: PROJECTS.map((test) => ({ extends: true, test: { ...SETUP, ...test } })), // here, else it runs once more for all
+    projects: PROJECTS.map((test) => ({ extends: true, test })),
   },
 });

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../src/index.ts';
 import { filesOfInitiate } from './support/files-run.ts';
 import { clientOf } from './support/sandbox.ts';
+import { SLOW } from './support/size.ts';
 
 /** The rules of the code, one test for each. A failing test lists the files that break its rule. */
 
@@ -249,7 +250,7 @@ test('folders of tests are named like those of src', () => {
   expect(tests.filter((path) => !isKnown(path))).toEqual([]);
 });
 
-test('an initiate in memory runs functions of at most 45 files', async () => {
+test('an initiate in memory runs functions of at most 45 files', SLOW, async () => {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
   const run = await filesOfInitiate(clientOf(sandbox.world()));

@@ -1,4 +1,5 @@
 import { startSandbox, type Sandbox, type SettingsInput, type World } from '../../src/index.ts';
+import { isStored } from './size.ts';
 import { onRowFinished } from './test-rows.ts';
 
 /** What a client sees of one response. */
@@ -88,10 +89,19 @@ const leavesNothing = ({ scenario, rateLimit = 'off' }: SettingsInput): boolean 
 /** Sandboxes that no test is using, by their settings: starting one takes longer than most tests. */
 const idle = new Map<string, Sandbox[]>();
 
+/** Starts a sandbox, with a store of its own where the tests run a second time. */
+async function start(options: SettingsInput): Promise<Sandbox> {
+  const settings = { rateLimit: 'off', ...options };
+  if (!isStored || settings.store !== undefined || settings.state !== undefined)
+    return startSandbox(settings);
+  const { freshStore } = await import('./store/fresh-store.ts');
+  return startSandbox({ ...settings, store: await freshStore() });
+}
+
 /** Takes an idle sandbox with these settings, or starts one. After the test, or the row, it is idle again, without worlds. */
 async function lend(settings: SettingsInput): Promise<Sandbox> {
   const key = JSON.stringify({ rateLimit: 'off', ...settings });
-  const sandbox = idle.get(key)?.pop() ?? (await startSandbox({ rateLimit: 'off', ...settings }));
+  const sandbox = idle.get(key)?.pop() ?? (await start(settings));
   onRowFinished(async () => {
     for (const { id } of await sandbox.worlds()) await sandbox.dropWorld(id);
     idle.set(key, [...(idle.get(key) ?? []), sandbox]);
@@ -102,7 +112,7 @@ async function lend(settings: SettingsInput): Promise<Sandbox> {
 /** A sandbox that nobody else uses during this test, without a rate limit unless asked for. */
 export async function sandboxFor(options: SettingsInput = {}) {
   const isLent = leavesNothing(options) && Object.keys(options).every((name) => OF_WORLDS.has(name));
-  const sandbox = isLent ? await lend(options) : await startSandbox({ rateLimit: 'off', ...options });
+  const sandbox = isLent ? await lend(options) : await start(options);
   if (!isLent) onRowFinished(() => sandbox.close());
   let worldsMade = 0;
   const freshKey = (): string => `sk_test_world_${(worldsMade += 1)}`; // the keys that a new sandbox would use

@@ -11,7 +11,7 @@ import { serveInProcess } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, clientOf, sandboxFor } from '../../support/sandbox.ts';
 import { serverFor } from '../../support/server.ts';
-import { isStored } from '../../support/size.ts';
+import { isStored, SLOW } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, openingBalance: 10_000 } as const;
@@ -159,7 +159,7 @@ test.each(isStored ? [] : ['one write'])('all events of one command reach each r
   expect(write.mock.calls.filter(([chunk]) => String(chunk).includes('event: '))).toHaveLength(2);
 });
 
-test('a reader that stops reading is disconnected, and does not delay the others', async () => {
+test('a reader that stops reading is disconnected, and does not delay the others', SLOW, async () => {
   const world = await clientFor({ ...SETTINGS, journalMemory: '256MiB' });
   const large = 'x'.repeat(60_000);
   await world.world.rule({ match: { route: 'initiate' }, effect: { respond: { status: 500, body: large } } });

@@ -4,7 +4,7 @@ import type { CheckId, ConductReports } from '../../../src/contract/conduct.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { heldBy } from '../../support/control.ts';
 import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
-import { sized } from '../../support/size.ts';
+import { sized, SLOW } from '../../support/size.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const lostResponse = {
@@ -119,7 +119,7 @@ const STORIES = [
   'pay, fund, pay, undo', // which takes some requests back
 ].map((story) => story.split(', '));
 
-test('each mistake is found once, whatever a world loses and goes back to', async () => {
+test('each mistake is found once, whatever a world loses and goes back to', SLOW, async () => {
   const { client } = await sandboxFor();
   const other = client();
   for (let nth = 1; nth <= 2; nth += 1) await other.balance(); // with the numbers of other requests
