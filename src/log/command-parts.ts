@@ -2,7 +2,6 @@ import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Applied, ResultOf } from '../world/apply.ts';
 import { isReplacing, type Command } from '../world/commands.ts';
-import type { WorldState } from '../world/state.ts';
 import type { Logged, MaybePromise, NewCommand } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 
@@ -14,11 +13,9 @@ export type OnFound = (applied: Applied) => void;
 /** A command of this server on its way through the log. */
 export class OrderedCommand implements NewCommand {
   readonly number: number;
-  command: Command;
+  readonly command: Command;
   readonly stamp: NewCommand['stamp'];
   readonly onChanges: OnChanges | undefined;
-  /** When it was made, wall time. */
-  readonly sinceMs: number;
   onFound: OnFound | undefined;
   applied: Applied | null = null;
   error: unknown = null;
@@ -31,13 +28,11 @@ export class OrderedCommand implements NewCommand {
     command: Command,
     stamp: NewCommand['stamp'],
     onChanges: OnChanges | undefined,
-    sinceMs: number,
   ) {
     this.number = number;
     this.command = command;
     this.stamp = stamp;
     this.onChanges = onChanges;
-    this.sinceMs = sinceMs;
   }
 
   settle(applied: Applied): void {
@@ -73,18 +68,8 @@ export function loggedAt(
 ): Logged {
   const { server, maxRecords, records, keep, ends, scenarioCharactersFree } = stamp;
   const at = { server, position, wallMs, maxRecords, records, keep, ends, scenarioCharactersFree };
-  return { position, name, number, command, stamp: at, fingerprint: '' };
+  return { position, name, number, command, stamp: at };
 }
-
-/** What two copies of a world at the same position must agree on. It is compared at every call that finds news. */
-export const fingerprintOf = ({
-  generation,
-  wallet,
-  payouts,
-  entries,
-  requests,
-}: Readonly<WorldState>): string =>
-  `${generation} ${wallet.balancePaise} ${payouts.length} ${entries.length} ${requests.count}`;
 
 type Order = (command: Command, onChanges: OnChanges | undefined, onFound?: OnFound) => MaybePromise<Applied>;
 

@@ -41,7 +41,7 @@ export function memoryStore(wallClock: WallClock, compiler: ScenarioCompiler) {
       logs.set(worldId, { bases: [base], commands: [] });
       return { epoch, openedAtMs, isNew: true, base };
     },
-    append(worldId, _epoch, { position }, _state, commands) {
+    append(worldId, _epoch, { position }, commands) {
       const wallMs = wallClock.nowMs();
       const logged = commands.map((command, nth) => loggedAt(command, position + nth + 1, '', wallMs));
       logs.get(worldId)!.commands.push(...logged);
@@ -69,7 +69,6 @@ export function memoryStore(wallClock: WallClock, compiler: ScenarioCompiler) {
     notes: (_kind, limits) => memoryNotes(limits),
     close: () => logs.clear(),
     // there is no other server
-    differs: () => undefined,
     wake: () => () => undefined,
   } satisfies Store;
 }

@@ -12,6 +12,4 @@ export const STORE_TIMES = {
   heartbeatWhileAway: 250,
   /** Between two exchanges of what this server and the list of all worlds know. */
   exchange: 1000,
-  /** Until refusals that the store did not get are sent again. */
-  resend: 1000,
 };

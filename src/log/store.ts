@@ -29,8 +29,6 @@ export interface Logged extends Place {
   readonly number: number;
   readonly command: Command;
   readonly stamp: Stamp;
-  /** What its server knew of the state before it, in short; empty where that is not known. */
-  readonly fingerprint: string;
 }
 
 /** A state, and its place in the log: commands from there on are applied to it. */
@@ -82,16 +80,13 @@ export interface Store {
   nowMs(): number;
   /** Opens a world. @param source the scenario of a new one; null to make none @returns null when there is none */
   open(worldId: string, source: ScenarioSource | null): MaybePromise<Opened | null>;
-  /** Appends commands; without any, it returns what is new. @param seen what this server has applied @param state what that made */
+  /** Appends commands; without any, it returns what is new. @param seen what this server has applied */
   append(
     worldId: string,
     epoch: string,
     seen: Place,
-    state: Readonly<WorldState>,
     commands: readonly NewCommand[],
   ): MaybePromise<Appended>;
-  /** Reports that two servers had different states before a command. */
-  differs(worldId: string, position: number): void;
   /** After how many commands a state with so many payouts is worth keeping. */
   compactAfter(payouts: number): number;
   /**

@@ -5,10 +5,9 @@ import { isReplacing, isUse, type Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state.ts';
 import { dropped, unavailable } from './dropped.ts';
-import { fingerprintOf, OrderedCommand, type OnChanges, type OnFound } from './command-parts.ts';
+import { OrderedCommand, type OnChanges, type OnFound } from './command-parts.ts';
 import { Past, thawed } from './past.ts';
 import type { Appended, DropReason, Logged, MaybePromise, Opened, Place } from './store.ts';
-import type { UnsentRefusals } from './unsent-refusals.ts';
 import type { LogOwner, LogParts } from './world-parts.ts';
 
 /** A caller that waits until the state is up to date. */
@@ -25,8 +24,6 @@ const MOST_RELOADS = 5;
 const MOST_ENDS = 1000;
 const MOST_LOST = 1000;
 const COMMANDS_AT_ONCE = 50;
-/** After the state of a world differed from that of another server, how many commands pass before they are compared again. */
-const COMPARED_AFTER = 1000;
 const OTHERS_WAIT_COMMANDS = 100; // a state is kept by the server of the latest command; the others step in after this
 
 /**
@@ -50,11 +47,8 @@ export class WorldLog {
   readonly #waiting: Waiting[] = [];
   /** Commands whose callers were refused with STORE_UNAVAILABLE, by number: they may be in the log. */
   readonly #lost = new Map<number, OrderedCommand>();
-  /** Set once one of its refusals has waited for the store. */
-  #unsent: UnsentRefusals | null = null;
   /** The last command that has happened: a world that is opened again applies earlier ones once more. */
   #happened: number;
-  #comparedFrom = 0;
   #isCalling = false;
 
   constructor(worldId: string, parts: LogParts, owner: LogOwner, opened: Opened, state: WorldState) {
@@ -71,8 +65,7 @@ export class WorldLog {
 
   /** Whether something is on its way to the store, or waits for the next call. */
   get isBusy(): boolean {
-    const isWaiting = this.#queue.length > 0 || this.#unsent?.has(this) === true;
-    return this.#isCalling || isWaiting || this.ends.length > 0;
+    return this.#isCalling || this.#queue.length > 0 || this.ends.length > 0;
   }
 
   /** Whether a command of this server came last. */
@@ -82,12 +75,12 @@ export class WorldLog {
 
   /** Orders a command and applies it. @returns its outcome: at once, unless a store elsewhere has to be asked */
   order(command: Command, onChanges: OnChanges | undefined, onFound?: OnFound): MaybePromise<Applied> {
-    const { store, nextNumber, wallClock } = this.#parts;
+    const { store, nextNumber } = this.#parts;
     const { ends } = this;
     this.ends = [];
     const { maxRecords, records, scenarioCharactersFree, keep } = this.#owner.roomFor(command);
     const stamp = { server: store.server, maxRecords, records, scenarioCharactersFree, keep, ends };
-    const item = new OrderedCommand(nextNumber(), command, stamp, onChanges, wallClock.nowMs());
+    const item = new OrderedCommand(nextNumber(), command, stamp, onChanges);
     item.onFound = onFound;
     this.#queue.push(item);
     this.#call();
@@ -123,8 +116,7 @@ export class WorldLog {
   /** Sends what waits to the store, and applies what comes back. */
   #call(): void {
     if (this.#isCalling || (this.#queue.length === 0 && this.#waiting.length === 0)) return;
-    const queued = this.#queue.splice(0, MOST_AT_ONCE);
-    const items = this.#unsent === null ? queued : [...this.#unsent.due(this), ...queued];
+    const items = this.#queue.splice(0, MOST_AT_ONCE);
     const appended = this.#append(items);
     if (!(appended instanceof Promise)) return this.#take(appended, items);
     this.#isCalling = true;
@@ -132,7 +124,7 @@ export class WorldLog {
   }
 
   #append(items: readonly OrderedCommand[]): MaybePromise<Appended> {
-    return this.#parts.store.append(this.#worldId, this.epoch, this.place, this.state, items);
+    return this.#parts.store.append(this.#worldId, this.epoch, this.place, items);
   }
 
   async #await(
@@ -164,15 +156,14 @@ export class WorldLog {
     for (let reloads = 0; ;) {
       const before = this.place.position;
       if (appended.kind === 'more' || appended.kind === 'moved') isUnsure ||= appended.isUnsure;
-      const isFollowed = 'commands' in appended && (await this.#takeInTurns(appended.commands, items));
-      if (isFollowed && appended.kind === 'done') return this.#applied(items);
-      if (!isFollowed) {
-        isUnsure ||= appended.kind === 'done';
+      if ('commands' in appended) {
+        await this.#takeInTurns(appended.commands, items);
+        if (appended.kind === 'done') return this.#applied(items);
+      } else {
         reloads += 1;
         if (reloads > MOST_RELOADS) throw unavailable();
         await this.#readAnew(appended, items, isUsed);
         const isSkipped = this.past.latest > before;
-        if (isSkipped) this.#parts.unsent.drop(this, isUnsure ? items : []);
         if (isUnsure && isSkipped && items.length > 0) throw unavailable(); // they may be in the part that was skipped
       }
       appended = await this.#append(items.filter(({ isSettled }) => !isSettled));
@@ -189,8 +180,6 @@ export class WorldLog {
   }
 
   #fail(item: OrderedCommand, error: unknown): void {
-    const { unsent } = this.#parts;
-    if (this.closed === null && unsent.keep(this, item, error)) return void (this.#unsent = unsent);
     this.ends = [...item.stamp.ends, ...this.ends].slice(-MOST_ENDS); // they go with a later command
     if (item.onFound !== undefined) this.#lost.set(item.number, item);
     if (this.#lost.size > MOST_LOST) this.#lost.delete(this.#lost.keys().next().value!);
@@ -198,7 +187,6 @@ export class WorldLog {
   }
 
   #failWaiting(reason: DropReason): void {
-    this.#unsent?.drop(this);
     for (const item of this.#queue.splice(0)) item.fail(dropped(reason));
     for (const { reject } of this.#waiting.splice(0)) reject(dropped(reason));
   }
@@ -213,31 +201,18 @@ export class WorldLog {
     this.#applied(items);
   }
 
-  /** @returns false when another server had another state before one of the commands */
-  async #takeInTurns(commands: readonly Logged[], items: readonly OrderedCommand[]): Promise<boolean> {
+  async #takeInTurns(commands: readonly Logged[], items: readonly OrderedCommand[]): Promise<void> {
     for (const [nth, logged] of commands.entries()) {
       if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await this.#parts.wallClock.yieldToEventLoop();
-      if (this.#differs(logged)) return false;
       this.#applyOwn(logged, items);
     }
-    return true;
-  }
-
-  #differs({ fingerprint, position, stamp }: Logged): boolean {
-    const { store } = this.#parts;
-    if (fingerprint === '' || stamp.server === store.server || position < this.#comparedFrom) return false;
-    if (fingerprint === fingerprintOf(this.state)) return false;
-    this.#comparedFrom = position + COMPARED_AFTER;
-    store.differs(this.#worldId, position);
-    return true;
   }
 
   #applyOwn(logged: Logged, sent: readonly OrderedCommand[]): void {
     const { number, stamp } = logged;
     if (stamp.server !== this.#parts.store.server) return this.#apply(logged, null);
-    const unsent = this.#unsent?.remove(this, number);
     const item = sent.find((one) => one.number === number);
-    this.#apply(logged, item ?? this.#lost.get(number) ?? unsent ?? null);
+    this.#apply(logged, item ?? this.#lost.get(number) ?? null);
     this.#lost.delete(number);
   }
 

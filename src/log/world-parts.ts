@@ -6,7 +6,6 @@ import type { Command, Stamp } from '../world/commands.ts';
 import type { WorldState } from '../world/state.ts';
 import type { OrderedCommand } from './command-parts.ts';
 import type { DropReason, Logged, MaybePromise, Store } from './store.ts';
-import type { UnsentRefusals } from './unsent-refusals.ts';
 import type { WallClock } from './wall-clock.ts';
 
 /** How much a world may hold. */
@@ -18,7 +17,6 @@ export interface LogParts {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   readonly observer: WorldObserver;
-  readonly unsent: UnsentRefusals;
   /** A number that no other command of this server has. */
   readonly nextNumber: () => number;
   /** The scenario of a new world. */
@@ -46,8 +44,6 @@ export interface WorldObserver {
   /** A command that nobody waits for has failed, which is a bug. */
   failed(worldId: string, error: unknown): void;
   dropped(worldId: string, reason: DropReason): void;
-  /** Requests that were refused while the store was unavailable, and that their worlds will never know. */
-  refusalsDropped(count: number): void;
 }
 
 /** Called when the store can no longer be used, and when it can again. */

@@ -12,7 +12,6 @@ import { pageOf } from './known/rows.ts';
 import type { Draft } from './known/drafts.ts';
 import { KnownWorlds, type Known, type KnownWorldsOptions } from './known/known-worlds.ts';
 import type { DropReason, MaybePromise, Opened } from './store.ts';
-import { UnsentRefusals } from './unsent-refusals.ts';
 import type { WorldObserver, WorldParts } from './world-parts.ts';
 import { World } from './world.ts';
 
@@ -58,7 +57,6 @@ export class Worlds {
       compiler,
       wallClock,
       observer,
-      unsent: new UnsentRefusals(wallClock, (count) => observer.refusalsDropped(count)),
       nextNumber: () => (this.#numbers += 1),
       activeSource: options.activeSource,
       successorOf: (state) => this.#successorOf(state),

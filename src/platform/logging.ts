@@ -107,13 +107,6 @@ export const observeWorlds = (log: Logger, metrics?: Pick<Metrics, 'settled' | '
   failed: (worldId, error) =>
     log.error({ world: worldId.slice(0, 8), err: error }, 'internal error in the sandbox'),
   dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
-  refusalsDropped: (count) => {
-    metrics?.store?.refusalsDropped(count);
-    log.warn(
-      { count },
-      'requests that were refused while the store could not be used were dropped: they are not in the list of requests of their worlds',
-    );
-  },
 });
 
 /** Called for each world that was dropped with its ledger to make room: warns of the first, the tenth, the hundredth and so on. */

@@ -135,7 +135,7 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
 function storeMetrics(
   { counter, gauge, histogram }: ReturnType<typeof metersOf>,
   { isUp, copies, newer }: NonNullable<Sources['store']>,
-): Pick<Required<StoreObserver>, 'lost' | 'retried' | 'calling'> & Pick<WorldObserver, 'refusalsDropped'> {
+): Pick<Required<StoreObserver>, 'lost' | 'retried' | 'calling'> {
   gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(isUp()));
   gauge(
     `${PREFIX}store_newer_worlds`,
@@ -147,10 +147,6 @@ function storeMetrics(
     'store_worlds_lost_total',
     'Worlds of which the store has lost everything, or what happened last. Each server that had a copy counts them',
   );
-  const dropped = counter(
-    'store_refusals_dropped_total',
-    'Requests that were refused while the store could not be used, and that found no room to be listed later',
-  );
   const retries = counter('store_retries_total', 'Calls of the store that were repeated');
   const calls = histogram(
     'store_call_seconds',
@@ -159,7 +155,6 @@ function storeMetrics(
   );
   return {
     lost: () => lost.inc(),
-    refusalsDropped: (count) => dropped.inc(count),
     retried: () => retries.inc(),
     calling(call) {
       const end = calls.startTimer({ call });

@@ -80,8 +80,8 @@ return {epoch, tonumber(ARGV[1]), now, ARGV[5], ARGV[4], 1}
  * store came back with older data: that begins another life of the world. Without commands it only reads what is new; a store that is full or
  * read-only refuses even that (`#!lua` without the flag `no-writes`), since a replica may be behind.
  *
- * KEYS: head log restores dropped. ARGV: epoch, format, position and name of the last command seen, server, channel, fingerprint
- * of the state at that position, 1 if the call is a use of the world, how long its keys are kept in ms, and after how long they
+ * KEYS: head log restores dropped. ARGV: epoch, format, position and name of the last command seen, server, channel,
+ * 1 if the call is a use of the world, how long its keys are kept in ms, and after how long they
  * are kept for longer, 1 if the server listens to the channel: news is announced only to somebody; for each command its number,
  * the name of the state that it restores (or empty), its text.
  *
@@ -109,32 +109,31 @@ if last ~= ARGV[4] then
   if #news == PAGE then return {'more', now, news} end
   for _, entry in ipairs(news) do known[entry[2][4] .. ':' .. entry[2][6]] = true end
 end
-for nth = 12, #ARGV, 3 do
+for nth = 11, #ARGV, 3 do
   local number, state = ARGV[nth], ARGV[nth + 1]
   local name = server .. ':' .. number
   if not known[name] then
-    local fingerprint = last == ARGV[4] and ARGV[7] or ''
-    local id = redis.call('XADD', KEYS[2], '0-*', 'p', last, 's', server, 'n', number, 't', text, 'c', ARGV[nth + 2], 'f', fingerprint)
+    local id = redis.call('XADD', KEYS[2], '0-*', 'p', last, 's', server, 'n', number, 't', text, 'c', ARGV[nth + 2])
     if state ~= '' then
       redis.call('HSET', KEYS[3], state, string.sub(id, 3))
-      redis.call('PEXPIRE', KEYS[3], ARGV[9])
+      redis.call('PEXPIRE', KEYS[3], ARGV[8])
     end
     last = name
   end
 end
 local heard = tonumber(head[6] or '0')
-if ARGV[11] == '1' and heard < now + ${HEARD_MS / 2} then
+if ARGV[10] == '1' and heard < now + ${HEARD_MS / 2} then
   heard = now + ${HEARD_MS}
   redis.call('HSET', KEYS[1], 'heard', string.format('%.0f', heard))
 end
 if last ~= head[3] then
-  if ARGV[8] == '1' then redis.call('HSET', KEYS[1], 'last', last, 'used', text)
+  if ARGV[7] == '1' then redis.call('HSET', KEYS[1], 'last', last, 'used', text)
   else redis.call('HSET', KEYS[1], 'last', last) end
   if now < heard then redis.call('PUBLISH', ARGV[6], server) end
 end
-if now - tonumber(head[5]) < tonumber(ARGV[10]) then return {'done', now, news, 0} end
+if now - tonumber(head[5]) < tonumber(ARGV[9]) then return {'done', now, news, 0} end
 redis.call('HSET', KEYS[1], 'renewed', text)
-for nth = 1, 3 do redis.call('PEXPIRE', KEYS[nth], ARGV[9]) end
+for nth = 1, 3 do redis.call('PEXPIRE', KEYS[nth], ARGV[8]) end
 return {'done', now, news, 1}
 `;
 

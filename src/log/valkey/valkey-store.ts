@@ -2,7 +2,6 @@ import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { isUse } from '../../world/commands.ts';
 import type { WorldState } from '../../world/state.ts';
-import { fingerprintOf } from '../command-parts.ts';
 import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
@@ -108,7 +107,6 @@ export class ValkeyStore implements Store {
     worldId: string,
     epoch: string,
     seen: Place,
-    state: Readonly<WorldState>,
     commands: readonly NewCommand[],
   ): Promise<Appended> {
     const { connection, server } = this;
@@ -117,7 +115,7 @@ export class ValkeyStore implements Store {
     const isUsed = commands.some(({ command }) => isUse(command)) ? 1 : 0;
     const isFollowing = connection.isFollowing(keys.news) ? 1 : 0;
     const args: (string | number)[] = [keys.head, keys.log, keys.restores, keys.dropped];
-    args.push(epoch, FORMAT, seen.position, seen.name, server, keys.news, fingerprintOf(state));
+    args.push(epoch, FORMAT, seen.position, seen.name, server, keys.news);
     args.push(isUsed, keptMs, renewMs, isFollowing);
     for (const command of commands) {
       const restored =
@@ -208,12 +206,6 @@ export class ValkeyStore implements Store {
     const states = [...(bases === '' ? [] : basesIn(bases).map(({ key }) => key)), ...restored];
     for (const name of states) await this.#states.forget(state(name));
     return outcome === 1;
-  }
-
-  differs(worldId: string, position: number): void {
-    this.connection.warn(
-      `two servers had different copies of world ${worldId.slice(0, 8)} at command ${position}: this server reads it again from the store`,
-    );
   }
 
   notes(kind: string, limits: NoteLimits): Notes {

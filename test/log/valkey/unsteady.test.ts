@@ -41,7 +41,7 @@ const SOURCE = sourceOf(ENTANGLED);
 const OPTIONS = { activeSource: () => SOURCE, maxRequests: 1000 };
 
 /** Where the commands begin among the arguments of `append`, which has four keys. */
-const COMMANDS_FROM = 4 + 11;
+const COMMANDS_FROM = 4 + 10;
 
 /** Makes the calls of a server that append commands run into trouble. @param next what becomes of the next call */
 function trouble(store: ValkeyStore, next: () => Trouble): void {

@@ -22,7 +22,6 @@ const PATIENT = {
   heartbeat: 100,
   exchange: 100,
   heartbeatWhileAway: 25,
-  resend: 100,
 };
 Object.defineProperties(STORE_TIMES, Object.getOwnPropertyDescriptors(PATIENT));
 

@@ -283,7 +283,6 @@ export const WORLDS_OPTIONS = {
     settled: () => undefined,
     failed: (_worldId: string, error: unknown) => expect.unreachable(String(error)),
     dropped: () => undefined,
-    refusalsDropped: () => undefined,
   },
   maxWorlds: 10,
   idleMs: DAY_MS,

@@ -10,7 +10,7 @@ const StoredRestore = RestoreCommand.extend({ state: z.string() });
 /** What is stored of a stamp; the rest of it follows from the place in the log. */
 const StoredStamp = Stamp.omit({ server: true, position: true, wallMs: true });
 
-/** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT, f, FINGERPRINT]]`. */
+/** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT]]`. */
 export type StreamEntry = readonly [id: string, fields: readonly string[]];
 
 /** A command of the log, and the name of the one before it. */
@@ -32,7 +32,7 @@ export async function readEntry(
   [id, fields]: StreamEntry,
   restored: (name: string) => Promise<WorldState | null>,
 ): Promise<ReadEntry | null> {
-  const [, before, , server, , number, , wallMs, , text, , fingerprint = ''] = fields;
+  const [, before, , server, , number, , wallMs, , text] = fields;
   const [stamp, stored] = JSON.parse(text!) as [
     unknown,
     { kind: string; body?: unknown; request?: { body?: string } },
@@ -44,7 +44,6 @@ export async function readEntry(
     before: before!,
     number: Number(number),
     stamp: { ...StoredStamp.parse(stamp), server: server!, position, wallMs: Number(wallMs) },
-    fingerprint,
   };
   if (stored.kind !== 'restore') {
     if (stored.kind === 'initiate') stored.body ??= JSON.parse(stored.request!.body!);
