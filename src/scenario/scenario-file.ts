@@ -177,7 +177,7 @@ function refuseTooLong(file: string, length: number, of: string): void {
 }
 
 /** Makes a scenario of a document that was read. @param file its name in messages @throws ScenarioError with all that is wrong with it */
-export const scenarioOf = (read: TextRead, file: string, settings: ScenarioSettings): Scenario =>
+const scenarioOf = (read: TextRead, file: string, settings: ScenarioSettings): Scenario =>
   compiledScenario(read, file, settings).scenario;
 
 function compiledScenario(
