@@ -20,7 +20,7 @@ import { pageFiles } from './platform/page-files.ts';
 import { sharedSettings } from './platform/shared-settings.ts';
 import { keptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
-import { keepVerdict } from './http/referee/evidence.ts';
+import { reportOnDropped } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
 import { atMost, MIB, worldsThatFit } from './heap-share.ts';
@@ -143,8 +143,10 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     maxCharacters: settings.journalMemory,
     evictions: {
       before: (world, reason) => {
-        const after = [drops.before(world, reason), keepVerdict(world, { referee, wallClock })];
-        return async () => void (await Promise.all(after.map((act) => act())));
+        const remember = drops.before(world, reason);
+        if (shared !== null) return remember; // a world that expires in a store leaves no report
+        const report = reportOnDropped(world, { referee, wallClock });
+        return async () => void (await Promise.all([remember(), report()]));
       },
       opened: (world) => drops.opened(world),
     },
@@ -153,7 +155,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const referee = new Referee({
     settings: store.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
     settingsOfAll: store.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),
-    kept: store.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
+    ended: store.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
   });
   const { state: file, stateEvery: everyMs } = settings;
   const kept =

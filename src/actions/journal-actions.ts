@@ -3,7 +3,13 @@ import type { JournalEntry, RequestsResponse } from '../contract/control-respons
 import { iso, istDate, istTime, writtenInstantMs } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { expectedTable } from '../referee/expected-table.ts';
-import { hasFailed, hasRequests, reportsOf, unusedKey, type Colour } from '../referee/reports/summary.ts';
+import {
+  hasFailed,
+  hasRequests,
+  reportsOf,
+  noRequestsMessage,
+  type Colour,
+} from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
 import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
@@ -141,7 +147,7 @@ export const journalActions = [
       const report = await world.referee(isNew ? (settings as RefereeSettingsInput) : undefined, { ended });
       const { requests, evicted } = await control.get<RequestsResponse>('/requests', { limit: 1 });
       if (requests.length + evicted > 0 || hasRequests(report)) return report;
-      throw new SettingsError(unusedKey(keyText));
+      throw new SettingsError(noRequestsMessage(keyText));
     },
     lines: (report, { paint }, { intent, expect }) => [
       ...terminalText(reportsOf([report]), paint)

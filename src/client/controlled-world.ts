@@ -198,8 +198,7 @@ export class World implements AsyncDisposable {
   /**
    * Judges how the client of this world has behaved so far.
    *
-   * @param settings of the referee for this world; they apply until others are set. Setting them leaves out findings from before the
-   *   last reset
+   * @param settings of the referee for this world; they apply until others are set. Setting them begins the verdict anew
    * @param options `ended` once the client sends no more, so that what it has not asked for counts
    */
   async referee(

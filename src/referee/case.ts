@@ -23,8 +23,6 @@ export interface Evidence {
   readonly wall_now: string | null;
   /** True once the client can send no more: its command has ended, or its test. */
   readonly clientEnded: boolean;
-  /** True for a journal that the world lost while its client went on: expected payouts may still be made, so the table is not compared yet. */
-  readonly expectsMore?: boolean;
 }
 
 /** Whether an entry of this kind brings money into the wallet. */
@@ -47,10 +45,6 @@ export interface Case {
   /** The latest payout of each reference. */
   readonly payouts: ReadonlyMap<string, TransactionResponse>;
   readonly expect: RefereeSettings['expect'];
-  /** The table as far as it can be compared; undefined also while expected payouts may still be made. */
-  readonly comparedWith: RefereeSettings['expect'];
-  /** True for requests that the world lost while their client went on. */
-  readonly isCutShort: boolean;
   readonly limits: RefereeLimits;
   readonly wallNowMs: number | null;
 }
@@ -94,7 +88,7 @@ function leftAtEnd(requests: readonly JournalEntry[], wallNow: string | null): r
 const referenceOf = ({ reference }: Call): string | null => reference;
 
 export function caseOf(
-  { requests, ledger, wall_now, clientEnded, expectsMore = false }: Evidence,
+  { requests, ledger, wall_now, clientEnded }: Evidence,
   { intent, expect, limits }: RefereeSettings,
 ): Case {
   const references = new Map<string, string>();
@@ -117,8 +111,6 @@ export function caseOf(
     ledger,
     payouts: new Map(ledger.payouts.map((payout) => [payout.client_ref_id, payout])),
     expect,
-    comparedWith: expectsMore ? undefined : expect,
-    isCutShort: expectsMore,
     limits: limits ?? USUAL_LIMITS,
     wallNowMs: wall_now === null ? null : Date.parse(wall_now),
   };

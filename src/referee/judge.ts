@@ -129,7 +129,7 @@ function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
 type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
 /** @param found how many findings of each severity the checks have, also those that are left out */
-export function reportOf(
+function reportOf(
   { name, id, judged_by }: Pick<WorldReport, 'name' | 'id' | 'judged_by'>,
   checks: readonly CheckReport[],
   found: SeverityCounts,
@@ -141,7 +141,7 @@ export function reportOf(
     id,
     passed: found.error === 0,
     duration_ms,
-    judged_by: judged_by ? withoutControls(judged_by) : null, // a kept report of an older version has none
+    judged_by: judged_by === null ? null : withoutControls(judged_by),
     counts: {
       ...found,
       passed: judged('passed'),
@@ -185,7 +185,7 @@ function durationMs({ calls }: Case): number {
   return calls.length === 0 ? 0 : Math.round(ends.reduce((a, b) => Math.max(a, b)) - calls[0]!.beganMs);
 }
 
-/** Two parts of a journal together have the first of these verdicts that either part has. */
+/** Two journals together have the first of these verdicts that either of them has. */
 const PRECEDENCE: readonly Verdict[] = ['found', 'inconclusive', 'passed', 'not_exercised', 'off'];
 
 function mergedCheck(one: CheckReport, other: CheckReport): CheckReport {
@@ -206,8 +206,19 @@ export const withFewFindings = (report: WorldReport, most: number): WorldReport 
   checks: report.checks.map((check) => shortened(check, most)),
 });
 
-/** One report of a world whose journal was judged in two parts: before and after a reset. */
-export function mergedReport(earlier: WorldReport, later: WorldReport): WorldReport {
+/** A report whose findings, and reasons for none, say that they are from before a reset. */
+export const fromBeforeReset = (report: WorldReport): WorldReport => ({
+  ...report,
+  checks: report.checks.map((check) => ({
+    ...check,
+    reason: check.verdict === 'inconclusive' ? `${check.reason}${BEFORE_RESET}` : check.reason,
+    findings: check.findings.map((found) => ({ ...found, message: found.message + BEFORE_RESET })),
+  })),
+});
+
+const BEFORE_RESET = ' (from before a reset)';
+
+function mergedPair(earlier: WorldReport, later: WorldReport): WorldReport {
   const checks = later.checks.map((check) => {
     const before = earlier.checks.find(({ id }) => id === check.id); // an older version may not have had it
     return shortened(before === undefined ? check : mergedCheck(before, check), MOST_FINDINGS);
@@ -216,3 +227,7 @@ export function mergedReport(earlier: WorldReport, later: WorldReport): WorldRep
   const found = { error: sum('error'), warning: sum('warning'), notice: sum('notice') };
   return reportOf(later, checks, found, earlier.duration_ms + later.duration_ms);
 }
+
+/** The reports on several journals of one world, oldest first, added up; null for none. */
+export const mergeReports = (reports: readonly WorldReport[]): WorldReport | null =>
+  reports.length === 0 ? null : reports.reduce(mergedPair);

@@ -1,19 +1,6 @@
 import type { ConductReports, RefereeSettings, WorldReport } from '../contract/conduct.ts';
 import type { Evidence } from './case.ts';
-import { judge, withFewFindings } from './judge.ts';
-import {
-  earlierParts,
-  FEW_FINDINGS,
-  idsOf,
-  isOver,
-  isThere,
-  partOf,
-  partsIn,
-  sinceReset,
-  together,
-  type Loss,
-  type Part,
-} from './kept-verdict.ts';
+import { fromBeforeReset, judge, mergeReports, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
 
 /** What a report calls a world without a name of its own. */
@@ -31,8 +18,8 @@ interface RefereeNotes {
   readonly settings: Notes;
   /** The settings for every other world, once they were set for all worlds. */
   readonly settingsOfAll: Notes;
-  /** The verdicts on journals that worlds have lost, by their ids: a list of `Part` as JSON. */
-  readonly kept: Notes;
+  /** The reports on the journals of worlds that have ended, by their ids: a list of `EndedJournal` as JSON. */
+  readonly ended: Notes;
 }
 
 const ALL = 'all';
@@ -42,13 +29,36 @@ const parsed = (text: string | null): unknown => (text === null ? null : JSON.pa
 const wasAsked = ({ requests, evicted, ledger }: Evidence): boolean =>
   requests.length > 0 || evicted > 0 || (ledger.forgotten ?? 0) > 0;
 
-/** Whether the table of expected payouts was compared with what a world lost, and nothing has happened in that world since. */
-const isComparedAndUntouched = ({ checks }: WorldReport, evidence: Evidence): boolean =>
-  checks.some(({ id, verdict }) => id === 'expectation-missed' && verdict !== 'not_exercised') &&
-  !wasAsked(evidence) &&
-  evidence.ledger.payouts.length === 0;
+/** What ends the journal of a world, so that its client can no longer ask. */
+export type JournalEnd = 'reset' | 'drop';
 
-/** The settings of the referee, and its verdicts on journals that worlds have lost. */
+interface EndedJournal {
+  readonly report: WorldReport;
+  /** The id of its newest request; null where it had none, or for several journals. An undo may bring it back, with its journal. */
+  readonly last: string | null;
+}
+
+/** How many findings of each check the report on an ended journal, and each on all worlds, has; the others are counted. */
+const FEW_FINDINGS = 5;
+/** How many ended journals of a world are kept apart; the reports on older ones are merged. */
+const MOST_JOURNALS = 10;
+
+/** The journals of a world that have ended, without those that it has again. @param now what it has */
+function endedIn(text: string | null, now?: Evidence): readonly EndedJournal[] {
+  const present = new Set<string | null>(now?.requests.map(({ request_id }) => request_id));
+  return ((parsed(text) ?? []) as readonly EndedJournal[]).filter(({ last }) => !present.has(last));
+}
+
+/** A list with one journal more, and the oldest two merged where there are too many. */
+function withJournal(journals: readonly EndedJournal[], journal: EndedJournal): readonly EndedJournal[] {
+  const [oldest, next, ...others] = journals;
+  if (oldest === undefined || next === undefined || journals.length < MOST_JOURNALS)
+    return [...journals, journal];
+  const merged = withFewFindings(mergeReports([oldest.report, next.report])!, FEW_FINDINGS);
+  return [{ report: merged, last: null }, ...others, journal];
+}
+
+/** The settings of the referee, and its reports on journals that have ended. */
 export class Referee {
   readonly #notes: RefereeNotes;
 
@@ -56,59 +66,44 @@ export class Referee {
     this.#notes = notes;
   }
 
-  /**
-   * Leaves out what was found before the last reset, so that a world that was reset can pass; unless there are settings for all worlds,
-   * which ask for the whole verdict.
-   *
-   * @param now what the world has
-   */
-  async configure(worldId: string, settings: RefereeSettings, now: Evidence): Promise<void> {
+  /** Forgets the journals that ended, so that a world that was reset can pass, unless the settings for all worlds ask for the whole verdict. */
+  async configure(worldId: string, settings: RefereeSettings): Promise<void> {
     await this.#notes.settings.change(worldId, () => JSON.stringify(settings));
-    await this.#keepOnly(worldId, (parts) => sinceReset(parts, now));
+    await this.#forgetEnded(worldId);
   }
 
-  /** From now on the verdicts on all worlds are kept. */
+  /** From now on the reports on all worlds are kept. */
   configureAll(settings: RefereeSettings): Promise<void> {
     return this.#notes.settingsOfAll.change(ALL, () => JSON.stringify(settings));
   }
 
   async settingsOf(worldId: string): Promise<RefereeSettings> {
-    return (await this.settingsToKeep(worldId)) ?? {};
+    return (await this.settingsToJudge(worldId)) ?? {};
   }
 
-  /** The settings to judge a world by that is about to lose its journal; null when nobody wants the verdict. */
-  async settingsToKeep(worldId: string): Promise<RefereeSettings | null> {
+  /** The settings to judge a journal by that is about to end; null when nobody wants the report. */
+  async settingsToJudge(worldId: string): Promise<RefereeSettings | null> {
     const { settings, settingsOfAll } = this.#notes;
     const [ofWorld, ofAll] = await Promise.all([settings.get(worldId), settingsOfAll.get(ALL)]);
     return parsed(ofWorld ?? ofAll) as RefereeSettings | null;
   }
 
-  /**
-   * Keeps the verdict on the journal that a world has lost, if it has lost any of it.
-   *
-   * @param after what the world has since; null for nothing
-   */
-  async keep(
-    worldId: string,
-    evidence: Evidence,
-    settings: RefereeSettings,
-    loss: Loss,
-    after: Evidence | null = null,
-  ): Promise<void> {
-    if (isThere(evidence.requests.at(-1)?.request_id, idsOf(after?.requests ?? []))) return;
-    const report = judge(shortId(worldId), { ...evidence, expectsMore: !isOver(loss) }, settings);
-    const part = partOf(report, evidence.requests, loss, after);
-    return this.#notes.kept.change(worldId, (before) =>
-      JSON.stringify([...earlierParts(partsIn(before), evidence), part]),
+  /** Adds the report on a journal that has ended to those of its world. */
+  async add(worldId: string, evidence: Evidence, settings: RefereeSettings, end: JournalEnd): Promise<void> {
+    if (!wasAsked(evidence)) return;
+    const judged = withFewFindings(judge(shortId(worldId), evidence, settings), FEW_FINDINGS);
+    const report = end === 'reset' ? fromBeforeReset(judged) : judged; // a world that was dropped has nothing else to report
+    const last = evidence.requests.at(-1)?.request_id ?? null;
+    await this.#notes.ended.change(worldId, (before) =>
+      JSON.stringify(withJournal(endedIn(before, evidence), { report, last })),
     );
   }
 
-  /** The report on a world: on the journals that it lost, and on the one that it has. */
+  /** The report on a world: on its journals that have ended, and on the one that it has, unless that is still empty. */
   async report(worldId: string, evidence: Evidence, settings: RefereeSettings): Promise<WorldReport> {
-    const parts = partsIn(await this.#notes.kept.get(worldId));
-    const kept = together(parts, evidence, null);
-    if (kept !== null && isComparedAndUntouched(kept, evidence)) return kept; // else all of the table would be missed again
-    return together(parts, evidence, judge(shortId(worldId), evidence, settings))!;
+    const ended = endedIn(await this.#notes.ended.get(worldId), evidence).map(({ report }) => report);
+    if (ended.length > 0 && !wasAsked(evidence)) return mergeReports(ended)!; // else all of a table would be missed again
+    return mergeReports([...ended, judge(shortId(worldId), evidence, settings)])!;
   }
 
   /** The same with few findings of each check; null for a world of whose client nothing is known. */
@@ -125,26 +120,22 @@ export class Referee {
   /** The reports on all worlds by their ids, also on those that are gone. @param living those on existing worlds, with few findings of each check */
   async reports(living: ReadonlyMap<string, WorldReport>): Promise<ConductReports> {
     const reports = new Map<string, WorldReport>();
-    for (const [worldId, text] of await this.#notes.kept.all()) {
-      const kept = together(partsIn(text), null, null);
-      if (kept !== null) reports.set(worldId, withFewFindings(kept, FEW_FINDINGS));
+    for (const [worldId, text] of await this.#notes.ended.all()) {
+      const report = mergeReports(endedIn(text).map((ended) => ended.report));
+      if (report !== null) reports.set(worldId, withFewFindings(report, FEW_FINDINGS));
     }
     for (const [worldId, report] of living) reports.set(worldId, report);
     return reportsOf([...reports].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report));
   }
 
-  /** Forgets a world that is gone; keeps its verdict if somebody asks for all worlds. */
+  /** Forgets a world that is gone; keeps the reports on it if somebody asks for all worlds. */
   async forget(worldId: string): Promise<void> {
     await this.#notes.settings.change(worldId, () => null);
-    await this.#keepOnly(worldId, () => []);
+    await this.#forgetEnded(worldId);
   }
 
-  async #keepOnly(worldId: string, chosen: (parts: readonly Part[]) => readonly Part[]): Promise<void> {
-    const { settingsOfAll, kept } = this.#notes;
-    if ((await settingsOfAll.get(ALL)) !== null) return;
-    await kept.change(worldId, (before) => {
-      const left = chosen(partsIn(before));
-      return left.length === 0 ? null : JSON.stringify(left);
-    });
+  async #forgetEnded(worldId: string): Promise<void> {
+    const { settingsOfAll, ended } = this.#notes;
+    if ((await settingsOfAll.get(ALL)) === null) await ended.change(worldId, () => null);
   }
 }

@@ -49,6 +49,10 @@ const REMOVED: readonly (readonly [words: RegExp, better: string])[] = [
   ],
   [/\bpayout-sandbox probe\b|\bprobe\.md\b|\bprobe-command\b|trials\/probe\b|'probe'/, 'docs/fidelity.md'],
   [/\bno-backoff\b|\bunfunded-retry\b|\bbalance-race\b|\bresent-after-failure\b|'npci'/, 'another check'],
+  [
+    /\(from before an? (?:undo|restore)|verdict outlives|findings outlive|\bkept verdict/,
+    'from before a reset',
+  ],
   [/junit-?checks|githubAnnotations|--report github\b/i, '--verbose, or --report markdown'],
   [/`examine\b|\bsandbox examine\b|\btoHar\b|\bHAR\b|\bHttpArchive\b|\bsaved traffic\b/, 'referee'],
   [/\brewind|world\.before\(|stateBefore|state\?before=|REQUEST_NOT_FOUND|--before\b/, 'undo, or a snapshot'],

@@ -6,7 +6,7 @@ import {
   type RefereeSettingsInput,
 } from '../../src/contract/conduct.ts';
 import type { Evidence } from '../../src/referee/case.ts';
-import { mergedReport } from '../../src/referee/judge.ts';
+import { mergeReports } from '../../src/referee/judge.ts';
 import {
   checkOf,
   creditAt,
@@ -515,7 +515,7 @@ test('a check that is off finds nothing, and the report shows the reason', () =>
 test('a report keeps a hundred findings of a check, and counts the others', () => {
   const lines = Array.from({ length: 103 }, (_, index) => again(`order-${index}`, { body: { amount: '1' } }));
   const report = reportOn(evidenceOf(lines));
-  const both = mergedReport(report, report);
+  const both = mergeReports([report, report])!;
   const counted = [report, both].map(({ checks, counts }) => {
     const { findings, more } = checks.find(({ id }) => id === 'amount-not-paise')!;
     return [findings.length, more, counts.error];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CheckId, Finding, RefereeSettingsInput, WorldReport } from '../../src/contract/conduct.ts';
 import type { Evidence } from '../../src/referee/case.ts';
-import { mergedReport } from '../../src/referee/judge.ts';
+import { mergeReports } from '../../src/referee/judge.ts';
 import { testRows } from '../support/test-rows.ts';
 import {
   checkOf,
@@ -357,21 +357,21 @@ test('the money at stake is what was paid too much, not the first payment', () =
   });
 });
 
-/** The report on two parts of a journal, whichever of them is the first. */
+/** The report on two journals of a world, whichever of them is the first. */
 const mergedReports = (one: WorldReport, other: WorldReport) => [
-  mergedReport(one, other),
-  mergedReport(other, one),
+  mergeReports([one, other])!,
+  mergeReports([other, one])!,
 ];
 const neverAskedIn = ({ checks }: WorldReport) => checks.find(({ id }) => id === 'never-asked')!;
 
-test('a report on two parts of a journal gives no reason for findings that it shows', () => {
+test('a report on two journals gives no reason for findings that it shows', () => {
   const paidTwice = evidenceOf([lost, { reference: 'order-1-b', state: 'PENDING' }]);
   const merged = mergedReports(reportOn(paidTwice, ORDERS), reportOn(evidenceOf([lost])));
   for (const { findings, reason } of merged.map(neverAskedIn))
     expect([findings.length, reason]).toEqual([1, null]);
 });
 
-test('a report on two parts of a journal counts the findings of both, and a check is as severe as the worst of its own', () => {
+test('a report on two journals counts the findings of both, and a check is as severe as the worst of its own', () => {
   const pair: Line[] = [lost, { reference: 'order-1-b', state: 'PENDING' }];
   const unpaid = pair.map((line) => ({ ...line, change: { committed: false } }));
   const parts = [reportOn(evidenceOf(unpaid)), reportOn(evidenceOf(pair), ORDERS)] as const;
@@ -384,7 +384,7 @@ test('a report on two parts of a journal counts the findings of both, and a chec
   }
 });
 
-test('a report on two parts of a journal is inconclusive where one part is, even if the other passed', () => {
+test('a report on two journals is inconclusive where one part is, even if the other passed', () => {
   const passed = reportOn(evidenceOf([lost, { state: 'PENDING' }]));
   const cut = reportOn({ ...evidenceOf([]), evicted: 3 });
   for (const { verdict, reason } of mergedReports(passed, cut).map(neverAskedIn)) {

@@ -3,7 +3,7 @@ import { pino, type Logger } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
-import { hasRequests, reportsOf, unusedKey, type Failure } from '../../referee/reports/summary.ts';
+import { hasRequests, reportsOf, noRequestsMessage, type Failure } from '../../referee/reports/summary.ts';
 import type { Server } from '../../server.ts';
 import type { Evidence } from '../../referee/case.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
@@ -153,7 +153,7 @@ async function collected(
 }
 
 /** The reports of a run as one. */
-function together(all: readonly Collected[], scenario: Scenario | undefined): ConductReports {
+function combineReports(all: readonly Collected[], scenario: Scenario | undefined): ConductReports {
   const reports = reportsOf(all.flatMap(({ worlds }) => worlds));
   const left = all.flatMap(({ evidence }) => evidence);
   const note = scenario === undefined ? null : unmetNote(scenario, left, reports.worlds.length);
@@ -163,7 +163,7 @@ function together(all: readonly Collected[], scenario: Scenario | undefined): Co
 /** Why there is nothing to judge. */
 function noRequest(hasRun: boolean, { key, adminToken, refused }: Judged): string {
   if (adminToken === null) {
-    return `${unusedKey(`the key ${key}`)}, or judge every world with --admin-token`;
+    return `${noRequestsMessage(`the key ${key}`)}, or judge every world with --admin-token`;
   }
   return hasRun ? noRequestText(refused.text) : 'no request reached the sandbox';
 }
@@ -244,7 +244,7 @@ export async function judgeCommand(
       : { exitCode: EXIT_OK, signal: null, isStopped: false };
     const joined = await join.end();
     const own = await collected(judged, judged.scenario, hasCommand);
-    const reports = together([own, ...joined], judged.scenario);
+    const reports = combineReports([own, ...joined], judged.scenario);
     const hasReports = reports.worlds.length > 0;
     const failure = failureOf(ending, hasCommand, hasReports, judged);
     const verdict = publish(reports, options, environment, failure);

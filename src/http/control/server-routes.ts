@@ -8,7 +8,7 @@ import {
 import { WorldsQuery } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
-import { keepingVerdict } from '../referee/evidence.ts';
+import { endJournal } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
@@ -103,7 +103,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
     }),
     async ({ params: { id } }) => {
-      const wasThere = await keepingVerdict(id, options, 'drop', () => worlds.drop(id));
+      const wasThere = await endJournal(id, options, 'drop', () => worlds.drop(id));
       if (!wasThere) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       await referee.forget(id);
       return { dropped: id };

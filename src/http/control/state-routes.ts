@@ -9,7 +9,6 @@ import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
-import { keepingVerdict } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { sendInPieces } from '../limits/unread-responses.ts';
 import { worldResponse } from './world-responses.ts';
@@ -109,7 +108,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };
         const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
-        await keepingVerdict(world.id, options, 'restore', () => world.submit(restore));
+        await world.submit(restore);
         return world.read(worldResponse);
       },
     );

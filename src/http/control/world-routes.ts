@@ -16,7 +16,7 @@ import type { CommandOf } from '../../world/commands.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { operation } from '../route-schemas.ts';
-import { keepingVerdict } from '../referee/evidence.ts';
+import { endJournal } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { clockResponse, worldResponse } from './world-responses.ts';
 
@@ -55,7 +55,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     }),
     async ({ exchange: { world } }) => {
       const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
-      await keepingVerdict(world.id, options, 'reset', () => world.submit(reset));
+      await endJournal(world.id, options, 'reset', () => world.submit(reset));
       return world.read(worldResponse);
     },
   );
@@ -69,8 +69,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       body: UndoRequest,
     }),
     async ({ exchange: { world }, body }) => {
-      const undo = () => world.undo(body?.force === true);
-      const { name, atMs } = await keepingVerdict(world.id, options, 'undo', undo);
+      const { name, atMs } = await world.undo(body?.force === true);
       return { undone: { action: name, at: iso(atMs) } };
     },
   );

@@ -5,7 +5,7 @@ import { readUnlessDropped } from '../../log/dropped.ts';
 import type { World } from '../../log/world.ts';
 import type { Worlds } from '../../log/worlds.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
-import { isOver, type Loss } from '../../referee/kept-verdict.ts';
+import type { JournalEnd } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
 import type { MaybePromise } from '../../log/store.ts';
@@ -52,18 +52,19 @@ export function evidenceOf(
   };
 }
 
-/** Prepares the verdict on a world that is about to be dropped. @returns a function that keeps it, if somebody wants it */
-export function keepVerdict(
-  world: World,
-  { referee, wallClock }: Pick<ControlOptions, 'referee' | 'wallClock'>,
+type RefereeDeps = Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>;
+
+/** @returns a function that adds the report on a world that was dropped meanwhile to its others, if somebody wants it */
+export function reportOnDropped(
+  { id, latest, droppedBefore }: World,
+  { referee, wallClock }: Omit<RefereeDeps, 'worlds'>,
 ): () => Promise<void> {
-  const { id, latest, droppedBefore } = world;
   const past = { ...latest, requests: { ...latest.requests, list: latest.requests.list.slice() } };
   const wallNowMs = wallClock.nowMs();
   return async () => {
-    const settings = await referee.settingsToKeep(id);
+    const settings = await referee.settingsToJudge(id);
     if (settings === null) return;
-    await referee.keep(id, evidenceOf(past, settings, wallNowMs, true, droppedBefore), settings, 'drop');
+    await referee.add(id, evidenceOf(past, settings, wallNowMs, true, droppedBefore), settings, 'drop');
   };
 }
 
@@ -82,23 +83,22 @@ export const evidenceOnListed = (
   );
 
 /**
- * Does something that discards the journal of a world, and keeps the verdict on that journal if somebody wants it.
+ * Resets or drops a world, and adds the report on the journal that ends to its others, if somebody wants it.
  *
- * @param lose returns false if nothing was discarded
+ * @param act returns false if there was no such world
  */
-export async function keepingVerdict<T>(
+export async function endJournal<T>(
   worldId: string,
-  { referee, worlds, wallClock }: Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>,
-  loss: Loss,
-  lose: () => MaybePromise<T>,
+  { referee, worlds, wallClock }: RefereeDeps,
+  end: JournalEnd,
+  act: () => MaybePromise<T>,
 ): Promise<T> {
-  const settings = await referee.settingsToKeep(worldId);
-  const evidence = settings && (await evidenceOnListed(worldId, worlds, settings, wallClock, isOver(loss)));
-  const result = await lose();
+  const settings = await referee.settingsToJudge(worldId);
+  const evidence = settings && (await evidenceOnListed(worldId, worlds, settings, wallClock, true));
+  const result = await act();
   if (settings === null || evidence === null || result === false) return result;
   try {
-    const after = await evidenceOnListed(worldId, worlds, settings, wallClock, isOver(loss));
-    await referee.keep(worldId, evidence, settings, loss, after);
+    await referee.add(worldId, evidence, settings, end);
   } catch (error) {
     // the operation itself is done, and a store that is unavailable is reported elsewhere
     if (!(error instanceof Refusal)) throw error;

@@ -61,13 +61,12 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
     '/referee',
     operation('Journal', 'instructReferee', 'Give the referee its settings for this world', WorldReport, {
       description:
-        'They apply until others replace them. From now on, findings are kept when the world loses its journal; those from before the last reset are left out.',
+        'They apply until others replace them. From now on, the report on a journal is kept when the world is reset or dropped; those from before are left out.',
       body: CheckedSettings,
     }),
     async ({ exchange: { world }, body }) => {
-      const evidence = await evidenceOn(world, body, false);
-      await referee.configure(world.id, body, evidence);
-      return referee.report(world.id, evidence, body);
+      await referee.configure(world.id, body);
+      return referee.report(world.id, await evidenceOn(world, body, false), body);
     },
   );
 };
@@ -105,7 +104,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
       ConductReports,
       {
         description:
-          'They apply to every world without settings of its own. From now on, the verdict on a world is kept when it is reset or dropped.',
+          'They apply to every world without settings of its own. From now on, the report on a journal is kept when its world is reset or dropped.',
         access: 'admin',
         body: CheckedSettings,
       },

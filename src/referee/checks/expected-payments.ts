@@ -34,7 +34,7 @@ const byKey = (paid: readonly Paid[]) =>
 function differences(facts: Case) {
   const paid = paidOut(facts);
   const known = byKey(paid);
-  return differencesBetween(paidTable(paid), facts.comparedWith ?? []).map((difference) => {
+  return differencesBetween(paidTable(paid), facts.expect ?? []).map((difference) => {
     const key = payoutKey(difference.account, difference.amountPaise);
     return { difference, calls: sendsOf(facts, known.get(key) ?? []) };
   });
@@ -43,7 +43,7 @@ function differences(facts: Case) {
 /** Why it is not known whether the table is met in the end: it depends on payouts that are PENDING; null when it is known. */
 function maybeMissed(facts: Case): string | null {
   const paid = byKey(paidOut(facts));
-  const pending = summed(facts.comparedWith ?? []).flatMap(({ account, amount, times }) => {
+  const pending = summed(facts.expect ?? []).flatMap(({ account, amount, times }) => {
     const made = paid.get(payoutKey(account, toPaise(amount))) ?? [];
     const open = made.filter(({ state }) => state === 'PENDING');
     return made.length >= times && made.length - open.length < times ? open : [];
@@ -55,7 +55,7 @@ function maybeMissed(facts: Case): string | null {
 
 /** What was paid too many times. @param known references that were found already */
 export function paidTooOften(facts: Case, known: ReadonlySet<string>): readonly Mistake[] {
-  if (facts.comparedWith === undefined) return [];
+  if (facts.expect === undefined) return [];
   return differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
     const { text, paid, expected, amountPaise } = difference;
     if (paid <= expected || expected === 0) return [];
@@ -92,7 +92,7 @@ function missed(
 export const expectationMissed: Check = {
   severity: 'error',
   evaluate(facts) {
-    if (facts.comparedWith === undefined) return { isExercised: false, findings: [] };
+    if (facts.expect === undefined) return { isExercised: false, findings: [] };
     const toCome: string[] = [];
     const findings = differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
       const { account, amountPaise, paid, expected, text: message } = difference;

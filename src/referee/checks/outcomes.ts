@@ -13,10 +13,8 @@ const amountOf = (calls: readonly Call[]): number | null =>
 
 const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupees(paise)})`);
 
-const mayStillAsk = ({ isCutShort }: Case, references: readonly string[]): string =>
-  isCutShort
-    ? `the client had not asked for ${listed(references)} yet`
-    : `the client may still ask for ${listed(references)}`;
+const mayStillAsk = (references: readonly string[]): string =>
+  `the client may still ask for ${listed(references)}`;
 
 /** Whether the client has done nothing to learn the outcome since its last send without one. A refusal of a repetition says nothing about the send before it. */
 function isUnasked(calls: readonly Call[]): boolean {
@@ -70,7 +68,7 @@ export const neverAsked: Check = {
       };
     });
     const unproven = because(
-      open.length > 0 && mayStillAsk(facts, open),
+      open.length > 0 && mayStillAsk(open),
       unanswered.length > 0 && `the client asked for ${listed(unanswered)}, and never got an outcome`,
       denied.length > 0 && `the client was told that ${listed(denied)} was refused, but it was made`,
     );
@@ -110,7 +108,7 @@ export const notFoundBelieved: Check = {
       };
     });
     const unproven = because(
-      mayAsk.length > 0 && mayStillAsk(facts, mayAsk),
+      mayAsk.length > 0 && mayStillAsk(mayAsk),
       open.length > 0 &&
         `after "not found" the client asked for ${listed(open)} again, and never got an outcome`,
     );
@@ -161,7 +159,7 @@ function onUnread(
   return {
     isExercised,
     findings: [],
-    unproven: because(unread.length > 0 && mayStillAsk(facts, references)),
+    unproven: because(unread.length > 0 && mayStillAsk(references)),
   };
 }
 

@@ -119,7 +119,7 @@ export const hasRequests = ({ checks }: WorldReport): boolean =>
   );
 
 /** Why there is nothing to judge. @param key in words */
-export const unusedKey = (key: string): string => `no request used ${key}: let the client use it`;
+export const noRequestsMessage = (key: string): string => `no request used ${key}: let the client use it`;
 
 /** Whether a world had requests to judge, and no check could say that they were right or wrong. */
 export const isNotJudged = ({ checks }: WorldReport): boolean =>

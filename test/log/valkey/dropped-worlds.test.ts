@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { keepingVerdict } from '../../../src/http/referee/evidence.ts';
+import { endJournal } from '../../../src/http/referee/evidence.ts';
 import type { Notes } from '../../../src/log/notes.ts';
 import { LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { World } from '../../../src/log/world.ts';
@@ -154,18 +154,18 @@ describe('a world that one server drops and another has just used', () => {
     expect(wallClock.timers).toBe(timers);
   });
 
-  test('is reported as gone to an admin who drops it just after another did, and no verdict is kept', async () => {
+  test('is reported as gone to an admin who drops it just after another did, and no report is kept', async () => {
     const { one, other, ofOne } = await storedLogsFor();
     await credit(one, DROPPED);
-    const [settings, settingsOfAll, kept] = ['settings', 'all', 'kept'].map((kind) =>
+    const [settings, settingsOfAll, ended] = ['settings', 'all', 'ended'].map((kind) =>
       ofOne.store.notes(kind, { notes: 10, characters: 10_000 }),
     ) as [Notes, Notes, Notes];
-    const referee = new Referee({ settings, settingsOfAll, kept });
+    const referee = new Referee({ settings, settingsOfAll, ended });
     await referee.configureAll({});
     beforeReply(ofOne.store, 'append', () => other.drop(DROPPED));
     const judgedBy = { referee, worlds: one, wallClock: systemClock() };
-    expect(await keepingVerdict(DROPPED, judgedBy, 'drop', () => one.drop(DROPPED))).toBe(false);
-    expect(await kept.all()).toEqual(new Map());
+    expect(await endJournal(DROPPED, judgedBy, 'drop', () => one.drop(DROPPED))).toBe(false);
+    expect(await ended.all()).toEqual(new Map());
   });
 
   test('is listed in its next life by the other server, and heard there from its first command on', async () => {

@@ -5,10 +5,8 @@ import type { Worlds } from '../../../src/log/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { serversFor } from '../../support/store/shared-servers.ts';
 import { storedLogFor, WORLD } from '../../support/store/stored-log.ts';
 
-const ADMIN = 'the-token-of-the-admin';
 const balanceOf = (log: Worlds): Promise<number | null> =>
   log.visit(WORLD, (world) => readUnlessDropped(world, ({ wallet }) => wallet.balancePaise));
 
@@ -61,24 +59,5 @@ describe('a world of a store that was idle for too long', () => {
       await expect.poll(() => drops).toEqual(ended);
       expect(await balanceOf(other)).toBe(balance);
     }
-  });
-
-  test('keeps its verdict, which all servers report', async () => {
-    const { store, servers, clients } = await serversFor(2, { adminToken: ADMIN });
-    const [one, other] = clients();
-    const ofAll = async (client: typeof one, method: 'GET' | 'PUT') => {
-      const init = { headers: { authorization: `Bearer ${ADMIN}` }, json: method === 'PUT' ? {} : undefined };
-      return (await client!.send(method, '/_sandbox/worlds/referee', init)).body;
-    };
-    await ofAll(one, 'PUT');
-    await one!.pay({ amount: 0.001 });
-    await one!.pay();
-    const [world] = await servers[1]!.worlds();
-    await servers[0]!.worlds(); // writes down the uses so far
-    await makeIdle(store, world!.id);
-    await expect.poll(() => servers[0]!.worlds()).toEqual([]);
-    const report = () => ofAll(one, 'GET'); // the verdict is kept once the world is gone
-    await expect.poll(report).toMatchObject({ passed: false, worlds: [{ counts: { error: 1 } }] });
-    expect(await ofAll(other, 'GET')).toEqual(await report());
   });
 });

@@ -59,7 +59,7 @@ describe.each(inject('storeUrl') === '' ? NOTES.slice(0, 1) : NOTES)('notes %s',
 });
 
 test.skipIf(inject('storeUrl') === '')(
-  'the settings of the referee and its kept verdicts are known at all servers',
+  'the settings of the referee and its reports on ended journals are known at all servers',
   async () => {
     const { clients } = await serversFor(2);
     const [one, other] = clients();
