@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import { durationMs } from '../contract/duration.ts';
 import { iso, istSecond, writtenInstantMs } from '../contract/instant.ts';
+import { counted } from '../contract/words.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { text } from './arguments.ts';
-import { counted, stateColour, table } from './words.ts';
+import { stateColour, table } from './text-output.ts';
 
 export const clockText = ({ now, frozen }: Pick<ClockResponse, 'now' | 'frozen'>): string =>
   `${istSecond(now)} IST, ${frozen ? 'frozen' : 'running'}`;

@@ -2,6 +2,7 @@ import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
 import { iso, istDate, istTime, writtenInstantMs } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
+import { counted, rupees } from '../contract/words.ts';
 import { expectedTable } from '../referee/expected-table.ts';
 import {
   hasFailed,
@@ -15,7 +16,7 @@ import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, journalLimit, listDocument, text, textOrNumber, usedText, wholeNumber } from './arguments.ts';
-import { counted, jsonText, newDays, rupees, table, type Cell } from './words.ts';
+import { jsonText, newDays, table, type Cell } from './text-output.ts';
 
 /** `initiate`; for a request to no route of the service, its method and path. */
 const routeText = ({ route, request: { method, path } }: JournalEntry): string =>

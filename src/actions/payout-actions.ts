@@ -4,9 +4,10 @@ import { SettingsError } from '../settings.ts';
 import type { TransactionResponse, TransactionsResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
 import { State } from '../contract/service.ts';
+import { rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { limit, reference, text, wholeNumber } from './arguments.ts';
-import { olderLines, rupees, stateColour, table } from './words.ts';
+import { olderLines, stateColour, table } from './text-output.ts';
 
 /** What happens to a payout next: its next step, or why there is none. */
 function nextText({ timeline, hidden_by: hiddenBy }: TransactionResponse): string {

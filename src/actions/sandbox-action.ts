@@ -5,7 +5,7 @@ import type { TestWorld } from '../client/test-world.ts';
 import { parseShape, pathText } from '../contract/shape-issues.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
-import { jsonText, visibleLine } from './words.ts';
+import { jsonText, visibleLine } from './text-output.ts';
 
 /** What can be done to a running sandbox. Commands of the command line and tools for coding agents are made from it. */
 

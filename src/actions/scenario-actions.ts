@@ -7,13 +7,14 @@ import type {
   ScenariosResponse,
 } from '../contract/control-responses.ts';
 import { RouteName } from '../contract/match.ts';
+import { counted, grouped } from '../contract/words.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { document, flag, listDocument, text, wholeNumber } from './arguments.ts';
 import { explanationLines } from './explanation-words.ts';
 import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
-import { counted, oneLine, table } from './words.ts';
+import { oneLine, table } from './text-output.ts';
 
 async function scenarioLines(
   { name, description, rules, outcomes, document: written }: ScenarioResponse,
@@ -38,8 +39,8 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly strin
     ['rule', 'matched', 'applied', 'description'],
     rules.map(({ id, matched, taken, description }) => [
       id,
-      { text: matched.toLocaleString('en-IN'), isRight: true },
-      { text: taken.toLocaleString('en-IN'), isRight: true },
+      { text: grouped(matched), isRight: true },
+      { text: grouped(taken), isRight: true },
       oneLine(description),
     ]),
     paint,

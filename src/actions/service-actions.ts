@@ -3,10 +3,11 @@ import { reasonOf } from '../client/control-client.ts';
 import { callService, type ServiceCallInit, type ServiceResponse } from '../client/service-call.ts';
 import type { PayoutInput } from '../client/test-world.ts';
 import { State } from '../contract/service.ts';
+import { rupees } from '../contract/words.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, reference, text, wait } from './arguments.ts';
-import { cellOf, rupees, stateColour } from './words.ts';
+import { cellOf, stateColour } from './text-output.ts';
 
 /** The fields of a payout. Those that are not given are those of a valid IMPS payout of ₹1,000. */
 export const PAYOUT = {

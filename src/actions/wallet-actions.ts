@@ -1,8 +1,9 @@
 import type { EntriesResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
+import { rupees, signedRupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, flag, limit, text } from './arguments.ts';
-import { olderLines, rupees, signedRupees, table } from './words.ts';
+import { olderLines, table } from './text-output.ts';
 
 const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [
   `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { HealthResponse, WorldResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
+import { grouped, rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
-import { actionText, alignedLines, atRiskText, namedText, rupees, stateColour, table } from './words.ts';
+import { actionText, alignedLines, atRiskText, namedText, stateColour, table } from './text-output.ts';
 
 type Status = WorldResponse & { readonly url: string; readonly version: string };
 
@@ -12,9 +13,7 @@ function payoutsText(counts: WorldResponse['transactions'], { paint }: Session):
   const states = Object.entries(counts) as [keyof typeof counts, number][];
   const some = states.filter(([, count]) => count > 0);
   if (some.length === 0) return 'none';
-  return some
-    .map(([state, count]) => `${count.toLocaleString('en-IN')} ${paint(state, stateColour(state))}`)
-    .join(', ');
+  return some.map(([state, count]) => `${grouped(count)} ${paint(state, stateColour(state))}`).join(', ');
 }
 
 function statusLines(status: Status, session: Session): readonly string[] {
@@ -111,7 +110,7 @@ export const worldActions = [
           id,
           name ?? '',
           istSecond(usedAt),
-          { text: transactions.toLocaleString('en-IN'), isRight: true },
+          { text: grouped(transactions), isRight: true },
           { text: rupees(balance), isRight: true },
           scenario,
         ]),

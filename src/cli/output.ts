@@ -1,4 +1,4 @@
-import { inColour, jsonText, visible } from '../actions/words.ts';
+import { inColour, jsonText, visible } from '../actions/text-output.ts';
 import { systemReason } from '../contract/usage-error.ts';
 import { plain, type Paint } from '../referee/reports/summary.ts';
 

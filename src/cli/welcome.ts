@@ -3,7 +3,8 @@ import { isLoopbackName } from '../http/request-checks.ts';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
 import { timeText } from '../contract/duration.ts';
-import { counted, jsonText } from '../actions/words.ts';
+import { counted } from '../contract/words.ts';
+import { jsonText } from '../actions/text-output.ts';
 import { say } from './output.ts';
 
 const payoutBody = JSON.stringify({

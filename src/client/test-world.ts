@@ -1,5 +1,6 @@
 import type { TransactionResponse } from '../contract/control-responses.ts';
 import type { InitiateRequest } from '../contract/service.ts';
+import { rupees } from '../contract/words.ts';
 import {
   callerFrames,
   checkReference,
@@ -105,7 +106,7 @@ export class TestWorld extends World {
       payouts.find(({ status }) => status === 'PENDING') ??
       payouts.at(-1);
     const status = latest?.status;
-    const amount = latest?.amount.toLocaleString('en-IN', { style: 'currency', currency: 'INR' });
+    const amount = latest && rupees(latest.amount);
     if (outcome === 'failed' && (status === 'SUCCESS' || status === 'PENDING')) {
       const what =
         status === 'SUCCESS' ? `was paid (${amount})` : `is PENDING (${amount}) and may still be paid`;

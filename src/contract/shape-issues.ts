@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fieldError, type FieldError } from './errors.ts';
 import { suggestion } from './suggestion.ts';
+import { counted, listed } from './words.ts';
 
 /** A place in a value: `['rules', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
@@ -58,7 +59,7 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'a list',
 };
 
-const itemsText = (count: number | bigint): string => `${count} ${count === 1 ? 'item' : 'items'}`;
+const itemsText = (count: number | bigint): string => counted(Number(count), 'item');
 
 /** What is wrong with a value whose schema has no message of its own: the rest of a sentence that begins with its name. */
 export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
@@ -152,17 +153,13 @@ function unknownKeyMessage(key: string, known: readonly string[], issue: z.core.
   return `is not known here${hint || (known.length > 0 ? ` (known: ${known.join(', ')})` : '')}${commas}`;
 }
 
-/** `a`, `a or b`, `a, b or c` */
-const listed = (parts: readonly string[]): string =>
-  [parts.slice(0, -1).join(', '), ...parts.slice(-1)].filter((part) => part !== '').join(' or ');
-
 /** What a value of a schema is called; undefined where a message of its own says it. */
 function kindOf(schema: unknown): string | undefined {
   if (schema instanceof z.ZodNumber) return 'a number';
   if (schema instanceof z.ZodString) return 'a text';
   if (schema instanceof z.ZodArray) return 'a list';
   const keys = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  return keys.length === 0 ? undefined : `a mapping with ${listed(keys)}`;
+  return keys.length === 0 ? undefined : `a mapping with ${listed(keys, 'or')}`;
 }
 
 function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
@@ -178,7 +175,7 @@ function unionMessage({ errors, input, inst }: z.core.$ZodRawIssue<z.core.$ZodIs
   const kinds = (inst as z.ZodUnion).options.map(kindOf);
   const hint = kinds.includes('a number') ? numberHint(input) : '';
   if (hint !== '') return `must be a number${hint}`;
-  if (kinds.every((kind) => kind !== undefined)) return `must be ${listed(kinds)}`;
+  if (kinds.every((kind) => kind !== undefined)) return `must be ${listed(kinds, 'or')}`;
   const description = z.globalRegistry.get(inst as z.ZodType)?.description;
   return `does not fit${description === undefined ? '' : `: ${description}`}`;
 }

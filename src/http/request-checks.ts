@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, Server } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
+import { listed } from '../contract/words.ts';
 import { pathOf } from './http-exchange.ts';
 
 const LOOPBACK = new BlockList();
@@ -143,9 +144,8 @@ export function refuseUnknownRoute(request: FastifyRequest, routes: readonly Rou
     const others = routes.filter(({ url }) => url.startsWith(CONTROL_PREFIX) === isControl);
     throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(others)}` });
   }
-  const allow = methods.join(', ');
   throw new Refusal('METHOD_NOT_ALLOWED', {
-    message: `This route supports only ${allow.replace(/, (?=\w+$)/, ' and ')}`,
-    headers: { allow },
+    message: `This route supports only ${listed(methods)}`,
+    headers: { allow: methods.join(', ') },
   });
 }

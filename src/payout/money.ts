@@ -1,4 +1,5 @@
 import { MAX_AMOUNT_INR } from '../contract/service.ts';
+import { rupees } from '../contract/words.ts';
 
 /** Asserts something that can only be false because of a bug. It stays on in production; a client sees its Error as INTERNAL_ERROR. */
 export function invariant(holds: boolean, what: string): asserts holds {
@@ -20,6 +21,9 @@ export function toPaise(amountInr: number): number {
 
 /** INR on the wire. The quotient is the closest number, so it prints with at most two decimals. */
 export const toInr = (paise: number): number => paise / 100;
+
+/** ₹2,50,000.00 */
+export const rupeesOf = (paise: number): string => rupees(toInr(paise));
 
 /** The money of one world. Everything ever added is either in the balance or in payouts that are PENDING or SUCCESS. */
 export interface Wallet {

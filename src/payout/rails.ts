@@ -1,6 +1,7 @@
 import type { Dialect } from '../contract/dialect.ts';
 import { fieldError, type FieldError } from '../contract/errors.ts';
 import type { InitiateRequest, TransferMode } from '../contract/service.ts';
+import { grouped } from '../contract/words.ts';
 
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/;
 const ACCOUNT = /^\d{9,18}$/;
@@ -15,8 +16,7 @@ const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly ma
   UPI: { max: 100_000 },
 };
 
-/** Formats on demand: preparing a formatter takes longer than everything else here. */
-const inr = (amount: number): string => `INR ${amount.toLocaleString('en-IN')}`;
+const inr = (amount: number): string => `INR ${grouped(amount)}`;
 
 export const ifscProblem = (ifsc: string): string | undefined =>
   IFSC.test(ifsc) ? undefined : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';

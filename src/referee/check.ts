@@ -65,9 +65,3 @@ export const GUESSED = ' (a guess from identical bodies: declare an intent to be
 /** The reasons that apply, in one text; null when none does. */
 export const because = (...reasons: readonly (string | false | null)[]): string | null =>
   reasons.filter((reason) => typeof reason === 'string').join('; ') || null;
-
-/** `order-1`, `order-1 and order-2`, `order-1, order-2 and 3 more` */
-export function listed(names: readonly string[]): string {
-  if (names.length > 3) return `${names.slice(0, 2).join(', ')} and ${names.length - 2} more`;
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}

@@ -8,6 +8,7 @@ import type {
   WorldReport,
 } from '../contract/conduct.ts';
 import { bySeverity, CHECK_IDS } from '../contract/conduct.ts';
+import { counted, listed } from '../contract/words.ts';
 import { caseOf, groupedBy, type Case, type Evidence } from './case.ts';
 import { because, findingOf, type Check } from './check.ts';
 import { settingsText } from './intents.ts';
@@ -67,7 +68,7 @@ function missingBecause({ evicted, dropped = null }: Evidence): string | null {
 function forgottenBecause({ ledger }: Evidence, { expect }: RefereeSettings): string | null {
   const { forgotten = 0 } = ledger;
   if (forgotten === 0 || expect !== undefined) return null;
-  const were = forgotten === 1 ? '1 payout was' : `${forgotten} payouts were`;
+  const were = counted(forgotten, 'payout was', 'payouts were');
   return `${were} made by requests that were cleared from the journal, and may have been paid again`;
 }
 
@@ -122,7 +123,7 @@ function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
       return leader === undefined;
     });
     if (findings.length > 0) return { ...check, findings, severity: findings[0]!.severity };
-    return { ...check, findings, reason: `part of what ${[...leaders].join(' and ')} found` };
+    return { ...check, findings, reason: `part of what ${listed([...leaders])} found` };
   });
 }
 

@@ -1,6 +1,7 @@
 import type { ExpectedPayout } from '../contract/conduct.ts';
 import type { TransactionResponse } from '../contract/control-responses.ts';
-import { toInr, toPaise } from '../payout/money.ts';
+import { counted, often, rupees } from '../contract/words.ts';
+import { rupeesOf, toInr, toPaise } from '../payout/money.ts';
 import type { Call } from './call.ts';
 import type { Case } from './case.ts';
 
@@ -51,13 +52,6 @@ export const sendsOf = ({ sends }: Case, payouts: readonly Paid[]): readonly Cal
     return made.find(({ entry }) => entry.txn_id === txnId) ?? made[0] ?? calls[0] ?? [];
   });
 
-/** ₹2,50,000.00. No formatter is kept: creating one at the start would make the start a sixth slower. */
-export const rupees = (amountPaise: number): string =>
-  toInr(amountPaise).toLocaleString('en-IN', { style: 'currency', currency: 'INR' });
-
-export const often = (times: number): string =>
-  times === 1 ? 'once' : times === 2 ? 'twice' : `${times} times`;
-
 export const payoutKey = (account: string, amountPaise: number): string => `${amountPaise} ${account}`;
 
 const keyOf = ({ account, amount }: Pick<ExpectedPayout, 'account' | 'amount'>): string =>
@@ -81,7 +75,7 @@ export function totalIn(table: Table): { readonly payouts: number; readonly amou
 
 /** `1 payout of ₹250.00`, `3 payouts of ₹750.00 in all` */
 export const totalText = ({ payouts, amount }: ReturnType<typeof totalIn>): string =>
-  `${payouts} ${payouts === 1 ? 'payout' : 'payouts'} of ${rupees(toPaise(amount))}${payouts === 1 ? '' : ' in all'}`;
+  `${counted(payouts, 'payout')} of ${rupees(amount)}${payouts === 1 ? '' : ' in all'}`;
 
 /** What ended up paid, as a table. */
 export const paidTable = (paid: readonly Pick<Paid, 'account' | 'amountPaise'>[]): Table =>
@@ -98,7 +92,7 @@ export interface Difference {
 
 /** `000123456789: paid ₹100.00 twice, expected once` */
 function differenceText(account: string, amountPaise: number, paid: number, expected: number): string {
-  const amount = rupees(amountPaise);
+  const amount = rupeesOf(amountPaise);
   if (expected === 0) return `${account}: paid ${amount}${paid === 1 ? '' : ` ${often(paid)}`}, not expected`;
   const done = paid === 0 ? `not paid ${amount}` : `paid ${amount} ${often(paid)}`;
   return `${account}: ${done}, expected ${often(expected)}`;

@@ -3,6 +3,7 @@ import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { RouteName } from '../contract/match.ts';
 import type { RateLimit, RateWindow } from '../contract/snapshot-lines.ts';
+import { counted } from '../contract/words.ts';
 
 /** The window of each limit that was used: by the id of the rule, or the name of the scenario, that has the limit. */
 export type RateWindows = Map<string, RateWindow>;
@@ -57,9 +58,9 @@ export function rateLimited(
   limit: string,
   change: string,
 ): Refusal {
-  const what = (routes === 'all' ? 'request' : 'initiate') + (max === 1 ? '' : 's');
+  const what = counted(max, routes === 'all' ? 'request' : 'initiate');
   return new Refusal('RATE_LIMITED', {
-    message: `Too many requests: the limit is ${max} ${what} per ${durationText(windowMs)} for each key. ${change}`,
+    message: `Too many requests: the limit is ${what} per ${durationText(windowMs)} for each key. ${change}`,
     headers: retry_after === 'absent' ? {} : { 'retry-after': retryAfterSeconds(waitMs) },
     limit,
   });

@@ -14,6 +14,7 @@ import {
 } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
 import { istDate } from '../contract/instant.ts';
+import { listed } from '../contract/words.ts';
 import { istMinute } from '../payout/settlement.ts';
 
 type Test<T> = (value: T) => boolean;
@@ -121,7 +122,7 @@ function reportImpossible(match: Match, routes: readonly RouteName[], report: Re
     if (match[field] === undefined) continue;
     possible = possible.filter((route) => having.includes(route));
     if (possible.length === 0) {
-      report([field], `can never match: only ${having.join(' and ')} requests have it`);
+      report([field], `can never match: only ${listed(having)} requests have it`);
       return;
     }
   }

@@ -1,15 +1,14 @@
-import { toPaise } from '../payout/money.ts';
+import { often, rupees } from '../contract/words.ts';
+import { rupeesOf, toPaise } from '../payout/money.ts';
 import { caseOf, type Case, type Evidence } from '../referee/case.ts';
 import { isKnownUnpaid, knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import {
   differencesBetween,
   isOut,
   madeOrPaid,
-  often,
   paidOut,
   paidTable,
   payoutKey,
-  rupees,
   type Difference,
   type Paid,
   type Table,
@@ -112,9 +111,7 @@ function accountsAbove(mostTimes: ReadonlyMap<string, number>, paid: Table) {
   return [...mostTimes]
     .filter(([account, most]) => (counts.get(account) ?? 0) > most)
     .map(([account, most]) => {
-      const amounts = paid
-        .filter((one) => one.account === account)
-        .map(({ amount }) => rupees(toPaise(amount)));
+      const amounts = paid.filter((one) => one.account === account).map(({ amount }) => rupees(amount));
       const text = `${account}: paid ${often(counts.get(account)!)}, expected ${often(most)}: ${amounts.join(', ')}`;
       return { account, text };
     });
@@ -171,7 +168,7 @@ export type Reported = 'paid' | 'failed' | 'in-doubt';
 function andMore(payouts: readonly Paid[], state: string): string {
   const [{ reference, amountPaise }] = payouts as [Paid];
   const others = payouts.length === 1 ? '' : `, and ${payouts.length - 1} more`;
-  return `${reference} ${state} (${rupees(amountPaise)})${others}`;
+  return `${reference} ${state} (${rupeesOf(amountPaise)})${others}`;
 }
 
 /** What the client of a run knows in the end of each payout whose money is out. */

@@ -2,6 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
 import type { Entry, Payout } from '../contract/snapshot-lines.ts';
+import { listed } from '../contract/words.ts';
 import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
@@ -66,7 +67,7 @@ export const forceTransition: Handler<'transition', Payout> = (state, { txnId, t
 
 function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
   const legal = legalNext(state);
-  const choice = legal.length === 0 ? `${state} is final` : `it can only become ${legal.join(' or ')}`;
+  const choice = legal.length === 0 ? `${state} is final` : `it can only become ${listed(legal, 'or')}`;
   return new Refusal('ILLEGAL_TRANSITION', {
     message: `${txnId} is ${state} and cannot become ${to}: ${choice}`,
     errors: [{ field: 'to', message: choice }],

@@ -9,7 +9,7 @@ import { judge } from '../../src/referee/judge.ts';
 import { junitXml } from '../../src/referee/reports/junit.ts';
 import { markdownText } from '../../src/referee/reports/markdown.ts';
 import { reportsOf } from '../../src/referee/reports/summary.ts';
-import { inColour, visible } from '../../src/actions/words.ts';
+import { inColour, visible } from '../../src/actions/text-output.ts';
 import { terminalText } from '../../src/referee/reports/terminal.ts';
 import { evidenceOf, expecting, type Line } from './journal-of.ts';
 
@@ -76,7 +76,7 @@ test('of a thousand worlds, only those with findings are shown', () => {
     index < 3 ? worldOf(`bad-${index}`) : calm(`calm-${index}`),
   );
   const text = terminalText(reportsOf(worlds));
-  expect(text).toContain('1000 worlds, 997 without findings');
+  expect(text).toContain('1,000 worlds, 997 without findings');
   expect(text).toContain('world bad-2');
   expect(text).not.toContain('calm-');
   expect(text.split('\n').length).toBeLessThan(50);

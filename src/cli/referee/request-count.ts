@@ -1,5 +1,5 @@
-import { counted } from '../../actions/words.ts';
 import { durationText } from '../../contract/duration.ts';
+import { counted } from '../../contract/words.ts';
 import type { Worlds } from '../../log/worlds.ts';
 import { stopwatchMs } from '../../platform/system-clock.ts';
 

@@ -1,3 +1,4 @@
+import { listed } from '../../contract/words.ts';
 import type { Evidence } from '../../referee/case.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 
@@ -40,5 +41,5 @@ export function unmetNote(
   if (isMet || used.length === 0 || used.length < judged || !used.every(isWhole)) return null;
   const more = names.length - MOST_NAMES;
   const shown = [...names.slice(0, MOST_NAMES), ...(more > 0 ? [`${more} more`] : [])].join(', ');
-  return `no request met ${kinds.join(' or ')} of the scenario ${name}${shown && ` (${shown})`}, so none of that was tested`;
+  return `no request met ${listed(kinds, 'or')} of the scenario ${name}${shown && ` (${shown})`}, so none of that was tested`;
 }

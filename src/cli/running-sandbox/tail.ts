@@ -3,6 +3,7 @@ import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import type { CheckId, Finding } from '../../contract/conduct.ts';
 import { istDate, istTime } from '../../contract/instant.ts';
+import { rupees, signedRupees } from '../../contract/words.ts';
 import type { Session } from '../../actions/sandbox-action.ts';
 import { clockText } from '../../actions/clock-actions.ts';
 import { requestCells } from '../../actions/journal-actions.ts';
@@ -12,12 +13,10 @@ import {
   cellOf,
   namedText,
   newDays,
-  rupees,
-  signedRupees,
   stateColour,
   visibleLine,
   jsonText,
-} from '../../actions/words.ts';
+} from '../../actions/text-output.ts';
 import { COLOURS } from '../../referee/reports/summary.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
 import { untilStopped } from '../stop-signal.ts';

@@ -1,4 +1,4 @@
-import { jsonText } from '../../actions/words.ts';
+import { jsonText } from '../../actions/text-output.ts';
 import { ScenarioLibrary, scenarioSettings } from '../../scenario/scenario-library.ts';
 import type { Settings } from '../../settings.ts';
 import { paintFor, say } from '../output.ts';

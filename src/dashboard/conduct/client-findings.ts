@@ -2,7 +2,7 @@ import { SEVERITIES } from '../../client/controlled-world.ts';
 import type { Finding, WorldReport } from '../../contract/conduct.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import { isFromPage } from '../control-bar/sending.ts';
-import { plural } from '../ui/formats.ts';
+import { counted } from '../../contract/words.ts';
 
 /** A finding of the referee, with its check. */
 export interface Found {
@@ -65,8 +65,8 @@ export function clientFindings(report: WorldReport | null, rows: readonly Journa
 /** The counts in words: `2 errors, 490 notices, 1 check inconclusive`. */
 export const countsText = (counts: Counts): string =>
   [
-    ...SEVERITIES.map((severity) => counts[severity] > 0 && plural(counts[severity], severity)),
-    counts.inconclusive > 0 && `${plural(counts.inconclusive, 'check')} inconclusive`,
+    ...SEVERITIES.map((severity) => counts[severity] > 0 && counted(counts[severity], severity)),
+    counts.inconclusive > 0 && `${counted(counts.inconclusive, 'check')} inconclusive`,
   ]
     .filter((part) => part !== false)
     .join(', ') || 'no findings';

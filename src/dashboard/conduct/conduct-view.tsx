@@ -3,7 +3,8 @@ import { changeRules } from '../control-bar/rule-orders.ts';
 import { useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
-import { counted, countedOf } from '../ui/formats.ts';
+import { grouped } from '../../contract/words.ts';
+import { countedOf } from '../ui/formats.ts';
 import { countsText } from './client-findings.ts';
 import { FindingList, InconclusiveList, RequestButtons } from './finding-list.tsx';
 import { BREAKS, isBreak, scoreOf } from './scorecard.ts';
@@ -105,7 +106,7 @@ export function ConductView() {
         <p class="note" role="status">
           {report === null ? 'Loading' : countsText(counts)}
           {live.away.value !== null && report !== null && ', as last known'}
-          {ofPage > 0 && `; ${counted(ofPage)} about requests of the dashboard left out`}
+          {ofPage > 0 && `; ${grouped(ofPage)} about requests of the dashboard left out`}
         </p>
       </header>
       <div class={`blocks ${css.columns}`}>

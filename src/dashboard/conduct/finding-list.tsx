@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { openRequest } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
-import { counted, plural } from '../ui/formats.ts';
+import { counted, grouped } from '../../contract/words.ts';
 import type { Found } from './client-findings.ts';
 import css from './conduct.module.css';
 
@@ -29,7 +29,7 @@ export function InconclusiveList() {
     <ul class="stack note" aria-label="Inconclusive checks">
       {inconclusive.map(({ reason, ids }) => (
         <li key={reason} title={ids.join(', ')}>
-          {ids.length > FEW_CHECKS ? plural(ids.length, 'check') : ids.join(', ')} inconclusive: {reason}
+          {ids.length > FEW_CHECKS ? counted(ids.length, 'check') : ids.join(', ')} inconclusive: {reason}
         </li>
       ))}
     </ul>
@@ -54,7 +54,7 @@ export function FindingList({ found }: { readonly found: readonly Found[] }) {
       {found.length > most && (
         <li>
           <Button isLocal act={() => setMost(Infinity)}>
-            Show all {counted(found.length)}
+            Show all {grouped(found.length)}
           </Button>
         </li>
       )}

@@ -1,7 +1,8 @@
 import type { AdvanceRequest } from '../../contract/control.ts';
 import { perform, type Effects } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { istMoment, plural } from '../ui/formats.ts';
+import { counted } from '../../contract/words.ts';
+import { istMoment } from '../ui/formats.ts';
 
 /** What an action that moves the clock does, besides what it says. */
 export const CLOCK_EFFECTS: Effects = { causes: ['clock'], undo: true };
@@ -12,9 +13,9 @@ const FEW = 3;
 export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<string> {
   const { changes, now } = await live.world.clock.advance(move);
   const first = changes.slice(0, FEW).map(({ client_ref_id: ref, to }) => `${ref} ${to}`);
-  const more = changes.length > FEW ? ` and ${plural(changes.length - FEW, 'more', 'more')}` : '';
+  const more = changes.length > FEW ? ` and ${counted(changes.length - FEW, 'more', 'more')}` : '';
   const what =
-    changes.length === 0 ? 'no change' : `${plural(changes.length, 'change')}: ${first.join(', ')}${more}`;
+    changes.length === 0 ? 'no change' : `${counted(changes.length, 'change')}: ${first.join(', ')}${more}`;
   return `It is ${istMoment(now)}: ${what}.`;
 }
 

@@ -5,7 +5,7 @@ import { hide, overlay, show } from '../shell/overlay.ts';
 import { useLive } from '../store/current-world.ts';
 import { Button, submits } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
-import { counted } from '../ui/formats.ts';
+import { grouped } from '../../contract/words.ts';
 import { ClockControls } from './clock-controls.tsx';
 import {
   FAILURES,
@@ -74,7 +74,7 @@ function OrderQueue() {
           <li>
             <a href="#conduct">Break my client</a>
             <span class="dim">
-              {counted(breaks.filter((rule) => leftOf(rule) === 0).length)} of {counted(breaks.length)} used
+              {grouped(breaks.filter((rule) => leftOf(rule) === 0).length)} of {grouped(breaks.length)} used
             </span>
           </li>
         )}
@@ -84,7 +84,7 @@ function OrderQueue() {
             <li key={rule.id} data-used={leftOf(rule) === 0 ? '' : undefined}>
               <span title={rule.id}>{orderText(rule)}</span>{' '}
               <span class="dim">
-                {leftOf(rule) === 0 ? 'used' : rule.taken > 0 ? `used ${counted(rule.taken)}×` : 'waiting'}
+                {leftOf(rule) === 0 ? 'used' : rule.taken > 0 ? `used ${grouped(rule.taken)}×` : 'waiting'}
               </span>
               <Button kind="small" label={`Remove ${rule.name}`} act={() => removeRule(live, rule.name)}>
                 ×

@@ -1,6 +1,6 @@
 import type { Effects } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { rupees } from '../ui/formats.ts';
+import { rupees } from '../../contract/words.ts';
 
 /** What an action that credits or debits does, besides what it says. */
 export const MONEY_EFFECTS: Effects = { causes: ['wallet'], undo: true };

@@ -6,7 +6,8 @@ import { openPayout, showRisk } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { KnowsMark, StateMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
-import { counted, noAmountText, parseAmount, rupees } from '../ui/formats.ts';
+import { grouped, rupees } from '../../contract/words.ts';
+import { noAmountText, parseAmount } from '../ui/formats.ts';
 import { Amount, Foreign, Moment, Refusal, Skeleton } from '../ui/marks.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Ribbon } from './ribbon.tsx';
@@ -101,7 +102,7 @@ export function Overview() {
   const rows = live.payouts.rows.value;
   const found = live.findings.value;
   const stated = (count: number | undefined, state: string): string | null =>
-    count === undefined ? null : `${counted(count)} ${state}`;
+    count === undefined ? null : `${grouped(count)} ${state}`;
   return (
     <section class="view scrolling" aria-labelledby="overview-title">
       <h2 id="overview-title" class="unseen">
@@ -141,7 +142,7 @@ export function Overview() {
                 <header>
                   <h3>At risk</h3>
                   <span class="note">
-                    {counted(risk!.count)}, {rupees(risk!.amount)}: made, and no response has told your client
+                    {grouped(risk!.count)}, {rupees(risk!.amount)}: made, and no response has told your client
                   </span>
                   <Button kind="small" isLocal act={showRisk}>
                     Show all

@@ -3,7 +3,8 @@ import { advance, CLOCK_EFFECTS } from '../control-bar/clock-moves.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
-import { counted, duration, istMoment, istShortDay, istTime, plural, rupees } from '../ui/formats.ts';
+import { counted, grouped, rupees } from '../../contract/words.ts';
+import { duration, istMoment, istShortDay, istTime } from '../ui/formats.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { useSize } from '../ui/size.ts';
 import { Preview } from './preview.ts';
@@ -51,7 +52,7 @@ const Bars = ({ bars }: { readonly bars: readonly Bar[] }) => (
           width={3}
           height={height}
         >
-          <title>{`${counted(count)} ${NAMES[lane].toLowerCase()}${isRisk ? ', at risk' : ''}${isAhead ? ', scheduled' : ''}`}</title>
+          <title>{`${grouped(count)} ${NAMES[lane].toLowerCase()}${isRisk ? ', at risk' : ''}${isAhead ? ', scheduled' : ''}`}</title>
         </rect>
       );
     })}
@@ -93,7 +94,7 @@ function FutureText({ preview, nowMs }: { readonly preview: Preview; readonly no
       {preview.trouble.value ??
         (future === null
           ? 'loading'
-          : `${states.map(([state, count]) => `${counted(count)} ${state}`).join(', ') || 'no payouts'}; balance ${rupees(future.balance)}; ${plural(future.at_risk.count, 'payout')} at risk`)}
+          : `${states.map(([state, count]) => `${grouped(count)} ${state}`).join(', ') || 'no payouts'}; balance ${rupees(future.balance)}; ${counted(future.at_risk.count, 'payout')} at risk`)}
       . <span class="dim">Release or press Enter to advance the world to this time, Esc to cancel.</span>
     </p>
   );
@@ -164,7 +165,7 @@ export function Ribbon() {
     event.stopPropagation();
   };
   const isOff = isBusy || live.away.value !== null;
-  const text = `${plural(rows.length, 'payout')}, ${plural(ahead.length, 'step')} scheduled`;
+  const text = `${counted(rows.length, 'payout')}, ${counted(ahead.length, 'step')} scheduled`;
   return (
     <figure class={css.ribbon}>
       <div ref={box} class={css.plot}>

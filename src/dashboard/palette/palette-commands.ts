@@ -12,7 +12,8 @@ import { chooseKey, chooseTheme, THEMES } from '../shell/session.ts';
 import { perform, undo } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
-import { duration, istMoment, messageOf, noAmountText, parseAmount, rupees } from '../ui/formats.ts';
+import { rupees } from '../../contract/words.ts';
+import { duration, istMoment, messageOf, noAmountText, parseAmount } from '../ui/formats.ts';
 
 /** Something that the palette can do. */
 export interface Command {

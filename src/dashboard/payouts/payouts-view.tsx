@@ -8,7 +8,8 @@ import { isUnreachable } from '../store/event-feed.ts';
 import { KnowsMark, knowsText, StateMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';
-import { counted, noAmountText } from '../ui/formats.ts';
+import { grouped } from '../../contract/words.ts';
+import { noAmountText } from '../ui/formats.ts';
 import { Amount, Moment } from '../ui/marks.tsx';
 import { ListView, type ListKind } from '../lists/list-view.tsx';
 import { column } from '../lists/virtual-table.tsx';
@@ -89,7 +90,7 @@ export function PayoutsView() {
     <ListView
       kind={PAYOUTS}
       rows={rows}
-      missing={before > 0 && !isRisk ? `, ${counted(before)} older not loaded` : ''}
+      missing={before > 0 && !isRisk ? `, ${grouped(before)} older not loaded` : ''}
       filter={filter}
       setFilter={setFilter}
       actions={

@@ -1,6 +1,7 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { download } from '../world/download.ts';
-import { istMoment, rupees } from '../ui/formats.ts';
+import { rupees } from '../../contract/words.ts';
+import { istMoment } from '../ui/formats.ts';
 import { gapText, type StoryLine } from './two-lanes.ts';
 
 const WIDTH = 920;

@@ -1,6 +1,7 @@
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../../contract/control-responses.ts';
 import type { State } from '../../contract/service.ts';
-import { duration, istMoment, signedRupees } from '../ui/formats.ts';
+import { signedRupees } from '../../contract/words.ts';
+import { duration, istMoment } from '../ui/formats.ts';
 import { askedText, seenText, wentWrong } from '../ui/request-words.ts';
 
 /** The story of a payout: what the bank did, and what the client saw of it, by world time. */

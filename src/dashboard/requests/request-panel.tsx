@@ -4,7 +4,8 @@ import { openPayout } from '../shell/navigation.ts';
 import { useLive } from '../store/current-world.ts';
 import { ResponseMark } from '../ui/badges.tsx';
 import { Button, CopyButton } from '../ui/button.tsx';
-import { duration, readable, rupees } from '../ui/formats.ts';
+import { rupees } from '../../contract/words.ts';
+import { duration, readable } from '../ui/formats.ts';
 import { Fact, Moment } from '../ui/marks.tsx';
 import { curlOfRequest } from './curl.ts';
 

@@ -6,7 +6,8 @@ import type { LiveWorld } from '../store/live-world.ts';
 import { PaidMark, ResponseMark } from '../ui/badges.tsx';
 import { Button } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
-import { counted, duration, plural } from '../ui/formats.ts';
+import { counted, grouped } from '../../contract/words.ts';
+import { duration } from '../ui/formats.ts';
 import { Foreign, Moment } from '../ui/marks.tsx';
 import { askedText, seenText } from '../ui/request-words.ts';
 import { ListView, type ListKind } from '../lists/list-view.tsx';
@@ -24,7 +25,7 @@ const moneyWord = ({ committed, replayed }: JournalEntry): string => {
 };
 
 const decidedBy = ({ rule, limit, warnings }: JournalEntry): string =>
-  rule ?? limit ?? (warnings.length > 0 ? plural(warnings.length, 'warning') : '');
+  rule ?? limit ?? (warnings.length > 0 ? counted(warnings.length, 'warning') : '');
 
 /** Whether a request made a payout that its client has still not been told of. */
 const isAtRisk = ({ committed, txn_id: txnId }: JournalEntry, { payouts }: LiveWorld): boolean =>
@@ -88,7 +89,7 @@ export function RequestsView() {
       actions={
         hanging > 0 && (
           <Button kind="small" isLocal act={() => setFilter({ ...filter, kind: 'hanging' })}>
-            {counted(hanging)} hanging
+            {grouped(hanging)} hanging
           </Button>
         )
       }

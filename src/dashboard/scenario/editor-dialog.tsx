@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { RULE_EFFECTS } from '../control-bar/rule-orders.ts';
 import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
-import { plural } from '../ui/formats.ts';
+import { counted } from '../../contract/words.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { download } from '../world/download.ts';
 import { useCheck } from './text-check.ts';
@@ -83,7 +83,7 @@ export function EditorDialog({ title, note, start, isChangedElsewhere, use, onCl
     }, RULE_EFFECTS);
   const status = !isChecked
     ? 'Checking'
-    : (check.trouble ?? (problems.length > 0 ? plural(problems.length + more, 'problem') : 'No problems'));
+    : (check.trouble ?? (problems.length > 0 ? counted(problems.length + more, 'problem') : 'No problems'));
 
   return (
     <dialog

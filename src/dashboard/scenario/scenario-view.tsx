@@ -4,7 +4,7 @@ import type { ScenarioInput } from '../../contract/control.ts';
 import { backToNormal, chooseScenario, removeRule } from '../control-bar/rule-orders.ts';
 import { useAction, useLive, type Said } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
-import { counted } from '../ui/formats.ts';
+import { grouped } from '../../contract/words.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { EditorDialog } from './editor-dialog.tsx';
 import { putRules, rulesDocument } from './edited-rules.ts';
@@ -24,7 +24,7 @@ const RuleLine = ({ rule: { id, description, matched, taken }, children }: RuleP
       {description !== '' && <span class="note">{description}</span>}
     </span>
     <span class="note number" title={`matched ${matched}, applied ${taken}`}>
-      {taken === 0 ? 'unused' : `used ${counted(taken)}×`}
+      {taken === 0 ? 'unused' : `used ${grouped(taken)}×`}
     </span>
     {children}
   </li>

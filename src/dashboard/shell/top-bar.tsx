@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { LiveWorld } from '../store/live-world.ts';
 import { Button } from '../ui/button.tsx';
-import { counted, plural, rupees } from '../ui/formats.ts';
+import { counted, grouped, rupees } from '../../contract/words.ts';
 import { Skeleton } from '../ui/marks.tsx';
 import { VIEWS, type ViewName } from './address.ts';
 import { showRisk } from './navigation.ts';
@@ -38,10 +38,10 @@ function RiskCounter({ live }: { readonly live: LiveWorld }) {
     <button
       type="button"
       class={`pill risk ${css.risk}`}
-      title={`${plural(count, 'payout was', 'payouts were')} made, and no response has told the client`}
+      title={`${counted(count, 'payout was', 'payouts were')} made, and no response has told the client`}
       onClick={showRisk}
     >
-      {counted(count)} at risk · {rupees(amount)}
+      {grouped(count)} at risk · {rupees(amount)}
     </button>
   );
 }
@@ -118,9 +118,9 @@ export function ViewLinks({ current }: { readonly current: ViewName }) {
           {name === 'conduct' && error + warning > 0 && (
             <span
               class={css.count}
-              title={plural(error + warning, 'error or warning', 'errors and warnings')}
+              title={counted(error + warning, 'error or warning', 'errors and warnings')}
             >
-              {counted(error + warning)}
+              {grouped(error + warning)}
             </span>
           )}
         </a>

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { WorldEvent } from '../../client/event-stream.ts';
-import { istMoment, plural, rupees } from '../ui/formats.ts';
+import { counted, rupees } from '../../contract/words.ts';
+import { istMoment } from '../ui/formats.ts';
 import { Together } from './together.ts';
 
 /** The shortest time between two announcements to a screen reader: a burst becomes one announcement. */
@@ -26,15 +27,15 @@ const spoken = (events: readonly WorldEvent[]): string | null => {
   const last = events.at(-1)!;
   switch (last.type) {
     case 'settlement':
-      if (count > 1) return `${plural(count, 'payout step')} happened`;
+      if (count > 1) return `${counted(count, 'payout step')} happened`;
       return `${last.data.client_ref_id} is ${last.data.to}`;
     case 'request':
       // reading out each request would be too much
       return count === 1 && last.data.outcome === 'pending' ? 'A request is hanging' : null;
     case 'at_risk':
-      return `${plural(last.data.count, 'payout')} at risk, ${rupees(last.data.amount)}`;
+      return `${counted(last.data.count, 'payout')} at risk, ${rupees(last.data.amount)}`;
     case 'held':
-      return count === 1 ? 'A request is held' : `${plural(count, 'request')} are held`;
+      return count === 1 ? 'A request is held' : `${counted(count, 'request')} are held`;
     default:
       return null;
   }
@@ -117,7 +118,7 @@ export class News {
   takeMissed(gone: number): void {
     const text =
       gone > 0
-        ? `The world began anew or was replaced: ${plural(gone, 'payout')} of it ${gone === 1 ? 'is' : 'are'} gone.`
+        ? `The world began anew or was replaced: ${counted(gone, 'payout')} of it ${gone === 1 ? 'is' : 'are'} gone.`
         : 'The world was read again: it was replaced, or too much happened while the dashboard was disconnected.';
     this.show({ text });
     this.replaced.value += 1;

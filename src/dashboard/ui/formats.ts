@@ -1,7 +1,6 @@
-/** How amounts and times are read and written: rupees in Indian grouping, world time in IST and UTC. */
+import { grouped } from '../../contract/words.ts';
 
-const RUPEES = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' });
-const COUNT = new Intl.NumberFormat('en-IN');
+/** How amounts are read, and how times are written: in IST and UTC. */
 
 const IST = 'Asia/Kolkata';
 
@@ -15,10 +14,6 @@ function timeText(timeZone: string, options: Intl.DateTimeFormatOptions): (at: M
   return (at) => format.format(new Date(at));
 }
 
-/** ₹10,00,000.00 */
-export const rupees = (inr: number): string => RUPEES.format(inr);
-/** With + for money that enters the wallet and − for money that leaves it. */
-export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${RUPEES.format(Math.abs(inr))}`;
 /** Digits, in Indian groups (1,00,000) or in groups of three (100,000), and at most two decimals. */
 const AMOUNT = /^₹?\s*((?:\d+|\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})(?:\.\d{1,2})?)$/;
 
@@ -31,15 +26,9 @@ export function parseAmount(text: string): number | null {
 /** Why a text is refused as an amount. */
 export const noAmountText = (text: string): string => `“${text}” is not an amount: write 1500.50 or 1,500.50`;
 
-export const counted = (count: number): string => COUNT.format(count);
-
 /** `1,200`; `3 of 1,200` when some are left out. */
 export const countedOf = (shown: number, all: number): string =>
-  shown === all ? counted(all) : `${counted(shown)} of ${counted(all)}`;
-
-/** `1 payout`, `2 payouts` */
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${counted(count)} ${count === 1 ? one : many}`;
+  shown === all ? grouped(all) : `${grouped(shown)} of ${grouped(all)}`;
 
 export const istTime = timeText(IST, SECONDS);
 export const istDay = timeText(IST, DAY);

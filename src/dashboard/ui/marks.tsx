@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { istMoment, istShortDay, istTime, rupees, utcMoment } from './formats.ts';
+import { rupees } from '../../contract/words.ts';
+import { istMoment, istShortDay, istTime, utcMoment } from './formats.ts';
 
 interface MomentProps {
   readonly at: string | number;

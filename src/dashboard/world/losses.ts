@@ -1,7 +1,7 @@
 import type { ScenarioResponse, WorldResponse } from '../../contract/control-responses.ts';
 import type { World } from '../../client/controlled-world.ts';
 import { WorldPages } from '../store/world-pages.ts';
-import { plural } from '../ui/formats.ts';
+import { counted } from '../../contract/words.ts';
 
 /** What a world has that a reset or a snapshot would replace, apart from its requests. */
 interface Contents {
@@ -15,9 +15,9 @@ export function lossText({ summary, scenario }: Contents, requests: number): str
   const rulesOnTop = scenario.rules.filter(({ from }) => from === 'world').length;
   const isMoneyMoved = summary.balance !== summary.opening_balance;
   const parts = [
-    payouts > 0 ? plural(payouts, 'payout') : '',
-    requests > 0 ? plural(requests, 'request') : '',
-    rulesOnTop > 0 ? plural(rulesOnTop, 'override') : '',
+    payouts > 0 ? counted(payouts, 'payout') : '',
+    requests > 0 ? counted(requests, 'request') : '',
+    rulesOnTop > 0 ? counted(rulesOnTop, 'override') : '',
     scenario.chosen ? 'its own scenario' : '',
     payouts === 0 && isMoneyMoved ? 'the changes of the balance' : '',
   ].filter((part) => part !== '');

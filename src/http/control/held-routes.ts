@@ -3,6 +3,7 @@ import { HeldId, HeldQuery, MAX_HELD, ReleaseRequest } from '../../contract/cont
 import { HeldResponse, HeldRequestResponse } from '../../contract/control/held-responses.ts';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
+import { counted } from '../../contract/words.ts';
 import { faultOf } from '../../scenario/rule-compiler.ts';
 import { heldRequestResponse } from '../../world/events.ts';
 import type { HeldRequest, HeldRequests } from '../../world/request/hold-state.ts';
@@ -52,7 +53,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
         if (how === 'changed') continue;
         const waited = how === 'due' ? `after ${durationText(within)}` : 'when the world was reset or ended';
         throw new Refusal('TOO_FEW_HELD', {
-          message: `Expected ${count} held ${count === 1 ? 'request' : 'requests'}; ${waited} there were ${heldText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,
+          message: `Expected ${counted(count, 'held request')}; ${waited} there were ${heldText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,
         });
       }
     },

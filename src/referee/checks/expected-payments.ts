@@ -1,7 +1,8 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
+import { shortListed } from '../../contract/words.ts';
 import type { Call } from '../call.ts';
 import { groupedBy, type Case } from '../case.ts';
-import { because, listed, type Check, type Mistake } from '../check.ts';
+import { because, type Check, type Mistake } from '../check.ts';
 import { isKnownUnpaid, knownAtEnd } from '../knowledge.ts';
 import { toPaise } from '../../payout/money.ts';
 import {
@@ -50,7 +51,7 @@ function maybeMissed(facts: Case): string | null {
   });
   if (pending.length === 0) return null;
   const names = new Set(pending.map(({ reference }) => reference));
-  return `${listed([...names])} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
+  return `${shortListed([...names])} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
 }
 
 /** What was paid too many times. @param known references that were found already */

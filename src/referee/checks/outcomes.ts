@@ -1,9 +1,11 @@
+import { rupeesOf } from '../../payout/money.ts';
+import { shortListed } from '../../contract/words.ts';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { because, evaluateEach, listed, type Check, type Mistake } from '../check.ts';
+import { because, evaluateEach, type Check, type Mistake } from '../check.ts';
 import { asAnswered, knownAtEnd } from '../knowledge.ts';
-import { madeOrPaid, rupees } from '../payments.ts';
+import { madeOrPaid } from '../payments.ts';
 import { undoneState } from './expected-payments.ts';
 
 /** Checks of what the client knows in the end about payouts that it sent. */
@@ -11,10 +13,10 @@ import { undoneState } from './expected-payments.ts';
 const amountOf = (calls: readonly Call[]): number | null =>
   calls.findLast(({ amountPaise }) => amountPaise !== null)?.amountPaise ?? null;
 
-const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupees(paise)})`);
+const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupeesOf(paise)})`);
 
 const mayStillAsk = (references: readonly string[]): string =>
-  `the client may still ask for ${listed(references)}`;
+  `the client may still ask for ${shortListed(references)}`;
 
 /** Whether the client has done nothing to learn the outcome since its last send without one. A refusal of a repetition says nothing about the send before it. */
 function isUnasked(calls: readonly Call[]): boolean {
@@ -69,8 +71,8 @@ export const neverAsked: Check = {
     });
     const unproven = because(
       open.length > 0 && mayStillAsk(open),
-      unanswered.length > 0 && `the client asked for ${listed(unanswered)}, and never got an outcome`,
-      denied.length > 0 && `the client was told that ${listed(denied)} was refused, but it was made`,
+      unanswered.length > 0 && `the client asked for ${shortListed(unanswered)}, and never got an outcome`,
+      denied.length > 0 && `the client was told that ${shortListed(denied)} was refused, but it was made`,
     );
     return { ...evaluation, unproven };
   },
@@ -110,7 +112,7 @@ export const notFoundBelieved: Check = {
     const unproven = because(
       mayAsk.length > 0 && mayStillAsk(mayAsk),
       open.length > 0 &&
-        `after "not found" the client asked for ${listed(open)} again, and never got an outcome`,
+        `after "not found" the client asked for ${shortListed(open)} again, and never got an outcome`,
     );
     return { ...evaluation, unproven };
   },
@@ -180,7 +182,7 @@ export const pendingLeft: Check = {
     const untested = left.filter(({ later }) => later() === undefined).map(({ reference }) => reference);
     const isExercised = pending.length > untested.length;
     const evaluation = onUnread(facts, isExercised, findings);
-    const gone = `the client sent no more requests after ${listed(untested)} had settled, last seen PENDING`;
+    const gone = `the client sent no more requests after ${shortListed(untested)} had settled, last seen PENDING`;
     return { ...evaluation, unproven: evaluation.unproven ?? because(untested.length > 0 && gone) };
   },
 };

@@ -1,11 +1,13 @@
+import { rupeesOf } from '../../payout/money.ts';
+import { often, shortListed } from '../../contract/words.ts';
 import { groupedBy, type Case } from '../case.ts';
-import { listed, type Check, type Mistake } from '../check.ts';
+import { type Check, type Mistake } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
-import { madeOrPaid, often, paidOut, payoutKey, rupees, sendsOf, sumOf, type Paid } from '../payments.ts';
+import { madeOrPaid, paidOut, payoutKey, sendsOf, sumOf, type Paid } from '../payments.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
 
-const tooMuch = (again: readonly Paid[]): string => `${rupees(sumOf(again))} too much`;
+const tooMuch = (again: readonly Paid[]): string => `${rupeesOf(sumOf(again))} too much`;
 
 /** The groups with more than one payout, and what of it is too much. */
 const repeated = (paid: readonly Paid[], keyOf: (one: Paid) => string | null) =>
@@ -35,7 +37,7 @@ function intentOf(facts: Case, one: Paid): string | null {
 /** One declared payout, several references. */
 const byIntent = (facts: Case, firsts: readonly Paid[]): readonly Mistake[] =>
   repeated(firsts, (one) => intentOf(facts, one)).map(({ group, again }) => ({
-    message: `${listed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
+    message: `${shortListed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
     fix: 'keep one reference for each payout, and use it for every send of that payout',
     calls: sendsOf(facts, group),
     amountPaise: sumOf(again),
@@ -65,8 +67,8 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
   for (const { group, again } of repeated(judged, keyOf)) {
     if (isDeclared && group.every((one) => intentOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
-    const references = listed(group.map(({ reference }) => reference));
-    const message = `a payout of ${rupees(amountPaise)} to ${account} was ${madeOrPaid(group)} ${often(group.length)} (${references}): ${why}`;
+    const references = shortListed(group.map(({ reference }) => reference));
+    const message = `a payout of ${rupeesOf(amountPaise)} to ${account} was ${madeOrPaid(group)} ${often(group.length)} (${references}): ${why}`;
     if (!isTempted(facts, group)) {
       unproven ??= message; // to pay one account twice is normal
       continue;

@@ -1,9 +1,10 @@
+import { rupeesOf } from '../../payout/money.ts';
+import { counted, shortListed } from '../../contract/words.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
 import { overlaps, totalOf, wasCommitted, type Call } from '../call.ts';
 import { groupedBy, type Case } from '../case.ts';
-import { GUESSED, listed, type Check, type Mistake } from '../check.ts';
+import { GUESSED, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
-import { rupees } from '../payments.ts';
 import { paidTooOften, undoneState } from './expected-payments.ts';
 
 /** Checks of one intended payout that is sent under several references. */
@@ -78,14 +79,15 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
   const isOne = references.length === 1;
   const is = paid.length === 0 ? 'could be' : isOne ? 'is' : 'are';
   const what = `${isOne ? 'a second payment' : 'further payments'} of ${earlier}`;
-  const money = `${rupees(amountPaise)}${isTooMuch ? ' too much' : ''}`;
+  const money = `${rupeesOf(amountPaise)}${isTooMuch ? ' too much' : ''}`;
   const states = undone.map(({ reference }) => `${reference} is ${undoneState(facts, reference!)}`);
-  const unknownTo = states.length === 0 ? '' : ` (${listed(states)}, which the client did not know then)`;
+  const unknownTo =
+    states.length === 0 ? '' : ` (${shortListed(states)}, which the client did not know then)`;
   const calls = new Set(all.flatMap(({ known: { from }, call }) => [...(from === null ? [] : [from]), call]));
   const [grave, lucky] = isDeclared ? (['error', 'warning'] as const) : (['warning', 'notice'] as const);
   return {
     severity: isTooMuch ? grave : lucky,
-    message: `${listed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
+    message: `${shortListed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
     fix: fixAfter(earlier, known),
     calls: [...calls].toSorted((a, b) => a.place - b.place).slice(0, MOST_CALLS),
     knew: [earlier, known],
@@ -109,7 +111,7 @@ function unprovenBy({ sends, intents }: Case): string | null {
   const firsts = [...sends.values()].map(openingOf);
   const unread = firsts.filter((call) => call.seen.kind !== 'refused' && intents.of(call) === null);
   if (unread.length === 0) return null;
-  const references = unread.length === 1 ? '1 reference' : `${unread.length} references`;
+  const references = counted(unread.length, 'reference');
   return `the intent matches nothing in ${references}, such as ${withoutControls(unread[0]!.reference!)}, whose intended payout is not known`;
 }
 
@@ -179,7 +181,7 @@ export const samePayoutAtOnce: Check = {
         );
         return {
           severity: intents.isDeclared ? 'error' : 'notice',
-          message: `${listed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupees(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
+          message: `${shortListed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupeesOf(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
           fix: `let one worker send one reference for each payout, and store it before the first send`,
           calls: shownOf(facts, calls),
           amountPaise,

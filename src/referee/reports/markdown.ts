@@ -1,6 +1,6 @@
 import type { CheckReport, Finding, WorldReport } from '../../contract/conduct.ts';
+import { counted } from '../../contract/words.ts';
 import {
-  counted,
   countText,
   detailLines,
   foundChecks,

@@ -7,6 +7,7 @@ import type {
   WorldReport,
 } from '../../contract/conduct.ts';
 import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
+import { counted } from '../../contract/words.ts';
 
 /** What the reports have in common. */
 
@@ -32,8 +33,6 @@ export const isFailure = (check: CheckReport, failOn: FailOn): boolean =>
 /** Whether any finding is at or above this severity. */
 export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =>
   worlds.some(({ checks }) => checks.some((check) => isFailure(check, failOn)));
-
-export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
   passed: worlds.length > 0 && worlds.every(({ passed }) => passed), // where nothing was judged, nothing passed

@@ -1,7 +1,7 @@
 import type { CheckReport, ConductReports, Finding, Verdict, WorldReport } from '../../contract/conduct.ts';
+import { counted } from '../../contract/words.ts';
 import {
   COLOURS,
-  counted,
   countText,
   detailLines,
   foundChecks,

@@ -1,5 +1,6 @@
 import { USUAL_LIMITS } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
+import { often, rupees } from '../../contract/words.ts';
 import { caseOf } from '../../referee/case.ts';
 import { requestLine } from '../../referee/call.ts';
 import { failureName, withFailures, type Failure } from './failures.ts';
@@ -16,8 +17,7 @@ import {
 import { HuntError, type HuntSettings } from './options.ts';
 import { search, type Reproduction, type Observation, type Round } from './search.ts';
 import { findingOf, type HuntFinding } from './story.ts';
-import { toPaise } from '../../payout/money.ts';
-import { often, rupees, summed, totalIn } from '../../referee/payments.ts';
+import { summed, totalIn } from '../../referee/payments.ts';
 import { paidIn, paidInBoth, tableFault } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
@@ -192,6 +192,6 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
   const several = settings.expect === undefined && settings.intent === undefined ? expect : [];
   const paidSeveralTimes = several
     .filter(({ times }) => times > 1)
-    .map(({ account, amount, times }) => `${account} is paid ${rupees(toPaise(amount))} ${often(times)}`);
+    .map(({ account, amount, times }) => `${account} is paid ${rupees(amount)} ${often(times)}`);
   return { ...result(), baseline: totalIn(paidIn(baseline)), paidSeveralTimes };
 }

@@ -1,8 +1,9 @@
 import { timeText } from '../../contract/duration.ts';
-import { often, totalIn, totalText } from '../../referee/payments.ts';
+import { counted, often } from '../../contract/words.ts';
+import { totalIn, totalText } from '../../referee/payments.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced } from '../../referee/reports/markdown.ts';
-import { counted, plain, type Paint } from '../../referee/reports/summary.ts';
+import { plain, type Paint } from '../../referee/reports/summary.ts';
 import { hasFailed, VERDICTS, type Baseline, type Cell, type MatrixRow } from './matrix.ts';
 
 /** The matrix as lines for people, then as reports in files. */

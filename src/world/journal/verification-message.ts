@@ -1,5 +1,6 @@
 import type { Verification } from '../../contract/control.ts';
 import type { VerifyResponse } from '../../contract/control-responses.ts';
+import { counted } from '../../contract/words.ts';
 import { timeOfDay } from '../../payout/settlement.ts';
 import type { Condition } from '../../scenario/rule-compiler.ts';
 import { withoutControls } from './journal-text.ts';
@@ -11,8 +12,6 @@ type Miss = Shown['misses'][number];
 
 const LONGEST_VALUE = 200;
 
-const requests = (count: number): string => `${count} ${count === 1 ? 'request' : 'requests'}`;
-
 /** `exactly 2`, `at least 1 and at most 3` */
 const wanted = (count: NonNullable<Verification['count']>): string =>
   (['exactly', 'at_least', 'at_most'] as const)
@@ -23,7 +22,7 @@ const wanted = (count: NonNullable<Verification['count']>): string =>
 /** Says that older requests, which the journal has dropped, are missing from a count. */
 function dropped(evicted: number): string {
   if (evicted === 0) return '';
-  const what = evicted === 1 ? '1 older request was' : `${evicted} older requests were`;
+  const what = counted(evicted, 'older request was', 'older requests were');
   const verb = evicted === 1 ? 'is' : 'are';
   return `; ${what} dropped from the journal and ${verb} not counted (SANDBOX_JOURNAL_ENTRIES)`;
 }
@@ -33,12 +32,12 @@ export const countMessage = (
   expected: NonNullable<Verification['count']>,
   evicted: number,
 ): string =>
-  `${requests(count)} ${count === 1 ? 'matches' : 'match'}; expected ${wanted(expected)}${dropped(evicted)}`;
+  `${counted(count, 'request')} ${count === 1 ? 'matches' : 'match'}; expected ${wanted(expected)}${dropped(evicted)}`;
 
 export const sequenceMessage = (found: number, steps: number, evicted: number): string =>
   found === steps
-    ? `The whole sequence of ${requests(steps)} was seen`
-    : `${found} of the sequence of ${requests(steps)} were seen: nothing after them matches sequence[${found}]${dropped(evicted)}`;
+    ? `The whole sequence of ${counted(steps, 'request')} was seen`
+    : `${found} of the sequence of ${counted(steps, 'request')} were seen: nothing after them matches sequence[${found}]${dropped(evicted)}`;
 
 function valueText(field: string, value: unknown): string {
   const isRange = field === 'hours' && typeof value === 'object' && value !== null;

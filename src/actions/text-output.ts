@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
 import { istDate } from '../contract/instant.ts';
+import { counted, rupees } from '../contract/words.ts';
 import type { Colour, Paint } from '../referee/reports/summary.ts';
 
 /** How responses of a sandbox are written for people: rupees, times, aligned columns, colours. */
@@ -37,13 +38,6 @@ export const jsonText = (value: unknown, indent = 2): string =>
     .replaceAll(HIDDEN, escaped)
     .replaceAll(/#(?=#\[)/g, escaped);
 
-/** ₹10,00,000.00 */
-export const rupees = (inr: number): string =>
-  inr.toLocaleString('en-IN', { style: 'currency', currency: 'INR' });
-
-/** With + for money that enters the wallet and − for money that leaves it. */
-export const signedRupees = (inr: number): string => `${inr < 0 ? '−' : '+'}${rupees(Math.abs(inr))}`;
-
 /** For lists with times of day: a function that returns the day of a time if it is not that of the time before. @param last the day before the first */
 export function newDays(last: string | null): (at: string) => string | null {
   return (at) => {
@@ -68,10 +62,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 /** What an undo took back, in the words of the commands. */
 export const actionText = (name: string): string => COMMANDS[name] ?? name;
-
-/** `1 payout`, `1,00,000 payouts` */
-export const counted = (count: number, what: string): string =>
-  `${count.toLocaleString('en-IN')} ${what}${count === 1 ? '' : 's'}`;
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
