@@ -102,8 +102,10 @@ export class Referee {
   /** The report on a world: on its journals that have ended, and on the one that it has, unless that is still empty. */
   async report(worldId: string, evidence: Evidence, settings: RefereeSettings): Promise<WorldReport> {
     const ended = endedIn(await this.#notes.ended.get(worldId), evidence).map(({ report }) => report);
-    if (ended.length > 0 && !wasAsked(evidence)) return mergeReports(ended)!; // else all of a table would be missed again
-    return mergeReports([...ended, judge(shortId(worldId), evidence, settings)])!;
+    const present = judge(shortId(worldId), evidence, settings);
+    if (ended.length === 0 || wasAsked(evidence)) return mergeReports([...ended, present])!;
+    const { name, judged_by } = present; // the rest would say that all of a table is missed once more
+    return { ...mergeReports(ended)!, name, judged_by };
   }
 
   /** The same with few findings of each check; null for a world of whose client nothing is known. */
