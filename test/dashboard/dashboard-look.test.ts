@@ -123,28 +123,6 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     expect(await page.evaluate(CUT_AMOUNTS)).toEqual([]);
   });
 
-  const sizes = [
-    { width: 640, height: 430 },
-    { width: 900, height: 700 },
-    { width: 2560, height: 1300 },
-  ];
-  test.each(isLong ? sizes : [])(
-    'in a window of $width × $height, as one zoomed to 200 % or a wide one, nothing is cut off or moves',
-    async (size) => {
-      const { page, view } = await (await badDay(640)).show();
-      await page.emulateMedia({ reducedMotion: 'reduce' });
-      await page.setViewportSize(size);
-      for (const name of VIEWS) {
-        await view(name);
-        const seen = await page.evaluate(
-          '({ width: document.documentElement.scrollWidth, moving: document.getAnimations().length })',
-        );
-        expect({ name, ...(seen as object) }).toEqual({ name, width: size.width, moving: 0 });
-      }
-      await page.emulateMedia({ reducedMotion: null });
-    },
-  );
-
   test('with forced colours, the current view, the open row and what is at risk can still be told apart', async () => {
     const { show } = await badDay(1400);
     const { page, view } = await show();

@@ -1,11 +1,9 @@
-import fs, { existsSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
 import { logOptions } from '../../src/platform/log-line.ts';
-import { standardLog } from '../../src/platform/logging.ts';
-import { readSettings } from '../../src/settings.ts';
 import {
   ask,
   hasTerminal,
@@ -43,22 +41,6 @@ const dataOf = async (response: Response): Promise<Payout> =>
 /** What a command line prints, as JSON. */
 const answerTo = async (commandLine: string, environment: Readonly<Record<string, string>> = {}) =>
   JSON.parse(await paste(commandLine, '', environment)) as unknown;
-
-test('lines are gathered until the log is flushed, as it is once the address is logged', async () => {
-  const written: string[] = [];
-  const take = (_fd: number, data: Buffer, done: (error: null, length: number) => void): void => {
-    written.push(String(data));
-    setImmediate(done, null, data.length);
-  };
-  const write = vi.spyOn(fs, 'write').mockImplementation(take as never);
-  const { log, end } = await standardLog(readSettings({}, {}), false);
-  for (const text of ['one', 'two']) log.info(text);
-  expect(written).toEqual([]);
-  log.flush();
-  expect(written).toEqual([expect.stringMatching(/^.*"one".*\n.*"two".*\n$/)]);
-  await end();
-  write.mockRestore();
-});
 
 test('every request and every settlement is logged as one line of JSON, with its payout and refusal code', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import {
   existsSync,
   lstatSync,
@@ -26,9 +25,8 @@ import {
   startOnTerminal,
   startProgram,
 } from '../support/program.ts';
-import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
-import { clientOf, PAYOUT, sandboxFor, type Client } from '../support/sandbox.ts';
-import { futureIn, type SnapshotWorld } from '../support/world/snapshot-lines.ts';
+import { clientOf, sandboxFor, type Client } from '../support/sandbox.ts';
+import { futureIn } from '../support/world/snapshot-lines.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 import { serverFor } from '../support/server.ts';
 import { isLong } from '../support/size.ts';
@@ -218,22 +216,6 @@ test('the state is written at each interval with requests, and when the sandbox 
   expect(written()).toBe(2); // no request came after the first
 });
 
-test('a payout whose body arrives late is in the next state file, without another request', async () => {
-  const { url, wallClock, payouts } = await keptEvery30s();
-  const body = JSON.stringify({ ...PAYOUT, client_ref_id: 'late' });
-  const socket = rawSocket(url);
-  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'close' };
-  const head = { ...headers, 'content-length': String(body.length), expect: '100-continue' };
-  socket.write(rawRequest('POST /payout/initiate', head));
-  await once(socket, 'data'); // its key has been read
-  await wallClock.pass(30_000);
-  await expect.poll(payouts).toBe(0);
-  const answer = answersOn(socket);
-  socket.write(body);
-  expect(await answer).toContain('200 OK');
-  await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
-});
-
 test('a failed write of the state is repeated at the next interval, without another request', async () => {
   const { state, wallClock, logged, pay, payouts } = await keptEvery30s();
   mkdirSync(state);
@@ -262,28 +244,6 @@ test('a state that does not fit on the disk does not replace the last good one',
   });
   expect(readFileSync(state)).toEqual(before);
   expect(readdirSync(folder)).toEqual(['sandbox.state']);
-});
-
-/** The trial of crashes (`npm run test:crash`) kills at other moments, and more often. */
-test('a crash in the middle of writing leaves the last good state', async () => {
-  const folder = temporaryFolder();
-  const state = join(folder, 'sandbox.state');
-  const settings = { SANDBOX_STATE_EVERY: '1ms', SANDBOX_RATE_LIMIT: 'off', LOG_LEVEL: 'error' };
-  const { program, url } = await startProgram({ ...settings, SANDBOX_STATE: state });
-  const pay = async (client_ref_id: string) =>
-    askProgram(`${url}/payout/initiate`, KEY, { client_ref_id, amount: 1 });
-  for (let nth = 0; nth < 50; nth += 1) await pay(`p${nth}`);
-  await expect.poll(() => keptWorlds(state)?.[0]?.payouts.length ?? 0).toBeGreaterThan(0);
-  const unfinished = async () => {
-    const isWriting = readdirSync(folder).some((name) => name.includes('.tmp-'));
-    if (!isWriting) await pay('last');
-    return isWriting;
-  };
-  await expect.poll(unfinished, { interval: 1 }).toBe(true);
-  expect(await program.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL', stderr: '' });
-  const [{ payouts, head }] = keptWorlds(state)! as [SnapshotWorld];
-  expect(payouts.length).toBeGreaterThan(0);
-  expect(head.wallet.balancePaise).toBe(100_000_000 - 100 * payouts.length);
 });
 
 test('a second sandbox with the same state file is refused, also by another path, until the first is gone', async () => {

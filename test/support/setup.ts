@@ -1,2 +1,4 @@
-// Before each file of tests. The module is loaded once in a worker, so that its state is that of the tests.
-import './store/store-times.ts';
+// Before each file of tests.
+import { makePatient } from './store/store-times.ts';
+
+makePatient();

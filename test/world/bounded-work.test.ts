@@ -62,17 +62,6 @@ describe('a command applies at most 1,000 steps at once, and goes on with the re
     expect(world.read('p0')).toMatchObject({ payout: { state: 'SUCCESS' } });
   });
 
-  test('a reset of the clock', () => {
-    const world = withPayouts(true);
-    world.choose(sourceOf({}, { clock: { frozenAtMs: START_MS + 10 } }));
-    expect(turns(world, { kind: 'resetClock', generation: null })).toEqual([
-      MAX_STEPS,
-      MAX_STEPS,
-      MAX_STEPS - 1,
-    ]);
-    expect(nowMs(world.state)).toBe(START_MS + 10);
-  });
-
   test('the resulting state is the same as with smaller steps', () => {
     const [world, other] = [withPayouts(), withPayouts()];
     world.submit(balance(), 10);

@@ -275,7 +275,8 @@ describe('a rule', () => {
 
   test('that would hold one request too many is not used by it', () => {
     const core = world({ match: { route: 'balance' }, effect: { hold: 'arrived' } });
-    for (let nth = 1; nth <= 101; nth += 1) core.submit(balance());
+    for (let nth = 1; nth <= 100; nth += 1) core.submit(balance());
+    expect(core.submit(balance()).answer).toMatchObject({ refusal: { code: 'SANDBOX_FULL' } });
     expect(core.state.uses.get('test/r')).toEqual({ matched: 101, taken: 100 });
   });
 

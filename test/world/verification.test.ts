@@ -43,20 +43,6 @@ testRows([
   expect(verify([one], 0, { match: { status: 200 } }, () => undefined).count).toBe(count);
 });
 
-test('of a long journal that matches nothing, only the closest requests are written out, the newest first', () => {
-  const written = new Set<number>();
-  const journal = Array.from({ length: 100 }, (_, index) =>
-    Object.defineProperty({ ...ANSWERED, nth: index + 1 }, 'method', {
-      get: () => (written.add(index + 1), 'POST'),
-    }),
-  );
-  const { closest } = verify(journal, 0, { match: { route: 'status' } }, () => undefined);
-  expect([closest.map(({ id }) => id), [...written]]).toEqual([
-    [100, 99, 98],
-    [100, 99, 98],
-  ]);
-});
-
 /** Requests to these paths, in this order; the routes are what is matched. */
 const journal = (...routes: readonly ('initiate' | 'status' | 'balance')[]): Exchange[] =>
   routes.map((route, index) => Object.assign({}, ANSWERED, { nth: index + 1, route }));

@@ -1,17 +1,15 @@
 import { getEventListeners, once } from 'node:events';
-import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
-import { payMany } from '../../support/many-payouts.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { serveInProcess } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, clientOf, sandboxFor } from '../../support/sandbox.ts';
 import { serverFor } from '../../support/server.ts';
-import { isStored, SLOW } from '../../support/size.ts';
+import { SLOW } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, openingBalance: 10_000 } as const;
@@ -145,18 +143,6 @@ test('a reader that waits before it reads its first event misses none, even afte
   }
   await world.fund(1);
   expect(await next()).toMatchObject({ type: 'wallet' });
-});
-
-test.each(isStored ? [] : ['one write'])('all events of one command reach each reader in %s', async () => {
-  const world = await clientFor(SETTINGS);
-  await payMany(world, 50);
-  const readers = [await socketReader(world.url, world.apiKey), await socketReader(world.url, world.apiKey)];
-  const write = vi.spyOn(ServerResponse.prototype, 'write');
-  onTestFinished(() => write.mockRestore());
-  await world.clock.advance('1h');
-  const settled = (text: string): number => text.split('event: settlement').length - 1;
-  for (const { text } of readers) await expect.poll(() => settled(text())).toBe(50);
-  expect(write.mock.calls.filter(([chunk]) => String(chunk).includes('event: '))).toHaveLength(2);
 });
 
 test('a reader that stops reading is disconnected, and does not delay the others', SLOW, async () => {

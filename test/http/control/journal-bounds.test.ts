@@ -4,7 +4,6 @@ import { ask } from '../../support/control.ts';
 import { connectSandbox } from '../../../src/index.ts';
 import { startProgram } from '../../support/program.ts';
 import { clientFor, clientOf, sandboxFor, type Client } from '../../support/sandbox.ts';
-import { isStored } from '../../support/size.ts';
 
 const KIB = 1024;
 
@@ -65,32 +64,3 @@ test('a reset frees the journal memory of a world', async () => {
     for (const world of worlds) await world.world.reset();
   }
 });
-
-test('a request under way is dropped last, and its response still arrives', async () => {
-  const world = await clientFor({ journalEntries: 2, settlement: 'manual' });
-  await world.world.rule({ match: { client_ref_id: 'held' }, effect: { delay: '1h' } });
-  const held = world.pay({ client_ref_id: 'held' });
-  await expect.poll(async () => (await journalOf(world)).ids).toEqual([1]);
-  for (let nth = 0; nth < 3; nth += 1) await world.balance();
-  expect(await journalOf(world)).toEqual({ ids: [1, 4], evicted: 2 });
-  await world.world.reset();
-  expect((await held).status).toBe(200);
-  expect(await journalOf(world)).toEqual({ ids: [], evicted: 0 });
-});
-
-// in a store, a server forgets its copies of worlds instead, and reads them again
-test.each(isStored ? [] : ['memory'])(
-  'in %s, the headers of requests count against the memory of a journal',
-  async () => {
-    const world = await clientFor({ journalMemory: '256KiB' }); // 16 KiB for one world
-    const headers = Object.fromEntries(Array.from({ length: 80 }, (_, nth) => [`a${nth}`, '']));
-    for (const [given, isTooMuch] of [
-      [{}, false],
-      [headers, true],
-    ] as const) {
-      for (let nth = 0; nth < 4; nth += 1)
-        await world.send('GET', '/client/fetchbalance', { headers: given });
-      expect((await journalOf(world)).evicted > 0).toBe(isTooMuch);
-    }
-  },
-);

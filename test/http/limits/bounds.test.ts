@@ -220,31 +220,6 @@ test('past the memory limit of unread responses, the connection of the oldest is
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
 });
 
-test('a long response ends as many older ones as it needs, one that grows counts once, and one that is too long goes first', () => {
-  const unread = new UnreadResponses(100_000, (socket) => socket.destroy());
-  const [first, second, third, long, next] = [answer(), answer(), answer(), answer(), answer()];
-  unread.wait(first.response, 20_000);
-  unread.wait(first.response, 30_000);
-  unread.wait(second.response, 60_000);
-  expect(first.isEnded()).toBe(false);
-  unread.wait(third.response, 90_000);
-  expect([first, second, third].map(({ isEnded }) => isEnded())).toEqual([true, true, false]);
-  unread.wait(long.response, 500_000);
-  expect([third.isEnded(), long.isEnded()]).toEqual([true, false]);
-  unread.wait(next.response, 20_000);
-  expect([long.isEnded(), next.isEnded()]).toEqual([true, false]);
-});
-
-test('long answers that were read no longer count, however many follow on one connection', async () => {
-  const { url } = await sandboxFor();
-  const count = 300; // each snapshot counts as half a MiB while it is unread
-  const snapshot = rawRequest('GET /_sandbox/state', AUTHORIZATION);
-  const last = rawRequest('GET /_sandbox/state', { ...AUTHORIZATION, connection: 'close' });
-  const socket = rawSocket(url);
-  socket.write(Buffer.concat([...Array.from({ length: count - 1 }, () => snapshot), last]));
-  expect([...(await answersOn(socket)).matchAll(/HTTP\/1\.1 200/g)]).toHaveLength(count);
-});
-
 test.each([
   ['64 KiB', 65_536, 200],
   ['64 KiB and one byte', 65_537, 413],

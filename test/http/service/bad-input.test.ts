@@ -100,13 +100,6 @@ testRows(['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficia
   },
 );
 
-test('a reference of 128 emoji is listed and counted like any other', async () => {
-  const { world, pay } = await clientFor();
-  const client_ref_id = '\u{1f600}'.repeat(128);
-  for (let nth = 1; nth <= 2; nth += 1) expect((await pay({ client_ref_id })).status).toBe(200);
-  expect(await world.requests({ client_ref_id })).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
-});
-
 testRows(['[]', '"payout"', 'null', '5'])('a body that is no object is refused as a whole', async (text) => {
   const world = await clientFor();
   const message = 'body must be a JSON object';

@@ -55,18 +55,6 @@ testRows(ANSWERS.flatMap(([what, effect]) => [true, false].map((commit) => [what
   },
 );
 
-test('commit: false alone answers as if the payout had happened', async () => {
-  const clock = '2026-01-15T10:30:00Z';
-  const uncommitted = await sandboxWithRule({ effect: { commit: false } }, { clock });
-  const committed = await sandboxWithRule({ effect: { commit: true } }, { clock });
-  const [one, other] = [await uncommitted.client(KEY).pay(), await committed.client(KEY).pay()];
-  expect(one.status).toBe(200);
-  expect(one.text).toBe(other.text);
-  const world = uncommitted.client(KEY);
-  expect((await world.status({ txn_id: one.body.data.txn_id })).status).toBe(404);
-  expect(await balanceOf(world)).toBe(OPENING);
-});
-
 test('a response without a payout of its own shows the payout that its reference has, as it is now', async () => {
   const { client } = await sandboxWithRule({
     match: { route: 'initiate', attempt: [2, 3] },

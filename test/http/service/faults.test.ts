@@ -284,15 +284,6 @@ testRows<[Effect, said: Record<string, unknown>]>([
   });
 });
 
-test('the log counts a repeated reference as replayed, not as a new payout', async () => {
-  const { url, requests } = await sandboxWithManualClock(brokenBy({ fault: 'empty-response', commit: true }));
-  for (const count of [1, 2]) {
-    sendInitiate(url);
-    await expect.poll(() => requests().length, EVENTUALLY).toBe(count);
-  }
-  expect(requests()).toMatchObject([{ committed: true }, { committed: false, replayed: true }]);
-});
-
 test('the log distinguishes a client that left during a delay from one that left during a hang', async () => {
   const { url, clock, requests } = await sandboxWithManualClock({
     rules: [

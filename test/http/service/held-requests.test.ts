@@ -96,32 +96,6 @@ test('a client that has only finished sending gets its response, one that has le
   expect(await answer).toMatch(/^(HTTP\/1.1 102 Processing\r\n\r\n)*HTTP\/1.1 404 /);
 });
 
-test('waiting for more requests than are held ends with an error that lists those that are', async () => {
-  const { world, pay } = await clientFor(MANUAL);
-  await world.rule(HOLD('arrived'));
-  const paying = pay();
-  await heldBy(world, 1);
-  await expect(world.held(2, { within: '1ms' })).rejects.toMatchObject({
-    code: 'TOO_FEW_HELD',
-    message: expect.stringContaining('1 (initiate order-1)'),
-  });
-  await world.reset();
-  await paying;
-});
-
-test('a world holds at most 100 requests, and refuses one more without a payout', async () => {
-  const { world, pay } = await clientFor(MANUAL);
-  await world.rule(HOLD('arrived'));
-  const held = Array.from({ length: 100 }, (_, nth) => pay({ client_ref_id: `order-${nth}` }));
-  await heldBy(world, 100);
-  expect(await pay({ client_ref_id: 'one more' })).toMatchObject({
-    status: 500,
-    body: { code: 'SANDBOX_FULL' },
-  });
-  await world.reset();
-  await Promise.all(held);
-});
-
 /** Two requests that are held in one world, and how to order commands there without a pause, as those of another server are read. */
 async function heldInOneWorld(wallClock: WallClock = systemClock()) {
   const { app, worlds } = await buildApp({

@@ -18,7 +18,7 @@ import { readSettings } from '../../../src/settings.ts';
 import { isLong } from '../../support/size.ts';
 import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import { clientFor, PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
+import { PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
 
 const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json' }, body: text });
 
@@ -207,13 +207,6 @@ test('a refusal by a limit names its setting in a header; other refusals have no
   for (const code of ['INSUFFICIENT_BALANCE', 'UNAUTHORIZED', 'INTERNAL_ERROR'] as const) {
     expect((await PROVOKED[code]({})).headers.has('x-sandbox-limit')).toBe(false);
   }
-});
-
-test('every response has a request id, by which its log line can be found', async () => {
-  const world = await clientFor();
-  const [one, other] = [await world.balance(), await world.send('GET', '/nowhere')];
-  expect(one.headers.get('x-sandbox-request-id')).toMatch(/^req-/);
-  expect(other.headers.get('x-sandbox-request-id')).not.toBe(one.headers.get('x-sandbox-request-id'));
 });
 
 test('a request must arrive within thirty seconds, including its headers', async () => {

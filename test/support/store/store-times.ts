@@ -23,7 +23,8 @@ const PATIENT = {
   exchange: 100,
   heartbeatWhileAway: 25,
 };
-Object.defineProperties(STORE_TIMES, Object.getOwnPropertyDescriptors(PATIENT));
+export const makePatient = (): unknown =>
+  Object.defineProperties(STORE_TIMES, Object.getOwnPropertyDescriptors(PATIENT));
 
 /**
  * Does something while they wait hardly at all, since their store does not answer: in the long form, as long as in use.
