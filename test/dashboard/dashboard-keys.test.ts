@@ -170,18 +170,6 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await said.getByText('2299, ').waitFor();
     await type('undo');
     await said.getByText('Taken back: advance.').waitFor();
-    const field = page.getByLabel('Advance to');
-    const question = page.locator('#advance-meaning').getByText('Go again to confirm');
-    await field.fill('500d');
-    await field.press('Enter');
-    await question.waitFor();
-    await field.press('Enter');
-    await said.getByText('2027, ').waitFor();
-    await field.fill('500d'); // each time anew
-    await field.press('Enter');
-    await question.waitFor();
-    await field.blur();
-    await type('undo');
     await keyboard.press('Control+k');
     await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
     await keyboard.press('Escape');

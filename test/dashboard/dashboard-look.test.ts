@@ -191,18 +191,6 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     expect(panel.x).toBeGreaterThan(700);
     expect(panel.y + panel.height).toBeLessThanOrEqual(900);
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900); // nothing scrolls but the list
-
-    for (const width of [1280, 320]) {
-      await page.setViewportSize({ width, height: 900 });
-      if (width === 320) await controls.getByRole('button', { name: 'More' }).click();
-      await controls.getByLabel('Advance to').fill(`${width + 100}d`); // so far that it has to be confirmed
-      await controls.getByLabel('Advance to').press('Enter');
-      const meaning = page.locator('#advance-meaning');
-      await meaning.getByText('Go again to confirm').waitFor();
-      const { x, width: wide, height } = (await meaning.boundingBox())!;
-      expect(height).toBeLessThan(70);
-      expect(x + wide).toBeLessThanOrEqual(width);
-    }
   });
 
   test('on a narrow page the balance leaves room for the commands, a long reference leaves the number of its request and what was paid in sight, and nothing jumps', async () => {

@@ -1,7 +1,6 @@
 import type { Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { FROZEN, hasBrowser, live, loaded, LOST, needsBrowser, useWorldPage } from '../support/browser.ts';
-import { isLong } from '../support/size.ts';
 
 const ADMIN = 'a-token-of-the-admin';
 
@@ -65,22 +64,6 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     await expect.poll(() => shown('SUCCESS')).toEqual([2, 2]);
     expect(await page.getByRole('main').getByText('PENDING', { exact: true }).count()).toBe(0);
   });
-
-  // it takes the ten seconds between two verdicts
-  test.each(isLong ? ['changes'] : [])(
-    'Conduct follows settings of the referee that another client %s, also while nothing else happens',
-    async () => {
-      const { payer, view } = await shownWorld();
-      for (const client_ref_id of ['one', 'two']) await payer.pay({ client_ref_id, amount: 10.005 });
-      const conduct = await view('Conduct');
-      const finding = conduct.getByRole('listitem').filter({ hasText: 'amount-not-paise' });
-      await finding.first().waitFor();
-      await payer.world.referee({ off: { 'amount-not-paise': 'our amounts come from a file' } });
-      await finding.first().waitFor({ state: 'detached' });
-      await conduct.getByText('What your client does wrong with the money appears here').waitFor();
-      expect(await finding.count()).toBe(0);
-    },
-  );
 
   test('a world is shown by its name and key, and one that is dropped meanwhile as the new one that its key has', async () => {
     const { payer, show, url } = await newWorld({ clock: FROZEN, adminToken: ADMIN });

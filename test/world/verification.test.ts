@@ -43,23 +43,6 @@ testRows([
   expect(verify([one], 0, { match: { status: 200 } }, () => undefined).count).toBe(count);
 });
 
-/** Requests to these paths, in this order; the routes are what is matched. */
-const journal = (...routes: readonly ('initiate' | 'status' | 'balance')[]): Exchange[] =>
-  routes.map((route, index) => Object.assign({}, ANSWERED, { nth: index + 1, route }));
-const sequence = [{ route: 'initiate' }, { route: 'status' }, { route: 'balance', status: 200 }] as const;
-
-testRows<[journal: readonly Exchange[], lines: readonly string[]]>([
-  [
-    journal('initiate', 'balance', 'status', 'status'),
-    ['#2 GET /12345 200 matches it, but did not come after them'],
-  ],
-  [journal('balance', 'initiate', 'status'), ['#1 GET /12345 200 matches it, but did not come after them']],
-  [journal('initiate', 'status'), []],
-])('a request that would match, but came too early in a sequence, is named', (all, lines) => {
-  const { message } = verify(all, 0, { sequence: [...sequence] }, () => undefined);
-  expect(message.split('\n').filter((line) => line.includes('did not come'))).toEqual(lines);
-});
-
 test('a verification with too many patterns together is refused where they are', () => {
   const patterns = (count: number) => ({
     header: Object.fromEntries(Array.from({ length: count }, (_, nth) => [`x-${nth}`, { matches: 'a' }])),

