@@ -13,7 +13,7 @@ interface MatcherResult {
 }
 
 /** The part of the runner's `this` that the matchers use. */
-interface Asked {
+interface MatcherContext {
   /** Whether it was called as `expect(world).not`. */
   readonly isNot?: boolean;
   /** Compares deeply, and knows `expect.any(String)`. */
@@ -39,7 +39,12 @@ const isUnmet = (error: unknown): error is Error =>
  * Ends a matcher. A failing one throws its own error, since vitest's has no stack after an `await` and would not show the line
  * of the test.
  */
-function settled({ isNot = false }: Asked, pass: boolean, message: string, frames: string): MatcherResult {
+function settled(
+  { isNot = false }: MatcherContext,
+  pass: boolean,
+  message: string,
+  frames: string,
+): MatcherResult {
   if (pass === isNot) throw new ExpectationError(message, frames);
   return { pass, message: () => message };
 }
@@ -51,7 +56,7 @@ function checkWorld(world: Partial<TestWorld> | null | undefined): void {
 }
 
 async function toHaveReceived(
-  this: Asked,
+  this: MatcherContext,
   world: TestWorld,
   match: ExpectedRequest = {},
   { times }: ReceivedOptions = {},
@@ -69,7 +74,7 @@ async function toHaveReceived(
 }
 
 async function toHavePayout(
-  this: Asked,
+  this: MatcherContext,
   world: TestWorld,
   reference: string,
   expected: ExpectedPayout = {},
@@ -103,7 +108,7 @@ async function toHavePayout(
 }
 
 async function toHaveGoodConduct(
-  this: Asked,
+  this: MatcherContext,
   world: TestWorld,
   settings: ConductSettings = {},
 ): Promise<MatcherResult> {

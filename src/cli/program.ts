@@ -9,7 +9,6 @@ import {
   takeSettings,
   type Flags,
 } from './commands/command-builder.ts';
-import { addDocumentCommands } from './commands/document-commands.ts';
 import { addScenarioCommands } from './commands/scenario-commands.ts';
 import { addServerCommands, serveSandbox } from './commands/server-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
@@ -93,7 +92,6 @@ export function buildProgram(
   addActionCommands(builder);
   addScenarioCommands(builder);
   addTestCommands(builder);
-  addDocumentCommands(builder);
   return root;
 }
 

@@ -1,7 +1,6 @@
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { FrozenState } from '../world/copy.ts';
-import type { WorldState } from '../world/state.ts';
 import type { NoteLimits, Notes } from './notes.ts';
 
 export type MaybePromise<T> = T | Promise<T>;

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { StoreObserver, WorldObserver } from '../log/world-parts.ts';
+import type { StoreObserver } from '../log/world-parts.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Change } from '../payout/payout.ts';
 

@@ -2,7 +2,7 @@ import { complain, say } from '../output.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
 export function addScenarioCommands(builder: CommandBuilder): void {
-  builder.root.commandsGroup('Scenarios and dialects:');
+  builder.root.commandsGroup('Scenarios and documents:');
   builder
     .command(
       'validate <files...>',
@@ -20,4 +20,12 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
       listScenarios(builder.settingsOf(flags), builder.environment, json === true);
     });
+  builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
+    const { scenarioSchema } = await import('../printed-documents.ts');
+    say(scenarioSchema());
+  });
+  builder.command('openapi', 'print the OpenAPI document of all routes').action(async () => {
+    const { openapiDocument } = await import('../printed-documents.ts');
+    say(await openapiDocument());
+  });
 }

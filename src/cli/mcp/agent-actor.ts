@@ -56,5 +56,5 @@ function advice(error: Error): string {
 }
 
 /** An error as a tool returns it. */
-export const toldError = (error: unknown): string =>
+export const errorText = (error: unknown): string =>
   error instanceof Error ? errorLines(error).join('\n') + advice(error) : String(error);

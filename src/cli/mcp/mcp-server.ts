@@ -15,7 +15,7 @@ import { suggestion } from '../../contract/suggestion.ts';
 import { packageText, packageVersion } from '../../package-files.ts';
 import { SettingsError } from '../../settings.ts';
 import { textReport } from '../scenario-files/validate.ts';
-import { toldError } from './agent-actor.ts';
+import { errorText } from './agent-actor.ts';
 import { huntTool } from './hunt-tool.ts';
 
 const instructions = ({ sandbox, keyText }: Actor): string =>
@@ -165,7 +165,7 @@ export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
         const { text } = await named(params.name).perform(given, { ...actor, signal, progress }, String);
         return { content: [{ type: 'text', text }] };
       } catch (error) {
-        return { content: [{ type: 'text', text: toldError(error) }], isError: true };
+        return { content: [{ type: 'text', text: errorText(error) }], isError: true };
       }
     },
   );

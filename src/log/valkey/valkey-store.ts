@@ -1,7 +1,6 @@
 import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { isUse } from '../../world/commands.ts';
-import type { WorldState } from '../../world/state.ts';
 import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { z } from 'zod';
-import { buildApp } from '../../app.ts';
-import { ScenarioDocument } from '../../contract/scenario-document.ts';
-import { systemClock } from '../../platform/system-clock.ts';
-import { readSettings } from '../../settings.ts';
+import { buildApp } from '../app.ts';
+import { ScenarioDocument } from '../contract/scenario-document.ts';
+import { systemClock } from '../platform/system-clock.ts';
+import { readSettings } from '../settings.ts';
 
 const indented = (value: unknown): string => JSON.stringify(value, null, 2);
 
