@@ -20,24 +20,13 @@ test('a file with many errors reports the first fifty, and how many more there a
   expect(validated(unknownKeys(50))).toHaveLength(50);
 });
 
-test('thousands of errors in one text need no stack traces, and later errors have theirs', () => {
-  expect(validated(`a: [${','.repeat(5000)}]`)).toHaveLength(51);
-  expect(new Error('later').stack).toContain('hostile-scenarios');
-});
-
 test('a request with many errors reports the first fifty, and how many more there are', async () => {
   const world = await clientFor();
   const many = Object.fromEntries(listOf(63, (nth) => [`key${nth}`, 1]));
-  for (const [method, path, body] of [
-    ['PUT', '/scenario', many],
-    ['POST', '/rules', { effect: { fault: 'hang' }, ...many }],
-    ['POST', '/wallet/credit', { amount: 1, ...many }],
-  ] as const) {
-    const answer = await ask(world, method, path, body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.message).toMatch(/key49 is not known here[^;]*; and 13 more$/);
-    expect(answer.body.errors).toHaveLength(50);
-  }
+  const answer = await ask(world, 'PUT', '/scenario', many);
+  expect(answer.status).toBe(400);
+  expect(answer.body.message).toMatch(/key49 is not known here[^;]*; and 13 more$/);
+  expect(answer.body.errors).toHaveLength(50);
 });
 
 const closed = (depth: number): string => `description: ${'['.repeat(depth)}${']'.repeat(depth)}\n`;

@@ -259,23 +259,6 @@ test('a magic outcome combines with what a rule shows the client, and gives way 
   expect(second).toMatchObject({ planned_by: 'inline/own' });
 });
 
-test('the journal says what planned a payout, once, and an explanation says why', async () => {
-  const world = await clientFor({ settlement: 'demo' });
-  const explained = await world.world.explain({
-    route: 'initiate',
-    body: { ...PAYOUT, transfer_mode: 'IMPS', beneficiary_account: '9999200003' },
-  });
-  expect(explained.payout?.planned_by).toBe('magic/reversed');
-  expect(explained.outcomes.filter(({ taken }) => taken)).toEqual([
-    { id: 'magic/reversed', taken: true, reason: 'is the first that matches' },
-  ]);
-  for (let nth = 0; nth < 2; nth += 1) await world.pay({ beneficiary_account: '9999200003' });
-  await world.pay({ client_ref_id: 'order-2' });
-  await world.pay({ client_ref_id: 'order-3', beneficiary_account: '9999000500' });
-  const entries = await world.world.requests();
-  expect(entries.map(({ planned_by }) => planned_by)).toEqual(['magic/reversed', null, 'demo', null]);
-});
-
 test('with magic off, a magic beneficiary is an ordinary account', async () => {
   const world = await clientFor({ magic: 'off' });
   for (const { account } of ROWS) {

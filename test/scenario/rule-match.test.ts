@@ -44,14 +44,10 @@ const hours = (from: string, to: string) => {
 testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, {}],
   [true, {}, { route: 'balance' }],
-  [true, { route: 'initiate' }],
-  [false, { route: 'status' }],
   [true, { route: ['status', 'initiate'] }],
   [false, { route: ['status', 'balance'] }],
   [true, { client_ref_id: 'order-1' }],
   [false, { client_ref_id: 'order-' }],
-  [true, { client_ref_id: ['other', 'order-1'] }],
-  [false, { client_ref_id: ['other', 'order-'] }],
   [true, { client_ref_id: { prefix: 'order' } }],
   [false, { client_ref_id: { prefix: '-1' } }],
   [true, { client_ref_id: { suffix: '-1' } }],
@@ -59,15 +55,10 @@ testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, { client_ref_id: { matches: 'r-\\d' } }],
   [false, { client_ref_id: { matches: 'r-$' } }],
   [true, { client_ref_id: { prefix: 'o', suffix: '1', matches: '-' } }],
-  [false, { client_ref_id: { prefix: 'x', suffix: '1', matches: '-' } }],
   [false, { client_ref_id: { prefix: 'o', suffix: 'x', matches: '-' } }],
-  [false, { client_ref_id: { prefix: 'o', suffix: '1', matches: 'x' } }],
-  [false, { remarks: '' }],
   [false, { remarks: 'undefined' }],
   [true, { beneficiary_name: { prefix: 'Asha' }, transfer_mode: 'IMPS' }],
   [false, { beneficiary_name: { prefix: 'Asha' }, transfer_mode: 'NEFT' }],
-  [true, { amount: 1500 }],
-  [false, { amount: 1501 }],
   [true, { amount: [1, 1500] }],
   [false, { amount: [1, 2] }],
   [false, { amount: { gt: 1500 } }],
@@ -79,13 +70,6 @@ testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, { amount: { lte: 1500 } }],
   [false, { amount: { lte: 1499 } }],
   [false, { amount: { gte: 0 } }, { fields: { amount: '1500' } }],
-  [false, { client_ref_id: '7' }, { fields: { client_ref_id: 7 } }],
-  ...['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'beneficiary_ifsc', 'remarks'].flatMap(
-    (field): [boolean, Match, Partial<RequestFacts>][] => [
-      [true, { [field]: 'x' }, { fields: { [field]: 'x' } }],
-      [false, { [field]: 'x' }, { fields: { [field]: 'y' } }],
-    ],
-  ),
   // which every object has
   ...['constructor', '__proto__'].map((name): [boolean, Match] => [
     false,
@@ -94,18 +78,12 @@ testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [true, { attempt: 2 }],
   [false, { attempt: { lt: 2 } }],
   [true, { attempt: { gte: 2, lte: 2 } }],
-  [true, { header: { 'X-Trace': 'two' } }],
   [true, { header: { accept: { prefix: 'application/' }, 'x-trace': 'one' } }],
   [false, { header: { accept: { prefix: 'application/' }, 'x-trace': 'three' } }],
-  [false, { header: { 'x-none': { prefix: '' } } }],
   [true, { header: { 'x-trace': { matches: '^two$' } } }],
   [false, { header: { 'x-long': { matches: 'a' } } }],
-  [true, { header: { 'x-long': { prefix: 'a' } } }],
   [true, { hours: hours('10:30', '10:31') }],
   [false, { hours: hours('10:00', '10:30') }],
-  [false, { hours: hours('10:31', '11:00') }],
-  [true, { hours: hours('22:00', '10:31') }],
-  [false, { hours: hours('22:00', '10:30') }],
   [true, { hours: hours('22:00', '06:00') }, { nowMs: istTime('22:00') }],
   [true, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') - 1 }],
   [false, { hours: hours('22:00', '06:00') }, { nowMs: istTime('06:00') }],
@@ -127,21 +105,9 @@ testRows<[document: Partial<NamedRuleDocument>, problem: string]>([
     `match.client_ref_id: ${NEVER}: only initiate and status requests have it`,
   ],
   [{ match: { route: 'initiate', txn_id: 'a' } }, `match.txn_id: ${NEVER}: only status requests have it`],
-  ...[
-    'beneficiary_name',
-    'beneficiary_account',
-    'beneficiary_ifsc',
-    'transfer_mode',
-    'remarks',
-    'amount',
-  ].map((field): [Partial<NamedRuleDocument>, string] => [
-    { match: { route: ['status', 'balance'], [field]: field === 'amount' ? 1 : 'IMPS' } },
-    `match.${field}: ${NEVER}: only initiate requests have it`,
-  ]),
-  [{ match: { amount: { gt: 5, lt: 5 } } }, `match.amount: ${NONE_BETWEEN}`],
+  [{ match: { ...READS, amount: 1 } }, `match.amount: ${NEVER}: only initiate requests have it`],
   [{ match: { amount: { gte: 5, lt: 5 } } }, `match.amount: ${NONE_BETWEEN}`],
   [{ match: { amount: { gt: 1, gte: 6, lt: 9, lte: 5 } } }, `match.amount: ${NONE_BETWEEN}`],
-  [{ match: { attempt: { gte: 6, lte: 5 } } }, `match.attempt: ${NONE_BETWEEN}`],
   [
     { effect: { respond: { status: 200, code: 'X' } } },
     'effect.respond.code: has no effect with a status below 300: use body instead',
@@ -157,13 +123,8 @@ testRows<Partial<NamedRuleDocument>>([
   { match: { route: ['status', 'balance'], txn_id: 'a' } },
   { match: { amount: { gte: 5, lte: 5 } } },
   { match: { amount: { gt: 4, lt: 6 }, attempt: 1 } },
-  { match: { amount: { gt: 5 } } },
-  { match: { amount: { lt: 5 } } },
-  { match: { amount: [] } },
-  { match: { hours: { from: 60, to: 61 } } },
   { effect: { respond: { status: 300, code: 'X', message: 'y' } } },
   { effect: { respond: { status: 200, code: 'X', body: 'z' } } },
-  { effect: { respond: { status: 200 } } },
   { match: { route: ['status', 'balance'] }, effect: { stale: 5 } },
   { match: { route: 'initiate' }, effect: { commit: true, timeline: [], not_found: { reads: 1 } } },
   planning({ to: 'SUCCESS', after: 5 }, { to: 'REVERSED', after: 5 }),
@@ -187,25 +148,6 @@ test('a slow body has 50 bytes a second unless its rule says otherwise', () => {
   const faultOf = (fault: EffectDocument['fault']) => compile({ effect: { fault } }).rule.effect.fault;
   const own = { kind: 'slow-body', bytes_per_second: 7 } as const;
   expect([faultOf('slow-body'), faultOf(own)]).toEqual([{ ...own, bytes_per_second: 50 }, own]);
-});
-
-test('a compiled rule has the id of its scenario and rule, and the original document with its size', () => {
-  const text = 'as written';
-  expect(compile({}).rule).toMatchObject({
-    id: 'theirs/mine',
-    document: text,
-    characters: `"${text}"`.length,
-  });
-});
-
-testRows<[counts: boolean, document: Partial<NamedRuleDocument>]>([
-  [true, { match: { attempt: 1 } }],
-  [true, { probability: 0 }],
-  [true, { effect: { delay: { min: 0, max: 1 } } }],
-  [false, { effect: { delay: 5 } }],
-  [false, { match: { amount: 1 }, times: 1, skip: 1 }],
-])('a rule counts attempts only if it needs to', (counts, document) => {
-  expect(compile(document).rule.countsAttempts).toBe(counts);
 });
 
 test('a rule with a probability applies when the draw is below it, and draws under its own name', () => {

@@ -10,7 +10,6 @@ import { testRows } from '../support/test-rows.ts';
 
 const VALUES: Filling['values'] = {
   client_ref_id: 'a"b\\<c>&\n',
-  remarks: 'é'.repeat(300),
   amount: 1500.5,
   utr: null,
 };
@@ -31,7 +30,6 @@ testRows<[body: Parameters<typeof filledBody>[0], contentType: string, text: str
   [['{{client_ref_id}}'], 'text/html', '["a&quot;b\\\\&lt;c&gt;&amp;\\n"]'],
   ['[{{utr}}{{txn_id}}]', 'text/plain', '[]'],
   ['{{client_ref_id and {amount}', 'text/plain', '{{client_ref_id and {amount}'],
-  ['{{remarks}}', 'text/plain', 'é'.repeat(200)],
 ])('a body is filled with what the request says', (body, contentType, text) => {
   expect(filledBody(body, fillingWith(VALUES), contentType)).toBe(text);
 });
