@@ -1,11 +1,10 @@
-import { expect, test, vi } from 'vitest';
-import type { SandboxError } from '../../../src/index.ts';
+import { expect, test } from 'vitest';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { runInProcess } from '../../support/program.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { serverFor } from '../../support/server.ts';
 import { clientOf } from '../../support/sandbox.ts';
-import { payMany } from '../../support/many-payouts.ts';
+
 const MINUTE_MS = 60_000;
 
 test('the admin lists every world, with its contents, its age and its last use', async () => {
@@ -49,30 +48,6 @@ test('a request that is refused names its world, too', async () => {
   const { status } = await fetch(`${world.url}/payout/initiate`, { method: 'POST', body: '{}', headers });
   expect(status).toBe(415);
   expect(await sandbox.worlds()).toMatchObject([{ name: 'refused' }]);
-});
-
-test('the list of worlds leaves out a world that is dropped while the list waits for its advance', async () => {
-  let moving = false;
-  let proceed = (): void => undefined;
-  class PausedClock extends ManualClock {
-    override yieldToEventLoop(): Promise<void> {
-      moving = true;
-      return new Promise((resolve) => (proceed = resolve));
-    }
-  }
-  const { sandbox, worlds } = await serverFor({ journalEntries: 0 }, new PausedClock());
-  const [client, other] = [clientOf(sandbox.world()), clientOf(sandbox.world())];
-  await payMany(client, 1100);
-  const [{ id }, { id: left }] = [await client.world.summary(), await other.world.summary()];
-  const advanced = client.clock.advance('1h').catch((error: SandboxError) => error.code);
-  await expect.poll(() => moving).toBe(true); // more steps than one command applies
-  const rows = vi.spyOn(worlds, 'page');
-  const listed = sandbox.worlds();
-  await expect.poll(() => rows.mock.calls.length).toBe(1); // the list waits for the advance
-  await sandbox.dropWorld(id);
-  proceed();
-  expect(await advanced).toBe('SANDBOX_FULL');
-  expect((await listed).map((world) => world.id)).toEqual([left]);
 });
 
 testRows(['too-short', 'a token with spaces in it', 'sk_test_the_token_of_the_admin'])(

@@ -25,8 +25,6 @@ test('the ledger entries explain every paisa, with kind, amount, balance and tim
   ];
   expect((await ask(world, 'GET', '/wallet/entries?order=oldest')).body).toEqual({ entries, next: null });
   expect((await ask(world, 'GET', '/wallet/entries')).body.entries).toEqual(entries.toReversed());
-  expect(await world.world.entries({ txn_id: failed })).toEqual([entries[2], entries[4]]);
-  expect(await world.world.entries({ txn_id: 'TXN-unknown' })).toEqual([]);
   expect((await ask(world, 'GET', '/wallet')).body).toEqual({
     balance: 900.5,
     currency: 'INR',
@@ -38,7 +36,7 @@ test('the ledger entries explain every paisa, with kind, amount, balance and tim
   });
 });
 
-test('the summary of a world has its balance, payouts by state, clock, scenario and invariants; a list has those of one state or reference', async () => {
+test('the summary of a world has its balance, payouts by state, clock, scenario and invariants; a list has those of one state', async () => {
   const world = await clientFor(SETTINGS);
   for (const state of STATES) await payoutIn(world, state, state);
   await payoutIn(world, 'PENDING', 'another');
@@ -54,13 +52,8 @@ test('the summary of a world has its balance, payouts by state, clock, scenario 
     invariants: 'hold',
   });
   expect(await world.world.wallet()).toMatchObject({ in_flight: 200, paid_out: 100, came_back: 200 });
-  const listed = async (query: string) =>
-    (await ask(world, 'GET', `/transactions?${query}`)).body.transactions.map(
-      ({ client_ref_id }: { client_ref_id: string }) => client_ref_id,
-    );
-  expect(await listed('status=PENDING')).toEqual(['another', 'PENDING']);
-  expect(await listed('client_ref_id=SUCCESS')).toEqual(['SUCCESS']);
-  expect(await listed('client_ref_id=FAILED&status=SUCCESS')).toEqual([]);
+  const listed = await world.world.transactions({ status: 'PENDING' });
+  expect(listed.map(({ client_ref_id }) => client_ref_id)).toEqual(['PENDING', 'another']);
 });
 
 test('a payout is shown with its timeline and the reason for its state', async () => {
@@ -117,9 +110,6 @@ test('a payout is shown with its timeline and the reason for its state', async (
   expect(await world.world.transaction(upi)).toMatchObject({ reason, timeline: [{ polls: 2, at: null }] });
   await world.status({ txn_id: upi });
   expect((await world.world.transaction(upi)).reason).toBe('SUCCESS as planned by inline, at status read 2');
-  await world.world.use({ settlement: 'manual' });
-  const stuck = (await world.pay({ client_ref_id: 'stuck', amount: 1 })).body.data.txn_id;
-  expect((await world.world.transaction(stuck)).reason).toMatch(/^PENDING for ever: /);
 });
 
 test('a payout names the rule that hides it until the last read that does not find it', async () => {

@@ -107,19 +107,6 @@ test('every change in a world is sent as an event, in order', async () => {
   }
 });
 
-test('a slow body is an event when it begins and when it has ended, and not with each of its pieces', async () => {
-  const { world, pay } = await clientFor(SETTINGS);
-  await world.rule({ effect: { fault: { kind: 'slow-body', bytes_per_second: 5000 } } });
-  const { next } = await readerOf(world);
-  await pay();
-  const outcomes: string[] = [];
-  while (outcomes.at(-1) !== 'answered') {
-    const { type, data } = await next();
-    if (type === 'request') outcomes.push(data.outcome);
-  }
-  expect(outcomes).toEqual(['pending', 'answered']);
-});
-
 test('events show no key, no other world and no control calls', async () => {
   const { client } = await sandboxFor(SETTINGS);
   const [one, other] = [client(), client()];

@@ -30,11 +30,6 @@ testRows<[rule: Partial<RuleRequest>, request: object, reason: string]>([
     'transfer_mode must be one of "NEFT", "RTGS", and it is "IMPS"',
   ],
   [
-    { match: { transfer_mode: 'IMPS', beneficiary_ifsc: { prefix: 'HDFC' } } },
-    {},
-    'beneficiary_ifsc must begin with "HDFC", and it is "SBIN0000001"',
-  ],
-  [
     { match: { amount: { gte: 2000, lt: 5000 } } },
     {},
     'amount must be at least 2000 and be less than 5000, and it is 1500.5',
@@ -45,15 +40,12 @@ testRows<[rule: Partial<RuleRequest>, request: object, reason: string]>([
     { headers: { 'x-team': 'red' } },
     'header X-Team must be "blue", and it is "red"',
   ],
-  [{ match: { attempt: 1 } }, { attempt: 3 }, 'attempt must be 1, and it is 3'],
-  [{ match: { payout: { gt: 1 } } }, {}, 'payout must be more than 1, and it is 1'],
   [
     { match: { hours: { from: '19:00', to: '07:00' } } },
     {},
     'hours are from 19:00 to 07:00 IST, and it is 16:00',
   ],
   [{ during: { from: '10m', for: '5m' } }, {}, 'the window from 10m has not begun: the world is 0ms old'],
-  [{ skip: 2 }, {}, 'skip 2 is not used up: this is match 1'],
   [{ probability: 0 }, {}, expect.stringMatching(/^probability 0 is not drawn \(0\.\d{3}\)$/)],
   [{ effect: { limit: { max: 3, per: '10s' } } }, {}, 'the limit of 3 per 10s lets it pass'],
 ])('a rule that is not taken is explained by its first condition that fails', async (rule, more, reason) => {
@@ -183,14 +175,11 @@ test('an explanation of a reference that stays refused says so, although the bal
     payout: null,
     note: 'order-1 was refused with 402 before, and it stays refused (client_ref_id.after_402)',
   });
-  expect((await world.explain(initiate({ client_ref_id: 'order-2' }))).note).toBe(null);
   expect((await pay()).status).toBe(402);
 });
 
 testRows<[treats: object, amount: number, makes: boolean]>([
   [{ same_body: 'second_payout' }, 100, true],
-  [{ same_body: 'second_payout' }, 200, false],
-  [{ changed_body: 'second_payout' }, 100, false],
   [{ changed_body: 'second_payout' }, 200, true],
 ])('an explanation of a known reference says whether it is paid again', async (treats, amount, makes) => {
   const { world, pay } = await worldWith([], { dialect: { client_ref_id: treats } });

@@ -107,10 +107,8 @@ testRows<[text: string, headers: object, status: number, code: string, entry: ob
     'INSUFFICIENT_BALANCE',
     { client_ref_id: 'order-1', balance_before: 10_000, balance_after: 10_000 },
   ],
-  ['{"amount":', {}, 400, 'INVALID_JSON', { request: { body: '{"amount":' } }],
   ['x', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE', { request: { body: null } }],
   ['x'.repeat(70_000), {}, 413, 'BODY_TOO_LARGE', { request: { body: null } }],
-  ['{}', { 'x-sandbox-scenario': 'none' }, 400, 'INVALID_REQUEST', { request: { body: null } }],
 ])(
   'a request that is refused is journaled with the code of the refusal',
   async (body, headers, status, code, entry) => {
@@ -159,29 +157,6 @@ testRows(['connection-reset', 'empty-response', 'truncated-body', 'garbage', 'ma
   },
 );
 
-test('a request that hangs is journaled as pending, and as a fault once the client disconnects', async () => {
-  const world = await clientFor(SETTINGS);
-  await ask(world, 'POST', '/rules', { name: 'stuck', effect: { fault: 'hang', commit: true } });
-  const leave = new AbortController();
-  const headers = { authorization: `Bearer ${world.apiKey}`, ...JSON_HEADERS };
-  const init = { method: 'POST', headers, body: JSON.stringify(PAYOUT), signal: leave.signal };
-  const left = fetch(`${world.url}/payout/initiate`, init).catch((error: Error) => error.name);
-  await expect.poll(() => journalOf(world)).toMatchObject([{ fault: 'hang' }]);
-  const pending = {
-    outcome: 'pending',
-    answer: null,
-    duration_ms: null,
-    committed: true,
-    rule: 'world/stuck',
-  };
-  expect(await entryOf(world)).toMatchObject({ ...pending, balance_before: 10_000, balance_after: 8499.5 });
-  leave.abort();
-  expect(await left).toBe('AbortError');
-  await expect
-    .poll(() => entryOf(world))
-    .toMatchObject({ outcome: 'fault', duration_ms: expect.any(Number) });
-});
-
 test('the journal can be filtered by route, status, reference, payout and any combination', async () => {
   const world = await clientFor(SETTINGS);
   const { txn_id } = (await world.pay({ client_ref_id: 'one' })).body.data;
@@ -214,8 +189,6 @@ test('the journal can be read from a world time on', async () => {
   for (const [since, count] of [
     [START, 2],
     ['2026-01-15T16:00:30', 1],
-    ['2026-01-15T16:00:30+05:30', 1],
-    ['2026-01-15T10:31:00Z', 1],
     ['2026-01-15T10:31:00.001Z', 0],
   ] as const) {
     expect([since, (await world.world.requests({ since })).length]).toEqual([since, count]);

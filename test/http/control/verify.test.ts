@@ -27,15 +27,12 @@ const COUNTED: readonly [VerifyRequest['match'], number][] = [
   [{}, 6],
   [{ route: 'initiate' }, 4],
   [{ client_ref_id: { matches: '^order-[23]$' } }, 3],
-  [{ amount: 300 }, 1],
   [{ header: { 'X-Trace': 'abc' } }, 1],
   [{ route: 'initiate', attempt: 2 }, 1],
   [{ status: 402 }, 1],
-  [{ status: [402, 500] }, 2],
   [{ outcome: 'answered' }, 6],
   [{ rule: 'world/late-500' }, 1],
   [{ committed: true }, 2],
-  [{ committed: false }, 2],
   [{ replayed: true }, 1],
   [{ client_ref_id: 'order-1', replayed: false }, 1],
   [{ header: { authorization: { prefix: 'Bearer' } } }, 0], // it is masked
@@ -52,14 +49,11 @@ const BOUNDS: readonly [count: VerifyRequest['count'], passed: boolean, expected
   [undefined, true, 'at least 1'],
   [{ exactly: 2 }, true, 'exactly 2'],
   [{ exactly: 1 }, false, 'exactly 1'],
-  [{ exactly: 3 }, false, 'exactly 3'],
   [{ at_least: 2 }, true, 'at least 2'],
   [{ at_least: 3 }, false, 'at least 3'],
   [{ at_most: 2 }, true, 'at most 2'],
   [{ at_most: 1 }, false, 'at most 1'],
-  [{ at_least: 1, at_most: 2 }, true, 'at least 1 and at most 2'],
   [{ at_least: 3, at_most: 5 }, false, 'at least 3 and at most 5'],
-  [{ exactly: 0 }, false, 'exactly 0'],
 ];
 
 test('a verification passes if its count is met', async () => {
@@ -209,14 +203,4 @@ test('a journal that is off does not say that no request came', async () => {
   const { message } = await verify(world, { match: {} });
   expect(message).toMatch(/^0 requests match/);
   expect(message).not.toMatch('No request came');
-});
-
-test('requests can be matched by the scenario that they chose in a header', async () => {
-  const world = await clientFor(SETTINGS);
-  await world.pay({}, { 'x-sandbox-scenario': 'server-error' });
-  const match = { header: { 'x-sandbox-scenario': 'server-error' }, rule: 'server-error/fails' } as const;
-  const { closest } = await verify(world, { match: { ...match, status: 599 } });
-  expect(closest).toMatchObject([
-    { misses: expect.arrayContaining([{ field: 'status', expected: 599, actual: 500 }]) },
-  ]);
 });
