@@ -1,13 +1,6 @@
 /** The prefix of all keys in this layout. A layout that older servers cannot read gets another number. */
 export const KEY_PREFIX = 'payout-sandbox:4:';
 
-/** The lists of worlds of earlier layouts, which this program does not read. */
-export const OLDER_LISTS = [
-  'payout-sandbox:1:worlds',
-  'payout-sandbox:2:worlds',
-  'payout-sandbox:3:{worlds}:used',
-];
-
 /** The number of the newest format of commands and states that this program reads and writes. */
 export const FORMAT = 1;
 

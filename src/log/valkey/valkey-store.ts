@@ -4,7 +4,7 @@ import { isUse } from '../../world/commands.ts';
 import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
-import { FORMAT, HEARD_AGAIN_MS, KEY_PREFIX, keysOf, OLDER_LISTS, type WorldKeys } from './scripts.ts';
+import { FORMAT, HEARD_AGAIN_MS, KEY_PREFIX, keysOf, type WorldKeys } from './scripts.ts';
 import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
 import {
   appendedAfter,
@@ -72,7 +72,7 @@ export class ValkeyStore implements Store {
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
     const store = new ValkeyStore(options);
     // together, since each may wait two seconds for a node that hangs
-    await Promise.all([store.connection.start(), store.#compareSettings(), store.#reportOlderWorlds()]);
+    await Promise.all([store.connection.start(), store.#compareSettings()]);
     return store;
   }
 
@@ -237,20 +237,6 @@ export class ValkeyStore implements Store {
     } catch {
       // the store is unavailable; each world will still bring its own
     }
-  }
-
-  /** Warns of worlds that an earlier version has written: they would seem to be gone. */
-  async #reportOlderWorlds(): Promise<void> {
-    const { connection } = this;
-    const report = async (list: string): Promise<void> => {
-      const worlds = await connection.reliably(() => connection.client.zcard(list)).catch(() => 0); // the store is unavailable
-      if (worlds === 0) return;
-      const keys = list.replace(/[^:]*worlds.*/, '*');
-      connection.warn(
-        `it has ${worlds} worlds of an earlier version (keys ${keys}), which this version cannot read: keep using that version, or delete these keys`,
-      );
-    };
-    await Promise.all(OLDER_LISTS.map(report));
   }
 
   /** Reads commands of the log. @returns null when a state that they restore is gone */
