@@ -10,7 +10,6 @@ import { JOIN_VARIABLE } from '../client/joined-sandbox.ts';
 import { evidenceOnListed } from '../http/referee/evidence.ts';
 import { readUnlessDropped } from '../log/dropped.ts';
 import type { WallClock } from '../log/wall-clock.ts';
-import type { Worlds } from '../log/worlds.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { isScenarioFile } from '../scenario/scenario-file.ts';
 import type { Server } from '../server.ts';
@@ -45,8 +44,6 @@ export interface JoinRules<T> {
 export interface JoinPoint<T> extends Joined<T> {
   /** The address of the sandbox with the settings of the outer command, if one was started. */
   readonly url: string | undefined;
-  /** How many requests and worlds each of its sandboxes has had. */
-  readonly counts: ReadonlyMap<number, Pick<Worlds, 'uses' | 'size'>>;
 }
 
 interface JoinRequest {
@@ -84,22 +81,18 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   const servers = new Map<number, Server>();
   const starts: Promise<unknown>[] = [];
   const collected: Promise<T>[] = [];
-  const counts = new Map<number, Pick<Worlds, 'uses' | 'size'>>();
   let started = 0;
   let hasEnded = false;
   const start = async (settings: Settings) => {
     const id = (started += 1);
     const server = await startOwnServer(settings, rules.log, rules.wallClock);
     servers.set(id, server);
-    counts.set(id, server.worlds);
     await rules.prepare?.(server);
     return { id, url: server.url, adminToken: server.adminToken };
   };
   const stop = async (id: number): Promise<void> => {
     const server = servers.get(id);
     if (server === undefined || !servers.delete(id)) return;
-    const { uses, size } = server.worlds;
-    counts.set(id, { uses, size });
     const result = judged(server);
     collected.push(result); // an error is that of `end`, too
     await result;
@@ -137,7 +130,6 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   const { port } = listener.address() as AddressInfo;
   return {
     variables: { [JOIN_VARIABLE]: `http://127.0.0.1:${port}${path}` },
-    counts,
     url: outer?.url,
     async end() {
       hasEnded = true;

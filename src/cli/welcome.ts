@@ -35,9 +35,6 @@ export function welcome(
   const settlement = typeof scenario.settlement === 'string' ? scenario.settlement : 'timelines';
   const isOpen = !isLoopbackName(host);
   if (!isTerminal) {
-    // single quotes or none, since JSON would escape double quotes; the shell inserts a secret key
-    const bearer =
-      apiKeys === undefined ? `'Authorization: Bearer ${key}'` : `'Authorization: Bearer '${key}`;
     const facts = {
       url,
       key,
@@ -52,7 +49,6 @@ export function welcome(
       }),
       ...(store !== undefined && { store: withoutPassword(store) }),
       ...(isOpen && { listens_on: host, reachable_from: 'other machines' }),
-      try: `curl -H ${bearer} ${url}/client/fetchbalance`,
       dashboard: `${url}/_sandbox/`,
     };
     const msg = `payout sandbox ${ready}`;
@@ -62,7 +58,6 @@ export function welcome(
   }
   // a terminal is no log: a generated token is shown there once, since nobody could know it otherwise
   const madeToken = settings.adminToken === undefined ? adminToken : undefined;
-  const authorization = `-H "Authorization: Bearer ${key}"`;
   const note = apiKeys === undefined ? 'any key that begins with sk_test_' : 'one of SANDBOX_API_KEYS';
   const restoredLine =
     restored === null
@@ -74,10 +69,7 @@ export function welcome(
   Key: ${key} (${note}; each is a world of its own)
   Scenario: ${scenario.name} (settlement ${settlement}${dialect === undefined ? '' : `, dialect ${dialect}`}${magic === 'off' ? ', no magic beneficiaries' : ''})
 ${restoredLine}${store === undefined ? '' : `  Store: ${withoutPassword(store)}\n`}${isOpen ? `  Network: it listens on ${host}, so other machines can reach it\n` : ''}
-  Pay:    curl ${url}/payout/initiate ${authorization} -H 'Content-Type: application/json' -d '${payoutBody}'
-  Status: curl "${url}/payout/status?client_ref_id=order-1" ${authorization}
-  Wallet: curl ${url}/client/fetchbalance ${authorization}
-  World:  curl ${url}/_sandbox/world ${authorization}
+  Pay:    curl ${url}/payout/initiate -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d '${payoutBody}'
   Watch:  ${url}/_sandbox/
 ${madeToken === undefined ? '' : `  Admin:  ${madeToken} (for /_sandbox/worlds; SANDBOX_ADMIN_TOKEN sets another)\n`}`,
   );

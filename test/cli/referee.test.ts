@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
-import { showRequestCount } from '../../src/cli/referee/request-count.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { fileWith, folderWith, temporaryFolder } from '../support/temporary-folder.ts';
@@ -225,20 +224,6 @@ test.skipIf(!hasCurl)(
     });
   },
 );
-
-test('while a long command runs, referee reports how many requests and worlds there are', async () => {
-  const line = await new Promise<string>((resolve) => {
-    const end = showRequestCount(
-      () => [
-        { uses: 1200, size: 30 },
-        { uses: 4, size: 1 },
-      ],
-      (text) => resolve((end(), text)),
-      1,
-    );
-  });
-  expect(line).toMatch(/^after (?:0ms|\d+s): 1,204 requests, 31 worlds$/); // a timer may come late
-});
 
 test('a table that does not fit into one request is refused by its name', async () => {
   const rows = Array.from({ length: 2000 }, (_, nth) => `${100_000_000_000 + nth},10`);

@@ -15,7 +15,6 @@ import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import type { ClientFlags } from '../hunt/hunted-command.ts';
 import { conductOptions, publish, tableName, writeReports, type ConductFlags } from './conduct-options.ts';
-import { showRequestCount } from './request-count.ts';
 import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
 import { joinedWorlds, openJoinPoint, type JoinPoint } from '../join-point.ts';
@@ -84,7 +83,7 @@ interface CommandEnd {
 async function runToEnd(
   command: ClientCommand,
   { url, key, worlds }: Judged,
-  { variables, counts }: JoinPoint<unknown>,
+  { variables }: JoinPoint<unknown>,
   isJson: boolean,
 ): Promise<CommandEnd> {
   const output = isJson ? 2 : 'inherit'; // standard output has the JSON alone
@@ -98,15 +97,10 @@ async function runToEnd(
   };
   process.on('SIGTERM', forward);
   process.on('SIGINT', forward); // a terminal sends it to both processes; this one still has to report once the command has ended
-  const endProgress =
-    worlds !== null && process.stderr.isTTY
-      ? showRequestCount(() => [worlds, ...counts.values()], complain)
-      : undefined;
   try {
     const [code, signal] = await exit;
     return { exitCode: code ?? 128 + constants.signals[signal!], signal, isStopped };
   } finally {
-    endProgress?.();
     process.off('SIGTERM', forward);
     process.off('SIGINT', forward);
   }

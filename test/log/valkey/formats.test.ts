@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
 import type { WorldState } from '../../../src/world/state.ts';
-import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
 import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';

@@ -78,8 +78,8 @@ class StatePieces {
   /** @returns the state, once the last piece is there */
   add(text: string): FrozenState | null {
     const { rest, payouts = [], ...lists } = JSON.parse(text) as Piece;
-    const shared = payouts.map((payout) => ({ ...payout, timeline: this.#shared(payout.timeline) }));
-    for (const [name, items] of Object.entries({ ...lists, payouts: shared })) {
+    for (const payout of payouts) Object.assign(payout, { timeline: this.#shared(payout.timeline) });
+    for (const [name, items] of Object.entries({ ...lists, payouts })) {
       const known = (this.#lists[name] ??= []);
       for (const item of items) known.push(item);
     }
