@@ -21,14 +21,6 @@ const decided = async (world: World, command: CommandOf<'initiate'>) => (await w
 const FULL = { code: 'SANDBOX_FULL', details: { limit: 'SANDBOX_MAX_TRANSACTIONS' } };
 
 describe('worlds', () => {
-  test('are opened at their first use, and every use is counted', () => {
-    const { log, world } = logFor();
-    const a = world('a');
-    expect(world('a')).toBe(a);
-    expect(world('b')).not.toBe(a);
-    expect([log.size, log.uses]).toEqual([2, 3]);
-  });
-
   test('are listed in pages, which leave out none that was used in the same millisecond', async () => {
     const { log, world, wallClock } = logFor();
     const ids = ['a', 'b', 'c', 'd'].map((name) => world(name).id);
@@ -136,16 +128,6 @@ describe('records are counted over all worlds', () => {
     const poor: number[] = [];
     for (let nth = 1; nth <= 16; nth += 1) poor.push(await held(`poor-${nth}`, 99));
     expect(poor.map((count) => count - 3)).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2]); // with two counts of rules
-  });
-
-  test('beyond the limit every world refuses, and names the setting', async () => {
-    const { world } = logFor({ maxRecords: 2 });
-    await world('a').submit(initiate());
-    await world('b').submit(initiate());
-    expect(await decided(world('b'), initiate({ client_ref_id: 'next' }))).toMatchObject({
-      answer: { kind: 'refused', refusal: FULL },
-    });
-    await expect(submit(world('a'), { kind: 'credit', amountPaise: 1 })).rejects.toMatchObject(FULL);
   });
 
   test('a drop, a reset and a restore give room back', async () => {
