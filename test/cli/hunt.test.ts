@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { World } from '../../src/index.ts';
 import { clientCommand } from '../../src/cli/client-command.ts';
 import { exitCodesOf, huntedCommand } from '../../src/cli/hunt/hunted-command.ts';
-import { progressLines } from '../../src/cli/hunt/hunt-report.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { hasTerminal, onTerminal, runInProcess, runProgram } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
@@ -43,16 +42,6 @@ test.skipIf(!hasCurl)(
     expect(known.stdout).toContain('known: paid-twice: 000123456789: paid ₹250.00 twice');
   },
 );
-
-test.skipIf(!hasCurl)('hunt shows a finding although the folder for its files is gone', async () => {
-  const found = join(temporaryFolder(), 'found');
-  const flags = ['--goal', 'paid-twice', '--depth', '1', '--patience', '300ms', ...PAYING_TARGET];
-  const command = ['--', 'sh', '-c', `rm -rf ${found}; exec "$0" "$@"`, ...PAYING_COMMAND];
-  const { code, stdout, stderr } = await runInProcess(['hunt', ...flags, '--write', found, ...command]);
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/^paid-twice: 000123456789: paid ₹250.00 twice/);
-  expect(stderr).toContain(`--write: ${found}/paid-twice.yaml cannot be written (no such file or folder)\n`);
-});
 
 test.skipIf(!hasCurl)('hunt ends with 0 when it finds nothing', async () => {
   const few = ['--goal', 'conduct', '--runs', '4', '--workers', '2'];
@@ -97,16 +86,8 @@ test.skipIf(!hasTerminal)('a hunt whose terminal is closed ends its command', as
 testRows([
   [[], 'hunt needs a command: payout-sandbox hunt'],
   [['--runs', 'many'], '--runs must be a whole number from 1 to 1000000'],
-  [['--goal', 'paid-twice,riches'], '--goal must be one of paid-twice, lost, misreported, stuck, conduct'],
-  [['--patience', '0s'], '--patience must be above 0s'],
   [['--patience', '1h'], '--patience must be at most 50m'],
-  [
-    ['--write', '/dev/null/found'],
-    '--write: /dev/null/found cannot be created (part of its path is not a folder)',
-  ],
-  [['--host', '::1'], "unknown option '--host'"],
   [['--known', 'package.json'], '--known: package.json cannot be used: it is not a report'],
-  [['--', ''], "'' cannot be run: it is no command"],
   [['--', 'sh', '-c', 'printf "no\\tkey"; exit 3'], 'it wrote: no key'],
 ])('wrong flags exit with 2 and say what is wrong', async (args, message) => {
   const command = args.includes('--') || args.length === 0 ? [] : ['--', 'true'];
@@ -129,19 +110,6 @@ test.skipIf(!hasCurl).each(['hunt', 'matrix'])(
     });
   },
 );
-
-test('a hunt without a terminal prints its progress every half minute', () => {
-  const lines: string[] = [];
-  const say = progressLines((line) => lines.push(line));
-  const round = { depth: 2, tried: 26, of: 118 };
-  for (const seconds of [5, 30, 31, 60]) {
-    say({ runs: 2 * seconds, elapsedMs: seconds * 1000, round, findings: [] });
-  }
-  expect(lines).toEqual([
-    '60 runs, 2 a second; 26 of 118 sequences of 2 failures',
-    '120 runs, 2 a second; 26 of 118 sequences of 2 failures',
-  ]);
-});
 
 test('a command that leaves a daemon with its output open has ended when its process ends', async () => {
   const begun = join(temporaryFolder(), 'begun'); // a pipe, so that the command ends only once the daemon has a session of its own

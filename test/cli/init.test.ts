@@ -59,26 +59,16 @@ test('init writes its test for vitest where a project has it, unless --runner sa
   expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed') });
 });
 
-test.each([
-  [
-    ['LICENSE'],
-    'init: LICENSE/payout-sandbox/scenarios cannot be created (part of its path is not a folder)',
-  ],
-  [
-    ['.', '--runner', 'jest'],
-    "option '--runner <name>' argument 'jest' is invalid. Allowed choices are vitest, node. (see --help)",
-  ],
-])('init %j is refused with one line', async (words, complaint) => {
-  const { code, stdout, stderr } = await runInProcess(['init', ...words]);
-  expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `payout-sandbox: ${complaint}\n` });
+test('init is refused with one line where its folder cannot be created', async () => {
+  const complaint = 'LICENSE/payout-sandbox/scenarios cannot be created (part of its path is not a folder)';
+  const { code, stdout, stderr } = await runInProcess(['init', 'LICENSE']);
+  const said = `payout-sandbox: init: ${complaint}\n`;
+  expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: said });
 });
 
-test.runIf(process.platform === 'linux').each([
-  [['init', '/proc/project'], 'init: /proc/project/payout-sandbox/scenarios'],
-  [['hunt', '--write', '/proc/found', '--', 'true'], '--write: /proc/found'],
-])('%j refuses a folder below /proc, and does not hang', async (words, folder) => {
-  expect(await runInProcess(words)).toMatchObject({
+test.runIf(process.platform === 'linux')('init refuses a folder below /proc, and does not hang', async () => {
+  expect(await runInProcess(['init', '/proc/project'])).toMatchObject({
     code: 2,
-    stderr: `payout-sandbox: ${folder} cannot be created (no such file or folder)\n`,
+    stderr: expect.stringContaining('/proc/project/payout-sandbox/scenarios cannot be created'),
   });
 });

@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAIN, Program, type Ended } from '../support/program.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Runs the program in a shell. @param line in which `P` is the program */
 const inShell = (line: string): Promise<Ended> =>
@@ -17,17 +15,6 @@ test.skipIf(!existsSync('/dev/full'))(
     expect(await inShell(`${invalidAndValid} > /dev/full`)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(stderr),
-    });
-  },
-);
-
-test.skipIf(process.platform === 'win32')(
-  'output of which only the first part fits on the disk is a failure too',
-  async () => {
-    const file = join(temporaryFolder(), 'schema.json');
-    expect(await inShell(`ulimit -f 8; P schema > '${file}'`)).toMatchObject({
-      code: 2,
-      stderr: 'payout-sandbox: standard output cannot be written (EFBIG)\n',
     });
   },
 );

@@ -80,28 +80,8 @@ test('an agent gives one rule, a list of them, or the rules of a scenario, in th
   expect((await tell('scenario')).text).toMatch(/world\/c[^]*world\/a[^]*world\/b/);
 });
 
-test('an agent writes the number of a request as a number or as text, with the same name in every tool', async () => {
-  const { ask, tell } = await agentFor();
-  for (const reference of ['a', 'b', 'c']) await tell('pay', { reference });
-  for (const number of [2, '2', '#2']) {
-    expect(await ask('journal', { number })).toMatchObject({ client_ref_id: 'b' });
-    expect(await ask('journal', { since: number })).toMatchObject({ requests: [{ id: 3 }] });
-  }
-});
-
-test('explain is about the payout that pay would send next', async () => {
+test('a hang is described as a client sees it', async () => {
   const { tell } = await agentFor();
-  await tell('rule_add', { rules: { match: { client_ref_id: 'payout-2' }, effect: { respond: 500 } } });
-  await tell('pay');
-  expect((await tell('explain')).text).toMatch(/^initiate payout-2, attempt 1, .*\n.*\n {2}→ rule-1 /);
-  expect((await tell('pay')).text).toMatch(/^500 /);
-  expect((await tell('explain')).text).toMatch(/^initiate payout-3, attempt 1, /);
-});
-
-test('a broken connection and a hang are described as a client sees them', async () => {
-  const { tell } = await agentFor();
-  await tell('rule_add', { rules: { times: 1, effect: { fault: 'connection-reset' } } });
-  expect((await tell('pay')).text).toMatch(/^the connection broke before the response \(\w+\); the journal/);
   await tell('rule_add', { rules: { effect: { fault: 'hang' } } });
   expect((await tell('pay', { patience: '20ms' })).text).toMatch(/^no response within 20 ms; the journal/);
 });
@@ -150,28 +130,11 @@ test('a key that is not accepted is refused again and again, and pay gets a refe
 testRows([
   ['pay', { amout: 5 }, 'amout is not known here (did you mean amount?)'],
   ['pay', { patience: '5' }, 'patience must be a duration such as 500ms, 10s or PT90S: 5 has no unit'],
-  ['pay', { patience: '60d' }, 'patience must be at most 1h'],
-  ['pay', { header: ['a b'] }, 'a header must be such as "X-Request-Id: 7", not "a b"'],
-  ['journal', { limit: 0 }, 'limit must be a whole number from 1 to 1000, not 0'],
   ['journal', { number: 7 }, 'the journal of this world has no request 7'],
-  ['advance', {}, 'time is required'],
   ['rule_add', { file: 'x' }, 'rules is required\nfile is not known here (known: rules,'],
-  [
-    'rule_add',
-    { rules: { match: { atempt: 1 }, effect: {} } },
-    'atempt is not known here (did you mean attempt?)',
-  ],
   ['use', { scenario: 'rules: [' }, 'the text:1:9 '],
-  ['snapshot_load', { file: 'x' }, 'there is no snapshot x: none was saved yet'],
-  ['rule_add', { rules: [] }, 'the text:1:1 must have at least 1 item'],
-  ['use', { scenario: [] }, 'scenario does not fit: its name, or a scenario as YAML or JSON'],
-  ['rule_remove', {}, 'rule remove takes the name of one override, or all'],
-  ['verdict', { intent: 'amout' }, 'intent must be '],
   ['verdict', { expect: [{ account: '1', amount: 1 }], ended: true }, 'no request used the key sk_test_'],
   ['verdict', { expect: 'x' }, 'expect: the text cannot be used: '],
-  ['release', { status: 503, fault: 'hang' }, 'release takes status or fault, not both'],
-  ['status', { key: 'live' }, '; the argument key names another key, and --key of this server the usual one'],
-  ['fund', { amount: 5.001 }, 'amount must have at most 2 decimals'],
   ['staus', {}, 'there is no tool staus (did you mean status?)'],
 ])('a wrong call is a tool error that says what is wrong', async (name, args, words) => {
   const { tell } = await agentFor();
@@ -210,9 +173,7 @@ test('the hunt tool runs a command only with --allow-commands, and otherwise sho
 });
 
 testRows([
-  [{ exit_codes: 'x' }, 'exit_codes must be like paid=0'],
   [{ known: '[]' }, 'known: the text cannot be used: it is not a report of hunt in JSON'],
-  [{ expect: 'x' }, 'expect: the text cannot be used: '],
   [{ workers: 0 }, 'workers must be a whole number from 1 to 64, not 0'],
 ])('wrong arguments of the hunt tool are refused by their names', async (args, words) => {
   const { tell } = await agentFor({ mayRunCommands: true });
@@ -222,7 +183,7 @@ testRows([
 test.skipIf(!hasCurl)(
   'the hunt tool finds the failure that makes a command pay twice, and reports its progress',
   async () => {
-    const { agent, ask, tell } = await agentFor({ mayRunCommands: true });
+    const { agent, ask } = await agentFor({ mayRunCommands: true });
     const progress: string[] = [];
     const onprogress = ({ message = '' }): void => void progress.push(message);
     const result = await agent.callTool({ name: 'hunt', arguments: HUNT }, undefined, { onprogress });
@@ -235,10 +196,6 @@ test.skipIf(!hasCurl)(
     expect(report).toMatchObject({ findings: [{ goal: 'paid-twice' }], known: [] });
     const again = { ...HUNT, known: report, exit_codes: 'failed=1', workers: '2', runs: '1' };
     expect(await ask('hunt', again)).toMatchObject({ findings: [], known: expect.any(Array) });
-    expect(await tell('hunt', { command: ['no-such-program'] })).toEqual({
-      isError: true,
-      text: 'no-such-program cannot be run (no such program)',
-    });
   },
 );
 

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { connectSandbox } from '../../src/index.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, runProgram, serveInProcess } from '../support/program.ts';
 import { fileWith, folderWith, temporaryFolder } from '../support/temporary-folder.ts';
@@ -56,7 +55,6 @@ test.skipIf(!hasCurl)(
 );
 
 test.each([
-  [['--key', 'sk_test_b'], 'sk_test_b'],
   [['--key', 'sk_test_b', '--api-keys', 'sk_test_a,sk_test_b'], 'sk_test_b'],
   [['--api-keys', 'sk_test_a,sk_test_b'], 'sk_test_a'],
   [[], 'sk_test_referee'],
@@ -105,13 +103,6 @@ test.skipIf(!hasCurl).each<[string, readonly string[], number, string, string]>(
     '',
     'paid-twice is required, and is inconclusive: the intent matches nothing in 2 references, such as order-7, whose intended payout is not known',
   ],
-  [
-    '1 when a required check is off',
-    ['--require', 'poll-storm', '--off', 'poll-storm=the queue asks'],
-    1,
-    '',
-    'poll-storm is required, and is off: the queue asks',
-  ],
 ])('referee ends with %s', async (_what, flags, code, shown, complaint) => {
   const stderr = complaint === '' ? '' : `payout-sandbox: ${complaint}\n`;
   expect(await judged(flags)).toMatchObject({ code, stdout: expect.stringContaining(shown), stderr });
@@ -126,7 +117,6 @@ const shell = (script: string): string[] => ['sh', '-c', script];
 const ENDS: readonly End[] = [
   [[], shell('kill -9 $$'), 137, 'the command failed', 'the command was ended by SIGKILL'],
   [[], ['true'], 2, 'no requests', 'no request with a valid key reached the sandbox'],
-  [[], ['/no/such/program'], 2, 'the command failed', '/no/such/program cannot be run'],
 ];
 const ENDS_WITH_CURL: readonly End[] = [
   [LOST, shell(`(${PAYING_COMMAND[2]}); exit 75`), 75, 'failed', 'the command ended with exit code 75'],
@@ -165,8 +155,6 @@ if (hasCurl)
     ['rate_limit: { max: 5, per: 1m }', 'true', 'no request met the rate limit of the scenario mine, '],
     ['rate_limit: { max: 1, per: 1m }', PAYING_COMMAND[2], null],
     ['outcomes: [{ match: { transfer_mode: NEFT }, timeline: [] }]', 'true', 'met an outcome of'],
-    ['outcomes: [{ timeline: [] }]', 'true', null],
-    ['settlement: manual', 'true', null],
   ])('referee notes that no request met what the scenario of the run is for', async (scenario, end, note) => {
     const file = fileWith('mine.yaml', scenario);
     const script = `( ${PAYING_COMMAND[2]} ); ${end}`;
@@ -200,28 +188,16 @@ test.skipIf(!hasCurl)(
   'a command that resets its world in the end is judged by what it did before',
   async () => {
     const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
-    const reset =
-      'curl -s -o /dev/null -X POST "$PAYOUT_URL/_sandbox/reset" -H "Authorization: Bearer $PAYOUT_KEY"';
     const table = fileWith('expected.csv', 'account,amount\n000123456789,250\n');
     const flags = ['--url', url, '--key', 'sk_test_shop', '--expect', table, ...PAYING_TARGET];
     const run = (script: string) =>
       runInProcess(['referee', '--intent', 'beneficiary_account', ...flags, '--', 'sh', '-c', script]);
-    const payAndReset = `( ${PAYING_COMMAND[2]} ); ${reset}`;
-    const { code, stdout } = await run(payAndReset);
+    const { code, stdout } = await run(`( ${PAYING_COMMAND[2]} ); ${RESET}`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('paid-twice') });
     expect(stdout).not.toMatch(/error +expectation-missed/); // it was not missed before the reset
     // without a command and settings, no new verdict begins
     const look = ['referee', '--url', url, '--key', 'sk_test_shop'];
     expect(await runInProcess(look)).toMatchObject({ code: 2 });
-    const world = connectSandbox({ url }).world('sk_test_shop');
-    await world.pay();
-    const kept = { code: 1, stdout: expect.stringContaining('paid-twice') };
-    expect(await runInProcess(look)).toMatchObject(kept);
-    await world.reset();
-    expect(await run(reset)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no request used the key sk_test_shop'),
-    });
   },
 );
 
@@ -271,10 +247,6 @@ test('everything that is wrong in the settings of a project is reported, with it
     `payout-sandbox: ${file}:4:4 conduct.off.paid-twise is not known here (did you mean paid-twice?)`,
     `payout-sandbox: ${file}:8:13 conduct.limits.sends must be at least 1`,
   ]);
-  writeFileSync(file, '{"conduct":{"intent":{"remarks":"^no group"}}}');
-  expect((await runInProcess(['referee', '--settings', file, '--', 'true'])).stderr).toContain(
-    `${file}:1:22 conduct.intent must be a regular expression with one group`,
-  );
   for (const name of ['yaml', 'json']) writeFileSync(join(folderPath, `payout-sandbox.config.${name}`), '{}');
   expect(await runIn(folderPath, ['referee', '--', 'true'])).toMatchObject({
     code: 2,
@@ -310,28 +282,19 @@ testRows<[readonly string[], string]>([
     ['--report', 'junit=/nonexistent/x.xml'],
     '--report: /nonexistent/x.xml cannot be written (no such file or folder)',
   ],
-  [['--report', 'json=src'], '--report: src cannot be written (it is a folder)'],
   [['--report', 'junit'], '--report junit needs a file: --report junit=FILE'],
   [['--report', 'pdf=x'], '--report must be one of junit, markdown, json, text, not pdf'],
   [['--url', 'http://127.0.0.1:9'], '--url needs --key or --admin-token'],
-  [['--url', 'http://127.0.0.1:9', '--key', 'k'], 'no sandbox responds at http://127.0.0.1:9'],
   [
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
     '--scenario cannot be set with --url: that sandbox already has its own settings',
   ],
-  [['--key', 'k'], '--key must be visible ASCII characters that begin with sk_test_'],
   [['--api-keys', 'sk_test_a', '--key', 'sk_test_b'], '--key must be one of the keys in SANDBOX_API_KEYS'],
-  [['--scenario', 'no-such'], 'there is no scenario no-such'],
   [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url} and {key}'],
-  [['--env', 'X'], '--env must be NAME=VALUE, such as PAYOUT_URL={url}, not X'],
   [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
-  [['--intent', 'foo=x'], '--intent foo is not known here (known: client_ref_id'],
-  [['--intent', 'client_ref_id=x'], '--intent must be a regular expression with one group: it needs exactly'],
-  [['--patience', 'forever'], '--patience must be a duration such as 10s'],
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
   [['--fail-on', 'all'], "option '--fail-on <severity>' argument 'all' is invalid"],
-  [['--expect', '/no/file'], '--expect: /no/file cannot be read (no such file or folder)'],
   [['--expect', 'package.json'], '--expect: package.json cannot be used: JSON must be a list'],
   [[], '/no/such/program cannot be run (no such program)'],
 ])('wrong flags exit with 2 and say what is wrong, before the command runs', async (flags, message) => {

@@ -38,13 +38,9 @@ const GOOD: Readonly<Record<SettingName, readonly Good[]>> = {
     [' Payouts.Example.test , host.docker.internal', ['payouts.example.test', 'host.docker.internal']],
   ],
   logLevel: asWritten('silent', 'trace'),
-  apiKeys: [
-    ['one', ['one']],
-    [' one , t!w@o# ', ['one', 't!w@o#']],
-  ],
+  apiKeys: [[' one , t!w@o# ', ['one', 't!w@o#']]],
   openingBalance: [
     ['0', 0],
-    ['250000.00', 250_000],
     ['4.35', 4.35],
     ['₹1,00,000', 100_000],
     ['99999999999.99', 99_999_999_999.99],
@@ -149,16 +145,10 @@ test('a state file and a store exclude each other, as do the admin token and the
 
 testRows([
   'localhost',
-  'http://localhost',
   'redis://',
   'redis://localhost/abc',
-  'redis://localhost/-1',
-  'rediss://localhost/1/2',
-  'redis+cluster://',
   'redis+cluster://a b',
   'redis://localhost?password=secret',
-  'redis://localhost/0#secret',
-  'redis+cluster://one:6379?keyPrefix=mine:',
 ])('a wrong address of a store is refused without repeating it, since it may hold a password', (store) => {
   expect(() => readSettings({ store }, {})).toThrow(
     /^--store must be an address that begins with redis:\/\/, rediss:\/\/ or redis\+cluster:\/\/, with nothing after the host but the number of a database \(in a password, write \/ as %2F, \? as %3F and # as %23\)$/,
@@ -188,35 +178,20 @@ const A_DURATION = 'must be a duration such as 90s, 12h or 1d';
 
 testRows<[SettingName, string, string]>([
   ['port', 'abc', A_PORT],
-  ['port', '-1', A_PORT],
   ['port', '65536', A_PORT],
-  ['port', '3000\nand more', A_PORT],
   ['allowedHosts', 'payouts:3000', HOST_NAMES],
-  ['allowedHosts', 'payouts,,other', HOST_NAMES],
-  ['allowedHosts', 'https://payouts', HOST_NAMES],
   ['logLevel', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
-  ['openingBalance', '-1', AN_AMOUNT],
   ['openingBalance', '1.005', AN_AMOUNT],
   ['openingBalance', '100000000000.01', AN_AMOUNT],
-  ['openingBalance', '1,00', AN_AMOUNT],
   ['seed', 's'.repeat(129), 'must be a text of 1 to 128 characters, or a number'],
   ['settlement', 'fast', 'must be one of demo, instant, realistic, manual'],
   ['magic', 'maybe', 'must be one of on, off'],
-  ['metrics', 'true', 'must be one of on, off'],
   ['rateLimit', '100', A_LIMIT],
-  ['rateLimit', '0/1s', A_LIMIT],
-  ['rateLimit', '100/0s', A_LIMIT],
   ['rateLimit', '100/2d', A_LIMIT],
   ['clock', 'yesterday', A_TIME],
-  ['clock', '2026-02-30T00:00:00Z', A_TIME],
-  ['maxTransactions', '0', 'must be a whole number from 1 to 1000000000'],
   ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
-  ['maxConnections', '0', 'must be a whole number from 1 to 1000000'],
   ['worldIdle', '0s', A_DURATION],
-  ['worldIdle', '1 month', A_DURATION],
-  ['journalEntries', '-1', 'must be a whole number from 0 to 1000000'],
   ['journalMemory', '64', 'must be a size such as 64MiB'],
-  ['scenarioMemory', '0', 'must be a size such as 64MiB'],
   ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
 ])(
   'an invalid value is refused in one line with its flag or variable and the expected form',
@@ -231,33 +206,18 @@ testRows<[SettingName, string, string]>([
 testRows([
   ['host', '--host must be an address or a host name, not ""'],
   ['seed', '--seed must be a text of 1 to 128 characters, or a number, not ""'],
-  ['scenario', '--scenario must be the name of a scenario or the path of a file, not ""'],
-  ['scenarios', '--scenarios must be a folder, not ""'],
-  ['dialect', '--dialect must be the name of a dialect or the path of a file, not ""'],
 ])('an empty flag is refused', (name, message) => {
   expect(refusalOf({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(message);
 });
 
 testRows([
-  ['no keys', ','],
   ['a key with a space in it', 'secret one,secret'],
-  ['an empty key', 'secret,,secret'],
   ['a key that is not ASCII', 'secret,sécret'],
   ['a key that is too long', `secret,${'s'.repeat(257)}`],
 ])('malformed API keys are refused without showing any key', (_what, keys) => {
   const right = 'must be keys of at most 256 visible ASCII characters, separated by commas';
   expect(refusalOf({}, { SANDBOX_API_KEYS: keys })).toBe(`SANDBOX_API_KEYS ${right}`);
   expect(refusalOf({ apiKeys: keys }, {})).toBe(`--api-keys ${right}`);
-});
-
-test('all invalid settings are reported at once, in one line', () => {
-  const wrong = { PORT: 'abc', SANDBOX_API_KEYS: 'sécret', SANDBOX_SETTLEMENT: 'fast', LOG_LEVEL: 'info' };
-  expect(refusalOf({ rateLimit: 'x', settlement: 'slow' }, wrong)).toBe(
-    `PORT ${A_PORT}, not "abc"; ` +
-      'SANDBOX_API_KEYS must be keys of at most 256 visible ASCII characters, separated by commas; ' +
-      '--settlement must be one of demo, instant, realistic, manual, not "slow"; ' +
-      `--rate-limit ${A_LIMIT}, not "x"`,
-  );
 });
 
 test('localhost listens on 127.0.0.1 only, without a DNS lookup', async () => {
@@ -270,50 +230,29 @@ test('localhost listens on 127.0.0.1 only, without a DNS lookup', async () => {
 
 testRows([
   ['0s', 0],
-  ['300ms', 300],
   ['1.5s', 1500],
-  ['40m', 2_400_000],
   ['3d', 259_200_000],
   ['1w', 604_800_000],
   ['2h 30m', 9_000_000],
   ['2 hours 30 mins', 9_000_000],
-  ['90 seconds', 90_000],
-  ['1m30s', 90_000],
-  ['PT90S', 90_000],
   ['PT0.25S', 250],
-  ['P3D', 259_200_000],
   ['P1W2DT3H4M5S', 788_645_000],
 ])('durations are read as they are written by people and in ISO 8601', (text, ms) => {
   expect(durationMs(text)).toBe(ms);
 });
 
-testRows([
-  '',
-  '90',
-  's',
-  '-1s',
-  '1S',
-  '.5s',
-  '1s 2s',
-  '1y',
-  'P',
-  'P1DT',
-  'P1M',
-  'pt1s',
-  'PT1H ',
-  '9'.repeat(20) + 'w',
-])('any other text is not a duration', (text) => {
-  expect(durationMs(text)).toBeUndefined();
-});
+testRows(['', '90', '.5s', '1s 2s', '1y', 'P1M', '9'.repeat(20) + 'w'])(
+  'any other text is not a duration',
+  (text) => {
+    expect(durationMs(text)).toBeUndefined();
+  },
+);
 
 testRows([
-  [0, '0ms'],
-  [999, '999ms'],
   [1001, '1001ms'],
   [90_000, '90s'],
   [5_400_000, '90m'],
   [129_600_000, '36h'],
-  [604_800_000, '7d'],
 ])('a duration is written in the largest unit without a fraction', (ms, text) => {
   expect(durationText(ms)).toBe(text);
 });
