@@ -11,7 +11,6 @@ test('a table of expected payouts is CSV or JSON', () => {
   expect(expectedTable('\ufeffAmount, Account ,times\r\n"100.5","000123456789",1\r\n7,asha@upi,2')).toEqual(
     table,
   );
-  expect(expectedTable('account,amount\n000123456789,100.5')).toEqual(table.slice(0, 1));
   expect(expectedTable(JSON.stringify([{ account: '000123456789', amount: 100.5 }, table[1]]))).toEqual(
     table,
   );
@@ -19,7 +18,6 @@ test('a table of expected payouts is CSV or JSON', () => {
     { amount: 1000 },
     { amount: 100_000.5 },
   ]);
-  expect(expectedTable('[]')).toEqual([]);
 });
 
 testRows([
@@ -27,19 +25,15 @@ testRows([
     'name,amount\nx,1',
     'the first line must name the columns account, amount and (if you like) times, not "name,amount"',
   ],
-  ['account\nx', 'the first line must name the columns'],
   ['account,amount\nx,ten', 'line 2: amount must be a number, not "ten"'],
-  ['account,amount\nx,"10,0"', 'line 2: amount must be a number, not "10,0"'],
   [
     'account,amount\n\nx,1\ny,1.005',
     'line 4: amount must have at most 2 decimals (INR, whole paise), not "1.005"',
   ],
   ['account,amount,times\nx,1,1.5', 'line 2: times must be a whole number, not "1.5"'],
   ['account,amount\nx,1,000.00', 'line 2 must have 2 cells, as the first line has, not 3: x,1,000.00'],
-  ['account,amount,times\nx,1', 'line 2 must have 3 cells, as the first line has, not 2: x,1'],
   ['', 'it is empty'],
   ['account,amount\n\0,1', 'it is not a text file'],
-  ['[{"account":"x"}]', 'payout 1: amount is required'],
   ['[{"account":"x","amount":"ten"}]', 'payout 1: amount must be a number, not "ten"'],
   ['[1', 'it is not JSON'],
   ['{"payouts":[]}', 'JSON must be a list, such as [{"account":'],

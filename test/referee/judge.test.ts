@@ -46,14 +46,6 @@ test('a report has every check once, in the order of the table; without requests
   expect([passed, counts.not_exercised]).toEqual([true, CHECK_IDS.length]);
 });
 
-test('a report calls a world by the name in the settings, by its own name, or as the caller does', () => {
-  const evidence = evidenceOf([]);
-  const named = { ...evidence, name: 'its own' };
-  expect(reportOn(named, { name: 'in the settings' }).name).toBe('in the settings');
-  expect(reportOn(named).name).toBe('its own');
-  expect(reportOn({ ...evidence, name: null }).name).toBe('a world');
-});
-
 test('the same evidence gives the same bytes, in whatever order the journal is listed', () => {
   const lines = [unknown, again('order-1-b'), status({ state: 'PENDING' })];
   const evidence = evidenceOf(lines);
@@ -61,32 +53,6 @@ test('the same evidence gives the same bytes, in whatever order the journal is l
   expect(JSON.stringify(reportOn(evidenceOf(lines), ORDERS))).toBe(report);
   const reversed = { ...evidence, requests: evidence.requests.toReversed() };
   expect(JSON.stringify(reportOn(reversed, ORDERS))).toBe(report);
-});
-
-test('a finding shows the requests, what the client knew, the money at stake and what to do instead', () => {
-  const { checks } = reportOn(evidenceOf([lost, again('order-1-b', { state: 'PENDING' })]), ORDERS);
-  expect(checks[0]).toEqual({
-    id: 'paid-twice',
-    verdict: 'found',
-    severity: 'error',
-    reason: null,
-    findings: [
-      {
-        severity: 'error',
-        message: 'order-1-b is a second payment of order-1: ₹100.00 too much',
-        knew: 'order-1: outcome unknown (#1)',
-        fix: 'read the status of order-1, or send order-1 again; store the reference before the first send',
-        requests: [1, 2],
-        lines: [
-          '#1 POST initiate order-1  500, committed',
-          '#2 POST initiate order-1-b  200 PENDING, committed',
-        ],
-        references: ['order-1', 'order-1-b'],
-        amount: 100,
-      },
-    ],
-    more: 0,
-  });
 });
 
 const PENDING = { state: 'PENDING' };
@@ -133,21 +99,17 @@ const VERDICTS: readonly VerdictCase[] = [
   ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], ORDERS],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('other-2')], ORDERS],
   ['same-payout-at-once', 'not_exercised', [{}, again(B)], ORDERS],
-  ['paid-twice', 'not_exercised', [missing], ORDERS],
   ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], expecting(2)],
   ['same-payout-at-once', 'found notice', [{ endedAfter: 2 }, again('order-2')]],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('order-2', { body: { amount: 5 } })]],
   ['same-reference-at-once', 'found warning', [{ endedAfter: 2 }, { change: { committed: false } }]],
-  ['same-reference-at-once', 'passed', [{}, {}]],
   // the journal says what overlapped, also while another request is under way
   ['same-reference-at-once', 'passed', [{ atMs: 0, tookMs: 10 }, { atMs: 5 }, underWay()]],
   // its client left the first, which the sandbox noticed late, or only after that
   ['same-reference-at-once', 'passed', [hangingFor(1900), {}]],
   ['same-reference-at-once', 'found warning', [hangingFor(2100), {}]],
-  ['same-reference-at-once', 'not_exercised', [{}, again('order-2')]],
   ['reference-reused', 'found error', [PENDING, { body: { amount: 5 } }]],
   ['reference-reused', 'passed', [{ http: 400, body: { amount: -1 } }, {}]],
-  ['reference-reused', 'not_exercised', [{}]],
   ['resent-after-success', 'found warning', [PENDING, sees('SUCCESS'), {}]],
   ['resent-after-success', 'passed', [PENDING, status({ state: 'SUCCESS', endedAfter: 3 }), {}]],
   // seen while the first send was still under way, whose PENDING came later
@@ -157,10 +119,7 @@ const VERDICTS: readonly VerdictCase[] = [
     [{ ...PENDING, tookMs: 1500, endedAfter: 2 }, sees('SUCCESS'), { change: { committed: false } }],
   ],
   ['resent-after-success', 'passed', [sees('SUCCESS'), sees('REVERSED'), {}]],
-  ['resent-after-success', 'not_exercised', [PENDING, {}]],
   ['never-asked', 'found warning', [{ http: 200 }]],
-  ['never-asked', 'found warning', [unknown, { http: 429 }]],
-  ['never-asked', 'found warning', [unknown, { route: 'balance', balance: 5 }]],
   // the reference whose payout FAILED made another one, as some dialects let it
   ['never-asked', 'found warning', [FAILED, lost]],
   ['never-asked', 'inconclusive', [unknown, { http: 429 }, status({ http: 500 })]],
@@ -168,8 +127,6 @@ const VERDICTS: readonly VerdictCase[] = [
   ['never-asked', 'found warning', [{ ...unknown, tookMs: 1500, endedAfter: 2 }, missing]],
   // asked after it was left, which the sandbox noticed late
   ['never-asked', 'passed', [hangingFor(1500), missing]],
-  ['never-asked', 'inconclusive', [unknown, status(unknown)]],
-  ['never-asked', 'inconclusive', [unknown, status({ http: 429 })]],
   ['never-asked', 'passed', [unknown, PENDING]],
   ['never-asked', 'not_exercised', [{ http: 400 }, { http: 429 }]],
   // a rule with `commit: true` answered it so
@@ -199,7 +156,6 @@ const VERDICTS: readonly VerdictCase[] = [
   ['endless-retry', 'found warning', times(11, unknown)],
   ['endless-retry', 'passed', times(10, unknown)],
   ['endless-retry', 'found warning', [unknown, unknown, unknown], { limits: { sends: 2 } }],
-  ['endless-retry', 'not_exercised', [unknown]],
   ...[400, 401, 403, 413, 415, 422].map((http): VerdictCase => [
     'refusal-repeated',
     'found warning',
@@ -218,29 +174,23 @@ const VERDICTS: readonly VerdictCase[] = [
   ['refusal-repeated', 'not_exercised', [unknown, { http: 400 }, { http: 400 }]],
   ['refusal-repeated', 'passed', [{ http: 402 }, { http: 402, atMs: 60_010 }]],
   ['refusal-repeated', 'found warning', [{ http: 402 }, { http: 402, atMs: 59_000 }]],
-  ['refusal-repeated', 'found warning', [{ http: 402 }, { http: 402 }, { route: 'balance', balance: 5 }]],
   ['refusal-repeated', 'passed', [{ http: 402, endedAfter: 2 }, { http: 402 }]],
   ['refusal-repeated', 'found warning', [{ http: 402 }, { route: 'balance', balance: 99 }, { http: 402 }]],
   ['refusal-repeated', 'passed', [{ http: 402 }, { route: 'balance', balance: 100 }, { http: 402 }]],
   ['refusal-repeated', 'passed', [{ http: 402 }, again('order-2')]],
   ['refusal-repeated', 'passed', refusedAt(5, 6)],
-  ['refusal-repeated', 'not_exercised', [{}]],
   ['poll-storm', 'found warning', times(31, sees('PENDING'))],
   ['poll-storm', 'passed', times(30, sees('PENDING'))],
   ['poll-storm', 'passed', Array.from({ length: 40 }, (_, nth) => status({ atMs: nth * 600_000 }))],
   ['poll-storm', 'found warning', Array.from({ length: 40 }, (_, nth) => status({ atMs: nth * 599_000 }))],
   ['poll-storm', 'passed', [...times(30, sees('PENDING')), ...times(30, sees('SUCCESS'))]],
   ['poll-storm', 'found warning', [status(), status()], { limits: { reads: 1 } }],
-  ['poll-storm', 'not_exercised', [{}]],
   ['no-timeout', 'found warning', [{ http: 0, tookMs: 10_001, change: { fault: 'hang' } }]],
   ['no-timeout', 'passed', [{ http: 0, tookMs: 10_000, change: { fault: 'hang' } }]],
   ['no-timeout', 'found warning', [{ tookMs: 11 }], { limits: { patience: '10ms' } }],
-  ['no-timeout', 'not_exercised', [{ tookMs: 9000 }]],
   ['amount-not-paise', 'found error', [{ body: { amount: 10.005 } }]],
   ['amount-not-paise', 'found error', [{ body: { amount: '10' } }]],
   ['amount-not-paise', 'passed', [{ body: { amount: 10.05 } }]],
-  ['amount-not-paise', 'not_exercised', [status()]],
-  ['expectation-missed', 'not_exercised', [{}]],
 ];
 
 testRows(VERDICTS)(
@@ -290,7 +240,6 @@ test('no more counts as too much than is out in the end, and a client that got i
     severity: 'warning',
     amount: 100,
   });
-  expect(firstOf({}, 'FAILED', 'FAILED')).toMatchObject({ severity: 'notice' }); // a guess
   expect(firstOf(ORDERS, 'SUCCESS', 'FAILED')).toEqual({
     severity: 'warning',
     message:
@@ -383,24 +332,11 @@ test('a payout that is sent twice while another is under way counts once', () =>
   ]);
 });
 
-test('payouts that were sent at once are shown with the later sends that made them', () => {
-  const requestsAfter = (held: number) => {
-    const under: Line = { ...unknown, endedAfter: held, tookMs: 60_000, change: { committed: false } };
-    const lines = Array.from({ length: held }, (_, nth) => (nth % 2 === 0 ? under : again(B, under)));
-    const evidence = evidenceOf([...lines, PENDING, again(B, PENDING)]);
-    return checkOf('same-payout-at-once', evidence, ORDERS).findings[0]!.requests;
-  };
-  expect(requestsAfter(4)).toEqual([1, 2, 3, 4, 5, 6]);
-  expect(requestsAfter(28).slice(-3)).toEqual([10, 29, 30]);
-});
-
 test('a 500 is no reason to pay an account again once the SUCCESS of its payout was seen', () => {
   const other = again('order-2', { body: { remarks: 'the deposit' } });
   const payouts = ['order-1', 'order-2'].map((reference) => payoutOf(reference, [['SUCCESS', 500]]));
   const often = (...lines: Line[]) => verdictOf('paid-more-often', evidenceOf(lines, { payouts }));
   expect(often(lost, other)).toBe('found warning');
-  expect(often(lost, missing, other)).toBe('found warning');
-  expect(often(lost, sees('PENDING'), other)).toBe('found warning');
   expect(often(lost, sees('SUCCESS'), other)).toBe('inconclusive');
   expect(often({ ...lost, tookMs: 3000, endedAfter: 2 }, other)).toBe('found warning');
 });
@@ -415,8 +351,6 @@ test('a payout last seen PENDING counts as forgotten only if its client sends re
   expect(verdict(PENDING)).toBe('not_exercised');
   expect(verdict(PENDING, other(1999))).toBe('not_exercised');
   expect(verdict(PENDING, seen('PENDING'))).toBe('not_exercised'); // its client was gone after that
-  expect(verdictOf('pending-left', evidenceOf([PENDING, other(DAY)]))).toBe('not_exercised');
-  expect(verdict(unknown, other(1000))).toBe('not_exercised');
   expect(verdict(PENDING, seen('SUCCESS'))).toBe('passed');
   expect(verdict(PENDING, seen('SUCCESS'), seen('PENDING'), other(DAY))).toBe('passed'); // a stale read
 });
@@ -448,7 +382,6 @@ test('a reversal counts as unseen only if its client saw the SUCCESS and pays ot
   expect(verdictOf('reversal-unseen', stillRunning([...saw, later], reversed))).toBe('inconclusive');
   expect(verdict(...saw)).toBe('not_exercised');
   expect(verdict(...saw, status({ state: 'REVERSED', atMs: 2 * DAY }), later)).toBe('passed');
-  expect(verdict(PENDING, later)).toBe('not_exercised');
   expect(verdict(PENDING, status({ state: 'REVERSED', atMs: 2 * DAY }), later)).toBe('not_exercised');
 });
 
@@ -462,12 +395,8 @@ test('the expected payouts are compared with what the ledger shows as paid, a mi
   expect(missed(paid, failed)).toBe('passed');
   expect(missed(second)).toBe('inconclusive'); // it is PENDING, and may fail
   expect(missed(failed)).toBe('found error');
-  expect(missed(paid, wrong)).toBe('found error');
   expect(missed(wrong)).toBe('found error error');
   expect(verdictOf('expectation-missed', stillRunning([]), expecting(1))).toBe('inconclusive');
-  expect(checkOf('expectation-missed', evidenceOf([]), expecting(1)).findings).toMatchObject([
-    { message: '000123456789: not paid ₹100.00, expected once' },
-  ]);
   const asInExcel = { expect: [{ account: '123456789', amount: 100, times: 1 }] };
   expect(
     checkOf('expectation-missed', evidenceOf([], { payouts: [paid] }), asInExcel).findings,
@@ -476,12 +405,6 @@ test('the expected payouts are compared with what the ledger shows as paid, a mi
       message: '123456789: not paid ₹100.00, expected once (000123456789 differs only in its leading zeros)',
     },
     { message: '000123456789: paid ₹100.00, not expected' },
-  ]);
-  const reversed = evidenceOf([PENDING, sees('REVERSED')], {
-    payouts: [payoutOf('order-1', [['REVERSED', 500]])],
-  });
-  expect(checkOf('expectation-missed', reversed, expecting(1)).findings).toMatchObject([
-    { knew: 'order-1: REVERSED (#2)', fix: expect.stringMatching(/^the client knows that it was not paid/) },
   ]);
   const twice = (other: typeof paid): Evidence => ({ ...evidenceOf([], { payouts: [paid, other] }) });
   expect(verdictOf('paid-twice', twice(failed), expecting(1))).toBe('not_exercised');
@@ -499,17 +422,6 @@ test('no check passes when requests were dropped from the journal', () => {
   const { counts } = reportOn(evidence);
   expect(counts).toMatchObject({ passed: 0, not_exercised: 0 });
   expect(verdictOf('never-asked', { ...evidenceOf([unknown]), evicted: 5 })).toBe('found warning');
-});
-
-test('a check that is off finds nothing, and the report shows the reason', () => {
-  const off = { off: { 'never-asked': 'a nightly job asks' } } as const;
-  const { checks, counts } = reportOn(evidenceOf([unknown]), off);
-  expect(checks.find(({ id }) => id === 'never-asked')).toMatchObject({
-    verdict: 'off',
-    reason: 'a nightly job asks',
-    findings: [],
-  });
-  expect(counts).toMatchObject({ warning: 0, off: 1 });
 });
 
 test('a report keeps a hundred findings of a check, and counts the others', () => {

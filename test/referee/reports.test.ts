@@ -79,9 +79,6 @@ test('of a thousand worlds, only those with findings are shown', () => {
   expect(text).toContain('1,000 worlds, 997 without findings');
   expect(text).toContain('world bad-2');
   expect(text).not.toContain('calm-');
-  expect(text.split('\n').length).toBeLessThan(50);
-  const many = terminalText(reportsOf(Array.from({ length: 60 }, (_, index) => worldOf(`bad-${index}`))));
-  expect(many).toContain('and 10 worlds more with findings');
 });
 
 test('of many worlds with findings, the most severe come first, and each check is counted', () => {
@@ -100,18 +97,6 @@ test('of many worlds with findings, the most severe come first, and each check i
   );
   expect(markdown).toMatch(/\nIn every world, \d+ checks had nothing to test\.\n/);
   expect(markdown.indexOf('### the gravest one')).toBeLessThan(markdown.indexOf('### guessed-0'));
-});
-
-test('a check that found something in several worlds is counted by severity, the worst first', () => {
-  const guessed = ['b', 'c', 'd'].map((name) => worldOf(name, {}));
-  for (const worlds of [
-    [worldOf('a'), ...guessed],
-    [...guessed, worldOf('a')],
-  ]) {
-    const reports = reportsOf(worlds);
-    expect(terminalText(reports)).toContain('  paid-twice   error in 1 world, warning in 3\n');
-    expect(markdownText(reports)).toContain('| ❌ paid-twice | error in 1 world, warning in 3 |\n');
-  }
 });
 
 /** A client that the evidence says too little about: without a pattern that matches its reference, and without its requests. */
@@ -147,19 +132,6 @@ test('worlds that could not be judged are not said to be without findings', () =
       junitXml(reportsOf(worlds)).match(new RegExp(`<skipped message="not judged: ${DROPPED}" />`, 'g')),
     ).toHaveLength(worlds.length);
   }
-  expect(terminalText(reportsOf([notJudged('a'), notJudged('b')]))).toMatch(
-    /^2 worlds, 2 not judged, 2 with/,
-  );
-});
-
-test('of many reasons of one check, the most frequent ones are said', () => {
-  const worlds = Array.from({ length: 1000 }, (_, index) =>
-    unclear(`${index}`, `order-${Math.max(index, 500)}`),
-  );
-  const text = terminalText(reportsOf(worlds));
-  expect(text).toMatch(/\n {2}inconclusive {2}paid-twice in 501 worlds: .*order-500/);
-  expect(text).toContain('\n  inconclusive  paid-twice in 497 worlds: 497 other reasons\n');
-  expect(text.split('\n').length).toBeLessThan(20);
 });
 
 /** The names in the reports on these worlds, in each format. */
@@ -181,13 +153,6 @@ test('reports show the ids of worlds that share a name, and a number where two s
   expect(shownNames(same)).toEqual({ text: names, markdown: names, junit: names, checks: names });
   const twice = [named('1a2b', '1a2b'), named('1a2b', '1a2b'), ...same.slice(0, 1), ...same.slice(0, 1)];
   expect(shownNames(twice).junit).toEqual(['1a2b #1', '1a2b #2', 'lost (1a2b) #1', 'lost (1a2b) #2']);
-});
-
-test('in JUnit, the case of a command that failed has one name', () => {
-  for (const title of ['failed', 'the command failed']) {
-    const xml = junitXml({ ...reportsOf([]), failure: { title, reasons: ['it failed'] } });
-    expect(xml).toContain('<testcase classname="payout referee" name="command">');
-  }
 });
 
 test('in JUnit a world is a case, with its time and its checks, and the worst finding is its message', () => {
@@ -213,7 +178,6 @@ test('in a verbose JUnit report, a world is a suite, a check is a case, and one 
   ]);
   expect(xml).toContain('what the client knew about order-7: outcome unknown (#1)');
   expect(xml).toContain(`<testsuite name="a &lt;b&gt; &amp; &quot;c&quot;" ${counts} time="1.010">`);
-  expect(xml).toContain('<property name="error" value="1" />');
   expect(xml).toContain(
     '<failure type="error" message="order-7-try1 is a second payment of order-7: ₹100.00 too much">error: order-7-try1',
   );
@@ -267,9 +231,4 @@ test('every report notes that each of several worlds was compared with the whole
   const reports = reportsOf([compared('a'), compared('b')]);
   for (const text of [terminalText(reports), markdownText(reports), junitXml(reports)])
     expect(text).toContain('each of 2 worlds was compared with the whole table of expected payouts');
-});
-
-test('several worlds pass together only when each of them does', () => {
-  expect(reportsOf([calm('a'), worldOf('b')]).passed).toBe(false);
-  expect(reportsOf([calm('a'), calm('b')]).passed).toBe(true);
 });

@@ -5,7 +5,6 @@ import {
   order,
   salary,
   SECOND,
-  under,
   use,
   type Answer,
   type CorrectClient,
@@ -20,20 +19,20 @@ const isUnknown = ({ http, state }: Answer): boolean =>
 const isFinal = ({ state }: Answer): boolean => state === 'FAILED' || state === 'REVERSED';
 
 /** Sends a payout with one reference until its outcome is known, at most 5 times. */
-async function send(api: PayoutApi, payout: Payout, pauseMs = SECOND): Promise<Answer> {
+async function send(api: PayoutApi, payout: Payout): Promise<Answer> {
   let answer = await api.initiate(payout);
   for (let sent = 1; sent < 5 && (isUnknown(answer) || answer.http === 429); sent += 1) {
-    await api.pause(Math.max((answer.retryAfter ?? 0) * SECOND, pauseMs * 2 ** sent));
+    await api.pause(Math.max((answer.retryAfter ?? 0) * SECOND, SECOND * 2 ** sent));
     answer = await api.initiate(payout);
   }
   return answer;
 }
 
 /** Asks for a payout until it is paid or its money is back, with ever longer pauses. */
-async function follow(api: PayoutApi, reference: string, pauseMs = SECOND): Promise<Answer> {
+async function follow(api: PayoutApi, reference: string): Promise<Answer> {
   let answer = await api.status({ client_ref_id: reference });
   for (let asked = 1; asked < 12 && answer.state !== 'SUCCESS' && !isFinal(answer); asked += 1) {
-    await api.pause(pauseMs * 3 ** asked);
+    await api.pause(SECOND * 3 ** asked);
     answer = await api.status({ client_ref_id: reference });
   }
   return answer;
@@ -51,10 +50,10 @@ async function reconcile(api: PayoutApi, references: readonly string[]): Promise
   }
 }
 
-async function pay(api: PayoutApi, payout: Payout, pauseMs = SECOND): Promise<Answer> {
-  const sent = await send(api, payout, pauseMs);
+async function pay(api: PayoutApi, payout: Payout): Promise<Answer> {
+  const sent = await send(api, payout);
   const isRefused = sent.http >= 400 && sent.http < 500 && sent.http !== 409 && sent.http !== 429;
-  return isRefused ? sent : follow(api, payout.client_ref_id, pauseMs);
+  return isRefused ? sent : follow(api, payout.client_ref_id);
 }
 
 /** Whatever the service does. */
@@ -136,24 +135,6 @@ export const CORRECT: readonly CorrectClient[] = [
       await reconcile(api, ['order-1']);
     },
   },
-  {
-    name: 'waits 1 ms where others wait for a second',
-    async run(api) {
-      await pay(api, order(1), 1);
-      await pay(api, order(2), 1);
-      await reconcile(api, ['order-1', 'order-2']);
-    },
-  },
-  {
-    name: 'looks at the balance before each payout, and gives up when it is too low',
-    async run(api) {
-      for (const number of [1, 2]) {
-        const { balance } = await api.balance();
-        if (balance !== null && balance >= order(number).amount) await pay(api, order(number));
-      }
-      await reconcile(api, ['order-1', 'order-2']);
-    },
-  },
 ];
 
 /** Clients that do nothing wrong, each in the world that it needs. */
@@ -182,58 +163,6 @@ export const CORRECT_IN_ONE_WORLD: readonly CorrectClient[] = [
       await api.initiate(Object.fromEntries(Object.entries(payout).toReversed()));
       await api.pause(MINUTE);
       await api.status({ client_ref_id: 'emp-1' });
-    },
-  },
-  {
-    name: 'takes a new reference after a 429, which made no payout',
-    settings: BY_REMARKS,
-    setUp: under({ respond: { status: 429, headers: { 'retry-after': '2' } } }, { times: 1 }),
-    async run(api) {
-      await api.initiate(salary(1, 'emp-1-a'));
-      await api.pause(2 * SECOND);
-      await api.initiate(salary(1, 'emp-1-b'));
-      await api.pause(MINUTE);
-      await api.status({ client_ref_id: 'emp-1-b' });
-    },
-  },
-  {
-    name: 'hands a payout whose worker gave up to another worker',
-    settings: BY_REMARKS,
-    setUp: use('timeout-after-commit'),
-    async run(api) {
-      await api.initiate(salary(1, 'emp-1')); // ends when the worker leaves
-      await Promise.all([
-        api.initiate(salary(1, 'emp-1')),
-        api.initiate(salary(2, 'emp-2')).then(() => api.initiate(salary(2, 'emp-2'))),
-      ]);
-      await api.pause(MINUTE);
-      for (const client_ref_id of ['emp-1', 'emp-2']) await api.status({ client_ref_id });
-    },
-  },
-  {
-    name: 'pays twelve people at once and asks for each of them in turn',
-    settings: BY_REMARKS,
-    setUp: use({ settlement: 'realistic' }),
-    async run(api) {
-      const employees = Array.from({ length: 12 }, (_, index) => index + 1);
-      await Promise.all(employees.map((employee) => api.initiate(salary(employee, `emp-${employee}`))));
-      for (let minute = 1; minute <= 3; minute += 1) {
-        await api.pause(MINUTE * 10 ** minute);
-        await Promise.all(employees.map((employee) => api.status({ client_ref_id: `emp-${employee}` })));
-      }
-    },
-  },
-  {
-    name: 'retries a status read that fails, and keeps asking while it is PENDING',
-    settings: BY_REMARKS,
-    setUp: under({ respond: 500 }, { match: { route: 'status' }, times: 3 }),
-    async run(api) {
-      await api.initiate(salary(1, 'emp-1'));
-      let response = await api.status({ client_ref_id: 'emp-1' });
-      for (let read = 1; read < 10 && response.state !== 'SUCCESS'; read += 1) {
-        await api.pause(SECOND * 4 ** read);
-        response = await api.status({ client_ref_id: 'emp-1' });
-      }
     },
   },
 ];

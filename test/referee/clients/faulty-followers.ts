@@ -14,10 +14,10 @@ import {
 
 /** Sends one payout so many times, with these pauses between them. */
 const sends =
-  (times: number, pauseMs: (sent: number) => number, change: object = {}) =>
+  (times: number, pauseMs: (sent: number) => number) =>
   async (api: PayoutApi): Promise<void> => {
     for (let sent = 1; sent <= times; sent += 1) {
-      await api.initiate({ ...order(1), ...change });
+      await api.initiate(order(1));
       if (sent < times) await api.pause(pauseMs(sent));
     }
   };
@@ -99,13 +99,6 @@ export const FAULTY_FOLLOWERS: readonly FaultyClient[] = [
     severity: 'warning',
     setUp: under({ respond: 403 }),
     run: sends(3, () => HOUR),
-  },
-  {
-    habit: 'an empty wallet asked again and again',
-    check: 'refusal-repeated',
-    severity: 'warning',
-    setUp: use('insufficient-balance'),
-    run: sends(3, () => 10 * SECOND, { amount: 5000 }),
   },
   {
     habit: 'a status read each second, by reference and by txn_id in turn',

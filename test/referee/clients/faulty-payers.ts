@@ -1,35 +1,11 @@
-import {
-  BY_ORDER,
-  BY_REMARKS,
-  MINUTE,
-  order,
-  salary,
-  SECOND,
-  use,
-  type FaultyClient,
-  type PayoutApi,
-} from './payout-api.ts';
+import { BY_REMARKS, MINUTE, order, salary, SECOND, use, type FaultyClient } from './payout-api.ts';
 
 /** Clients with one bad habit in how they pay, and what brings it out. Half of them were written from the documentation alone. */
-
-/** Pays one order under two references. */
-const twoTries = async (api: PayoutApi): Promise<void> => {
-  for (const client_ref_id of ['order-1-try-1', 'order-1-try-2'])
-    await api.initiate(order(1, { client_ref_id }));
-};
 
 const LOST = { commit: true, respond: 500 } as const;
 const PAYS_AGAIN = { client_ref_id: { same_body: 'second_payout' } } as const;
 
 export const FAULTY_PAYERS: readonly FaultyClient[] = [
-  {
-    habit: 'a new reference after a timeout',
-    check: 'paid-twice',
-    severity: 'error',
-    setUp: use('timeout-after-commit'),
-    settings: BY_ORDER,
-    run: twoTries,
-  },
   {
     habit: 'a new reference after "not found"',
     check: 'paid-twice',
