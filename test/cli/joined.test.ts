@@ -50,7 +50,7 @@ test.each(
   isLong
     ? [
         ['hunt', HUNT, /paid ₹250.00 twice/],
-        ['matrix', MATRIX, /^server-error-after-commit +money/m],
+        ['matrix', MATRIX, /^scenario server-error-after-commit +money/m],
       ]
     : [],
 )('%s injects its failures into the sandbox that a test starts itself', async (name, flags, shown) => {

@@ -6,6 +6,7 @@ import { unavailable } from '../../../src/log/dropped.ts';
 import { keysOf } from '../../../src/log/valkey/scripts.ts';
 import type { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { World } from '../../../src/log/world.ts';
+import type { Worlds } from '../../../src/log/worlds.ts';
 import { freeze } from '../../../src/world/copy.ts';
 import type { Command } from '../../../src/world/commands.ts';
 import { brokenInvariants } from '../../../src/world/ledger.ts';
@@ -77,16 +78,18 @@ async function shared(count: number, troubles: readonly Trouble[] = ['none']) {
   const url = await freshStore();
   let calls = 0;
   let isCalm = true;
+  const logs: Worlds[] = [];
   const stores: ValkeyStore[] = [];
   const worlds: World[] = [];
   for (let nth = 0; nth < count; nth += 1) {
     const { log, store } = await storedLogFor(url, `server${nth}`, OPTIONS);
     trouble(store, () => (isCalm ? 'none' : troubles[(calls += 1) % troubles.length]!));
+    logs.push(log);
     stores.push(store);
     worlds.push(await log.use(WORLD));
   }
   isCalm = false;
-  return { url, stores, worlds, calm: () => void (isCalm = true) };
+  return { url, logs, stores, worlds, calm: () => void (isCalm = true) };
 }
 
 /** Does something until the store answers. */
@@ -163,7 +166,7 @@ test('servers whose store loses replies, repeats calls and cuts its responses sh
       acts(fc.oneof({ weight: 15, arbitrary: anyAct }, { weight: 1, arbitrary: fc.constant(restoring) }), 30),
       fc.array(fc.constantFrom(...TROUBLES), { minLength: 1, maxLength: 12 }),
       async (history, troubles) => {
-        const { url, worlds, calm } = await shared(3, troubles);
+        const { url, logs, worlds, calm } = await shared(3, troubles);
         let acknowledged = 0;
         for (const [nth, act] of history.entries()) {
           const world = worlds[nth % 3]!;
@@ -172,7 +175,8 @@ test('servers whose store loses replies, repeats calls and cuts its responses sh
           if ((await submit(worlds[(nth + 1) % 3]!, own)) !== 'STORE_UNAVAILABLE') acknowledged += 1;
         }
         calm();
-        worlds.push(await (await storedLogFor(url, 'late', OPTIONS)).log.use(WORLD));
+        const { log: late } = await storedLogFor(url, 'late', OPTIONS);
+        worlds.push(await late.use(WORLD));
         await worlds[0]!.submit({ kind: 'freeze' }); // else more comes due between the reads
         for (const world of worlds) await world.read(() => null);
         const [first, ...others] = worlds.map(stateOf);
@@ -182,6 +186,7 @@ test('servers whose store loses replies, repeats calls and cuts its responses sh
         const names = log.map(([, fields]) => `${fields[3]}:${fields[5]}`);
         expect(new Set(names).size).toBe(names.length);
         expect(worlds[0]!.latest.requests.count).toBeGreaterThanOrEqual(acknowledged);
+        await Promise.all([...logs, late].map((log) => log.close())); // thousands of servers would ask on and on
       },
     ),
     { numRuns: sized(10, 200) },
