@@ -12,6 +12,7 @@ import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
 import { RequestList } from '../../src/dashboard/store/request-list.ts';
 import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
 import type { WorldPages } from '../../src/dashboard/store/world-pages.ts';
+import { SLOW } from '../support/size.ts';
 
 /** A tab that reads for itself. */
 const ALONE: Tabs = {
@@ -61,7 +62,7 @@ test('a lost connection that is replaced within a second is not shown, and one t
   await expect.poll(() => opened.length).toBe(2);
   expect(shown).toEqual(['connecting', 'live', 'live']);
   second.end();
-  await expect.poll(() => shown.slice(3)).toEqual(['reconnecting', 'gone']);
+  await expect.poll(() => shown.slice(3), SLOW).toEqual(['reconnecting', 'gone']); // a second later
 });
 
 test('a connection that replaces one without an event continues from where that one began', async () => {
