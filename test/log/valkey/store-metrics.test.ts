@@ -24,5 +24,6 @@ test('the metrics of a server show its store: up, its calls, its copies, and wor
   const payAgain = async () => (await client.pay({ client_ref_id: 'a third' })).status;
   await expect.poll(payAgain).toBe(200); // 503 if it waits as the loss is found
   expect(await metric('worlds_lost_total')).toBe(1);
-  expect(await metric('call_seconds_count{call="open"}')).toBe(2);
+  // what finds the loss, the payout or a look at the list of worlds, opens the world; the other may do so again
+  expect(await metric('call_seconds_count{call="open"}')).toBeGreaterThan(1);
 });
