@@ -62,12 +62,6 @@ export type Appended =
  */
 export type DropReason = 'idle' | 'cap' | 'admin' | 'stop' | 'lost';
 
-/** A part of the log of a world: the latest state at or before a position, and all commands after that state. */
-export interface History {
-  readonly base: Base;
-  readonly commands: readonly Logged[];
-}
-
 /**
  * Orders the commands of each world and keeps them: everything else follows from that. A store in memory returns at once; one
  * that many servers share returns promises, which may reject with Refusal STORE_UNAVAILABLE.
@@ -88,15 +82,8 @@ export interface Store {
   ): MaybePromise<Appended>;
   /** After how many commands a state with so many payouts is worth keeping. */
   compactAfter(payouts: number): number;
-  /**
-   * Keeps a state from which the log can be followed, and drops what is too old.
-   *
-   * @param oldest the position after which commands stay
-   * @returns the earliest position that is kept
-   */
-  compact(worldId: string, epoch: string, base: Base, oldest: number): MaybePromise<number>;
-  /** @returns null when the log does not reach back to that position */
-  history(worldId: string, epoch: string, position: number): MaybePromise<History | null>;
+  /** Keeps a state from which the log can be followed, and drops what is too old. */
+  compact(worldId: string, epoch: string, base: Base): MaybePromise<void>;
   /** Calls back when another server may have appended something. @returns a function that ends it */
   wake(worldId: string, callback: () => void): () => void;
   /** Ends a world. @param idleMs only when it was not used for this long @returns whether there was one */

@@ -1,12 +1,13 @@
 import { Refusal } from '../contract/errors.ts';
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import { apply, type Applied } from '../world/apply.ts';
-import { isReplacing, isUse, type Command } from '../world/commands.ts';
+import { isUse, type Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
+import { freeze } from '../world/copy.ts';
 import type { WorldState } from '../world/state.ts';
 import { dropped, unavailable } from './dropped.ts';
 import { OrderedCommand, type OnChanges, type OnFound } from './command-parts.ts';
-import { Past, thawed } from './past.ts';
+import { thawed } from './thawed-state.ts';
 import type { Appended, DropReason, Logged, MaybePromise, Opened, Place } from './store.ts';
 import type { LogOwner, LogParts } from './world-parts.ts';
 
@@ -24,6 +25,11 @@ const MOST_RELOADS = 5;
 const MOST_ENDS = 1000;
 const MOST_LOST = 1000;
 const COMMANDS_AT_ONCE = 50;
+/** How many payouts of a state that is restored take as long as a command, beside those that any restore takes. */
+const PAYOUTS_A_COMMAND = 40;
+const COMMANDS_A_RESTORE = 100;
+/** A server that stops keeps the state of a world with so many commands since the latest one. */
+const KEPT_AT_STOP = 1000;
 const OTHERS_WAIT_COMMANDS = 100; // a state is kept by the server of the latest command; the others step in after this
 
 /**
@@ -31,7 +37,6 @@ const OTHERS_WAIT_COMMANDS = 100; // a state is kept by the server of the latest
  * comes back is applied in that order. One call is under way at a time, and what comes meanwhile goes with the next.
  */
 export class WorldLog {
-  readonly past: Past;
   epoch: string;
   openedAtMs: number;
   state: WorldState;
@@ -49,6 +54,10 @@ export class WorldLog {
   readonly #lost = new Map<number, OrderedCommand>();
   /** The last command that has happened: a world that is opened again applies earlier ones once more. */
   #happened: number;
+  /** The position of the state from which this server has followed the log. */
+  #base: number;
+  /** How much a server that opens the world has to apply, in commands, since the latest state that was kept. */
+  #sinceKept = 0;
   #isCalling = false;
 
   constructor(worldId: string, parts: LogParts, owner: LogOwner, opened: Opened, state: WorldState) {
@@ -59,7 +68,7 @@ export class WorldLog {
     this.openedAtMs = opened.openedAtMs;
     this.state = state;
     this.place = opened.base;
-    this.past = new Past(worldId, parts, opened.base.position);
+    this.#base = opened.base.position;
     this.#happened = opened.isNew ? 0 : Infinity; // what it has been through is no news
   }
 
@@ -163,7 +172,7 @@ export class WorldLog {
         reloads += 1;
         if (reloads > MOST_RELOADS) throw unavailable();
         await this.#readAnew(appended, items, isUsed);
-        const isSkipped = this.past.latest > before;
+        const isSkipped = this.#base > before;
         if (isUnsure && isSkipped && items.length > 0) throw unavailable(); // they may be in the part that was skipped
       }
       appended = await this.#append(items.filter(({ isSettled }) => !isSettled));
@@ -227,7 +236,6 @@ export class WorldLog {
     const { compiler, observer, store } = this.#parts;
     const { command, stamp, position, name } = logged;
     this.place = { position, name };
-    const { length: payouts } = this.state.payouts;
     let outcome: Applied;
     try {
       outcome = apply(this.state, command, stamp, compiler);
@@ -241,17 +249,40 @@ export class WorldLog {
     if (position > this.#happened || item !== null) {
       this.#happened = position;
       this.#owner.happened(logged, outcome, item);
-    }
-    const isReplaced = outcome.kind === 'done' && isReplacing(command);
-    if (store.directory === null) this.past.logged(command, isReplaced ? payouts : 0); // a shared store keeps it elsewhere
-    const isRestored = outcome.kind === 'done' && command.kind === 'restore';
-    // in memory an undo is counted as characters of the past: a state after each would push out the oldest
-    const isKept = isRestored && isOwn && (command.undo === undefined || store.directory !== null);
-    const since = position - this.past.latest - (isOwn ? 0 : OTHERS_WAIT_COMMANDS);
-    if (isKept || since >= store.compactAfter(this.state.payouts.length)) {
-      this.inBackground(() => this.past.keep(this));
-    }
+    } else this.#owner.remember(outcome);
+    if (store.directory !== null) this.#keepAtTimes(logged);
     item?.settle(outcome);
+  }
+
+  /** Keeps a state in the store now and then, so that a server that opens the world has little to apply. */
+  #keepAtTimes({ command, stamp }: Logged): void {
+    const { store } = this.#parts;
+    const isOwn = stamp.server === store.server;
+    const { length: payouts } = this.state.payouts;
+    if (command.kind === 'forgetUndo') {
+      this.#sinceKept = 0;
+      if (isOwn) this.inBackground(() => this.#keep());
+      return;
+    }
+    this.#sinceKept += command.kind === 'restore' ? COMMANDS_A_RESTORE + payouts / PAYOUTS_A_COMMAND : 1;
+    if (this.#sinceKept < store.compactAfter(payouts) + (isOwn ? 0 : OTHERS_WAIT_COMMANDS)) return;
+    this.#sinceKept = 0;
+    this.inBackground(() => this.keepState());
+  }
+
+  /** Orders what lets a state be kept: one has nothing that could be undone, so that all servers know the same. */
+  keepState(): MaybePromise<unknown> {
+    return this.order({ kind: 'forgetUndo' }, undefined);
+  }
+
+  #keep(): MaybePromise<void> {
+    const frozen = freeze(this.state);
+    return this.#parts.store.compact(this.#worldId, this.epoch, { ...this.place, state: () => frozen });
+  }
+
+  /** Keeps the state for the next server, if that would have to apply many commands. */
+  keepLatest(): MaybePromise<unknown> {
+    return this.#sinceKept < KEPT_AT_STOP ? undefined : this.keepState();
   }
 
   /** Opens the world again. @param source the scenario of a new one; null to make none @returns whether there is one */
@@ -267,7 +298,8 @@ export class WorldLog {
     this.openedAtMs = opened.openedAtMs;
     this.state = state;
     this.place = opened.base;
-    this.past.latest = position;
+    this.#base = position;
+    this.#sinceKept = 0;
     this.#happened = isSame ? Math.max(this.#happened, position) : Infinity;
     await this.#owner.reopened({ isNew: opened.isNew, isSame, isSkipped, isReplaced });
     return true;

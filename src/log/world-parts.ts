@@ -66,6 +66,8 @@ export interface LogOwner {
   roomFor(command: Command): Room;
   /** A command was applied for the first time here. @param item set for a command of this server that somebody waits for */
   happened(logged: Logged, outcome: Applied, item: OrderedCommand | null): void;
+  /** A command was applied that others have happened to before. */
+  remember(outcome: Applied): void;
   /** What came from the log was applied. */
   followed(): void;
   /** The world was opened again, at a later place. */

@@ -3,11 +3,12 @@ import type { Applied, ResultOf } from '../world/apply.ts';
 import { isReplacing, type Command, type CommandOf } from '../world/commands.ts';
 import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
-import { nowMs, type Action, type WorldState } from '../world/state.ts';
+import { nowMs, type WorldState } from '../world/state.ts';
+import { undoCharacters } from '../world/undo.ts';
 import { CommandParts, type OnChanges, type OnFound, type OrderedCommand } from './command-parts.ts';
 import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
-import { idAfter, type EventReader } from './connections/event-reader.ts';
+import { idOf, type EventReader } from './connections/event-reader.ts';
 import { when, type DropReason, type Logged, type MaybePromise, type Opened } from './store.ts';
 import { STORE_TIMES } from './store-times.ts';
 import { clockOf, onceLater, SettlementTimer } from './wall-clock.ts';
@@ -38,6 +39,7 @@ export class World {
     const owner = {
       roomFor: (command: Command) => parts.roomFor(this, command),
       happened: this.#happened.bind(this),
+      remember: ({ events }: Applied) => this.connections.remember(this.latest.eventCount, events),
       followed: () => {
         this.#setTimer();
         parts.changed(this);
@@ -191,8 +193,9 @@ export class World {
       if (this.isShared) await this.#catchUp();
       if (this.#log.closed !== null) throw dropped(this.#log.closed);
       this.connections.listen();
-      reading.begin(afterId === undefined ? idAfter(this.#log.epoch, this.#log.place.position) : undefined);
-      if (afterId !== undefined) await this.#log.past.catchUp(reading, afterId, this.#log);
+      const { epoch, state } = this.#log;
+      reading.begin(afterId === undefined ? idOf(epoch, state.eventCount) : undefined);
+      if (afterId !== undefined) await this.connections.catchUp(reading, epoch, afterId);
       reading.start();
       return reading.stop;
     } catch (error) {
@@ -201,26 +204,18 @@ export class World {
     }
   }
 
-  /** Takes back the latest control action. @throws Refusal UNDO_REFUSED with nothing to undo, or requests since it that are not to be undone */
-  async undo(isForced: boolean): Promise<Action> {
-    await this.#catchUp();
-    const { action, state } = await this.#log.past.beforeAction(this.#log);
-    await this.submit({ kind: 'restore', state, clock: 'ran-on', undo: { action, isForced } });
-    return action;
-  }
-
-  /** About how many characters this server keeps of its past. */
+  /** About how many characters this server keeps for undos and for readers that resume. */
   get pastCharacters(): number {
-    return this.isShared ? 0 : this.#log.past.characters; // a shared store keeps it
+    return this.isShared ? 0 : undoCharacters(this.#log.state) + this.connections.recentCharacters;
   }
 
   forgetPast(): void {
-    this.#log.inBackground(() => this.#log.past.forget(this.#log));
+    this.connections.forgetRecent();
+    this.#log.inBackground(() => this.submit({ kind: 'forgetUndo' }));
   }
 
   forgetRequests(): void {
     this.#log.inBackground(() => this.submit({ kind: 'forget', as: 'evicted' }));
-    this.forgetPast(); // to which that has added a command
   }
 
   /** Ends the world on this server, with its timer, its delayed responses and its readers. */
@@ -235,7 +230,7 @@ export class World {
   async flush(): Promise<void> {
     if (this.#log.closed !== null) return;
     if (this.#log.isBusy) await this.submit({ kind: 'settle' });
-    await this.#log.past.keepLatest(this.#log);
+    await this.#log.keepLatest();
   }
 
   /** The state at this moment: its time is that of the store. */
@@ -256,14 +251,14 @@ export class World {
     if (isReplaced) this.connections.endHeldBack();
     if (isReplaced && isSame) this.droppedBefore = null;
     if (!isSame) this.connections.endReaders();
-    else if (isSkipped) this.connections.miss(this.#log.epoch, this.#log.place.position);
+    else if (isSkipped) this.connections.miss(this.#log.epoch, this.#log.state.eventCount);
     if (!isSame) return this.#parts.remade(this, isNew);
   }
 
-  #happened({ command, position, stamp }: Logged, outcome: Applied, item: OrderedCommand | null): void {
+  #happened({ command, stamp }: Logged, outcome: Applied, item: OrderedCommand | null): void {
     const { observer, store } = this.#parts;
     const isOwn = stamp.server === store.server;
-    const goesOn = command.kind === 'restore' && command.undo?.isForced === false; // and so do its requests
+    const goesOn = command.kind === 'undo' && !command.isForced; // and so do its requests
     const isReplaced = outcome.kind === 'done' && isReplacing(command);
     if (isReplaced) this.droppedBefore = null;
     if (isReplaced && !goesOn) this.connections.endHeldBack();
@@ -273,7 +268,8 @@ export class World {
       changes.push(event.change);
       if (isOwn) observer.settled(this.id, event.change);
     }
-    this.connections.publish(this.#log.epoch, position, outcome.events, isOwn);
+    const { epoch, state } = this.#log;
+    this.connections.publish(epoch, state.eventCount, outcome.events, isOwn);
     this.#commands.tell(changes, item?.onChanges);
   }
 

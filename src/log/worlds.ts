@@ -5,7 +5,7 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { thaw } from '../world/copy.ts';
 import type { WorldState } from '../world/state.ts';
 import { readUnlessDropped } from './dropped.ts';
-import { thawed } from './past.ts';
+import { thawed } from './thawed-state.ts';
 import { directoryExchange } from './known/directory-exchange.ts';
 import type { Evictions } from './known/evictions.ts';
 import { pageOf } from './known/rows.ts';

@@ -17,7 +17,8 @@ import {
   restoreWorld,
 } from './operations.ts';
 import { handleRequest, releaseRequest } from './request/serve-request.ts';
-import { nowMs, recordsHeld, type WorldState } from './state.ts';
+import { recordsHeld, type WorldState } from './state.ts';
+import { forgetUndo, undo, undoable } from './undo.ts';
 
 /**
  * How many due steps one command applies at most: a few milliseconds of work, or a few tens while many readers get an event
@@ -33,6 +34,8 @@ const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set([
   'refused',
   'forget',
   'name',
+  'undo',
+  'forgetUndo',
 ]);
 
 const HANDLERS = {
@@ -58,6 +61,8 @@ const HANDLERS = {
   endHold,
   reset: resetWorld,
   restore: restoreWorld,
+  undo,
+  forgetUndo,
 } satisfies { [Kind in Command['kind']]: Handler<Kind, unknown> };
 
 /** What a command results in, when nothing is refused. */
@@ -93,13 +98,8 @@ export function apply(
   for (const ended of stamp.ends) endRequest(state, ended, context);
   const outcome = applyCommand(state, command, context);
   announceRisk(state, { count, paise }, events);
+  state.eventCount += events.length;
   return outcome;
-}
-
-/** Records requests that have ended, and does nothing else. */
-export function applyEnds(state: WorldState, stamp: Stamp, compiler: ScenarioCompiler): void {
-  const context = { stamp, compiler, events: [], budget: 0, recordsFree: 0 };
-  for (const ended of stamp.ends) endRequest(state, ended, context);
 }
 
 function applyCommand(state: WorldState, command: Command, context: Context): Applied {
@@ -114,10 +114,11 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
       context.budget -= settleDue(state, context.budget, events);
       if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
     }
-    const beganMs = nowMs(state);
-    const handle = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
-    const result = handle(state, command, context);
-    if (command.kind in ACTIONS) rememberAction(state, command, beganMs, stamp);
+    const handler = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
+    const handle = () => handler(state, command, context);
+    const isContinued = 'generation' in command && command.generation !== null;
+    const action = isContinued ? undefined : ACTIONS[command.kind];
+    const result = action === undefined ? handle() : undoable(state, action, handle);
     return typeof result === 'object' && 'next' in result
       ? { kind: 'unfinished', next: result.next, events }
       : { kind: 'done', result, events };
@@ -146,17 +147,6 @@ const ACTIONS: Readonly<Partial<Record<Command['kind'], string>>> = {
   reset: 'reset',
   restore: 'restore',
 };
-
-const ACTIONS_KEPT = 20;
-
-function rememberAction(state: WorldState, command: Command, atMs: number, { position }: Stamp): void {
-  const isContinued = 'generation' in command && command.generation !== null;
-  const isUndo = command.kind === 'restore' && command.undo !== undefined;
-  if (isContinued || isUndo) return;
-  const requests = state.requests.count; // a restore may have raised it
-  const action = { name: ACTIONS[command.kind]!, position, atMs, requests };
-  state.actions = [...state.actions, action].slice(-ACTIONS_KEPT);
-}
 
 const replacedMeanwhile = (): Refusal =>
   new Refusal('WORLD_REPLACED', {

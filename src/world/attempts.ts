@@ -20,9 +20,16 @@ export interface Attempts {
   older: Map<string, Attempt>;
   /** How many new references initiates have sent. */
   references: number;
+  /** What the counts that have changed since the latest control action were before, for an undo; null without one. */
+  former: Map<string, Attempt | undefined> | null;
 }
 
-export const noAttempts = (): Attempts => ({ recent: new Map(), older: new Map(), references: 0 });
+export const noAttempts = (): Attempts => ({
+  recent: new Map(),
+  older: new Map(),
+  references: 0,
+  former: null,
+});
 
 export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
 
@@ -42,13 +49,19 @@ export function countAttempt(attempts: Attempts, route: RouteName, id: string, i
     count: oneMore(earlier?.count ?? 0),
     payout: earlier?.payout ?? (route === 'initiate' ? attempts.references : 0),
   };
+  keepFormer(attempts, key, earlier);
   attempts.older.delete(key);
   attempts.recent.set(key, attempt);
   if (attempts.recent.size >= MAX_ATTEMPTS / 2) {
+    for (const [one, forgotten] of attempts.older) keepFormer(attempts, one, forgotten);
     attempts.older = attempts.recent;
     attempts.recent = new Map();
   }
   return attempt.count;
+}
+
+function keepFormer({ former }: Attempts, key: string, attempt: Attempt | undefined): void {
+  if (former?.has(key) === false) former.set(key, attempt);
 }
 
 /** Which new reference of its world this is, counted from 1; 0 for one that no initiate has sent, or that is forgotten. */

@@ -6,7 +6,7 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
 import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';
 import type { ReleaseOrder } from './request/hold-state.ts';
-import type { Action, WorldState } from './state.ts';
+import type { WorldState } from './state.ts';
 
 /** The commands of a world. Each is one atomic step, and plain data. */
 
@@ -45,6 +45,10 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('name'), name: WorldName }),
   /** Empties the list of requests: its client wants that, or their memory is needed. */
   z.strictObject({ kind: z.literal('forget'), as: z.enum(['cleared', 'evicted']) }),
+  /** Takes back the latest control action. Requests since then refuse that, unless it is forced. */
+  z.strictObject({ kind: z.literal('undo'), isForced: z.boolean() }),
+  /** Forgets what can be undone. */
+  z.strictObject({ kind: z.literal('forgetUndo') }),
   z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),
   /** Starts the world again. @param source the scenario of the server */
   z.strictObject({ kind: z.literal('reset'), source: ScenarioSource }),
@@ -56,13 +60,12 @@ export const RestoreCommand = z.strictObject({
   state: z.custom<WorldState>(),
   /** Whether a running clock continues from the snapshot's time, or has kept running since. */
   clock: z.enum(['from-snapshot', 'ran-on']),
-  /** Set for an undo: the action that is taken back. Requests since then refuse it, unless it is forced. */
-  undo: z.custom<{ readonly action: Action; readonly isForced: boolean }>().optional(),
 });
 type RestoreCommand = z.infer<typeof RestoreCommand>;
 
 export type Command = z.infer<typeof Command> | RestoreCommand;
-export const isReplacing = ({ kind }: Command): boolean => kind === 'reset' || kind === 'restore';
+export const isReplacing = ({ kind }: Command): boolean =>
+  kind === 'reset' || kind === 'restore' || kind === 'undo';
 
 /** Whether a command is a use of the world. Servers submit the others on their own, or to look at a world. */
 export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow';

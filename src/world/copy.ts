@@ -1,11 +1,15 @@
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { openIndex, indexPayout, useScenario, type WorldState } from './state.ts';
 
-/** A state that no command changes, without what follows from the rest. */
-export type FrozenState = Omit<WorldState, 'index'>;
+/** A state that no command changes, without what follows from the rest, and what can be undone. */
+export type FrozenState = Omit<WorldState, 'index' | 'undoPoints'>;
 
 /** A copy that later commands do not change. It copies lists of references, and nothing that they refer to. */
-export const freeze = ({ index: _index, ...state }: FrozenState & Partial<WorldState>): FrozenState => ({
+export const freeze = ({
+  index: _index,
+  undoPoints: _undoPoints,
+  ...state
+}: FrozenState & Partial<WorldState>): FrozenState => ({
   ...state,
   ...copyOfCounts(state),
   requests: { ...state.requests, list: state.requests.list.slice() },
@@ -21,7 +25,12 @@ type Counts = Pick<WorldState, 'uses' | 'windows' | 'attempts'>;
 export const copyOfCounts = ({ uses, windows, attempts }: Counts): Counts => ({
   uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
   windows: new Map(windows),
-  attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older) },
+  attempts: {
+    ...attempts,
+    recent: new Map(attempts.recent),
+    older: new Map(attempts.older),
+    former: null,
+  },
 });
 
 const PAYOUTS_AT_ONCE = 2000;
@@ -29,7 +38,8 @@ const PAYOUTS_AT_ONCE = 2000;
 /** Makes a state that commands can change from a frozen one. A large one takes long, so that others need a turn at each step. */
 export function* thaw(frozen: FrozenState, compiler: ScenarioCompiler): Generator<void, WorldState> {
   const { scenario, overrides } = frozen;
-  const state: WorldState = { ...freeze(frozen), index: openIndex(compiler.scenario(scenario.source)) };
+  const index = openIndex(compiler.scenario(scenario.source));
+  const state: WorldState = { ...freeze(frozen), undoPoints: [], index };
   useScenario(state, scenario, overrides, compiler);
   for (const [position, payout] of state.payouts.entries()) {
     indexPayout(state, payout, position);

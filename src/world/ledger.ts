@@ -6,7 +6,7 @@ import { invariant, payOut, refund } from '../payout/money.ts';
 import { afterStep, isMoneyBack, nextDueMs, nextStep } from '../payout/payout.ts';
 import { freeUtr } from '../payout/identity.ts';
 import type { StateEvent } from './events.ts';
-import { indexPayout, nowMs, scheduleStep, tally, type Due, type WorldState } from './state.ts';
+import { indexPayout, nowMs, replacePayout, scheduleStep, type Due, type WorldState } from './state.ts';
 
 /** Names a payout: by the service's identifier, the client's own, or both, which must then name the same one. */
 export interface PayoutKey {
@@ -58,14 +58,13 @@ export function addPayout(state: WorldState, payout: Payout): void {
   indexPayout(state, payout, position);
 }
 
-/** The first step of the queue. A step that a forced transition cancelled is dropped when its turn comes. */
+/** The first step of the queue. One that a forced transition or an undo has cancelled is dropped when its turn comes. */
 function firstDue({ index: { due }, payouts }: WorldState): Due | undefined {
   for (;;) {
     const first = due.peek();
     if (first === undefined) return undefined;
-    const payout = payouts[first.position]!;
-    if (nextDueMs(payout) === first.dueMs) return first;
-    invariant(payout.timeline.at(-1)?.forced === true, 'only a forced step cancels what was planned');
+    const payout = payouts[first.position];
+    if (payout?.txnId === first.txnId && nextDueMs(payout) === first.dueMs) return first;
     due.pop();
   }
 }
@@ -97,8 +96,8 @@ export function settleDue(state: WorldState, limit: number, events: StateEvent[]
 export function countRead(state: WorldState, position: number, events: StateEvent[]): void {
   const payout = state.payouts[position]!;
   const reads = oneMore(payout.reads);
-  state.payouts[position] = { ...payout, reads };
-  while ((nextStep(state.payouts[position])?.polls ?? Infinity) <= reads) {
+  replacePayout(state, position, { ...payout, reads });
+  while ((nextStep(state.payouts[position]!)?.polls ?? Infinity) <= reads) {
     takeStep(state, position, nowMs(state), events);
   }
 }
@@ -113,9 +112,7 @@ export function takeStep(state: WorldState, position: number, atMs: number, even
     index.utrs.add(utr);
   }
   const after = afterStep(before, atMs, utr);
-  payouts[position] = after;
-  tally(index, before, -1);
-  tally(index, after, 1);
+  replacePayout(state, position, after);
   if (after.state !== before.state && isMoneyBack(after.state)) {
     state.wallet = refund(state.wallet, after.amountPaise);
     recordEntry(state, 'refund', after.amountPaise, after.txnId, atMs);

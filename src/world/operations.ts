@@ -8,7 +8,7 @@ import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
 import { freeze } from './copy.ts';
-import type { CommandOf, Handler } from './commands.ts';
+import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noAttempts } from './attempts.ts';
@@ -19,6 +19,7 @@ import {
   noRoomForScenario,
   nowMs,
   openLedger,
+  replacePayout,
   setOverrides,
   useScenario,
   type WorldState,
@@ -60,9 +61,9 @@ export const forceTransition: Handler<'transition', Payout> = (state, { txnId, t
   const payout = state.payouts[position]!;
   if (!mayMove(payout.state, to)) throw illegalTransition(payout, to);
   const utr = to !== 'FAILED' || state.index.active.dialect.status.utr_of_failed === 'set';
-  state.payouts[position] = withForcedStep(payout, to, nowMs(state), utr, state.requests.count);
+  replacePayout(state, position, withForcedStep(payout, to, nowMs(state), utr, state.requests.count));
   takeStep(state, position, nowMs(state), events);
-  return state.payouts[position];
+  return state.payouts[position]!;
 };
 
 function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
@@ -168,32 +169,27 @@ export const resetWorld: Handler<'reset'> = (state, { source }, { compiler, even
   events.push({ type: 'reset', nowMs: nowMs(state) });
 };
 
-/** Replaces all of the world with a state that was read and checked, or with an earlier one of its own. */
-export const restoreWorld: Handler<'restore'> = (state, { state: given, clock, undo }, { events }) => {
-  const { id, wallMs, requests, actions, generation, held, name } = state;
+/** Replaces all of the world with a state that was read and checked. */
+export const restoreWorld: Handler<'restore'> = (state, { state: given, clock }, { events }) => {
+  const { id, wallMs, requests, generation, held, name, eventCount } = state;
   const restored = { ...freeze(given), index: given.index }; // a log may apply the command once more
-  if (undo !== undefined) refuseUndo(state, undo, restored.held);
-  const undone = requests.count - restored.requests.count;
   const made = Math.max(held.made, restored.held.made); // an id is never given twice either
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
   Object.assign(state, restored, {
     id,
     requests: {
-      ...(undo === undefined ? fromElsewhere(restored) : restored.requests),
+      ...fromElsewhere(restored),
       count: Math.max(requests.count, restored.requests.count), // a number is never given twice
     },
     name: name ?? restored.name,
-    actions:
-      undo === undefined
-        ? actions
-        : restored.actions.map((action) => ({ ...action, requests: action.requests + undone })),
     generation: generation + 1,
-    held: undo?.isForced === false ? { ...restored.held, made } : noneHeld(made),
+    eventCount,
+    held: noneHeld(made),
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
   });
-  events.push({ type: 'restore', nowMs: nowMs(state), ...(undo && { undone: undo.action.name }) });
+  events.push({ type: 'restore', nowMs: nowMs(state) });
 };
 
 /**
@@ -216,40 +212,3 @@ function fromElsewhere({
   );
   return { ...requests, list, characters: list.reduce((sum, one) => sum + charactersOf(one), 0) };
 }
-
-/** @throws Refusal UNDO_REFUSED after another action, or for what the client has seen since the action that is not to be undone */
-function refuseUndo(
-  { requests: { count, list }, actions, held }: WorldState,
-  { action: { name, requests, position }, isForced }: NonNullable<CommandOf<'restore'>['undo']>,
-  before: WorldState['held'],
-): void {
-  if (actions.at(-1)?.position !== position) {
-    throw new Refusal('UNDO_REFUSED', { message: 'The world was changed by another action meanwhile' });
-  }
-  if (isForced) return;
-  const isWaiting = new Set(held.waiting.map(({ id }) => id));
-  const ended = before.waiting.filter(({ id }) => !isWaiting.has(id)).map(({ exchange }) => exchange);
-  if (ended.length > 0) {
-    const what = ended.length === 1 ? 'A held request has' : `${ended.length} held requests have`;
-    throw notUndone(`${what} ended since the last action (${name})`, ended, ended.length);
-  }
-  const since = count - requests;
-  if (since === 0) return;
-  const sent = since === 1 ? 'a request' : `${since} requests`;
-  const later = list.filter((exchange) => exchange.position > position);
-  throw notUndone(`The client has sent ${sent} since the last action (${name})`, later, since);
-}
-
-/** @param exchanges those that are known of `count` */
-function notUndone(why: string, exchanges: readonly Exchange[], count: number): Refusal {
-  const shown = exchanges
-    .slice(0, SHOWN_REQUESTS)
-    .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());
-  const more = count > shown.length ? ` and ${count - shown.length} more` : '';
-  const which = shown.length === 0 ? 'no longer listed' : `${shown.join(', ')}${more}`;
-  return new Refusal('UNDO_REFUSED', {
-    message: `${why}: ${which}. With force, undo takes ${count === 1 ? 'it' : 'them'} back too`,
-  });
-}
-
-const SHOWN_REQUESTS = 10;

@@ -21,7 +21,7 @@ import type { Ended, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
 import type { RequestResult } from './request/response.ts';
-import { nowMs, tally, worldTimeMs, type WorldState } from './state.ts';
+import { nowMs, replacePayout, worldTimeMs, type WorldState } from './state.ts';
 
 /** The number of the next request. */
 export function countRequest(state: WorldState): number {
@@ -168,8 +168,16 @@ export function recordRelease(state: WorldState, { exchange }: HeldRequest, resu
   return released;
 }
 
-/** Records how a request ended. What is known of one that ended as planned is only made more exact. */
-export function endRequest(state: WorldState, ended: Ended, { stamp, events }: Context): void {
+/** Records how a request ended, also in a journal that an undo may put back. */
+export function endRequest(state: WorldState, ended: Ended, context: Context): void {
+  endIn(state, ended, context);
+  for (const { fields, hasOtherJournal } of state.undoPoints) {
+    if (hasOtherJournal) endIn({ ...fields, undoPoints: [] }, ended, { ...context, events: [] });
+  }
+}
+
+/** What is known of a request that ended as planned is only made more exact. */
+function endIn(state: WorldState, ended: Ended, { stamp, events }: Context): void {
   const index = indexOf(state, ended.request);
   const before = state.requests.list[index];
   if (before === undefined || before.position === 0) return; // one of a restored state only has its number
@@ -268,11 +276,7 @@ function tellAgain(state: WorldState, index: number, position: number, atMs: num
 }
 
 function setTold(state: WorldState, position: number, told: Told | null): void {
-  const before = state.payouts[position]!;
-  const after = { ...before, told };
-  tally(state.index, before, -1);
-  tally(state.index, after, 1);
-  state.payouts[position] = after;
+  replacePayout(state, position, { ...state.payouts[position]!, told });
 }
 
 /** Adds an event when the payouts at risk are others than before. */

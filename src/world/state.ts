@@ -37,8 +37,10 @@ export interface WorldState {
   name: string | null;
   /** The newest requests, what each did, and what its client was sent. */
   requests: Requests;
-  /** The latest control actions that can be undone, the newest last. */
-  actions: readonly Action[];
+  /** How many events there have been: the number of the latest. */
+  eventCount: number;
+  /** What the world was before each of the latest control actions, the newest last. */
+  readonly undoPoints: UndoPoint[];
   /** A snapshot has only their number, since a request belongs to a connection. */
   held: HeldRequests;
   openingBalancePaise: number;
@@ -57,10 +59,27 @@ export interface Action {
   readonly name: string;
   /** World time. */
   readonly atMs: number;
-  /** Its place among the commands of its world. */
-  readonly position: number;
-  /** How many requests the world had had. */
-  readonly requests: number;
+}
+
+/**
+ * What a world was before a control action. No list is copied: the lists of a ledger only grow, so their lengths are enough, and an
+ * action that replaces one leaves the old one as it was.
+ */
+export interface UndoPoint extends Action {
+  /** The fields of the state. */
+  readonly fields: Readonly<WorldState>;
+  readonly lengths: { readonly payouts: number; readonly entries: number; readonly refused: number };
+  /** The payouts that were replaced since then, by position: what they were before. */
+  readonly formerPayouts: Map<number, Payout>;
+  readonly formerAttempts: NonNullable<Attempts['former']>;
+  readonly references: number;
+  readonly uses: WorldState['uses'];
+  readonly windows: WorldState['windows'];
+  readonly scenario: Pick<WorldState['index'], 'base' | 'overrides' | 'active'>;
+  /** How many requests the world had had after the action. */
+  requests: number;
+  /** Whether the action began another journal. */
+  hasOtherJournal: boolean;
 }
 
 /** A payout whose next step waits for its time. */
@@ -142,7 +161,8 @@ export function openWorld(
     attempts: noAttempts(),
     name: null,
     requests: noRequests(),
-    actions: [],
+    eventCount: 0,
+    undoPoints: [],
     held: noneHeld(0),
     ...newLedger(base.openingBalancePaise, worldTimeMs(base.clock, wallMs)),
     index: openIndex(base),
@@ -235,6 +255,23 @@ export function tally(index: WorldState['index'], { state, amountPaise, told }: 
     sum.count += by;
     sum.paise += by * amountPaise;
   }
+}
+
+/** The latest point, if a list that is about to change is the one that it knew. */
+export function latestPoint({ undoPoints }: WorldState, isKnown: (fields: UndoPoint['fields']) => boolean) {
+  const point = undoPoints.at(-1);
+  return point !== undefined && isKnown(point.fields) ? point : null;
+}
+
+/** Replaces a payout by one that has changed. */
+export function replacePayout(state: WorldState, position: number, payout: Payout): void {
+  const before = state.payouts[position]!;
+  const point = latestPoint(state, ({ payouts }) => payouts === state.payouts);
+  if (point !== null && position < point.lengths.payouts && !point.formerPayouts.has(position))
+    point.formerPayouts.set(position, before);
+  tally(state.index, before, -1);
+  tally(state.index, payout, 1);
+  state.payouts[position] = payout;
 }
 
 /** Puts the next step of a payout into the queue, if it waits for its time. */

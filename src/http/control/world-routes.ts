@@ -69,7 +69,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       body: UndoRequest,
     }),
     async ({ exchange: { world }, body }) => {
-      const { name, atMs } = await world.undo(body?.force === true);
+      const { name, atMs } = await world.submit({ kind: 'undo', isForced: body?.force === true });
       return { undone: { action: name, at: iso(atMs) } };
     },
   );

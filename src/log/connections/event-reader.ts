@@ -1,9 +1,12 @@
 import { eventData, type StateEvent } from '../../world/events.ts';
 import type { MaybePromise } from '../store.ts';
 
+/** How many events of a world a server remembers. */
+const EVENTS_KEPT = 1000;
+
 /** Something that happened in a world. */
 export interface PublishedEvent {
-  /** Its place: the life of the world, the position of its command in the log, and which event of that command it is. */
+  /** The life of the world, and its number there. */
   readonly id: string;
   readonly type: StateEvent['type'] | 'missed';
   /** JSON. */
@@ -26,24 +29,55 @@ export interface EventReader {
   readonly end: () => void;
 }
 
-/** The place of an event in the log of its world. */
-export interface EventPlace {
-  readonly position: number;
-  /** Infinity for the place after all events of the command. */
-  readonly index: number;
+const MISSED = JSON.stringify({ missed: null });
+const ID = /^([a-z0-9]+)-(\d{1,15})$/;
+
+/** The id of an event: the life of its world, and its number there, counted from 1. */
+export const idOf = (epoch: string, number: number): string => `${epoch}-${number}`;
+
+/** The number of the event that an id names; null for one of another life of the world. */
+function numberIn(id: string, epoch: string): number | null {
+  const [, ofEpoch, number] = ID.exec(id) ?? [];
+  return ofEpoch === epoch ? Number(number) : null;
 }
 
-const MISSED = JSON.stringify({ missed: null });
-const ID = /^([a-z0-9]+)\.(\d{1,15})(?:\.(\d{1,6}))?$/;
+/** The newest events of a world on this server, for readers that resume. */
+export class RecentEvents {
+  readonly #events: StateEvent[] = [];
+  /** The number of the newest, and how many of those before it are known. */
+  #latest = 0;
+  #length = 0;
 
-/** The id of the end of a command, after all its events. */
-export const idAfter = (epoch: string, position: number): string => `${epoch}.${position}`;
+  get length(): number {
+    return this.#length;
+  }
 
-/** The place that an id names; null for one of another life of the world, or one that no event has so far. */
-export function placeOf(id: string, epoch: string, last: number): EventPlace | null {
-  const [, ofEpoch, position, index] = ID.exec(id) ?? [];
-  if (ofEpoch !== epoch || Number(position) > last) return null;
-  return { position: Number(position), index: index === undefined ? Infinity : Number(index) };
+  add(number: number, event: StateEvent): void {
+    if (number <= this.#latest) return; // a world that is read again from its store repeats them
+    this.#length = number === this.#latest + 1 ? Math.min(this.#length + 1, EVENTS_KEPT) : 1;
+    this.#latest = number;
+    this.#events[number % EVENTS_KEPT] = event;
+  }
+
+  clear(): void {
+    this.#length = 0;
+    this.#events.length = 0;
+  }
+
+  /** Sends a reader the events after one that it has, or `missed` and those that are known. */
+  async catchUp(reading: Reading, epoch: string, afterId: string): Promise<void> {
+    const known = this.#latest - this.#length;
+    const after = numberIn(afterId, epoch);
+    const isKnown = after !== null && after >= known && after <= this.#latest;
+    if (!isKnown) reading.miss(epoch, known);
+    const from = isKnown ? after : known;
+    const missed = Array.from(
+      { length: this.#latest - from },
+      (_, nth) => this.#events[(from + nth + 1) % EVENTS_KEPT]!,
+    );
+    for (const [nth, event] of missed.entries())
+      await reading.catchUp(published(epoch, from + nth + 1, event));
+  }
 }
 
 /** One reader. Once it has begun, new events wait until `start`, while the reader gets those that it missed. */
@@ -70,23 +104,15 @@ export class Reading {
     else if (this.hasBegun) this.#waiting.push(event);
   }
 
-  /** Sends the events of an earlier command, those after a place. */
-  catchUp(
-    epoch: string,
-    position: number,
-    events: readonly StateEvent[],
-    after: EventPlace,
-  ): MaybePromise<void> {
-    for (const [index, event] of events.entries()) {
-      if (position > after.position || index > after.index)
-        this.#reader.take(published(epoch, position, index, event));
-    }
+  /** Sends an earlier event. Resolves once there is room for more. */
+  catchUp(event: PublishedEvent): MaybePromise<void> {
+    this.#reader.take(event);
     return this.#reader.ready?.();
   }
 
-  /** Says that events up to a position are no longer known. */
-  miss(epoch: string, position: number): void {
-    this.#reader.take({ id: idAfter(epoch, position), type: 'missed', data: MISSED });
+  /** Says that events up to a number are no longer known. */
+  miss(epoch: string, number: number): void {
+    this.#reader.take({ id: idOf(epoch, number), type: 'missed', data: MISSED });
   }
 
   start(): void {
@@ -102,13 +128,8 @@ export class Reading {
   stop = (): void => this.#left(this);
 }
 
-export const published = (
-  epoch: string,
-  position: number,
-  index: number,
-  event: StateEvent,
-): PublishedEvent => ({
-  id: `${epoch}.${position}.${index}`,
+export const published = (epoch: string, number: number, event: StateEvent): PublishedEvent => ({
+  id: idOf(epoch, number),
   type: event.type,
   data: JSON.stringify(eventData(event)),
 });

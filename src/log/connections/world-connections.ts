@@ -1,10 +1,11 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { StateEvent } from '../../world/events.ts';
 import type { Released } from '../../world/request/hold-state.ts';
-import { published, Reading, type EventReader } from './event-reader.ts';
+import { published, Reading, RecentEvents, type EventReader } from './event-reader.ts';
 
 /** How many readers the events of one world may have on one server. */
 const MAX_READERS = 32;
+const CHARACTERS_AN_EVENT = 500;
 
 /** What ends a delayed response: a reset or a restore of its world, or the end of the world or the sandbox. */
 type End = (how: 'reset' | 'ended') => void;
@@ -112,6 +113,7 @@ export class WorldConnections {
   /** How the requests ended that rules hold until somebody releases them. */
   readonly releases = new Releases();
   readonly #readings = new Set<Reading>();
+  readonly #recent = new RecentEvents();
   readonly #wake: (woken: () => void) => () => void;
   readonly #woken: () => void;
   readonly #failed: (error: unknown) => void;
@@ -152,13 +154,22 @@ export class WorldConnections {
     return reading;
   }
 
-  publish(epoch: string, position: number, events: readonly StateEvent[], isOwn: boolean): void {
+  /** Remembers events that readers may ask for. @param latest the number of the last of them */
+  remember(latest: number, events: readonly StateEvent[]): void {
+    for (const [index, event] of events.entries())
+      this.#recent.add(latest - events.length + index + 1, event);
+  }
+
+  /** Sends events to the readers. @param latest the number of the last of them */
+  publish(epoch: string, latest: number, events: readonly StateEvent[], isOwn: boolean): void {
+    this.remember(latest, events);
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index]!;
+      const number = latest - events.length + index + 1;
       this.releases.take(event, isOwn);
       if (this.#readings.size === 0) continue; // the text of an event is made once, and only if there is a reader
       try {
-        const one = published(epoch, position, index, event);
+        const one = published(epoch, number, event);
         for (const reading of this.#readings) reading.take(one);
       } catch (error) {
         this.#failed(error);
@@ -166,9 +177,23 @@ export class WorldConnections {
     }
   }
 
-  /** Sends `missed` to all readers: events up to a position are lost to them. */
-  miss(epoch: string, position: number): void {
-    for (const reading of this.#begun()) reading.miss(epoch, position);
+  /** Sends a reader what it has missed. @param afterId the id of the last event that it has */
+  catchUp(reading: Reading, epoch: string, afterId: string): Promise<void> {
+    return this.#recent.catchUp(reading, epoch, afterId);
+  }
+
+  /** About how many characters the events have that are remembered. */
+  get recentCharacters(): number {
+    return this.#recent.length * CHARACTERS_AN_EVENT;
+  }
+
+  forgetRecent(): void {
+    this.#recent.clear();
+  }
+
+  /** Sends `missed` to all readers: events up to a number are lost to them. */
+  miss(epoch: string, number: number): void {
+    for (const reading of this.#begun()) reading.miss(epoch, number);
   }
 
   endReaders(): void {

@@ -3,7 +3,7 @@ import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { isUse } from '../../world/commands.ts';
 import { unavailable } from '../dropped.ts';
 import type { NoteLimits, Notes } from '../notes.ts';
-import type { Appended, Base, DropReason, History, NewCommand, Opened, Place, Store } from '../store.ts';
+import type { Appended, Base, DropReason, NewCommand, Opened, Place, Store } from '../store.ts';
 import { FORMAT, HEARD_AGAIN_MS, KEY_PREFIX, keysOf, type WorldKeys } from './scripts.ts';
 import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
 import {
@@ -41,7 +41,6 @@ type AppendReply =
   | readonly ['newer', format: number];
 type DropReply = readonly [outcome: -1 | 0 | 1, bases?: string, restores?: readonly string[]];
 
-const PAGE = 1000;
 const TRIES = 5;
 
 /** The logs of all worlds, in Valkey or Redis. Many servers share it. */
@@ -143,34 +142,13 @@ export class ValkeyStore implements Store {
     };
   }
 
-  async compact(worldId: string, epoch: string, base: Base, oldest: number): Promise<number> {
-    if (this.#compacting.has(worldId)) return base.position; // the log is still there
+  async compact(worldId: string, epoch: string, base: Base): Promise<void> {
+    if (this.#compacting.has(worldId)) return; // the log is still there
     this.#compacting.add(worldId);
     try {
-      return await this.#states.compact(keysOf(worldId), epoch, base, oldest);
+      await this.#states.compact(keysOf(worldId), epoch, base);
     } finally {
       this.#compacting.delete(worldId);
-    }
-  }
-
-  async history(worldId: string, epoch: string, position: number): Promise<History | null> {
-    const { connection } = this;
-    const keys = keysOf(worldId);
-    const fields = ['epoch', 'bases', 'opened', 'source'];
-    const head = await connection.reliably(() => connection.client.hmget(keys.head, ...fields), keys.head);
-    if (head[0] !== epoch) return null;
-    const base = basesIn(head[1]!).findLast((one) => one.position <= position);
-    if (base === undefined) return null;
-    const state = await this.#states.baseState(worldId, keys, base, Number(head[2]), head[3] ?? '');
-    if (state === null) return null;
-    const commands: ReadEntry[] = [];
-    for (let from = base.position; ; from = commands.at(-1)!.position) {
-      const read = () => connection.client.xrange(keys.log, `(0-${from}`, '+', 'COUNT', PAGE);
-      const page = await this.#read(keys, await connection.reliably(read, keys.head));
-      if (page === null || (from === base.position && page[0] !== undefined && page[0].before !== base.name))
-        return null;
-      commands.push(...page);
-      if (page.length < PAGE) return { base: { ...base, state: () => state }, commands };
     }
   }
 

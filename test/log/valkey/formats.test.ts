@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FORMAT, keysOf } from '../../../src/log/valkey/scripts.ts';
-import type { WorldState } from '../../../src/world/state.ts';
 import type { Client } from '../../support/sandbox.ts';
-import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
-import { credit, storedLogFor, WORLD } from '../../support/store/stored-log.ts';
+import { redisAt } from '../../support/store/fresh-store.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
 
 describe('the format of a log', () => {
@@ -31,23 +29,4 @@ describe('the format of a log', () => {
     await expect.poll(newerWorlds).toBe('payout_sandbox_store_newer_worlds 0');
     expect((await other.balance()).body.data.balance).toBe(999_990);
   });
-});
-
-test('the format of a world is raised when a state of it is stored, and the log says once that one is too new', async () => {
-  const url = await freshStore();
-  const { log, warnings } = await storedLogFor(url, 'one');
-  const world = await log.use(WORLD);
-  const client = redisAt(url);
-  const { head } = keysOf(WORLD);
-  const format = async () => Number(await client.hget(head, 'format'));
-  await client.hset(head, 'format', FORMAT - 1);
-  await credit(log);
-  expect(await format()).toBe(FORMAT - 1); // servers of that version still use it
-  const state = (await log.use('d'.repeat(32))).latest as WorldState;
-  await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
-  await expect.poll(format).toBe(FORMAT);
-  await client.hset(head, 'format', FORMAT + 1);
-  for (let nth = 0; nth < 2; nth += 1)
-    await expect(credit(log)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-  expect(warnings).toEqual([expect.stringContaining('a newer version of the sandbox wrote this world')]);
 });

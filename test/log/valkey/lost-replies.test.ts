@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ask } from '../../support/control.ts';
 import type { Client } from '../../support/sandbox.ts';
 import { loseReplies, onScripts } from '../../support/store/scripts-run.ts';
 import { serversFor } from '../../support/store/shared-servers.ts';
-import { basesOf } from '../../support/store/stored-log.ts';
 import { withoutPatience } from '../../support/store/store-times.ts';
 
 /** A client of one world at each of two servers. The first server knows the world. */
@@ -66,25 +64,5 @@ describe('a reply of the store that is lost', () => {
       expect(await world.summary()).toMatchObject({ balance: 999_990, at_risk: { count: 0, amount: 0 } });
       expect(await world.transactions()).toMatchObject([{ at_risk: false, told: { as: 'PENDING' } }]);
     }
-  });
-
-  test('and whose command is in a part of the log that is skipped is not repeated: the client gets 503', async () => {
-    const { one, other, store } = await twoClients();
-    const { id } = await other.world.summary();
-    const snapshot = await other.world.snapshot();
-    let ofOne: StoreConnection | undefined;
-    let appends = 0;
-    onScripts(async ({ name, by, run }) => {
-      if (name !== 'append' || by !== (ofOne ??= by)) return run();
-      appends += 1;
-      if (appends === 2) return ['behind'];
-      const reply = await run();
-      if (appends > 1) return reply;
-      await other.world.restore(snapshot);
-      await expect.poll(async () => (await basesOf(store, id)).length).toBe(2);
-      throw new Error('the connection broke');
-    });
-    expect((await one.pay({ amount: 10 })).status).toBe(503);
-    for (const { world } of [one, other]) expect(await world.transactions()).toEqual([]);
   });
 });

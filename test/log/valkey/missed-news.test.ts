@@ -4,11 +4,10 @@ import { unavailable } from '../../../src/log/dropped.ts';
 import type { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
 import { ValkeyStore } from '../../../src/log/valkey/valkey-store.ts';
 import type { Worlds } from '../../../src/log/worlds.ts';
-import type { WorldState } from '../../../src/world/state.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { serverFor } from '../../support/server.ts';
 import { freshStore, ownStore, redisAt } from '../../support/store/fresh-store.ts';
-import { basesOf, storedLogFor, storedLogsFor, WORLD } from '../../support/store/stored-log.ts';
+import { storedLogFor, storedLogsFor, WORLD } from '../../support/store/stored-log.ts';
 import { withoutPatience } from '../../support/store/store-times.ts';
 import { balance, initiate, load, readerOf, save, sourceOf } from '../../support/world/core.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
@@ -146,24 +145,6 @@ test('a reader of a world that is dropped as it begins to read gets a stream tha
 });
 
 describe('a reader who resumes', () => {
-  test('gets the events it has missed once, even while another reader is given new ones', async () => {
-    const { one, other, ofOther } = await storedLogsFor();
-    const first = await eventsAt(other);
-    for (let nth = 0; nth < 2; nth += 1) await credit(one);
-    await expect.poll(() => typesOf(first)).toEqual(['wallet', 'wallet']);
-    await credit(one); // at which this server has not looked yet
-    const history = ofOther.store.history.bind(ofOther.store);
-    vi.spyOn(ofOther.store, 'history').mockImplementationOnce(async (...args) => {
-      const reply = await history(...args);
-      await credit(one);
-      await expect.poll(() => first).toHaveLength(4);
-      return reply;
-    });
-    const second = await eventsAt(other, first[0]!.id);
-    await expect.poll(() => second).toHaveLength(3);
-    expect(second).toEqual(first.slice(1));
-  });
-
   test('at another server from a reset or a restore, or across one, gets what follows once', async () => {
     const { one, other } = await storedLogsFor();
     const events = await eventsAt(one);
@@ -175,7 +156,7 @@ describe('a reader who resumes', () => {
     await credit(one);
     await reset(one);
     await credit(one);
-    await world.undo(true);
+    await world.submit({ kind: 'undo', isForced: true });
     await credit(one);
     const types = ['wallet', 'wallet', 'restore', 'wallet', 'reset', 'wallet', 'restore', 'wallet'];
     expect(typesOf(events)).toEqual(types);
@@ -183,21 +164,4 @@ describe('a reader who resumes', () => {
       for (const log of [one, other]) expect(await eventsAt(log, id)).toEqual(events.slice(nth + 1));
     }
   });
-});
-
-test('a part of the log that is skipped is missed by a reader who was there, and not by one who joins meanwhile', async () => {
-  const { url, one, other, ofOne } = await storedLogsFor();
-  const world = await one.use(WORLD);
-  const state = (await one.use('e'.repeat(32))).latest as WorldState;
-  const there = (await readerOf(world)).read;
-  let joined: ReturnType<typeof readerOf> | undefined;
-  vi.spyOn(ofOne.store, 'append').mockImplementationOnce(async () => {
-    await (await other.use(WORLD)).submit({ kind: 'restore', state, clock: 'from-snapshot' });
-    await expect.poll(async () => (await basesOf(url)).length).toBe(2);
-    joined = readerOf(world);
-    return { kind: 'moved', isUnsure: false }; // as if the log had been trimmed
-  });
-  await world.submit({ kind: 'credit', amountPaise: 1 });
-  const seen = [there, (await joined!).read].map((events) => typesOf(events).includes('missed'));
-  expect(seen).toEqual([true, false]);
 });

@@ -13,14 +13,7 @@ import { brokenInvariants } from '../../../src/world/ledger.ts';
 import type { WorldState } from '../../../src/world/state.ts';
 import { sized } from '../../support/size.ts';
 import { freshStore, redisAt } from '../../support/store/fresh-store.ts';
-import {
-  balanceAt,
-  basesOf,
-  credit,
-  storedLogFor,
-  storedLogsFor,
-  WORLD,
-} from '../../support/store/stored-log.ts';
+import { balanceAt, credit, storedLogFor, storedLogsFor, WORLD } from '../../support/store/stored-log.ts';
 import { acts, anyAct, ENTANGLED, restoring, type Act } from '../../support/world/commands.ts';
 import {
   advance,
@@ -242,23 +235,4 @@ test('a reader that the store kept from reading takes no place from others', asy
   for (let nth = 0; nth < 33; nth += 1) await expect(watch()).rejects.toThrow(/store/i);
   calm();
   await watch();
-});
-
-test('a reader that joins at a server far behind begins with what comes, and has missed nothing', async () => {
-  const { one, other, url } = await storedLogsFor();
-  const [ahead, behind] = [await one.use(WORLD), await other.use(WORLD)];
-  for (let nth = 0; nth < 14; nth += 1) {
-    // more than the actions that can be undone
-    await ahead.submit(restoring.command({ state: ahead.latest } as Core)!);
-    await ahead.flush();
-  }
-  expect((await basesOf(url))[0]!.position).toBeGreaterThan(behind.position); // the log no longer has what follows
-  const seen: string[] = [];
-  await behind.watch(undefined, {
-    begin: () => void seen.push('begin'),
-    take: ({ type }) => void seen.push(type),
-    end: () => void seen.push('end'),
-  });
-  await credit(one);
-  await expect.poll(() => seen).toEqual(['begin', 'wallet']);
 });

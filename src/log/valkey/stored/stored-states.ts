@@ -2,7 +2,7 @@ import type { ScenarioSource } from '../../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../../scenario/scenario.ts';
 import { freeze, type FrozenState } from '../../../world/copy.ts';
 import { openWorld, type WorldState } from '../../../world/state.ts';
-import { thawed } from '../../past.ts';
+import { thawed } from '../../thawed-state.ts';
 import type { Base, Place } from '../../store.ts';
 import type { WallClock } from '../../wall-clock.ts';
 import { FORMAT, type WorldKeys } from '../scripts.ts';
@@ -21,32 +21,9 @@ export const basesIn = (text: string): StoredBase[] => JSON.parse(text) as Store
 const COMPACT_AFTER = 2000;
 /** How many payouts in a state are worth one more command before it is stored again. */
 const PAYOUTS_A_COMMAND = 4;
-/** How many commands lie between two states at least: where there are fewer, another server was first. */
-const FEWEST_APART = 1000;
-/** How many states are kept of one world: at least two, and more while they are small, so that ten restores can be undone. */
-const FEWEST_BASES = 2;
-const MOST_BASES = 24;
-const MOST_PAYOUTS_IN_BASES = 100_000;
-/** How many times more commands are kept than there are between two states, for a world with few actions that can be undone. */
-const MOST_COMPACTIONS = 4;
-
 /** After how many commands a state with so many payouts is stored: a server that does not know the world applies at most so many. */
 export const compactAfter = (payouts: number): number =>
   Math.max(COMPACT_AFTER, Math.floor(payouts / PAYOUTS_A_COMMAND));
-
-/** The states that stay. @param oldest the position after which commands stay */
-function keptBases(all: readonly StoredBase[], oldest: number): StoredBase[] {
-  const kept = [...all];
-  const { position, payouts } = kept.at(-1)!;
-  const earliest = position - MOST_COMPACTIONS * compactAfter(payouts);
-  const isTooMuch = (): boolean =>
-    kept.length > MOST_BASES ||
-    kept[1]!.position <= oldest ||
-    kept[1]!.position <= earliest ||
-    kept.reduce((sum, { payouts }) => sum + payouts, 0) > MOST_PAYOUTS_IN_BASES;
-  while (kept.length > FEWEST_BASES && isTooMuch()) kept.shift();
-  return kept;
-}
 
 interface Parts {
   readonly wallClock: WallClock;
@@ -89,7 +66,7 @@ export function storedStates(connection: StoreConnection, options: Parts) {
   /** Stores a state beside the log. @returns its name */
   async function write(
     keys: WorldKeys,
-    { index: _index, ...state }: FrozenState & Partial<WorldState>,
+    { index: _index, undoPoints: _undoPoints, ...state }: FrozenState & Partial<WorldState>,
   ): Promise<string> {
     const name = newName();
     await writeState(connection, keys.state(name), state, keptMs);
@@ -102,22 +79,20 @@ export function storedStates(connection: StoreConnection, options: Parts) {
     return state === null ? null : thawed(state, options);
   }
 
-  /** Stores a state from which the log can be followed, and trims the log. @returns the earliest position that is kept */
-  async function compact(keys: WorldKeys, epoch: string, base: Base, oldest: number): Promise<number> {
+  /** Stores a state from which the log can be followed, and trims the log up to the one before it, which other servers may just read. */
+  async function compact(keys: WorldKeys, epoch: string, base: Base): Promise<void> {
     const reliably = <T>(work: () => Promise<T>): Promise<T> => connection.reliably(work, keys.head);
     const [ofEpoch, before] = await reliably(() => client.hmget(keys.head, 'epoch', 'bases'));
-    if (ofEpoch !== epoch || before == null) return base.position;
+    if (ofEpoch !== epoch || before == null) return;
     const bases = basesIn(before);
     const latest = bases.at(-1)!;
     const restores = Object.entries(await reliably(() => client.hgetall(keys.restores)));
     const state = base.state();
-    const isRestored = restores.some(([, position]) => Number(position) > latest.position);
-    const isLong = base.position - latest.position >= FEWEST_APART;
-    if (base.position <= latest.position || (!isLong && !isRestored)) return bases[0]!.position; // another server was first
+    if (base.position <= latest.position) return; // another server was first
     const key = await write(keys, state);
     const { position, name } = base;
     const { length: payouts } = state.payouts;
-    const kept = keptBases([...bases, { position, name, key, payouts }], oldest);
+    const kept = [latest, { position, name, key, payouts }];
     const [first] = kept as [StoredBase];
     const needless = restores.filter(([, at]) => Number(at) <= first.position).map(([restored]) => restored);
     const dropped = bases.filter((one) => !kept.includes(one) && one.key !== '').map((one) => one.key);
@@ -127,9 +102,7 @@ export function storedStates(connection: StoreConnection, options: Parts) {
     const isDone = await connection.reliably(() =>
       connection.script<number>('compact', names.length, ...names, ...args),
     );
-    if (isDone === 1) return first.position;
-    await forget(keys.state(key)); // another server was quicker
-    return bases[0]!.position;
+    if (isDone !== 1) await forget(keys.state(key)); // another server was quicker
   }
 
   /** Keeps the stored states of a world for longer. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
+import type { WorldState } from '../../src/world/state.ts';
 import type { Command } from '../../src/world/commands.ts';
 import { acts, anyAct, ENTANGLED, restoring, type Act } from '../support/world/commands.ts';
 import {
@@ -14,6 +15,9 @@ import {
   type Core,
 } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
+
+const undo = { kind: 'undo', isForced: false } as const;
+const forced = { kind: 'undo', isForced: true } as const;
 
 const anything = fc.oneof(
   { weight: 15, arbitrary: anyAct },
@@ -87,10 +91,10 @@ test('an action that is undone, however late, might never have been', async () =
             const { a, wallClock } = all;
             await run(all, history);
             await a.submit({ kind: 'settle' });
-            const { actions } = a.latest;
+            const before = a.latest.undoPoints.at(-1);
             if (isDone) await submit(a, commandOf({ ...restoring, command }, a));
             await wallClock.pass(waitMs);
-            if (a.latest.actions !== actions) await a.undo(false);
+            if (a.latest.undoPoints.at(-1) !== before) await a.submit(undo);
             await a.submit({ kind: 'settle' });
             const undone = save(a.latest);
             await run(all, future);
@@ -104,7 +108,55 @@ test('an action that is undone, however late, might never have been', async () =
   );
 });
 
+/** What follows from a state, but for what was already tried of UTRs that are taken, and the order of its steps. */
+function indexOf({ index }: Readonly<WorldState>) {
+  const {
+    due: _due,
+    nextSerials: _next,
+    base: _base,
+    overrides: _overrides,
+    active: _active,
+    ...rest
+  } = index;
+  return rest;
+}
+
+test('an undo that is forced takes back all that the client has done since', async () => {
+  const ledger = (world: World) => {
+    const { head, items } = save(world.latest);
+    return {
+      ...head,
+      wallMs: null,
+      requests: null,
+      held: null,
+      items: items.filter((item) => !('request' in item)),
+    };
+  };
+  await fc.assert(
+    fc.asyncProperty(acts(anything, 30), acting, acts(anyAct, 20), async (history, command, since) => {
+      const all = compacted();
+      const { a, wallClock } = all;
+      await run(all, history);
+      await a.submit({ kind: 'freeze' });
+      const before = { point: a.latest.undoPoints.at(-1), ledger: ledger(a) };
+      await submit(a, commandOf({ ...restoring, command }, a));
+      const point = a.latest.undoPoints.at(-1);
+      if (point === before.point) return;
+      for (const act of since) {
+        await wallClock.pass(act.waitMs);
+        const one = commandOf(act, a);
+        if (one !== null && 'request' in one) await submit(a, one);
+      }
+      await a.submit(forced);
+      expect(ledger(a)).toEqual(before.ledger);
+      expect(indexOf(a.latest)).toEqual(indexOf(load(save(a.latest))));
+    }),
+    { numRuns: sized(15, 200) },
+  );
+});
+
 describe('an undo', () => {
+  const undoing = async (world: World, command: Command) => world.submit(command); // a refusal comes at once
   const paise = (world: World) => world.latest.wallet.balancePaise;
 
   test.each<[what: string, command: () => Command]>([
@@ -128,7 +180,7 @@ describe('an undo', () => {
       await a.submit(command());
     }
     for (const state of states.toReversed()) {
-      await a.undo(false);
+      await a.submit(undo);
       expect({ paise: paise(a), ...save(a.latest) }).toEqual(state);
     }
   });
@@ -136,10 +188,10 @@ describe('an undo', () => {
   test('is refused while there is nothing to take back', async () => {
     const a = logFor().world('a');
     await a.submit(initiate());
-    await expect(a.undo(true)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
+    await expect(undoing(a, forced)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
     await a.submit({ kind: 'credit', amountPaise: 1 });
-    await a.undo(false);
-    await expect(a.undo(false)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
+    await a.submit(undo);
+    await expect(undoing(a, undo)).rejects.toMatchObject({ code: 'UNDO_REFUSED' });
   });
 
   test('names the requests since, and takes them back only when it is forced', async () => {
@@ -147,12 +199,12 @@ describe('an undo', () => {
     await a.submit({ kind: 'credit', amountPaise: 50 });
     for (let nth = 1; nth <= 12; nth += 1)
       await a.submit(initiate({ client_ref_id: `p${nth}`, amount: 0.01 }));
-    await expect(a.undo(false)).rejects.toMatchObject({
+    await expect(undoing(a, undo)).rejects.toMatchObject({
       code: 'UNDO_REFUSED',
       message: `The client has sent 12 requests since the last action (credit): ${Array.from({ length: 10 }, (_, nth) => `#${nth + 1} initiate p${nth + 1}`).join(', ')} and 2 more. With force, undo takes them back too`,
     });
     expect(paise(a)).toBe(1038);
-    await a.undo(true);
+    await a.submit(forced);
     expect([paise(a), a.latest.requests.list, a.latest.requests.count]).toEqual([1000, [], 12]);
   });
 
@@ -168,7 +220,7 @@ describe('an undo', () => {
       if (when.startsWith('is recorded')) end(true);
       await a.submit({ kind: 'credit', amountPaise: 1 });
       if (when.endsWith('action') && !when.startsWith('is')) end();
-      await a.undo(false);
+      await a.submit(undo);
       if (when.endsWith('undo')) end();
       await a.submit({ kind: 'settle' });
       const kept = a.latest.requests.list.map(({ outcome, durationMs, response }) => [
@@ -188,12 +240,12 @@ describe('an undo', () => {
     await a.submit(initiate({ client_ref_id: 'p' }));
     await a.submit({ kind: 'credit', amountPaise: 1 });
     await a.submit({ kind: 'release', id: 1, order: { respond: null, fault: null } });
-    await expect(a.undo(false)).rejects.toMatchObject({
+    await expect(undoing(a, undo)).rejects.toMatchObject({
       code: 'UNDO_REFUSED',
       message:
         'A held request has ended since the last action (credit): #1 initiate p. With force, undo takes it back too',
     });
-    await a.undo(true);
+    await a.submit(forced);
     expect([a.latest.held.waiting, a.latest.payouts]).toEqual([[], []]);
   });
 
@@ -201,7 +253,7 @@ describe('an undo', () => {
     const [a, b] = [logFor().world('a'), logFor().world('b')];
     for (let nth = 1; nth <= 3; nth += 1) await b.submit(balance());
     await a.submit({ kind: 'restore', state: load(save(b.latest)), clock: 'from-snapshot' });
-    await a.undo(false);
+    await a.submit(undo);
     expect(a.latest.requests.list).toEqual([]);
   });
 
@@ -211,9 +263,9 @@ describe('an undo', () => {
     await a.submit({ kind: 'credit', amountPaise: 1 });
     for (let nth = 0; nth < 30; nth += 1) {
       await a.submit({ kind: 'credit', amountPaise: 2 });
-      await a.undo(false);
+      await a.submit(undo);
     }
-    await a.undo(false);
+    await a.submit(undo);
     expect(a.latest.entries).toHaveLength(1);
   });
 
@@ -222,29 +274,8 @@ describe('an undo', () => {
     await a.submit({ kind: 'credit', amountPaise: 1 });
     await a.submit({ kind: 'credit', amountPaise: 2 });
     await a.submit(initiate());
-    await a.undo(true);
-    await a.undo(false);
+    await a.submit(forced);
+    await a.submit(undo);
     expect(paise(a)).toBe(1000);
-  });
-
-  test('reaches back over some thousand commands, and the world keeps no more of them', async () => {
-    const { world, store } = logFor({ maxRequests: 1000, maxCharacters: 1e9 });
-    const a = world('a');
-    const send = async (requests: number): Promise<void> => {
-      for (let nth = 0; nth < requests; nth += 1)
-        await a.submit(balance({ request: { body: 'x'.repeat(199) } }));
-    };
-    await a.submit({ kind: 'credit', amountPaise: 1 });
-    await send(3500);
-    expect(store.history(a.id, a.epoch, 0)).not.toBeNull();
-    await send(2500);
-    await expect(a.undo(true)).rejects.toMatchObject({
-      code: 'UNDO_REFUSED',
-      message: 'What this world was before its last credit is no longer stored',
-    });
-    const positions = Array.from({ length: a.position }, (_, position) => position);
-    const earliest = positions.find((position) => store.history(a.id, a.epoch, position) !== null)!;
-    expect(a.pastCharacters).toBe((a.position - earliest) * 1200); // as SANDBOX_JOURNAL_MEMORY counts them, with their bodies
-    expect(a.position - earliest).toBeLessThan(5000);
   });
 });

@@ -1,0 +1,198 @@
+import { Refusal } from '../contract/errors.ts';
+import type { Attempts } from './attempts.ts';
+import type { Handler } from './commands.ts';
+import { charactersOf, type Exchange } from './journal/exchange.ts';
+import { noneHeld } from './request/hold-state.ts';
+import {
+  full,
+  hasLongTimeline,
+  latestPoint,
+  noRoomForScenario,
+  nowMs,
+  scenarioCharactersHeld,
+  scheduleStep,
+  tally,
+  transactionsHeld,
+  type Action,
+  type UndoPoint,
+  type WorldState,
+} from './state.ts';
+
+/** How many control actions can be undone. */
+const ACTIONS_KEPT = 10;
+
+/** Performs a control action so that it can be undone. One that is refused leaves no trace. */
+export function undoable<Result>(state: WorldState, name: string, act: () => Result): Result {
+  const { index, attempts, undoPoints } = state;
+  const point: UndoPoint = {
+    name,
+    atMs: nowMs(state),
+    fields: { ...state },
+    lengths: {
+      payouts: state.payouts.length,
+      entries: state.entries.length,
+      refused: state.refused.size,
+    },
+    formerPayouts: new Map(),
+    formerAttempts: new Map(),
+    references: attempts.references,
+    uses: new Map([...state.uses].map(([id, use]) => [id, { ...use }])),
+    windows: new Map(state.windows),
+    scenario: { base: index.base, overrides: index.overrides, active: index.active },
+    requests: 0,
+    hasOtherJournal: false,
+  };
+  undoPoints.push(point);
+  keepFormerAttempts(state);
+  try {
+    const result = act();
+    point.requests = state.requests.count; // a restore may have raised it
+    point.hasOtherJournal = state.requests !== point.fields.requests;
+    if (undoPoints.length > ACTIONS_KEPT) undoPoints.shift();
+    return result;
+  } catch (error) {
+    undoPoints.pop();
+    keepFormerAttempts(state);
+    throw error;
+  }
+}
+
+function keepFormerAttempts(state: WorldState): void {
+  const point = latestPoint(state, ({ attempts }) => attempts === state.attempts);
+  state.attempts.former = point?.formerAttempts ?? null;
+}
+
+/** Takes back the latest control action. @throws Refusal UNDO_REFUSED with nothing to undo, or for what the client has done since */
+export const undo: Handler<'undo', Action> = (state, { isForced }, { stamp, events }) => {
+  const point = state.undoPoints.at(-1);
+  if (point === undefined) throw new Refusal('UNDO_REFUSED');
+  if (!isForced) refuseUndo(state, point);
+  const { fields, name, atMs } = point;
+  if (fields.payouts !== state.payouts && transactionsHeld(fields) > stamp.records)
+    throw full(stamp.maxRecords);
+  const characters = scenarioCharactersHeld({ ...fields, index: { ...fields.index, ...point.scenario } });
+  if (characters > stamp.scenarioCharactersFree + scenarioCharactersHeld(state)) throw noRoomForScenario();
+  const { requests, held, undoPoints, generation } = state;
+  undoPoints.pop();
+  for (const earlier of undoPoints) earlier.requests += requests.count - point.requests; // those are taken back
+  putJournalBack(state, point);
+  if (fields.payouts === state.payouts) putLedgerBack(state, point);
+  if (fields.attempts === state.attempts) putAttemptsBack(state.attempts, point);
+  Object.assign(state, fields, {
+    name: state.name,
+    wallMs: state.wallMs,
+    eventCount: state.eventCount,
+    requests: state.requests,
+    uses: point.uses,
+    windows: point.windows,
+    generation: generation + 1,
+    held: isForced ? noneHeld(held.made) : { ...fields.held, made: held.made },
+  });
+  Object.assign(state.index, point.scenario);
+  keepFormerAttempts(state);
+  events.push({ type: 'restore', nowMs: nowMs(state), undone: name });
+  return { name, atMs };
+};
+
+/** The journal without the requests since a point, or the one that its action has replaced. Numbers of requests are never reused. */
+function putJournalBack(state: WorldState, { fields, requests, hasOtherJournal }: UndoPoint): void {
+  const { count, list } = state.requests;
+  if (hasOtherJournal) {
+    state.requests = fields.requests;
+    state.requests.count = count;
+    return;
+  }
+  while ((list.at(-1)?.nth ?? 0) > requests) state.requests.characters -= charactersOf(list.pop()!);
+}
+
+function putLedgerBack(state: WorldState, { lengths, formerPayouts, requests }: UndoPoint): void {
+  const { payouts, entries, refused, index } = state;
+  while (payouts.length > lengths.payouts) removeLatest(state);
+  for (const [position, former] of formerPayouts) {
+    const { told, utr } = payouts[position]!;
+    const isTaken = told !== null && told.request > requests; // the request that told it is taken back, too
+    const payout = { ...former, told: isTaken ? former.told : told };
+    if (utr !== null && utr !== former.utr) index.utrs.delete(utr);
+    tally(index, payouts[position]!, -1);
+    tally(index, payout, 1);
+    payouts[position] = payout;
+    scheduleStep(index, payout, position);
+  }
+  index.nextSerials.clear(); // they pass over UTRs that may be free again
+  entries.length = lengths.entries;
+  for (const reference of [...refused].slice(lengths.refused)) refused.delete(reference);
+}
+
+function removeLatest({ payouts, index }: WorldState): void {
+  const payout = payouts.pop()!;
+  const { txnId, clientRefId, nth, utr } = payout;
+  index.byTxnId.delete(txnId);
+  if (utr !== null) index.utrs.delete(utr);
+  if (hasLongTimeline(payout)) index.longTimelines -= 1;
+  tally(index, payout, -1);
+  if (nth === 1) index.byReference.delete(clientRefId);
+  else
+    index.byReference.set(
+      clientRefId,
+      payouts.findLastIndex((one) => one.clientRefId === clientRefId),
+    );
+}
+
+function putAttemptsBack(attempts: Attempts, { formerAttempts, references }: UndoPoint): void {
+  attempts.references = references;
+  for (const [key, former] of formerAttempts) {
+    attempts.older.delete(key);
+    if (former === undefined) attempts.recent.delete(key);
+    else attempts.recent.set(key, former);
+  }
+}
+
+/** Forgets all actions: none can be undone any more. */
+export const forgetUndo: Handler<'forgetUndo'> = (state) => {
+  state.undoPoints.length = 0;
+  keepFormerAttempts(state);
+};
+
+/** @throws Refusal UNDO_REFUSED for what the client has done since an action, and for held requests that have ended since */
+function refuseUndo(
+  { requests: { count, list }, held }: WorldState,
+  { name, requests, fields }: UndoPoint,
+): void {
+  const isWaiting = new Set(held.waiting.map(({ id }) => id));
+  const ended = fields.held.waiting.filter(({ id }) => !isWaiting.has(id)).map(({ exchange }) => exchange);
+  if (ended.length > 0) {
+    const what = ended.length === 1 ? 'A held request has' : `${ended.length} held requests have`;
+    throw notUndone(`${what} ended since the last action (${name})`, ended, ended.length);
+  }
+  const since = count - requests;
+  if (since === 0) return;
+  const sent = since === 1 ? 'a request' : `${since} requests`;
+  const later = list.filter(({ nth }) => nth > requests);
+  throw notUndone(`The client has sent ${sent} since the last action (${name})`, later, since);
+}
+
+/** @param exchanges those that are known of `count` */
+function notUndone(why: string, exchanges: readonly Exchange[], count: number): Refusal {
+  const shown = exchanges
+    .slice(0, SHOWN_REQUESTS)
+    .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());
+  const more = count > shown.length ? ` and ${count - shown.length} more` : '';
+  const which = shown.length === 0 ? 'no longer listed' : `${shown.join(', ')}${more}`;
+  return new Refusal('UNDO_REFUSED', {
+    message: `${why}: ${which}. With force, undo takes ${count === 1 ? 'it' : 'them'} back too`,
+  });
+}
+
+const SHOWN_REQUESTS = 10;
+
+const CHARACTERS_A_PAYOUT = 500;
+
+/** About how many characters are kept for an undo, beside what the world itself has. */
+export const undoCharacters = ({ undoPoints }: WorldState): number =>
+  undoPoints.reduce((sum, { fields, lengths, formerPayouts, hasOtherJournal }) => {
+    const replaced = hasOtherJournal ? lengths.payouts : 0;
+    const requests = hasOtherJournal ? fields.requests.characters : 0;
+    return (
+      sum + (replaced + formerPayouts.size) * CHARACTERS_A_PAYOUT + requests + scenarioCharactersHeld(fields)
+    );
+  }, 0);
