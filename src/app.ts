@@ -30,10 +30,7 @@ const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000
 const MAX_UNREAD_BYTES = atMost(128 * MIB, 1 / 8);
 const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
 const MAX_REQUESTS_AHEAD = atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
-const MAX_SETTINGS_CHARACTERS = 16 * MIB; // of the settings of the referee for single worlds
-const MAX_VERDICTS = 1000; // on worlds that have lost their journal
-const DROPS_REMEMBERED = { notes: 1000, characters: 1000 * 200 };
-const MAX_VERDICT_CHARACTERS = atMost(64 * MIB, 1 / 16);
+const MAX_REPORT_CHARACTERS = atMost(64 * MIB, 1 / 16); // of the referee's reports on dropped worlds
 
 /** The key whose world answers a status request without one, in a dialect that answers it. */
 const DEFAULT_KEY = 'sk_test_demo';
@@ -120,8 +117,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
             async lost(worldId) {
               await storeObserver.lost(worldId);
               const known = worlds.copies.get(worldId);
-              await (known &&
-                drops.lost(known.world).catch((error: unknown) => observer.failed(worldId, error)));
+              if (known !== undefined) drops.lost(known.world);
             },
           },
           idleMs: settings.worldIdle,
@@ -146,17 +142,16 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         const remember = drops.before(world, reason);
         if (shared !== null) return remember; // a world that expires in a store leaves no report
         const report = reportOnDropped(world, { referee, wallClock });
-        return async () => void (await Promise.all([remember(), report()]));
+        return () => {
+          remember();
+          report();
+        };
       },
       opened: (world) => drops.opened(world),
     },
   });
-  const drops = droppedWorlds(store.notes('dropped', DROPS_REMEMBERED), store, crowdedOutWarning(log));
-  const referee = new Referee({
-    settings: store.notes('referee', { notes: settings.maxWorlds, characters: MAX_SETTINGS_CHARACTERS }),
-    settingsOfAll: store.notes('referee-of-all', { notes: 1, characters: MAX_SETTINGS_CHARACTERS }),
-    ended: store.notes('verdicts', { notes: MAX_VERDICTS, characters: MAX_VERDICT_CHARACTERS }),
-  });
+  const drops = droppedWorlds(store, crowdedOutWarning(log));
+  const referee = new Referee(MAX_REPORT_CHARACTERS);
   const { state: file, stateEvery: everyMs } = settings;
   const kept =
     file === undefined ? null : keptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });

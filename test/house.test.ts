@@ -85,8 +85,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   payout: ['node:crypto'],
   scenario: ['zod', 'yaml', 're2js', 'lru-cache', 'node:fs', 'node:path'],
   world: ['zod', 'tinyqueue', 'node:http'], // node:http for the words of HTTP statuses
-  log: ['zod', 'node:crypto', 'node:util', 'iovalkey'],
-  referee: ['zod'],
+  log: ['zod', 'node:crypto', 'node:util', 'iovalkey', 'lru-cache'],
+  referee: ['zod', 'lru-cache'],
   http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'lru-cache', 'node:*'],
   platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],
   'app.ts': ['node:crypto', 'fastify', 'fastify-type-provider-zod', 'pino'],

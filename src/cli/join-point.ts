@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { JOIN_VARIABLE } from '../client/joined-sandbox.ts';
-import { evidenceOnListed } from '../http/referee/evidence.ts';
+import { evidenceOf } from '../http/referee/evidence.ts';
 import { readUnlessDropped } from '../log/dropped.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import { systemClock } from '../platform/system-clock.ts';
@@ -162,11 +162,13 @@ export async function joinedWorlds(
 ): Promise<readonly JoinedWorld[]> {
   const all: JoinedWorld[] = [];
   for (const worldId of await worlds.ids()) {
-    const evidence = await evidenceOnListed(worldId, worlds, ALL_PAYOUTS, wallClock, true);
-    const hasOwnScenario = await worlds.visit(worldId, (world) =>
-      readUnlessDropped(world, ({ scenario }) => scenario.isChosen),
+    const joined = await worlds.visit(worldId, (world) =>
+      readUnlessDropped(world, (state) => ({
+        evidence: evidenceOf(state, ALL_PAYOUTS, wallClock.nowMs(), true, world.droppedBefore),
+        hasOwnScenario: state.scenario.isChosen,
+      })),
     );
-    if (evidence !== null) all.push({ evidence, hasOwnScenario: hasOwnScenario === true });
+    if (joined !== null) all.push(joined);
   }
   return all;
 }

@@ -111,6 +111,11 @@ export const RefereeSettings = z
 export type RefereeSettings = z.output<typeof RefereeSettings>;
 export type RefereeSettingsInput = z.input<typeof RefereeSettings>;
 
+/** The same as data: durations are in ms. */
+export const StoredSettings = RefereeSettings.extend({
+  limits: Limits.extend({ patience: z.int().min(0) }).optional(),
+});
+
 export const USUAL_LIMITS: z.output<typeof Limits> = Limits.parse({});
 export type RefereeLimits = z.output<typeof Limits>;
 
@@ -168,6 +173,16 @@ export const WorldReport = z
   })
   .meta({ id: 'ConductReport', description: 'How the client of one world behaved' });
 export type WorldReport = z.infer<typeof WorldReport>;
+
+/** The report on a journal that has ended, with few findings of each check. */
+export const EndedJournal = z.strictObject({
+  report: WorldReport,
+  /** The id of its newest request; null where it had none, or for several journals. A restore may bring it back, with its journal. */
+  last: z.string().nullable(),
+});
+export type EndedJournal = Readonly<z.infer<typeof EndedJournal>>;
+/** How many ended journals of a world are kept apart; the reports on older ones are merged. */
+export const MAX_ENDED_JOURNALS = 10;
 
 export const ConductReports = z
   .object({

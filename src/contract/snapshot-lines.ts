@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EndedJournal, StoredSettings } from './conduct.ts';
 import { WorldName } from './control.ts';
 import { Dialect } from './dialect.ts';
 import { RouteName } from './match.ts';
@@ -251,6 +252,10 @@ export const WORLD_ITEMS = {
   refused: Text,
   /** One of the newest requests, the oldest first. */
   request: Request,
+  /** The settings of the referee for this world; absent for none. */
+  referee: StoredSettings,
+  /** The referee's report on a journal that a reset has ended, the oldest first. */
+  report: EndedJournal,
 } as const;
 export type WorldItem = {
   [Name in keyof typeof WORLD_ITEMS]: { readonly [Key in Name]: z.infer<(typeof WORLD_ITEMS)[Name]> };
@@ -269,7 +274,7 @@ export const SnapshotText: z.ZodType = z.string().meta({
   description: [
     'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
     '`{"format":"payout-sandbox","version":3}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
-    'one line for each entry, payout, override, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request,',
+    'one line for each entry, payout, override, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request, the settings of the referee and its reports from before resets,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
     'Amounts are paise, times ms since the epoch.',
   ].join(' '),

@@ -2,7 +2,6 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { freeze, type FrozenState } from '../world/copy.ts';
 import { openWorld } from '../world/state.ts';
 import { loggedAt } from './command-parts.ts';
-import { memoryNotes } from './notes.ts';
 import type { Store } from './store.ts';
 import type { WallClock } from './wall-clock.ts';
 
@@ -32,7 +31,6 @@ export function memoryStore(wallClock: WallClock, compiler: ScenarioCompiler) {
       return { kind: 'done', commands: logged };
     },
     drop: (worldId) => ids.delete(worldId),
-    notes: (_kind, limits) => memoryNotes(limits),
     close: () => ids.clear(),
     // there is no other server
     wake: () => () => undefined,

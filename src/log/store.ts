@@ -1,7 +1,6 @@
 import type { ScenarioSource } from '../contract/snapshot-lines.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { FrozenState } from '../world/copy.ts';
-import type { NoteLimits, Notes } from './notes.ts';
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -90,8 +89,6 @@ export interface Store {
   drop(worldId: string, reason: DropReason, idleMs?: number): MaybePromise<boolean>;
   /** The list of all worlds, where many servers share them; null where this process has them all. */
   readonly directory: Directory | null;
-  /** Texts that are kept outside the worlds. @param kind their name; each kind is requested once */
-  notes(kind: string, limits: NoteLimits): Notes;
   close(): void;
 }
 

@@ -65,7 +65,7 @@ export class Worlds {
       changed: (world) => this.#known.count(world),
       remade: (world, isNew) => {
         if (isNew) this.#list(world).catch((error: unknown) => observer.failed(world.id, error));
-        return options.evictions?.opened?.(world);
+        options.evictions?.opened?.(world);
       },
       ended: (world, reason) => this.#known.forget(world, reason),
     };
@@ -165,7 +165,7 @@ export class Worlds {
     const steps = thaw(opened.base.state(), this.#parts.compiler);
     const { value } = steps.next(); // a new world has no payouts, so this is one step
     const world = new World(worldId, this.#parts, opened, value as WorldState);
-    void evictions?.opened?.(world);
+    evictions?.opened?.(world);
     return this.#known.add(world, false);
   }
 
@@ -188,7 +188,7 @@ export class Worlds {
     const state = await thawed(opened.base.state(), this.#options);
     const world = new World(worldId, this.#parts, opened, state);
     if (!opened.isNew && (await readUnlessDropped(world, () => true)) === null) return null;
-    await this.#options.evictions?.opened?.(world);
+    this.#options.evictions?.opened?.(world);
     const known = this.#known.add(world, source === null);
     if (opened.isNew) await this.#list(world);
     this.#known.makeRoom();
@@ -217,7 +217,7 @@ export class Worlds {
         store.directory === null
           ? evictions?.before(this.#known.get(worldId)!.world, reason) // at once
           : await this.visit(worldId, look);
-      if (await this.drop(worldId, reason, idleMs)) await after?.();
+      if (await this.drop(worldId, reason, idleMs)) after?.();
     } catch (error) {
       if (!(error instanceof Refusal)) observer.failed(worldId, error); // another server may drop it, or the store is unavailable
     }

@@ -10,6 +10,7 @@ import {
   chooseScenario,
   followScenario,
   forceTransition,
+  instructReferee,
   moveMoney,
   putRule,
   removeRule,
@@ -34,6 +35,7 @@ const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set([
   'refused',
   'forget',
   'name',
+  'referee',
   'undo',
   'forgetUndo',
 ]);
@@ -45,6 +47,7 @@ const HANDLERS = {
   refused: refuseRequest,
   forget: forgetRequests,
   name: nameWorld,
+  referee: instructReferee,
   credit: moveMoney,
   debit: moveMoney,
   transition: forceTransition,

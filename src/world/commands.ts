@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import { WorldName } from '../contract/control.ts';
 import { State } from '../contract/service.ts';
 import { ScenarioSource } from '../contract/snapshot-lines.ts';
@@ -50,8 +51,18 @@ export const Command = z.discriminatedUnion('kind', [
   /** Forgets what can be undone. */
   z.strictObject({ kind: z.literal('forgetUndo') }),
   z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),
-  /** Starts the world again. @param source the scenario of the server */
-  z.strictObject({ kind: z.literal('reset'), source: ScenarioSource }),
+  /** Gives the referee its settings for this world. @param forgets whether its reports on ended journals go */
+  z.strictObject({
+    kind: z.literal('referee'),
+    settings: z.custom<RefereeSettings>(),
+    forgets: z.boolean(),
+  }),
+  /** Starts the world again. @param source the scenario of the server @param ended the reports on its ended journals, if they change */
+  z.strictObject({
+    kind: z.literal('reset'),
+    source: ScenarioSource,
+    ended: z.custom<readonly EndedJournal[]>().optional(),
+  }),
 ]);
 
 /** Replaces the whole world with a state that was read and checked outside it, which becomes its own. */

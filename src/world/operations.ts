@@ -19,6 +19,8 @@ import {
   noRoomForScenario,
   nowMs,
   openLedger,
+  recordsHeld,
+  refereeState,
   replacePayout,
   setOverrides,
   useScenario,
@@ -155,7 +157,7 @@ function noRule(name: string, overrides: readonly Rule[]): Refusal {
 }
 
 /** Starts the world again, following the scenario of the server. */
-export const resetWorld: Handler<'reset'> = (state, { source }, { compiler, events }) => {
+export const resetWorld: Handler<'reset'> = (state, { source, ended }, { compiler, events }) => {
   useScenario(state, { source, isChosen: false }, [], compiler);
   const { base } = state.index;
   state.generation += 1;
@@ -165,13 +167,24 @@ export const resetWorld: Handler<'reset'> = (state, { source }, { compiler, even
   state.requests = noRequests(state.requests.count);
   state.held = noneHeld(state.held.made);
   state.clock = base.clock;
+  if (ended !== undefined) state.referee = refereeState(state.referee.settings, ended);
   openLedger(state, base.openingBalancePaise);
   events.push({ type: 'reset', nowMs: nowMs(state) });
 };
 
+/** Gives the referee its settings for this world. @throws Refusal SANDBOX_FULL */
+export const instructReferee: Handler<'referee'> = (state, { settings, forgets }, { stamp }) => {
+  const { referee } = state;
+  const before = recordsHeld(state);
+  state.referee = refereeState(settings, forgets ? [] : referee.ended);
+  if (recordsHeld(state) <= Math.max(before, stamp.records)) return;
+  state.referee = referee;
+  throw full(stamp.maxRecords);
+};
+
 /** Replaces all of the world with a state that was read and checked. */
 export const restoreWorld: Handler<'restore'> = (state, { state: given, clock }, { events }) => {
-  const { id, wallMs, requests, generation, held, name, eventCount } = state;
+  const { id, wallMs, requests, generation, held, name, referee, eventCount } = state;
   const restored = { ...freeze(given), index: given.index }; // a log may apply the command once more
   const made = Math.max(held.made, restored.held.made); // an id is never given twice either
   // a machine whose clock was set back must not turn world time back
@@ -183,6 +196,7 @@ export const restoreWorld: Handler<'restore'> = (state, { state: given, clock },
       count: Math.max(requests.count, restored.requests.count), // a number is never given twice
     },
     name: name ?? restored.name,
+    referee: referee.settings === null && referee.ended.length === 0 ? restored.referee : referee,
     generation: generation + 1,
     eventCount,
     held: noneHeld(made),

@@ -1,3 +1,4 @@
+import { MAX_ENDED_JOURNALS } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
 import {
   REQUEST_FIELDS,
@@ -20,7 +21,15 @@ import {
   sentResponse,
   type Exchange,
 } from './journal/exchange.ts';
-import { extrasHeld, indexPayout, nowMs, openWorld, useScenario, type WorldState } from './state.ts';
+import {
+  extrasHeld,
+  indexPayout,
+  nowMs,
+  openWorld,
+  refereeState,
+  useScenario,
+  type WorldState,
+} from './state.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { brokenInvariants } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
@@ -49,6 +58,8 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     refused: [...state.refused],
     request: { length: exchanges.length, [Symbol.iterator]: () => storedRequests(exchanges) },
+    referee: state.referee.settings === null ? [] : [state.referee.settings],
+    report: state.referee.ended,
   };
   return {
     head: {
@@ -147,7 +158,7 @@ export class SnapshotReader {
 
   /** @throws Refusal STATE_REFUSED for an entry or a payout that breaks the rules of money */
   add(item: WorldItem): void {
-    const { overrides, uses, attempts, windows, refused, requests } = this.#state;
+    const { overrides, uses, attempts, windows, refused, requests, referee } = this.#state;
     if ('entry' in item) {
       const { amountPaise, balancePaise } = item.entry;
       const before = this.#state.entries.at(-1)?.balancePaise ?? 0;
@@ -169,6 +180,10 @@ export class SnapshotReader {
       const exchange = { ...item.request, requestCharacters: requestCharacters(item.request), position: 0 };
       requests.list.push(exchange);
       requests.characters += charactersOf(exchange);
+    } else if ('referee' in item) this.#state.referee = refereeState(item.referee, referee.ended);
+    else if ('report' in item) {
+      demand(referee.ended.length < MAX_ENDED_JOURNALS, `it has more than ${MAX_ENDED_JOURNALS} reports`);
+      this.#state.referee = refereeState(referee.settings, [...referee.ended, item.report]);
     } else refused.add(item.refused);
   }
 

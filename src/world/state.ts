@@ -1,4 +1,5 @@
 import TinyQueue from 'tinyqueue';
+import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
 import {
   type ClockState,
@@ -35,6 +36,7 @@ export interface WorldState {
   attempts: Attempts;
   /** The name that its client gave it, for people; null for none. */
   name: string | null;
+  referee: RefereeState;
   /** The newest requests, what each did, and what its client was sent. */
   requests: Requests;
   /** How many events there have been: the number of the latest. */
@@ -81,6 +83,25 @@ export interface UndoPoint extends Action {
   /** Whether the action began another journal. */
   hasOtherJournal: boolean;
 }
+
+/** What the referee keeps with a world. It outlives a reset, as the name of the world does. */
+export interface RefereeState {
+  /** null for none of its own. */
+  readonly settings: RefereeSettings | null;
+  /** The reports on the journals that resets have ended, the oldest first. */
+  readonly ended: readonly EndedJournal[];
+  /** Of both, as JSON. */
+  readonly characters: number;
+}
+
+export const refereeState = (
+  settings: RefereeSettings | null,
+  ended: readonly EndedJournal[],
+): RefereeState => ({
+  settings,
+  ended,
+  characters: settings === null && ended.length === 0 ? 0 : JSON.stringify([settings, ended]).length,
+});
 
 /** A payout whose next step waits for its time. */
 export interface Due {
@@ -160,6 +181,7 @@ export function openWorld(
     uses: new Map(),
     attempts: noAttempts(),
     name: null,
+    referee: refereeState(null, []),
     requests: noRequests(),
     eventCount: 0,
     undoPoints: [],
@@ -195,6 +217,9 @@ export const isUntouched = ({ entries, refused }: WorldState): boolean =>
 /** How many counts of rules or references take as much memory as one payout. */
 const COUNTS_A_RECORD = 8;
 
+/** How many characters of the referee's settings and reports take as much memory as one payout. */
+const CHARACTERS_A_RECORD = 512;
+
 /** A payout with more steps than this takes as much memory as two, if the steps are its own. */
 const LONG_TIMELINE = 8;
 
@@ -208,12 +233,13 @@ export const transactionsHeld = ({ refused, entries, index }: WorldState): numbe
 };
 
 /**
- * What takes room in addition, even where none is left: long timelines, and many counts of rules, limits and references without
- * a payout.
+ * What takes room in addition, even where none is left: long timelines, many counts of rules, limits and references without a
+ * payout, and long settings and reports of the referee.
  */
-export const extrasHeld = ({ payouts, uses, windows, attempts, index }: WorldState): number => {
+export const extrasHeld = ({ payouts, uses, windows, attempts, referee, index }: WorldState): number => {
   const references = Math.max(0, attemptsHeld(attempts) - payouts.length);
-  return index.longTimelines + Math.floor((uses.size + windows.size + references) / COUNTS_A_RECORD);
+  const counts = Math.floor((uses.size + windows.size + references) / COUNTS_A_RECORD);
+  return index.longTimelines + counts + Math.floor(referee.characters / CHARACTERS_A_RECORD);
 };
 
 /** What counts against SANDBOX_MAX_TRANSACTIONS. */

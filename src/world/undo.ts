@@ -80,6 +80,8 @@ export const undo: Handler<'undo', Action> = (state, { isForced }, { stamp, even
   if (fields.attempts === state.attempts) putAttemptsBack(state.attempts, point);
   Object.assign(state, fields, {
     name: state.name,
+    // settings that were given since the action stay, and so does what they say of earlier reports
+    referee: fields.referee.settings === state.referee.settings ? fields.referee : state.referee,
     wallMs: state.wallMs,
     eventCount: state.eventCount,
     requests: state.requests,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { StoredRequest } from '../../src/contract/snapshot-lines.ts';
+import { judge } from '../../src/referee/judge.ts';
 import { nowMs } from '../../src/world/state.ts';
+import { evidenceOf } from '../referee/journal-of.ts';
 import {
   advance,
   balance,
@@ -360,6 +362,37 @@ describe('a restore', () => {
     named.submit({ kind: 'name', name: 'here' });
     for (const world of [named, nameless]) world.restore(from);
     expect([named.state.name, nameless.state.name]).toEqual(['here', 'there']);
+  });
+
+  test('leaves a world what the referee knows of it, and gives that of the snapshot to one of which it knows nothing', () => {
+    const [from, known, unknown] = [new Core(), new Core(), new Core()];
+    const report = judge('a', evidenceOf([{}]));
+    from.submit({
+      kind: 'referee',
+      settings: { limits: { sends: 5, reads: 6, patience: 7 } },
+      forgets: true,
+    });
+    from.submit({ kind: 'reset', source: sourceOf(), ended: [{ report, last: 'req-1' }] });
+    known.submit({ kind: 'referee', settings: { name: 'shop' }, forgets: true });
+    for (const world of [known, unknown]) world.restore(from);
+    expect(unknown.state.referee).toEqual(from.state.referee);
+    expect(unknown.state.referee.ended).toEqual([{ report, last: 'req-1' }]);
+    expect(known.state.referee).toMatchObject({ settings: { name: 'shop' }, ended: [] });
+    unknown.submit({ kind: 'reset', source: sourceOf() });
+    expect(unknown.state.referee).toEqual(from.state.referee);
+    unknown.submit({ kind: 'referee', settings: {}, forgets: false });
+    unknown.submit({ kind: 'undo', isForced: true });
+    expect(unknown.state.referee).toMatchObject({ settings: {}, ended: [{ last: 'req-1' }] });
+  });
+
+  test('refuses settings of the referee for which there is no room', () => {
+    const world = new Core();
+    const expected = Array.from({ length: 100 }, () => ({ account: '000123456789', amount: 1, times: 1 }));
+    const settings = { expect: expected };
+    world.maxRecords = 5;
+    const submit = () => world.submit({ kind: 'referee', settings, forgets: true });
+    expect(refusalOf(submit)).toMatchObject({ code: 'SANDBOX_FULL' });
+    expect(world.state.referee.settings).toBeNull();
   });
 
   test('makes the ids of the world it came from, until it is reset', () => {

@@ -8,7 +8,7 @@ import {
 import { WorldsQuery } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
-import { endJournal } from '../referee/evidence.ts';
+import { dropWorld } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
@@ -76,7 +76,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
 /** Routes that concern more than one world, for the admin token only. */
 export const adminRoutes: ControlRoutes = async (app, options) => {
-  const { worlds, referee, requireAdmin } = options;
+  const { worlds, requireAdmin } = options;
   app.addHook('onRequest', (request, _reply, done) => {
     requireAdmin(request.headers.authorization);
     done();
@@ -103,9 +103,8 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),
     }),
     async ({ params: { id } }) => {
-      const wasThere = await endJournal(id, options, 'drop', () => worlds.drop(id));
-      if (!wasThere) throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
-      await referee.forget(id);
+      if (!(await dropWorld(id, options)))
+        throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
       return { dropped: id };
     },
   );

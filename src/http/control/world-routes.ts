@@ -16,7 +16,7 @@ import type { CommandOf } from '../../world/commands.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { operation } from '../route-schemas.ts';
-import { endJournal } from '../referee/evidence.ts';
+import { resetWorld } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { clockResponse, worldResponse } from './world-responses.ts';
 
@@ -54,8 +54,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       description: 'Its hanging and delayed responses end.',
     }),
     async ({ exchange: { world } }) => {
-      const reset = { kind: 'reset', source: options.scenarios.active.source } as const;
-      await endJournal(world.id, options, 'reset', () => world.submit(reset));
+      await resetWorld(world, options.scenarios.active.source, options);
       return world.read(worldResponse);
     },
   );

@@ -1,14 +1,11 @@
-import { Refusal } from '../../contract/errors.ts';
 import type { RefereeSettings } from '../../contract/conduct.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
+import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import { readUnlessDropped } from '../../log/dropped.ts';
 import type { World } from '../../log/world.ts';
-import type { Worlds } from '../../log/worlds.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
-import type { JournalEnd } from '../../referee/referee.ts';
+import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
-import type { MaybePromise } from '../../log/store.ts';
 import { endsOf, journalEntry } from '../../world/journal/exchange.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
 import type { ControlOptions } from '../control/control-options.ts';
@@ -54,54 +51,58 @@ export function evidenceOf(
 
 type RefereeDeps = Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>;
 
-/** @returns a function that adds the report on a world that was dropped meanwhile to its others, if somebody wants it */
+/** A world as it is now, judged by these settings. */
+export const judgedBy = (
+  settings: RefereeSettings,
+  state: Readonly<WorldState>,
+  { id, droppedBefore }: World,
+  wallNowMs: number,
+  clientEnded: boolean,
+): Judged => ({
+  worldId: id,
+  kept: state.referee,
+  settings,
+  evidence: evidenceOf(state, settings, wallNowMs, clientEnded, droppedBefore),
+});
+
+/** @returns a function that keeps the report on a world that was dropped meanwhile, if somebody wants it */
 export function reportOnDropped(
-  { id, latest, droppedBefore }: World,
+  world: World,
   { referee, wallClock }: Omit<RefereeDeps, 'worlds'>,
-): () => Promise<void> {
+): () => void {
+  const { latest } = world;
+  const settings = referee.settingsToJudge(latest.referee);
+  if (settings === null) return () => undefined;
   const past = { ...latest, requests: { ...latest.requests, list: latest.requests.list.slice() } };
   const wallNowMs = wallClock.nowMs();
-  return async () => {
-    const settings = await referee.settingsToJudge(id);
-    if (settings === null) return;
-    await referee.add(id, evidenceOf(past, settings, wallNowMs, true, droppedBefore), settings, 'drop');
-  };
+  return () => referee.dropped(judgedBy(settings, past, world, wallNowMs, true));
 }
 
-/** The evidence on a world as it is now; null when there is none, or it was dropped meanwhile. */
-export const evidenceOnListed = (
-  worldId: string,
-  worlds: Worlds,
-  settings: RefereeSettings,
-  wallClock: WallClock,
-  clientEnded: boolean,
-): Promise<Evidence | null> =>
-  worlds.visit(worldId, (world) =>
-    readUnlessDropped(world, (state) =>
-      evidenceOf(state, settings, wallClock.nowMs(), clientEnded, world.droppedBefore),
-    ),
-  );
+/** Resets a world. The report on the journal that ends is added to its others, if somebody wants it. */
+export async function resetWorld(
+  world: World,
+  source: ScenarioSource,
+  { referee, wallClock }: Omit<RefereeDeps, 'worlds'>,
+): Promise<void> {
+  const ended = await world.read((state) => {
+    const settings = referee.settingsToJudge(state.referee);
+    return settings && referee.endedAtReset(judgedBy(settings, state, world, wallClock.nowMs(), true));
+  });
+  await world.submit({ kind: 'reset', source, ...(ended && { ended }) });
+}
 
-/**
- * Resets or drops a world, and adds the report on the journal that ends to its others, if somebody wants it.
- *
- * @param act returns false if there was no such world
- */
-export async function endJournal<T>(
+/** Drops a world, and keeps the report on it if the settings for all worlds ask for that. @returns false if there was none */
+export async function dropWorld(
   worldId: string,
   { referee, worlds, wallClock }: RefereeDeps,
-  end: JournalEnd,
-  act: () => MaybePromise<T>,
-): Promise<T> {
-  const settings = await referee.settingsToJudge(worldId);
-  const evidence = settings && (await evidenceOnListed(worldId, worlds, settings, wallClock, true));
-  const result = await act();
-  if (settings === null || evidence === null || result === false) return result;
-  try {
-    await referee.add(worldId, evidence, settings, end);
-  } catch (error) {
-    // the operation itself is done, and a store that is unavailable is reported elsewhere
-    if (!(error instanceof Refusal)) throw error;
-  }
-  return result;
+): Promise<boolean> {
+  const keep =
+    referee.keepsAll &&
+    (await worlds.visit(worldId, (world) =>
+      readUnlessDropped(world, () => reportOnDropped(world, { referee, wallClock })),
+    ));
+  if (!(await worlds.drop(worldId))) return false;
+  if (keep) keep();
+  referee.forget(worldId);
+  return true;
 }

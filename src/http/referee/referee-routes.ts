@@ -1,11 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import {
-  ConductReports,
-  RefereeQuery,
-  WorldReport,
-  type RefereeSettings,
-  type ReportFormat,
-} from '../../contract/conduct.ts';
+import { ConductReports, RefereeQuery, WorldReport, type ReportFormat } from '../../contract/conduct.ts';
+import { readUnlessDropped } from '../../log/dropped.ts';
+import type { MaybePromise } from '../../log/store.ts';
 import type { World } from '../../log/world.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
@@ -14,7 +10,7 @@ import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
-import { evidenceOf, evidenceOnListed } from './evidence.ts';
+import { judgedBy } from './evidence.ts';
 
 /** The formats that are not JSON: their media types, and how a report is written. */
 const TEXTS: Readonly<
@@ -41,8 +37,11 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
 export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) => {
-  const evidenceOn = (world: World, settings: RefereeSettings, clientEnded: boolean) =>
-    world.read((state) => evidenceOf(state, settings, wallClock.nowMs(), clientEnded, world.droppedBefore));
+  const reportOn = (world: World, clientEnded: boolean): MaybePromise<WorldReport> =>
+    world.read((state) => {
+      const settings = referee.settingsToJudge(state.referee) ?? {};
+      return referee.report(judgedBy(settings, state, world, wallClock.nowMs(), clientEnded));
+    });
 
   app.get(
     '/referee',
@@ -51,9 +50,7 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
       querystring: RefereeQuery,
     }),
     async ({ exchange: { world }, query: { format = 'json', ended = false } }, reply) => {
-      const settings = await referee.settingsOf(world.id);
-      const evidence = await evidenceOn(world, settings, ended);
-      return sendAs(format, await referee.report(world.id, evidence, settings), reply);
+      return sendAs(format, await reportOn(world, ended), reply);
     },
   );
 
@@ -65,8 +62,9 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
       body: CheckedSettings,
     }),
     async ({ exchange: { world }, body }) => {
-      await referee.configure(world.id, body);
-      return referee.report(world.id, await evidenceOn(world, body, false), body);
+      await world.submit({ kind: 'referee', settings: body, forgets: !referee.keepsAll });
+      referee.forget(world.id);
+      return reportOn(world, false);
     },
   );
 };
@@ -76,9 +74,12 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
   const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await worlds.ids()) {
-      const settings = await referee.settingsOf(worldId);
-      const evidence = await evidenceOnListed(worldId, worlds, settings, wallClock, clientEnded);
-      const report = evidence === null ? null : await referee.shortReport(worldId, evidence, settings);
+      const report = await worlds.visit(worldId, (world) =>
+        readUnlessDropped(world, (state) => {
+          const settings = referee.settingsToJudge(state.referee) ?? {};
+          return referee.shortReport(judgedBy(settings, state, world, wallClock.nowMs(), clientEnded));
+        }),
+      );
       if (report !== null) living.set(worldId, report);
       await wallClock.yieldToEventLoop(); // each world takes milliseconds, and other requests wait
     }
@@ -110,7 +111,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
       },
     ),
     async ({ body }) => {
-      await referee.configureAll(body);
+      referee.configureAll(body);
       return reportOnAll();
     },
   );

@@ -220,38 +220,6 @@ redis.call('ZREM', KEYS[1], ARGV[1])
 `;
 
 /**
- * Replaces a text by another, and drops those past the limits, first the one that was changed longest ago. The new text may
- * already be there, when the reply to an earlier call was lost.
- *
- * KEYS: texts order bytes. ARGV: name, the text before, the new one (empty for none), most texts, their most bytes.
- *
- * @returns 0 when the current text is not the one before
- */
-const CHANGE_NOTE = `
-local name, text = ARGV[1], ARGV[3]
-local before = redis.call('HGET', KEYS[1], name) or ''
-if before == text then return 1 end
-if before ~= ARGV[2] then return 0 end
-local bytes = redis.call('INCRBY', KEYS[3], #text - #before)
-if text == '' then
-  redis.call('HDEL', KEYS[1], name)
-  redis.call('ZREM', KEYS[2], name)
-else
-  local time = redis.call('TIME')
-  redis.call('HSET', KEYS[1], name, text)
-  redis.call('ZADD', KEYS[2], time[1] * 1000000 + time[2], name)
-end
-while redis.call('ZCARD', KEYS[2]) > tonumber(ARGV[4]) or bytes > tonumber(ARGV[5]) do
-  local oldest = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
-  if not oldest or oldest == name then break end
-  bytes = redis.call('DECRBY', KEYS[3], redis.call('HSTRLEN', KEYS[1], oldest))
-  redis.call('HDEL', KEYS[1], oldest)
-  redis.call('ZREM', KEYS[2], oldest)
-end
-return 1
-`;
-
-/**
  * The scripts that run in the store, each as one atomic step, with the number of their keys. All keys of a script are in one
  * hash slot, and each script names those that it uses.
  */
@@ -264,6 +232,5 @@ export const SCRIPTS = {
   drop: { lua: DROP, numberOfKeys: 5 },
   exchange: { lua: EXCHANGE, numberOfKeys: 3 },
   unlist: { lua: UNLIST, numberOfKeys: 3 },
-  changeNote: { lua: CHANGE_NOTE, numberOfKeys: 3 },
 } as const;
 export type ScriptName = keyof typeof SCRIPTS;

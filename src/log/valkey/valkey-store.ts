@@ -2,7 +2,6 @@ import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { isUse } from '../../world/commands.ts';
 import { unavailable } from '../dropped.ts';
-import type { NoteLimits, Notes } from '../notes.ts';
 import type { Appended, Base, DropReason, NewCommand, Opened, Place, Store } from '../store.ts';
 import { FORMAT, HEARD_AGAIN_MS, KEY_PREFIX, keysOf, type WorldKeys } from './scripts.ts';
 import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
@@ -13,7 +12,6 @@ import {
   type ReadEntry,
   type StreamEntry,
 } from './stored/stored-command.ts';
-import { storedNotes } from './stored/stored-notes.ts';
 import { basesIn, compactAfter, FIRST_BASE, storedStates } from './stored/stored-states.ts';
 import { valkeyDirectory } from './valkey-directory.ts';
 
@@ -183,10 +181,6 @@ export class ValkeyStore implements Store {
     const states = [...(bases === '' ? [] : basesIn(bases).map(({ key }) => key)), ...restored];
     for (const name of states) await this.#states.forget(state(name));
     return outcome === 1;
-  }
-
-  notes(kind: string, limits: NoteLimits): Notes {
-    return storedNotes(this.connection, kind, limits);
   }
 
   close(): void {

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { endJournal } from '../../../src/http/referee/evidence.ts';
-import type { Notes } from '../../../src/log/notes.ts';
+import { dropWorld } from '../../../src/http/referee/evidence.ts';
 import { LIST_KEYS } from '../../../src/log/valkey/scripts.ts';
 import type { World } from '../../../src/log/world.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
@@ -156,16 +155,13 @@ describe('a world that one server drops and another has just used', () => {
 
   test('is reported as gone to an admin who drops it just after another did, and no report is kept', async () => {
     const { one, other, ofOne } = await storedLogsFor();
-    await credit(one, DROPPED);
-    const [settings, settingsOfAll, ended] = ['settings', 'all', 'ended'].map((kind) =>
-      ofOne.store.notes(kind, { notes: 10, characters: 10_000 }),
-    ) as [Notes, Notes, Notes];
-    const referee = new Referee({ settings, settingsOfAll, ended });
-    await referee.configureAll({});
+    const world = await one.use(DROPPED);
+    await world.submit(initiate());
+    const referee = new Referee(10_000);
+    referee.configureAll({});
     beforeReply(ofOne.store, 'append', () => other.drop(DROPPED));
-    const judgedBy = { referee, worlds: one, wallClock: systemClock() };
-    expect(await endJournal(DROPPED, judgedBy, 'drop', () => one.drop(DROPPED))).toBe(false);
-    expect(await ended.all()).toEqual(new Map());
+    expect(await dropWorld(DROPPED, { referee, worlds: one, wallClock: systemClock() })).toBe(false);
+    expect(referee.reports(new Map()).worlds).toEqual([]);
   });
 
   test('is listed in its next life by the other server, and heard there from its first command on', async () => {

@@ -34,6 +34,17 @@ describe('servers that share a store', () => {
     },
   );
 
+  test("know the referee's settings of a world, and its reports from before a reset", async () => {
+    const { clients } = await serversFor(2);
+    const [one, other] = clients();
+    await one!.send('PUT', '/_sandbox/referee', { json: { name: 'shop' } });
+    await other!.pay({ amount: 0.001 });
+    expect(await other!.world.referee()).toMatchObject({ name: 'shop', counts: { error: 1 } });
+    await other!.world.reset();
+    await one!.pay({ amount: 0.001 });
+    expect(await one!.world.referee()).toMatchObject({ name: 'shop', counts: { error: 2 } });
+  });
+
   test('make one payout and one debit of hundreds of identical requests', async () => {
     const count = sized(60, 1000);
     const { clients } = await serversFor(3);
