@@ -182,7 +182,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     keyOf,
     defaultKey: settings.apiKeys?.[0] ?? DEFAULT_KEY,
     rateLimit: settings.rateLimit,
-    limitStore: shared?.connection,
     wallClock,
     unread,
   });

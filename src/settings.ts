@@ -162,7 +162,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   ],
   dialect: ['<name or file>', 'the dialect of scenarios that have none of their own'],
   magic: ['<on or off>', 'whether magic beneficiaries force a response'],
-  rateLimit: ['<n/time>', 'how many initiates each key may send in a window of wall time, or off'],
+  rateLimit: [
+    '<n/time>',
+    'how many initiates each key may send to one server in a window of wall time, or off',
+  ],
   seed: ['<text>', 'the seed of ids, UTRs and random draws'],
   clock: [
     '<time>',

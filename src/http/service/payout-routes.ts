@@ -19,7 +19,7 @@ import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';
 import { responseOf } from '../../world/request/response.ts';
 import { admission, type AdmissionOptions } from '../admission.ts';
-import { limitRate, type LimitStore } from '../limits/rate-limit.ts';
+import { limitRate } from '../limits/rate-limit.ts';
 import type { SendContext } from '../limits/unread-responses.ts';
 import { writeAfterHandling } from '../http-server.ts';
 import { sendText, writeHead } from '../refusals.ts';
@@ -38,7 +38,6 @@ interface PayoutRoutesOptions extends AdmissionOptions, SendContext {
   /** The server's own limit, which protects it; that of a scenario is counted by its world. */
   readonly rateLimit: RateLimit | 'off';
   /** Where the server's limit is counted; undefined when this server counts on its own. */
-  readonly limitStore: LimitStore | undefined;
 }
 
 /** In a dialect that refuses unknown fields, refuses them together with all other errors of the body. */
@@ -71,10 +70,10 @@ function headFor({ result }: Decided, command: RequestCommand, reply: FastifyRep
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
-  const { rateLimit, limitStore, wallClock } = options;
+  const { rateLimit, wallClock } = options;
   writeAfterHandling(app, wallClock);
   app.addHook('onRequest', admission(options));
-  if (rateLimit !== 'off') await limitRate(app, rateLimit, wallClock, limitStore);
+  if (rateLimit !== 'off') await limitRate(app, rateLimit);
 
   /** Submits a request to its world, and sends what that decides. @returns a promise only where a store or a rule lets it wait */
   function respond(command: RequestCommand, reply: FastifyReply): Promise<FastifyReply> | undefined {

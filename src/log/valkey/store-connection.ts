@@ -32,8 +32,6 @@ type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknow
 export class StoreConnection {
   readonly server: string;
   readonly client: Client;
-  /** The prefix of the keys of the server's rate limit. */
-  readonly counterPrefix = `${KEY_PREFIX}limit:`;
   /** Makes calls that are sent together. */
   readonly joined: ReturnType<typeof joinedCalls>;
   readonly #options: ConnectionOptions;
