@@ -87,7 +87,16 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   world: ['zod', 'tinyqueue', 'node:http'], // node:http for the words of HTTP statuses
   log: ['zod', 'node:crypto', 'node:util', 'iovalkey', 'lru-cache'],
   referee: ['zod', 'lru-cache'],
-  http: ['fastify', '@fastify/rate-limit', 'fastify-type-provider-zod', 'zod', 'pino', 'lru-cache', 'node:*'],
+  http: [
+    'fastify',
+    'fastify-plugin',
+    '@fastify/rate-limit',
+    'fastify-type-provider-zod',
+    'zod',
+    'pino',
+    'lru-cache',
+    'node:*',
+  ],
   platform: ['fastify', 'pino', 'pino-pretty', 'prom-client', 'zod', 'node:*'],
   'app.ts': ['node:crypto', 'fastify', 'fastify-type-provider-zod', 'pino'],
   'server.ts': ['pino', 'node:net'],

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
@@ -92,7 +92,12 @@ export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): strin
  * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world. From
  * then on its world remembers the request. It throws Refusal UNAUTHORIZED or INVALID_REQUEST.
  */
-export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOptions): onRequestHookHandler {
+export function admission({
+  worlds,
+  scenarios,
+  keyOf,
+  defaultKey,
+}: AdmissionOptions): onRequestAsyncHookHandler {
   const worldIds = new LRUCache<string, string>({ max: KEYS_REMEMBERED, memoMethod: worldIdOf });
 
   function enter({ exchange, headers }: FastifyRequest, world: World): void {
@@ -110,7 +115,7 @@ export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOpt
     );
   }
 
-  return (request, _reply, done) => {
+  return async (request) => {
     const { exchange } = request;
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
@@ -119,9 +124,6 @@ export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOpt
     if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
     const key = mayLackKey && needsNoKey(request) ? defaultKey : keyOf(authorization);
     const world = worlds.use(worldIds.memo(key));
-    // a store has to be asked for it: Fastify goes on when the promise that it gets is settled
-    if (world instanceof Promise) return world.then((opened) => enter(request, opened)) as never;
-    enter(request, world);
-    done();
+    enter(request, world instanceof Promise ? await world : world); // in memory at once, before another world needs its place
   };
 }

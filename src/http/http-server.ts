@@ -10,12 +10,13 @@ import { maskAccount, MAX_HEADERS } from '../contract/service.ts';
 import type { WallClock } from '../log/wall-clock.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { Connections } from './limits/connections.ts';
-import { MAX_BODY_BYTES, takeChunks, takeJsonBodies } from './limits/json-body.ts';
+import { MAX_BODY_BYTES, takeJsonBodies } from './limits/json-body.ts';
 import { UnreadResponses } from './limits/unread-responses.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
 import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
 import { isControlPath, otherSites, refuseRepeatedHeaders, refuseUnknownRoute } from './request-checks.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
+import { turns } from './turns.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
@@ -104,29 +105,6 @@ function setDroppedHeader({ dialect, reply, world }: HttpExchange): void {
     void reply.header('x-sandbox-world-dropped', dropped);
 }
 
-/**
- * Lets a response wait until all requests of its turn of the event loop have been handled, as each request waits until all of its turn
- * have been read. Otherwise each request would run between a read and a write of a socket. Those are calls of the kernel, which leave
- * the processor's caches cold: with many connections, a request would take up to twice as much processor time.
- */
-export function writeAfterHandling(app: FastifyInstance, wallClock: WallClock): void {
-  let waiting: { done: (error?: Error | null, payload?: unknown) => void; payload: unknown }[] = [];
-  const write = (): void => {
-    const responses = waiting;
-    waiting = [];
-    for (const { done, payload } of responses) {
-      try {
-        done(null, payload);
-      } catch (error) {
-        done(error as Error); // as Fastify does with an error of a hook
-      }
-    }
-  };
-  app.addHook('onSend', (_request, _reply, payload, done) => {
-    if (waiting.push({ done, payload }) === 1) wallClock.nextTurn(write);
-  });
-}
-
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
 export function httpServer(options: HttpServerOptions) {
   const { log, observe, scenarios, stopwatchMs, wallClock } = options;
@@ -179,16 +157,13 @@ export function httpServer(options: HttpServerOptions) {
   connections.watch(app.server);
   handleExpectAndConnect(app.server, refuseBroken);
   app.server.maxHeadersCount = MAX_HEADERS + 1; // Node silently drops those past it
-  app.decorateRequest('exchange', null as never); // made by the first hook
+  app.decorateRequest('exchange'); // made by the first hook
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.socket.destroyed) return; // it was pipelined on a connection that has been ended: nobody waits for it
     record(request, reply);
     dropBody(request);
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
     refuseRepeatedHeaders(request.raw.rawHeaders);
-    const handle = (): void => void (connections.isEnded(request.raw.socket) || done());
-    if (takeChunks(request)) wallClock.nextTurn(handle);
-    else done();
+    done();
   });
   const refuseOtherSites = otherSites(app.server, options.allowedHosts);
   const routes: RouteOptions[] = []; // for the OpenAPI document too
@@ -206,6 +181,7 @@ export function httpServer(options: HttpServerOptions) {
     unread.wait(reply.raw, text.length);
     done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
   });
+  void app.register(turns, { wallClock, isEnded: connections.isEnded.bind(connections) }); // its hooks come after those above
   app.setErrorHandler(answerError);
   takeJsonBodies(app);
   return { app, routes, unread };

@@ -1,8 +1,9 @@
-import { fastify, type FastifyInstance } from 'fastify';
+import { Socket } from 'node:net';
+import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { JournalEntry } from '../../src/contract/control-responses.ts';
-import { writeAfterHandling } from '../../src/http/http-server.ts';
+import { turns } from '../../src/http/turns.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { ask } from '../support/control.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
@@ -12,12 +13,9 @@ import { serverFor } from '../support/server.ts';
 import { isStored, sized } from '../support/size.ts';
 
 /** An app whose requests are handled and whose responses are written by turns. */
-function appWith(prepare: (app: FastifyInstance) => void): FastifyInstance {
-  const app = fastify();
-  const clock = new ManualClock();
-  app.addHook('onRequest', (_request, _reply, done) => clock.nextTurn(done));
-  writeAfterHandling(app, clock);
-  prepare(app);
+function appWith(prepare: (app: FastifyInstance) => void, app = fastify()): FastifyInstance {
+  void app.register(turns, { wallClock: new ManualClock(), isEnded: ({ destroyed }) => destroyed });
+  void app.register(async (one) => prepare(one));
   onTestFinished(() => app.close());
   return app;
 }
@@ -26,7 +24,7 @@ test('all requests of one turn are handled before the first of their responses i
   const happened: string[] = [];
   const app = appWith((one) => {
     one.addHook('onResponse', async ({ url }) => void happened.push(`sent ${url}`));
-    one.get('/:name', async ({ url }) => {
+    one.get('/:name', { config: { name: 'balance' } }, async ({ url }) => {
       happened.push(`handled ${url}`);
       return 'done';
     });
@@ -38,12 +36,33 @@ test('all requests of one turn are handled before the first of their responses i
 
 test('a response that cannot be written becomes an error, and the others of its turn are written', async () => {
   const app = appWith((one) => {
-    one.get('/good', async () => 'done');
-    one.get('/bad', async (_request, reply) => reply.header('x-name', 'two\nlines').send('done'));
+    one.get('/good', { config: { name: 'balance' } }, async () => 'done');
+    one.get('/bad', { config: { name: 'balance' } }, async (_request, reply) =>
+      reply.header('x-name', 'two\nlines').send('done'),
+    );
   });
   await app.ready();
   const answers = await Promise.all(['/good', '/bad', '/good'].map((url) => app.inject({ url })));
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 500, 200]);
+});
+
+test('a round handles one request of each connection, and gives up those whose connection has ended', async () => {
+  const handled: string[] = [];
+  const gone: FastifyReply[] = [];
+  const sockets = { a: new Socket(), b: new Socket(), gone: new Socket().destroy() };
+  const app = fastify();
+  app.addHook('onRequest', (request, reply, done) => {
+    const name = request.url.split('/')[1] as keyof typeof sockets;
+    Object.assign(request.raw, { socket: sockets[name] });
+    if (name === 'gone') gone.push(reply);
+    done();
+  });
+  appWith((one) => void one.get('*', async ({ url }) => handled.push(url)), app);
+  await app.ready();
+  app.inject({ url: '/gone/1' }, () => undefined); // gets no response
+  await Promise.all(['/a/1', '/a/2', '/b/1'].map((url) => app.inject({ url })));
+  expect(handled).toEqual(['/a/1', '/b/1', '/a/2']);
+  expect(gone.map(({ sent }) => sent)).toEqual([true]); // Fastify is done with it
 });
 
 test('on a busy server a request began when it arrived, and ended before its response was written', async () => {
@@ -157,15 +176,15 @@ class KeepingClock extends ManualClock {
 
 test('a client that leaves before its response is written was told nothing', async () => {
   const clock = new KeepingClock();
-  const { url, sandbox } = await serverFor({}, clock);
+  const { url, sandbox, logged } = await serverFor({}, clock);
   const client = clientOf(sandbox.world());
   const socket = rawSocket(url);
   socket.write(bytesOf(client, initiate({})));
   await expect.poll(() => clock.write).not.toBeNull();
   socket.destroy();
-  const latest = async () => (await ask(client, 'GET', '/requests')).body.requests[0];
-  await expect.poll(latest).toMatchObject({ outcome: 'client_gone', answer: null, committed: true });
+  await expect.poll(() => logged).toContainEqual(expect.objectContaining({ client_gone: true }));
   clock.write!();
-  expect((await client.balance()).status).toBe(200);
+  const [latest] = (await ask(client, 'GET', '/requests')).body.requests;
+  expect(latest).toMatchObject({ outcome: 'client_gone', answer: null, committed: true });
   expect((await ask(client, 'GET', '/world')).body.at_risk.count).toBe(1);
 });

@@ -49,7 +49,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
         const how = await waitUntil(Math.max(0, dueMs - wallClock.nowMs()), reply, wallClock, (changed) =>
           releases.follow(changes, changed),
         );
-        if (how === 'left') return reply.hijack() as never;
+        if (how === 'left') return void reply.hijack();
         if (how === 'changed') continue;
         const waited = how === 'due' ? `after ${durationText(within)}` : 'when the world was reset or ended';
         throw new Refusal('TOO_FEW_HELD', {

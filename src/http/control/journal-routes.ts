@@ -19,7 +19,7 @@ import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
 import type { WorldState } from '../../world/state.ts';
-import { invalidRequest, inWords, operation } from '../route-schemas.ts';
+import { asText, invalidRequest, inWords, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
@@ -67,7 +67,7 @@ async function inTurns<T>(steps: Generator<void, T>, wallClock: WallClock): Prom
 export const journalRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/requests',
-    operation('Journal', 'listRequests', 'The requests to this world', RequestsResponse, {
+    operation('Journal', 'listRequests', 'The requests to this world', asText(RequestsResponse), {
       querystring: RequestsQuery,
     }),
     async ({ query, exchange: { world } }, reply) => {
@@ -85,11 +85,11 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       if (isText) {
         const which = isOldest ? 'first' : 'latest';
         const lines = journalText(entries, shown.length, wanted.length, which);
-        return sendInPieces(reply.type(TEXT_TYPE), lines, characters, options) as never;
+        return sendInPieces(reply.type(TEXT_TYPE), lines, characters, options);
       }
       const left_out = list.length - chosen.length;
       const texts = listText({ requests: [], evicted, left_out }, jsonOf(entries));
-      return sendInPieces(reply.type(JSON_TYPE), texts, characters, options) as never;
+      return sendInPieces(reply.type(JSON_TYPE), texts, characters, options);
     },
   );
 

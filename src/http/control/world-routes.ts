@@ -15,7 +15,7 @@ import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { JSON_TYPE } from '../../world/request/response.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
-import { operation } from '../route-schemas.ts';
+import { asText, operation } from '../route-schemas.ts';
 import { resetWorld } from '../referee/evidence.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { clockResponse, worldResponse } from './world-responses.ts';
@@ -107,7 +107,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
 
   app.post(
     '/clock/advance',
-    operation('Clock', 'advanceClock', 'Move the clock on', AdvanceResponse, {
+    operation('Clock', 'advanceClock', 'Move the clock on', asText(AdvanceResponse), {
       description: 'The response comes after every step that is due has been applied, and lists these steps.',
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
       body: AdvanceRequest,
@@ -120,7 +120,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       );
       const bytes = texts.reduce((sum, { length }) => sum + length, 0);
       const text = listText({ now: iso(nowMs), frozen: isFrozen, changes: [] }, texts);
-      return sendInPieces(reply.type(JSON_TYPE), text, bytes, options) as never;
+      return sendInPieces(reply.type(JSON_TYPE), text, bytes, options);
     },
   );
 };

@@ -99,7 +99,7 @@ export class Connections {
     if (this.#ahead > this.#maxAhead) this.end(this.#greediest(), 'requests ahead of their responses');
   }
 
-  /** Whether a limit has ended this connection: its requests are then not carried out, since nobody could be told. */
+  /** Whether this connection has closed, or a limit has ended it: requests that wait on it are then not carried out. */
   isEnded(socket: Socket): boolean {
     return socket.destroyed && !this.#open.has(socket);
   }

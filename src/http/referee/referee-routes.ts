@@ -8,7 +8,7 @@ import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
-import { operation } from '../route-schemas.ts';
+import { asText, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
 import { judgedBy } from './evidence.ts';
 
@@ -21,16 +21,16 @@ const TEXTS: Readonly<
   markdown: ['text/markdown', markdownText],
 };
 
-function sendAs<Report extends WorldReport | ConductReports>(
+/** @returns the body of the response */
+function written(
+  report: WorldReport | ConductReports,
   format: ReportFormat,
-  report: Report,
   reply: FastifyReply,
-): Report {
+): string | WorldReport | ConductReports {
   if (format === 'json') return report;
   const [type, write] = TEXTS[format];
-  const reports: WorldReport | ConductReports = report;
-  const text = write('worlds' in reports ? reports : reportsOf([reports]));
-  return reply.type(`${type}; charset=utf-8`).send(text) as never;
+  void reply.type(`${type}; charset=utf-8`);
+  return write('worlds' in report ? report : reportsOf([report]));
 }
 
 const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
@@ -45,12 +45,12 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
 
   app.get(
     '/referee',
-    operation('Journal', 'judgeClient', 'How the client of this world behaved', WorldReport, {
+    operation('Journal', 'judgeClient', 'How the client of this world behaved', asText(WorldReport), {
       description: DESCRIPTION,
       querystring: RefereeQuery,
     }),
     async ({ exchange: { world }, query: { format = 'json', ended = false } }, reply) => {
-      return sendAs(format, await reportOn(world, ended), reply);
+      return written(await reportOn(world, ended), format, reply);
     },
   );
 
@@ -88,12 +88,12 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
 
   app.get(
     '/worlds/referee',
-    operation('Server', 'judgeClients', 'How the clients of all worlds behaved', ConductReports, {
+    operation('Server', 'judgeClients', 'How the clients of all worlds behaved', asText(ConductReports), {
       description: DESCRIPTION,
       access: 'admin',
       querystring: RefereeQuery,
     }),
-    async ({ query: { format = 'json', ended } }, reply) => sendAs(format, await reportOnAll(ended), reply),
+    async ({ query: { format = 'json', ended } }, reply) => written(await reportOnAll(ended), format, reply),
   );
 
   app.put(

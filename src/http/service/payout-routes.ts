@@ -13,7 +13,6 @@ import {
 import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
 import type { RateLimit } from '../../contract/snapshot-lines.ts';
 import { checkRailRules } from '../../payout/rails.ts';
-import type { MaybePromise } from '../../log/store.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';
@@ -21,9 +20,8 @@ import { responseOf } from '../../world/request/response.ts';
 import { admission, type AdmissionOptions } from '../admission.ts';
 import { limitRate } from '../limits/rate-limit.ts';
 import type { SendContext } from '../limits/unread-responses.ts';
-import { writeAfterHandling } from '../http-server.ts';
-import { sendText, writeHead } from '../refusals.ts';
-import { invalidRequest, operation } from '../route-schemas.ts';
+import { writeHead } from '../refusals.ts';
+import { asText, invalidRequest, operation } from '../route-schemas.ts';
 import { untilReleased } from './held-request.ts';
 import { applyEffect } from './wire-faults.ts';
 
@@ -71,39 +69,26 @@ function headFor({ result }: Decided, command: RequestCommand, reply: FastifyRep
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
   const { rateLimit, wallClock } = options;
-  writeAfterHandling(app, wallClock);
   app.addHook('onRequest', admission(options));
   if (rateLimit !== 'off') await limitRate(app, rateLimit);
 
-  /** Submits a request to its world, and sends what that decides. @returns a promise only where a store or a rule lets it wait */
-  function respond(command: RequestCommand, reply: FastifyReply): Promise<FastifyReply> | undefined {
-    const decided = reply.request.exchange.submit(command);
-    if (decided instanceof Promise || decided.result.effect !== null)
-      return respondLater(decided, command, reply);
-    sendText(reply, headFor(decided, command, reply));
-    return undefined;
-  }
-
-  /** Sends the normal response, or that of a rule, when the time for it has come. */
-  async function respondLater(
-    deciding: MaybePromise<Decided>,
-    command: RequestCommand,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> {
-    const first = await deciding;
+  /** Submits a request to its world. @returns its response, or that of a rule, once the time for it has come */
+  async function respond(command: RequestCommand, reply: FastifyReply): Promise<string | FastifyReply> {
+    const { exchange } = reply.request;
+    const first = await exchange.submit(command);
     const decided = first.result.hold === undefined ? first : await untilReleased(first, reply, wallClock);
     if (decided === null) return reply.hijack(); // the client has left
-    reply.request.exchange.decide(decided);
+    exchange.decide(decided);
     const { effect } = decided.result;
     const body = headFor(decided, command, reply);
-    return effect === null ? sendText(reply, body) : applyEffect(effect, body, reply, options);
+    return effect === null ? body : applyEffect(effect, body, reply, options);
   }
 
   app.post(
     '/payout/initiate',
     {
       config: { name: 'initiate' },
-      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', InitiateResponse, {
+      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', asText(InitiateResponse), {
         description:
           'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it returns the existing payout, and nothing is debited twice.',
         requestHeaders: ScenarioHeader,
@@ -120,10 +105,10 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
       }),
       preValidation: [refuseUnknownFields],
     },
-    ({ body, exchange }, reply) => {
+    async ({ body, exchange }, reply) => {
       checkRails(body, reply);
       const request = exchange.received();
-      return respond({ kind: 'initiate', body, request, scenario: exchange.source }, reply) as never;
+      return respond({ kind: 'initiate', body, request, scenario: exchange.source }, reply);
     },
   );
 
@@ -131,14 +116,14 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     '/client/fetchbalance',
     {
       config: { name: 'balance' },
-      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', BalanceResponse, {
+      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', asText(BalanceResponse), {
         requestHeaders: ScenarioHeader,
         errors: ['INVALID_REQUEST', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
       }),
     },
-    ({ exchange }, reply) => {
+    async ({ exchange }, reply) => {
       const request = exchange.received();
-      return respond({ kind: 'balance', request, scenario: exchange.source }, reply) as never;
+      return respond({ kind: 'balance', request, scenario: exchange.source }, reply);
     },
   );
 
@@ -146,7 +131,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     '/payout/status',
     {
       config: { name: 'status' },
-      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', StatusResponse, {
+      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', asText(StatusResponse), {
         description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
         requestHeaders: ScenarioHeader,
         errors: [
@@ -159,9 +144,9 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
         querystring: StatusQuery,
       }),
     },
-    ({ query, exchange }, reply) => {
+    async ({ query, exchange }, reply) => {
       const request = exchange.received();
-      return respond({ kind: 'status', query, request, scenario: exchange.source }, reply) as never;
+      return respond({ kind: 'status', query, request, scenario: exchange.source }, reply);
     },
   );
 };

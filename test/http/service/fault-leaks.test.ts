@@ -156,23 +156,23 @@ test(`${FAULTED} faulted requests whose clients disconnect leave no socket, time
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
 });
 
-test('requests to hang on a connection that is gone leave no listener on it', async () => {
+test('a request to hang on a connection that is gone leaves no listener on it', async () => {
   const { app, url, worlds } = await openSandbox();
   const listeners = (socket: Socket) => ['end', 'finish'].map((event) => socket.listenerCount(event));
   const arrived: { readonly socket: Socket; readonly before: number[] }[] = [];
   app.server.on('request', ({ socket }) => {
     arrived.push({ socket, before: listeners(socket) });
-    if (arrived.length === 20) socket.destroy(); // before the first of them is handled
+    socket.destroy(); // before it is handled
   });
   const asked = rawRequest('GET /payout/status?client_ref_id=hang', { authorization: `Bearer ${KEY}` });
   const client = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
-  client.write(asked.toString().repeat(20));
+  client.write(asked);
   const ended = async () =>
     worlds.visit(
       worldIdOf(KEY),
       async ({ latest }) => latest.requests.list.filter(({ outcome }) => outcome !== 'pending').length,
     );
-  await expect.poll(ended, EVENTUALLY).toBe(20);
+  await expect.poll(ended, EVENTUALLY).toBe(1);
   const [{ socket, before }] = arrived as [(typeof arrived)[0]];
   expect(listeners(socket)).toEqual(before);
 });
