@@ -3,6 +3,6 @@ import { execSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 if (!existsSync('dist/main.cjs')) {
-  console.log('There is no dist: building it');
+  process.stdout.write('There is no dist: building it\n');
   execSync('npm run --silent build', { stdio: 'inherit' });
 }
