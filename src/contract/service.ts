@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import type { Dialect } from './dialect.ts';
+import { fieldError, type FieldError } from './errors.ts';
+import { grouped } from './words.ts';
 
 /**
  * Requests and responses of the payout service. Names, types and codes are those of the payout API. The length limits are
@@ -74,6 +77,58 @@ export const InitiateRequest = z
   })
   .meta({ id: 'InitiateRequest', description: 'Body of POST /payout/initiate' });
 export type InitiateRequest = z.infer<typeof InitiateRequest>;
+
+const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/;
+const ACCOUNT = /^\d{9,18}$/;
+const UPI_ID = /^[a-zA-Z0-9.-]+@[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
+const UPI_ID_MAX_LENGTH = 100;
+
+/** What the rails usually carry, in INR, as of 2026: RBI for IMPS (Oct 2021) and RTGS, NPCI for UPI. */
+const MODE_LIMITS_INR: Record<TransferMode, { readonly min?: number; readonly max?: number }> = {
+  IMPS: { max: 500_000 },
+  NEFT: {},
+  RTGS: { min: 200_000 },
+  UPI: { max: 100_000 },
+};
+
+const ifscProblem = (ifsc: string): string | undefined =>
+  IFSC.test(ifsc) ? undefined : 'is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
+
+function accountProblem(account: string, mayBeUpiId: boolean): string | undefined {
+  if (ACCOUNT.test(account)) return undefined;
+  if (!mayBeUpiId) return 'is not 9 to 18 digits';
+  if (UPI_ID.test(account) && account.length <= UPI_ID_MAX_LENGTH) return undefined;
+  return 'is neither 9 to 18 digits nor a UPI ID (name@handle)';
+}
+
+function amountProblem(amount: number, mode: TransferMode): string | undefined {
+  const { min = 0, max = Infinity } = MODE_LIMITS_INR[mode];
+  if (amount < min) return `is below INR ${grouped(min)}, the minimum of ${mode}`;
+  if (amount > max) return `is above INR ${grouped(max)}, the usual limit of ${mode}`;
+  return undefined;
+}
+
+interface RailIssues {
+  /** Warnings about an accepted request, in ASCII and without values from the request, so that a header can contain them. */
+  readonly warnings: readonly string[];
+  readonly errors: readonly FieldError[];
+}
+
+/** Checks what a real bank might refuse in a request that the payout API allows. docs/fidelity.md has the sources. */
+export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): RailIssues {
+  const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
+  const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
+  const found = [
+    { field: 'beneficiary_ifsc', row: rows.formats, problem: ifscProblem(ifsc) },
+    { field: 'beneficiary_account', row: rows.formats, problem: accountProblem(account, mayBeUpiId) },
+    { field: 'amount', row: rows.mode_limits, problem: amountProblem(amount, mode) },
+  ];
+  const withRow = (wanted: 'warn' | 'refuse'): FieldError[] =>
+    found
+      .filter(({ row, problem }) => row === wanted && problem !== undefined)
+      .map(({ field, problem }) => fieldError(field, problem!));
+  return { warnings: withRow('warn').map(({ message }) => message), errors: withRow('refuse') };
+}
 
 const Parameter = z
   .string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once, as a string' : undefined) })

@@ -13,7 +13,7 @@ import { Connections } from './limits/connections.ts';
 import { MAX_BODY_BYTES, takeJsonBodies } from './limits/json-body.ts';
 import { UnreadResponses } from './limits/unread-responses.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
-import { handleExpectAndConnect, errorHandler, refuseBrokenHttp } from './refusals.ts';
+import { handleExpectAndConnect, errorResponder, refuseBrokenHttp } from './refusals.ts';
 import { isControlPath, otherSites, refuseRepeatedHeaders, refuseUnknownRoute } from './request-checks.ts';
 import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
 import { turns } from './turns.ts';
@@ -130,7 +130,7 @@ export function httpServer(options: HttpServerOptions) {
     };
     connections.began(reply.raw, { worldId: () => exchange.world?.id, over });
   };
-  const answerError = errorHandler(log, record);
+  const respondTo = errorResponder(log, record);
   const refuseBroken = refuseBrokenHttp(log, connections, () => scenarios.active);
   const idPrefix = options.server === undefined ? 'req-' : `req-${options.server}-`;
   let requests = 0;
@@ -150,7 +150,7 @@ export function httpServer(options: HttpServerOptions) {
     schemaController: { compilersFactory: ownCompilersOnly },
     return503OnClosing: false, // a request that still comes in while we stop is answered, and its connection closed
     clientErrorHandler: refuseBroken,
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    frameworkErrors: (error, request, reply) => void respondTo(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
@@ -182,7 +182,10 @@ export function httpServer(options: HttpServerOptions) {
     done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
   });
   void app.register(turns, { wallClock, isEnded: connections.isEnded.bind(connections) }); // its hooks come after those above
-  app.setErrorHandler(answerError);
+  app.setErrorHandler(async (error, request, reply) => {
+    await request.exchange?.readDialect(); // there is none for a method that Fastify does not know
+    return respondTo(error, request, reply);
+  });
   takeJsonBodies(app);
   return { app, routes, unread };
 }

@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Refusal, REFUSALS, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import type { SentResponse } from '../contract/snapshot-lines.ts';
 import { errorBody, refusalResponse } from '../world/request/response.ts';
 import type { Connections } from './limits/connections.ts';
 import { LONGEST_HEADER } from './limits/json-body.ts';
@@ -45,15 +44,10 @@ function refusalOf(error: unknown, headers: IncomingHttpHeaders): Refusal | unde
 export const sendText = (reply: FastifyReply, text: string): FastifyReply =>
   reply.send(text === '' ? undefined : text);
 
-export function writeHead(reply: FastifyReply, { status, headers, body }: SentResponse): string {
-  void reply.code(status).headers(headers as Record<string, string>);
-  return body;
-}
-
-/** Makes the error handler, which turns every error of a request into its response. @param record begins the exchange of a request */
-export const errorHandler =
+/** Turns every error of a request into its response. @param record begins the exchange of a request */
+export const errorResponder =
   (log: Logger, record: (request: FastifyRequest, reply: FastifyReply) => void) =>
-  (error: unknown, request: FastifyRequest, reply: FastifyReply): void | Promise<FastifyReply> => {
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     // Fastify calls no hook for a path that cannot be decoded, nor for a method that it does not know
     if (!request.exchange) record(request, reply);
     const { exchange } = request;
@@ -64,17 +58,9 @@ export const errorHandler =
     }
     const { data } = known ?? new Refusal('INTERNAL_ERROR');
     exchange.refusal = data;
-    const send = (): FastifyReply =>
-      sendText(reply, writeHead(reply, refusalResponse(data, exchange.dialect, request.id)));
-    const reading = exchange.readDialect();
-    return reading === null ? void send() : afterwards(reading, send);
+    const { status, headers, body } = refusalResponse(data, exchange.dialect, request.id);
+    return sendText(reply.code(status).headers(headers as Record<string, string>), body);
   };
-
-/** @returns the reply, without which Fastify would send another response: this one waits for its turn to be written */
-async function afterwards(work: Promise<void>, send: () => FastifyReply): Promise<FastifyReply> {
-  await work;
-  return send();
-}
 
 /** Node's code for a request that the client itself cut short. */
 const CLIENT_ENDED = 'HPE_INVALID_EOF_STATE';

@@ -11,11 +11,11 @@ import { freeze } from './copy.ts';
 import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
-import { noAttempts } from './attempts.ts';
 import { charactersOf, endsOf, noRequests, type Exchange } from './journal/exchange.ts';
 import {
   full,
   isUntouched,
+  noAttempts,
   noRoomForScenario,
   nowMs,
   openLedger,

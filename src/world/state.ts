@@ -11,10 +11,8 @@ import {
 import { noneHeld, type HeldRequests } from './request/hold-state.ts';
 import { nextDueMs } from '../payout/payout.ts';
 import { openWallet, type Wallet } from '../payout/money.ts';
-import type { RateWindows } from '../scenario/rate-window.ts';
-import type { Rule, RuleUse } from '../scenario/rule.ts';
+import type { RateWindows, Rule, RuleUse } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
-import { attemptsHeld, noAttempts, type Attempts } from './attempts.ts';
 import { noRequests, type Requests } from './journal/exchange.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
@@ -55,6 +53,35 @@ export interface WorldState {
   /** Derived from the rest, and not part of a snapshot. */
   index: ReturnType<typeof openIndex>;
 }
+
+export interface Attempt {
+  /** How many times the reference was sent on its route. */
+  readonly count: number;
+  /** Which new reference of its world it was; 0 on routes other than initiate. */
+  readonly payout: number;
+}
+
+/**
+ * How many times each reference of one world was sent, by `route reference`. A reference that is sent again moves from `older` to
+ * `recent`. When `recent` holds half of what a world may count, it becomes `older`, and what was still there is forgotten.
+ */
+export interface Attempts {
+  recent: Map<string, Attempt>;
+  older: Map<string, Attempt>;
+  /** How many new references initiates have sent. */
+  references: number;
+  /** What the counts that have changed since the latest control action were before, for an undo; null without one. */
+  former: Map<string, Attempt | undefined> | null;
+}
+
+export const noAttempts = (): Attempts => ({
+  recent: new Map(),
+  older: new Map(),
+  references: 0,
+  former: null,
+});
+
+export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
 
 /** A control action that changed the ledger, the clock or the scenario. */
 export interface Action {

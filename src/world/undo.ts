@@ -1,5 +1,4 @@
 import { Refusal } from '../contract/errors.ts';
-import type { Attempts } from './attempts.ts';
 import type { Handler } from './commands.ts';
 import { charactersOf, type Exchange } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
@@ -14,6 +13,7 @@ import {
   tally,
   transactionsHeld,
   type Action,
+  type Attempts,
   type UndoPoint,
   type WorldState,
 } from './state.ts';

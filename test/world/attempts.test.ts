@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RouteName } from '../../src/contract/match.ts';
-import { attemptsHeld, countAttempt, noAttempts } from '../../src/world/attempts.ts';
+import { countAttempt } from '../../src/world/request/request-plan.ts';
+import { attemptsHeld, noAttempts } from '../../src/world/state.ts';
 
 const counter = (isFull = () => false) => {
   const attempts = noAttempts();

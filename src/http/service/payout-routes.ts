@@ -4,6 +4,7 @@ import { fieldError } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import {
   BalanceResponse,
+  checkRailRules,
   InitiateResponse,
   InitiateRequest,
   ScenarioHeader,
@@ -12,7 +13,6 @@ import {
 } from '../../contract/service.ts';
 import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
 import type { RateLimit } from '../../contract/snapshot-lines.ts';
-import { checkRailRules } from '../../payout/rails.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';
@@ -20,7 +20,6 @@ import { responseOf } from '../../world/request/response.ts';
 import { admission, type AdmissionOptions } from '../admission.ts';
 import { limitRate } from '../limits/rate-limit.ts';
 import type { SendContext } from '../limits/unread-responses.ts';
-import { writeHead } from '../refusals.ts';
 import { asText, invalidRequest, operation } from '../route-schemas.ts';
 import { untilReleased } from './held-request.ts';
 import { applyEffect } from './wire-faults.ts';
@@ -62,8 +61,10 @@ function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyRep
 /** Writes the status and the headers of a response. @returns its body */
 function headFor({ result }: Decided, command: RequestCommand, reply: FastifyReply): string {
   const { id: requestId, exchange } = reply.request;
-  const { warnings } = exchange;
-  return writeHead(reply, responseOf(result, { requestId, fields: fieldsOf(command), warnings }));
+  const asked = { requestId, fields: fieldsOf(command), warnings: exchange.warnings };
+  const { status, headers, body } = responseOf(result, asked);
+  void reply.code(status).headers(headers as Record<string, string>);
+  return body;
 }
 
 /** The three routes of the payout service. */

@@ -1,18 +1,63 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
-import type { StatusQuery } from '../../contract/service.ts';
+import { isTooLong, type StatusQuery } from '../../contract/service.ts';
+import { oneMore } from '../../contract/snapshot-lines.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
-import { countInWindow, rateLimited, rateLimitOn, windowLeftMs } from '../../scenario/rate-window.ts';
-import { delayMs, firstApplicableRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
+import {
+  countInWindow,
+  delayMs,
+  firstApplicableRule,
+  rateLimited,
+  rateLimitOn,
+  type RequestFacts,
+  type Rule,
+  windowLeftMs,
+} from '../../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
-import { countAttempt, referenceNumber } from '../attempts.ts';
 import type { Context } from '../commands.ts';
 import { findPayout, type PayoutKey } from '../ledger.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest } from './hold-state.ts';
-import { nowMs, type WorldState } from '../state.ts';
+import { nowMs, type Attempt, type Attempts, type WorldState } from '../state.ts';
+
+const MAX_ATTEMPTS = 10_000;
+
+const keyOf = (route: RouteName, id: string): string => `${route} ${id}`;
+
+const known = ({ recent, older }: Attempts, key: string): Attempt | undefined =>
+  recent.get(key) ?? older.get(key);
+
+/** Counts an attempt, from 1. @param isFull whether the sandbox is full: a new reference is refused then, and not counted */
+export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
+  if (isTooLong(id)) return 1; // no payout can have it
+  const key = keyOf(route, id);
+  const earlier = known(attempts, key);
+  if (earlier === undefined && isFull) return 1;
+  if (earlier === undefined && route === 'initiate') attempts.references = oneMore(attempts.references);
+  const attempt = {
+    count: oneMore(earlier?.count ?? 0),
+    payout: earlier?.payout ?? (route === 'initiate' ? attempts.references : 0),
+  };
+  keepFormer(attempts, key, earlier);
+  attempts.older.delete(key);
+  attempts.recent.set(key, attempt);
+  if (attempts.recent.size >= MAX_ATTEMPTS / 2) {
+    for (const [one, forgotten] of attempts.older) keepFormer(attempts, one, forgotten);
+    attempts.older = attempts.recent;
+    attempts.recent = new Map();
+  }
+  return attempt.count;
+}
+
+function keepFormer({ former }: Attempts, key: string, attempt: Attempt | undefined): void {
+  if (former?.has(key) === false) former.set(key, attempt);
+}
+
+/** Which new reference of its world this is, counted from 1; 0 for one that no initiate has sent, or that is forgotten. */
+const referenceNumber = (attempts: Attempts, reference: string): number =>
+  known(attempts, keyOf('initiate', reference))?.payout ?? 0;
 
 /** The part of a rule that is needed once it was taken. */
 export type TakenRule = Pick<Rule, 'id' | 'effect'>;

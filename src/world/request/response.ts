@@ -5,7 +5,7 @@ import type { RouteName } from '../../contract/match.ts';
 import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service.ts';
 import type { Payout, SentResponse } from '../../contract/snapshot-lines.ts';
 import { invariant, toInr } from '../../payout/money.ts';
-import { retryAfterSeconds } from '../../scenario/rate-window.ts';
+import { retryAfterSeconds } from '../../scenario/rule.ts';
 import {
   replacesBody,
   type Effect,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkRailRules } from '../../src/payout/rails.ts';
+import { checkRailRules } from '../../src/contract/service.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const REQUEST = {
