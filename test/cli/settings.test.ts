@@ -177,22 +177,18 @@ const A_TIME =
 const A_DURATION = 'must be a duration such as 90s, 12h or 1d';
 
 testRows<[SettingName, string, string]>([
-  ['port', 'abc', A_PORT],
   ['port', '65536', A_PORT],
   ['allowedHosts', 'payouts:3000', HOST_NAMES],
   ['logLevel', 'loud', 'must be one of fatal, error, warn, info, debug, trace, silent'],
-  ['openingBalance', '1.005', AN_AMOUNT],
   ['openingBalance', '100000000000.01', AN_AMOUNT],
   ['seed', 's'.repeat(129), 'must be a text of 1 to 128 characters, or a number'],
   ['settlement', 'fast', 'must be one of demo, instant, realistic, manual'],
   ['magic', 'maybe', 'must be one of on, off'],
-  ['rateLimit', '100', A_LIMIT],
   ['rateLimit', '100/2d', A_LIMIT],
   ['clock', 'yesterday', A_TIME],
   ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
   ['worldIdle', '0s', A_DURATION],
   ['journalMemory', '64', 'must be a size such as 64MiB'],
-  ['stateEvery', '0s', 'must be a duration such as 30s, or off'],
 ])(
   'an invalid value is refused in one line with its flag or variable and the expected form',
   (name, text, right) => {

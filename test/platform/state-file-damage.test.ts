@@ -5,7 +5,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { connectSandbox, startSandbox } from '../../src/index.ts';
 import { linesOf, runInProcess, serveInProcess } from '../support/program.ts';
 import { clientOf } from '../support/sandbox.ts';
-import { resealed } from '../support/world/snapshot-lines.ts';
 import { fileWith, keptWorlds } from '../support/temporary-folder.ts';
 
 const KEYS = ['sk_test_one', 'sk_test_other'];
@@ -57,28 +56,8 @@ test.each<[string, () => string, RegExp]>([
 /** The file with a changed amount in its first world. */
 const withDamage = (): string => whole.toString().replace('"amountPaise":-150050', '"amountPaise":-150051');
 
-/** The same, with a matching checksum. */
-function withContradiction(): string {
-  const [head, ...rest] = withDamage().split('\n');
-  const end = rest.findIndex((line) => line.startsWith('{"end"')) + 1;
-  const first = resealed(`${[head, ...rest.slice(0, end), '{"worlds":1}'].join('\n')}\n`);
-  return [...first.split('\n').slice(0, -2), ...rest.slice(end)].join('\n');
-}
-
 test.each<[what: string, lost: 0 | 1, make: () => string, reasons: readonly RegExp[]]>([
   ['was changed', 0, withDamage, [/do not explain the balance|its checksum is that of another text/]],
-  [
-    'contradicts itself',
-    0,
-    withContradiction,
-    [/contradicts itself: the entries do not explain the balance/],
-  ],
-  [
-    'has an invalid line',
-    0,
-    () => whole.toString().replace('"amountPaise":', '"amountPaisa":'),
-    [/is damaged at line \d+/],
-  ],
   [
     'is cut off, as the file then is',
     1,

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
-import { ask } from '../support/control.ts';
-import { clientFor } from '../support/sandbox.ts';
 import { fileWith } from '../support/temporary-folder.ts';
 import { validated } from './validated.ts';
 
@@ -18,15 +16,6 @@ test('a file with many errors reports the first fifty, and how many more there a
     'and 13 more',
   ]);
   expect(validated(unknownKeys(50))).toHaveLength(50);
-});
-
-test('a request with many errors reports the first fifty, and how many more there are', async () => {
-  const world = await clientFor();
-  const many = Object.fromEntries(listOf(63, (nth) => [`key${nth}`, 1]));
-  const answer = await ask(world, 'PUT', '/scenario', many);
-  expect(answer.status).toBe(400);
-  expect(answer.body.message).toMatch(/key49 is not known here[^;]*; and 13 more$/);
-  expect(answer.body.errors).toHaveLength(50);
 });
 
 const closed = (depth: number): string => `description: ${'['.repeat(depth)}${']'.repeat(depth)}\n`;

@@ -88,19 +88,10 @@ testRows([
   ['wallett: {}', '1:1 wallett is not known here (did you mean wallet?)'],
   ['[]', '1:1 must be a mapping: keys, each with its value'],
   [
-    'wallet: { opening_balance: 1.005 }',
-    '1:28 wallet.opening_balance must have at most 2 decimals (INR, whole paise)',
-  ],
-  ['settlement: fast', '1:13 settlement must be one of demo, instant, realistic, manual'],
-  [
     'settlement: { NEFT: realistic }',
     '1:21 settlement.NEFT must be a list of steps: a preset is only for the settlement of all modes',
   ],
   ['dialect: strickt', '1:10 dialect must be one of default'],
-  [
-    'rules: [{ name: a, effect: { fault: hang } }, { name: a, effect: { fault: hang } }]',
-    '1:55 rules[1].name must differ from the names of the other rules: a is taken',
-  ],
   ['rate_limit: { max: 3, per: 0s }', 'rate_limit.per must be from 1ms to 1d'],
   [
     'rate_limit: 60/minute',
@@ -121,10 +112,7 @@ testRows([
   ],
   ['rules: &all [*all]', '1:14 *all refers to a value that it is part of'],
   ['{"seed": 1', '1:11 is not valid JSON: a } is missing here'],
-  ['{"seed": 1, "rules": [}', '1:23 is not valid JSON: a ] is missing here'],
-  ['{"seed": "1}', '1:13 is not valid JSON: a closing quote is missing'],
   ['{"seed": 1\n "rules": []}', '1:10 is not valid JSON: a comma is missing after this'],
-  ['{"seed" 1}', '1:9 is not valid JSON: a comma or a colon is missing before this'],
   ['{"seed": 1}}', '1:12 is not valid JSON: } is not expected here'],
   ['seed:', '1:6 seed must be a text or a number; leave it out for the seed of the settings'],
   [
@@ -157,11 +145,6 @@ testRows<[steps: string, column: number, problem: string]>([
     20,
     '[0].at must be a time of day (IST) such as "06:30", from "00:00" to "23:59"',
   ],
-  [
-    '{ to: success, after: 1s }',
-    7,
-    '[0].to must be one of SUCCESS, FAILED, REVERSED (did you mean SUCCESS?)',
-  ],
 ])(
   'every mistake in a timeline is refused, with its place and what is expected',
   (steps, column, problem) => {
@@ -181,16 +164,10 @@ testRows([
     'match: { attempt: 1 }, timeline: []',
     '1:23 outcomes[0].match.attempt is not known here (known: client_ref_id,',
   ],
-  ['weighted: [{ weight: 0, timeline: [] }]', '1:35 outcomes[0].weighted[0].weight must be greater than 0'],
-  [
-    'weighted: [{ weight: 1, timeline: [{ to: FAILED, after: 1s }, { to: SUCCESS, after: 2s }] }]',
-    'outcomes[0].weighted[0].timeline[1].to cannot go to SUCCESS: the payout is FAILED at that point',
-  ],
   [
     'timeline: [{ to: SUCCESS, after: 1s, utr: none }], utr: 3s',
     'outcomes[0].utr must not be given where a step of a timeline has utr',
   ],
-  ['weighted: []', 'outcomes[0].weighted must have at least one timeline'],
 ])('every mistake in an outcome is refused, with its place and what is expected', (outcome, problem) => {
   expect(validated(`outcomes: [{ ${outcome} }]`)).toEqual([expect.stringContaining(problem)]);
 });
@@ -207,7 +184,6 @@ testRows<[rule: string, problem: string, column?: number]>([
     'match.remarks.matches is not a regular expression: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
     30,
   ],
-  ['probability: 2', 'probability must be at most 1', 14],
   ['probability: 30%', 'probability must be a number: write 0.3', 14],
   [
     'match: { amount: much }',
@@ -219,11 +195,6 @@ testRows<[rule: string, problem: string, column?: number]>([
     'during.from must be a duration such as 300ms, 90s, 40m, 2h, 3d or PT90S: 19:00 is a time of day',
   ],
   [
-    'match: { route: status }, effect: { commit: true }',
-    'effect.commit has an effect on the route initiate only, which this rule does not match',
-    45,
-  ],
-  [
     'effect: { respond: { status: 200, headers: { a: "b\\nc" } } }',
     'effect.respond.headers.a must be a header value of printable ASCII on one line',
     49,
@@ -233,7 +204,6 @@ testRows<[rule: string, problem: string, column?: number]>([
     'match.hours can never match: from and to are the same',
   ],
   ['effect: { delay: 3d }', 'effect.delay must be at most 1h, since it is wall time'],
-  ['effect: { delay: { min: 1s } }', 'effect.delay.max is required', 18],
   [
     'match: { beneficiary_account: 000123456789 }',
     'match.beneficiary_account must be a text: write it in quotes, otherwise it is a number',
@@ -256,16 +226,12 @@ testRows<[rule: string, problem: string, column?: number]>([
     'effect: { respond: { status: 500, body: { about: "{{ref}}" } } }',
     'effect.respond.body.about names {{ref}}, which is not known here (known: client_ref_id,',
   ],
-  ['match: { ifsc: SBIN0000001 }', 'match.ifsc is not known here (did you mean beneficiary_ifsc?)'],
   [
     'effect: { times: 2, commit: true }',
     'effect.times is not known here: write it beside effect, not inside it',
   ],
   ['delay: 2s', 'delay is not known here: write it inside effect'],
-  ['effect: { respond: { status: 99 } }', 'effect.respond.status must be at least 200', 30],
   ['match: { path: /payout }', 'match.path is not known here (known: route,', 10], // and not "did you mean date?"
-  ['match: { header: x-team }', 'match.header must be a JSON object', 18],
-  ['effect: { fault: { kind: reset } }', 'effect.fault.kind must be one of hang, slow-body', 26],
 ])('every mistake in a rule is refused, with its place and what is expected', (rule, problem, column) => {
   const before = 'rules: [{ name: a, ';
   const effect = rule.includes('effect:') ? '' : ', effect: { fault: hang }';

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { ScenarioInput } from '../../src/contract/control.ts';
+import { iso } from '../../src/contract/instant.ts';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import {
   plannedResponse,
@@ -12,7 +13,16 @@ import {
 } from '../../src/world/journal/exchange.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { responseOf } from '../../src/world/request/response.ts';
-import { balance, Core, initiate, oneRule, save, status, type RuleInput } from '../support/world/core.ts';
+import {
+  balance,
+  Core,
+  initiate,
+  oneRule,
+  save,
+  START_MS,
+  status,
+  type RuleInput,
+} from '../support/world/core.ts';
 import { isLong } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -166,3 +176,30 @@ testRows<
     expect(sentBy(respond)).toEqual({ status: respond.status, headers, body, code: respond.code });
   },
 );
+
+test('a response of a rule names the request and the payout that it made, in its body, its headers and its message', () => {
+  const sent = (respond: RuleInput['effect']['respond'], commit: boolean) => {
+    const world = new Core(oneRule({ commit, respond }));
+    const command = initiate({ client_ref_id: 'né 1', beneficiary_name: '<b>' });
+    const response = responseOf(world.submit(command), { requestId: 'one', fields: fields(command) });
+    return { world, ...response };
+  };
+  const body = '{{beneficiary_name}} {{amount}} {{status}} at {{now}}, attempt {{attempt}}, {{request_id}}';
+  const headers = { 'content-type': 'text/html', 'x-order': '{{client_ref_id}} {{txn_id}}' };
+  const page = sent({ status: 502, headers, body }, true);
+  expect(page.headers['x-order']).toBe(`n%C3%A9 1 ${page.world.payout('né 1').txnId}`);
+  expect(page.body).toBe(`&lt;b&gt; 1 PENDING at ${iso(START_MS)}, attempt 1, one`);
+  const refusal = sent({ status: 422, message: '{{client_ref_id}} was not paid ({{txn_id}})' }, false);
+  expect(JSON.parse(refusal.body)).toMatchObject({ message: 'né 1 was not paid ()' });
+});
+
+test('a request past the limit of a rule is told in whole seconds when the window ends', () => {
+  const world = new Core(oneRule({ limit: { max: 1, per: '90s' } }));
+  world.pay('a');
+  const { status, headers, body } = responseOf(world.pay('b', {}, 500), { requestId: 'one', fields: {} });
+  expect({ status, 'retry-after': headers['retry-after'] }).toEqual({ status: 429, 'retry-after': '90' });
+  expect(JSON.parse(body)).toMatchObject({
+    code: 'RATE_LIMITED',
+    message: 'Too many requests: at most 1 per 90s',
+  });
+});

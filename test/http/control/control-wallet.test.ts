@@ -111,16 +111,3 @@ test('a payout is shown with its timeline and the reason for its state', async (
   await world.status({ txn_id: upi });
   expect((await world.world.transaction(upi)).reason).toBe('SUCCESS as planned by inline, at status read 2');
 });
-
-test('a payout names the rule that hides it until the last read that does not find it', async () => {
-  const world = await clientFor(SETTINGS);
-  await world.world.rule({ name: 'late', match: { route: 'initiate' }, effect: { not_found: { reads: 2 } } });
-  const { txn_id } = (await world.pay({ amount: 1 })).body.data;
-  const hiddenBy = async () => (await world.world.transaction(txn_id)).hidden_by;
-  for (const status of [404, 404]) {
-    expect(await hiddenBy()).toBe('world/late');
-    expect((await world.status({ txn_id })).status).toBe(status);
-  }
-  expect(await hiddenBy()).toBeNull();
-  expect((await world.status({ txn_id })).status).toBe(200);
-});

@@ -19,18 +19,15 @@ const MOVES: readonly Wrong[] = [
   [undefined, 'body must be a JSON object such as {"by":"2h"}', 'body'],
   [{}, /^body must be one of .*"by".*"to".*"until":"idle"/, 'body'],
   [{ by: 5 }, `${DURATION}: 5 has no unit, write 5s for seconds or 5ms for milliseconds`, 'by'],
-  [{ by: '-2h' }, DURATION, 'by'],
   [{ to: '2026-12-01 00:00' }, /^to must be an ISO 8601 date and time such as/, 'to'],
   [{ to: '2027-02-29T00:00:00' }, 'to must be a date and time that exist', 'to'],
   [{ to: '2026-01-15T10:29:59Z' }, 'The clock never goes backwards: it is 2026-01-15T10:30:00.000Z', 'to'],
-  [{ until: 'done' }, 'until must be one of idle', 'until'],
   [{ untill: 'idle' }, 'untill is not known here (did you mean until?)', 'untill'],
   [{ by: '9999999d' }, 'The clock of a world ends with the year 9999'],
 ];
 
 const AMOUNTS: readonly Wrong[] = [
   [{ amount: '5' }, 'amount must be a number: write 5 without quotes', 'amount'],
-  [{ amount: 0 }, 'amount must be greater than 0', 'amount'],
   [{ amount: 10.005 }, /at most 2 decimals/, 'amount'],
 ];
 
@@ -95,10 +92,8 @@ const VERIFICATIONS: readonly Wrong[] = [
   [{}, EITHER, 'body'],
   [{ match: {}, sequence: [{}] }, EITHER, 'body'],
   [{ sequence: [{}], count: { exactly: 1 } }, 'body must not have both a count and a sequence', 'body'],
-  [{ sequence: [] }, 'sequence must have at least 1 item', 'sequence'],
   [{ sequence: texts(101).map(() => ({})) }, 'sequence must have at most 100 items', 'sequence'],
   [{ match: {}, count: {} }, 'count must say exactly, at_least or at_most', 'count'],
-  [{ match: {}, count: { exactly: -1 } }, 'count.exactly must be at least 0', 'count.exactly'],
   [{ match: {}, count: { at_least: 3, at_most: 1 } }, /^count must be a possible count/, 'count'],
   [tooManyValues, TOO_MANY_VALUES, 'body'],
   [

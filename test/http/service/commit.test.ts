@@ -1,28 +1,13 @@
 import { expect, test } from 'vitest';
 import { type SettingsInput } from '../../../src/index.ts';
-import { HTTP_CLIENTS, type HttpClient } from '../../support/http/http-clients.ts';
 import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
-import { testRows } from '../../support/test-rows.ts';
 
 const KEY = 'sk_test_commit';
 const OPENING = 1_000_000;
-const LEFT = OPENING - PAYOUT.amount;
 const REFERENCE = { client_ref_id: PAYOUT.client_ref_id };
-const [, nodeHttp] = HTTP_CLIENTS as [HttpClient, HttpClient];
 
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
 type RuleInput = NonNullable<Scenario['rules']>[number];
-type Effect = RuleInput['effect'];
-
-/** What a rule can answer to an initiate, beside what magic.test.ts has with and without a payout. */
-const ANSWERS: readonly [string, Effect][] = [
-  ['the normal response', {}],
-  ['a response with a random delay', { delay: { min: '0ms', max: '10ms' } }],
-  ['a success with its own body', { respond: { status: 200, body: { status: 'success' } } }],
-  ['a late 504', { delay: '10ms', respond: { status: 504, body: '' } }],
-  ['a late truncated-body', { delay: '10ms', fault: 'truncated-body' }],
-  ['a hang with a duration', { fault: { kind: 'hang', for: '10ms' } }],
-];
 
 const sandboxWithRule = (rule: Omit<RuleInput, 'name'>, settings: SettingsInput = {}) =>
   sandboxFor({
@@ -33,27 +18,6 @@ const sandboxWithRule = (rule: Omit<RuleInput, 'name'>, settings: SettingsInput 
   });
 
 const balanceOf = async (world: Client): Promise<number> => (await world.balance()).body.data.balance;
-
-testRows(ANSWERS.flatMap(([what, effect]) => [true, false].map((commit) => [what, commit, effect] as const)))(
-  'whatever the response, commit decides whether the payout exists, and a retry finds it or makes it',
-  async (_what, commit, effect) => {
-    const { url, client } = await sandboxWithRule({ times: 1, effect: { ...effect, commit } });
-    const world = client(KEY);
-    await nodeHttp.initiate(url, KEY);
-    const found = await world.status(REFERENCE);
-    expect(found.status).toBe(commit ? 200 : 404);
-    if (commit) expect(found.body.data).toMatchObject({ status: 'PENDING', amount: PAYOUT.amount });
-    expect(await balanceOf(world)).toBe(commit ? LEFT : OPENING);
-    const retry = await world.pay();
-    expect(retry.status).toBe(200);
-    expect(retry.headers.has('idempotent-replayed')).toBe(commit);
-    const { txn_id } = (await world.status(REFERENCE)).body.data;
-    expect(txn_id).toBe(retry.body.data.txn_id);
-    if (commit) expect(txn_id).toBe(found.body.data.txn_id);
-    expect((await world.pay()).headers.get('idempotent-replayed')).toBe('true');
-    expect(await balanceOf(world)).toBe(LEFT);
-  },
-);
 
 test('a response without a payout of its own shows the payout that its reference has, as it is now', async () => {
   const { client } = await sandboxWithRule({

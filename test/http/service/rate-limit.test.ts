@@ -92,36 +92,3 @@ test('a request past the limit of a scenario is in the journal with its referenc
   ]);
   expect((await world.pay({ client_ref_id: 'order-3', amount: 0 })).status).toBe(400);
 });
-
-test('a limit of a rule returns 429 with Retry-After and the name of the rule, also with a response of its own', async () => {
-  const limit = { max: 1, per: '90s' };
-  const world = await clientFor({
-    clock: '2026-01-15T10:30:00Z',
-    scenario: {
-      rules: [
-        { name: 'busy', match: { route: 'initiate' }, effect: { limit } },
-        {
-          name: 'page',
-          match: { route: 'balance' },
-          effect: { limit, respond: { status: 429, body: 'slow down' } },
-        },
-      ],
-    },
-  });
-  expect([(await world.pay()).status, (await world.balance()).status]).toEqual([200, 200]);
-  await world.clock.advance('500ms');
-  const refused = await world.pay({ client_ref_id: 'order-2' });
-  expect(refused).toMatchObject({
-    status: 429,
-    body: { code: 'RATE_LIMITED', message: 'Too many requests: at most 1 per 90s' },
-  });
-  const page = await world.balance();
-  expect(page.text).toBe('slow down');
-  for (const { headers } of [refused, page]) expect(headers.get('retry-after')).toBe('90');
-  expect([refused, page].map(({ headers }) => headers.get('x-sandbox-rule'))).toEqual([
-    'inline/busy',
-    'inline/page',
-  ]);
-  await world.clock.advance('90s');
-  expect((await world.pay({ client_ref_id: 'order-2' })).status).toBe(200);
-});

@@ -12,41 +12,14 @@ export interface HostileBytes {
 
 const METHODS = [...KNOWN_METHODS, 'PRI', 'get', 'G\u00e9T', 'G ET', '', 'X'.repeat(3000), '\u0000', 'GETT'];
 const TARGETS = [
-  '*',
-  '/',
-  '//',
-  'http://sandbox/payout/status',
-  'sandbox:80',
-  '',
-  '/payout/status?x=%',
-  '/payout/%ff',
-  '/payout/\u00ff',
-  '/%00',
-  '/..;/',
-  '/_sandbox/../payout/initiate',
-  '/_sandbox',
-  '/payout/initiate#x',
-  `/${'x'.repeat(17_000)}`,
-  `/payout/status?${'a=1&'.repeat(3000)}`,
-  '/payout/status ?x',
-  '\t',
-];
+  '*', '/', '//', 'http://sandbox/payout/status', 'sandbox:80', '', '/payout/status?x=%', '/payout/%ff', '/payout/\u00ff', '/%00', '/..;/',
+  '/_sandbox/../payout/initiate', '/_sandbox', '/payout/initiate#x', `/${'x'.repeat(17_000)}`, `/payout/status?${'a=1&'.repeat(3000)}`,
+  '/payout/status ?x', '\t',
+]; // prettier-ignore
 const VERSIONS = [
-  'HTTP/1.1',
-  'HTTP/1.1',
-  'HTTP/1.1',
-  'HTTP/1.1',
-  'HTTP/1.0',
-  'HTTP/2.0',
-  'HTTP/0.9',
-  'HTTP/9.9',
-  'HTTP/1.10',
-  'http/1.1',
-  'HTTP/1.1 x',
-  'HTTP/',
-  '',
+  'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/0.9', 'HTTP/9.9', 'HTTP/1.10', 'http/1.1', 'HTTP/1.1 x', 'HTTP/', '',
   'ICE/1.0',
-];
+]; // prettier-ignore
 const ENDS = ['\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r', '\r\r\n', ''];
 const LINES = [
   'Host: localhost', 'Host: other', 'Origin: https://elsewhere.example', 'Sec-Fetch-Site: cross-site', 'Host:', 'Host : sandbox', 'Authorization: Bearer sk_test_bytes', 'Authorization: Bearer sk_test_other',
@@ -60,17 +33,10 @@ const LINES = [
 
 const payout = JSON.stringify({ ...PAYOUT, amount: 1 });
 const CHUNKS = [
-  '5\r\nhello\r\n0\r\n\r\n',
-  '0\r\n\r\n',
-  'zz\r\n',
-  '5;x=y\r\nhello\r\n0\r\nX: y\r\n\r\n',
-  '5\r\nhello\r\n0\r\nAuthorization: Bearer sk_test_other\r\n\r\n',
-  'ffffffffffffffff\r\n',
-  '-1\r\n',
-  '5\r\nhel',
-  '5\nhello\n0\n\n',
+  '5\r\nhello\r\n0\r\n\r\n', '0\r\n\r\n', 'zz\r\n', '5;x=y\r\nhello\r\n0\r\nX: y\r\n\r\n',
+  '5\r\nhello\r\n0\r\nAuthorization: Bearer sk_test_other\r\n\r\n', 'ffffffffffffffff\r\n', '-1\r\n', '5\r\nhel', '5\nhello\n0\n\n',
   `${payout.length.toString(16)}\r\n${payout}\r\n0\r\n\r\n`,
-];
+]; // prettier-ignore
 
 const body = fc.oneof(
   fc.constantFrom(

@@ -82,55 +82,25 @@ function jsonOf(value: unknown): string {
 }
 
 const HEADERS: readonly (readonly [string, string])[] = [
-  ['X-Sandbox-Rule', 'magic/status-500'],
-  ['X-Sandbox-Limit', 'SANDBOX_RATE_LIMIT'],
-  ['X-Sandbox-Request-Id', 'req-1'],
-  ['X-Sandbox-Scenario', '../default'],
-  ['X-Sandbox-Scenario', '__proto__'],
-  ['X-Sandbox-Scenario', 'happy-fast'],
-  ['X-Sandbox-Scenario', 'server-error'],
-  ['X-Sandbox-Scenario', 'rate-limited'],
-  ['Idempotent-Replayed', 'true'],
-  ['Last-Event-ID', '-1'],
-  ['Last-Event-ID', 'zzz-999999999999999'],
-  ['Expect', '100-continue'],
-  ['Expect', 'wonders'],
-  ['Content-Encoding', 'gzip'],
-  ['Accept-Encoding', 'gzip;q=0, br'],
-  ['Accept', 'text/html'],
-  ['If-None-Match', '*'],
-  ['Range', 'bytes=0-'],
-  ['Upgrade', 'websocket'],
-  ['Cookie', 'a=b; __proto__=x'],
-  ['X-Forwarded-For', '::1'],
-  ['X-Http-Method-Override', 'DELETE'],
-  ['Constructor', 'x'],
-  ['__proto__', 'x'],
-  ['X-Long', 'x'.repeat(8000)],
-  ['X-Latin', '\u00e9\u00ff'],
-];
+  ['X-Sandbox-Rule', 'magic/status-500'], ['X-Sandbox-Limit', 'SANDBOX_RATE_LIMIT'], ['X-Sandbox-Request-Id', 'req-1'],
+  ['X-Sandbox-Scenario', '../default'], ['X-Sandbox-Scenario', '__proto__'], ['X-Sandbox-Scenario', 'happy-fast'],
+  ['X-Sandbox-Scenario', 'server-error'], ['X-Sandbox-Scenario', 'rate-limited'], ['Idempotent-Replayed', 'true'], ['Last-Event-ID', '-1'],
+  ['Last-Event-ID', 'zzz-999999999999999'], ['Expect', '100-continue'], ['Expect', 'wonders'], ['Content-Encoding', 'gzip'],
+  ['Accept-Encoding', 'gzip;q=0, br'], ['Accept', 'text/html'], ['If-None-Match', '*'], ['Range', 'bytes=0-'], ['Upgrade', 'websocket'],
+  ['Cookie', 'a=b; __proto__=x'], ['X-Forwarded-For', '::1'], ['X-Http-Method-Override', 'DELETE'], ['Constructor', 'x'], ['__proto__', 'x'],
+  ['X-Long', 'x'.repeat(8000)], ['X-Latin', '\u00e9\u00ff'],
+]; // prettier-ignore
 
 const TYPES = [
-  'application/json',
-  'application/json; charset=utf-8',
-  'application/json; charset=utf-16',
-  'text/plain',
-  '',
-  'json',
-];
+  'application/json', 'application/json; charset=utf-8', 'application/json; charset=utf-16', 'text/plain', '', 'json',
+]; // prettier-ignore
 
 /** Keys whose worlds keep their scenario, and keys whose worlds may get any other. */
 export const PLAIN_KEYS = ['sk_test_plain_1', 'sk_test_plain_2'];
 export const WILD_KEYS = ['sk_test_wild_1', 'sk_test_wild_2'];
 const NO_KEYS = [
-  '',
-  'Bearer',
-  'Basic c2s6',
-  'Bearer sk_live_1',
-  `Bearer sk_test_${'x'.repeat(300)}`,
-  'Bearer sk_test_\u00e9',
-  'bearer  sk_test_plain_1',
-];
+  '', 'Bearer', 'Basic c2s6', 'Bearer sk_live_1', `Bearer sk_test_${'x'.repeat(300)}`, 'Bearer sk_test_\u00e9', 'bearer  sk_test_plain_1',
+]; // prettier-ignore
 
 /** Whether a call can change the rules of a world. Only worlds of wild keys get such calls. */
 const putsRules = ({ method, path }: PublishedCall): boolean =>
