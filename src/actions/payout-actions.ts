@@ -58,7 +58,11 @@ export const payoutActions = [
       at_risk: z
         .boolean()
         .optional()
-        .describe('only those that were made although no response has told the client so'),
+        .describe('only those whose money is out although no response has told the client of them'),
+      out_of_date: z
+        .boolean()
+        .optional()
+        .describe('only those in a final state of which the client saw only another one'),
       limit,
     },
     async run({ reference: id, limit: most, ...query }, { control }): Promise<TransactionsResponse> {

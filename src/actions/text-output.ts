@@ -71,6 +71,9 @@ export const namedText = (id: string, name: string | null): string =>
 export const atRiskText = ({ count, amount }: WorldResponse['at_risk']): string =>
   count === 0 ? 'none' : `${counted(count, 'payout')}, ${rupees(amount)}: made, but the client was not told`;
 
+export const outOfDateText = ({ count, amount }: WorldResponse['out_of_date']): string =>
+  `${counted(count, 'payout')}, ${rupees(amount)}: final, but the client saw only an earlier state`;
+
 const STATE_COLOURS = { PENDING: 'yellow', SUCCESS: 'green', FAILED: 'red', REVERSED: 'red' } as const;
 
 export const stateColour = (state: TransactionResponse['status']): Colour => STATE_COLOURS[state];

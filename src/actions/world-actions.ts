@@ -5,7 +5,15 @@ import { grouped, rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
-import { actionText, alignedLines, atRiskText, namedText, stateColour, table } from './text-output.ts';
+import {
+  actionText,
+  alignedLines,
+  atRiskText,
+  namedText,
+  outOfDateText,
+  stateColour,
+  table,
+} from './text-output.ts';
 
 type Status = WorldResponse & { readonly url: string; readonly version: string };
 
@@ -18,7 +26,7 @@ function payoutsText(counts: WorldResponse['transactions'], { paint }: Session):
 
 function statusLines(status: Status, session: Session): readonly string[] {
   const { url, version, id, name, balance, opening_balance: opening, transactions, clock } = status;
-  const { scenario, invariants, at_risk: atRisk } = status;
+  const { scenario, invariants, at_risk: atRisk, out_of_date: outOfDate } = status;
   const { paint, keyText } = session;
   const rows = [
     ['Sandbox', `${url}, version ${version}`],
@@ -35,6 +43,7 @@ function statusLines(status: Status, session: Session): readonly string[] {
     ),
     `${paint('Payouts', 'dim')}   ${payoutsText(transactions, session)}`,
     ...(atRisk.count === 0 ? [] : [`${paint('At risk', 'dim')}   ${atRiskText(atRisk)}`]),
+    ...(outOfDate.count === 0 ? [] : [`${paint('Out of date', 'dim')} ${outOfDateText(outOfDate)}`]),
   ];
 }
 

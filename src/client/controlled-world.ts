@@ -89,10 +89,11 @@ export class World implements AsyncDisposable {
   /**
    * The payouts, oldest first, with their past and scheduled steps.
    *
-   * @param query `{ at_risk: true }` selects those that were made although no response has told the client so
+   * @param query `{ at_risk: true }` selects those whose money is out although no response has told the client of them,
+   *   `{ out_of_date: true }` those in a final state of which the client saw only another one
    */
   transactions(
-    query: Pick<TransactionsQuery, 'status' | 'client_ref_id' | 'at_risk'> = {},
+    query: Pick<TransactionsQuery, 'status' | 'client_ref_id' | 'at_risk' | 'out_of_date'> = {},
   ): Promise<readonly TransactionResponse[]> {
     return this.#control.all('/transactions', 'transactions', { ...query, order: 'oldest' });
   }

@@ -52,7 +52,13 @@ export type AdvanceResponse = z.infer<typeof AdvanceResponse>;
 const AtRisk = z.object({ count: z.int(), amount: Inr }).meta({
   id: 'AtRisk',
   description:
-    'Payouts that were made although no response has told the client so: how many, and their sum in INR',
+    'Payouts whose money is out although no response has told the client that they were made: how many, and their sum in INR',
+});
+
+const OutOfDate = z.object({ count: z.int(), amount: Inr }).meta({
+  id: 'OutOfDate',
+  description:
+    'Payouts in a final state that the client has not seen, although it saw an earlier one: how many, and their sum in INR',
 });
 
 export const WorldResponse = z
@@ -67,6 +73,7 @@ export const WorldResponse = z
     scenario: z.string(),
     name: z.string().nullable().describe('The name that this world was given'),
     at_risk: AtRisk,
+    out_of_date: OutOfDate,
     invariants: z
       .union([z.literal('hold'), z.array(z.string())])
       .describe('hold; otherwise the invariants that are broken, which is a bug in the sandbox'),
@@ -136,7 +143,12 @@ export const TransactionResponse = z
       .string()
       .nullable()
       .describe('The outcome or the rule that currently hides this payout from status reads'),
-    at_risk: z.boolean().describe('True while no response has told the client that this payout was made'),
+    at_risk: z
+      .boolean()
+      .describe('True while the money is out and no response has told the client that this payout was made'),
+    out_of_date: z
+      .boolean()
+      .describe('True when its state is final, and the client saw only another one so far'),
     told: z
       .object({
         request: z.int().describe('The id of the request whose response first showed this state'),

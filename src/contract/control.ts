@@ -107,7 +107,10 @@ export const TransactionsQuery = z.strictObject({
   status: State.optional().describe('Only payouts in this state'),
   client_ref_id: z.string().min(1).optional(),
   at_risk: QueryFlag.optional().describe(
-    'Only payouts that no response has told the client of; with false, only those that it was told of',
+    'Only payouts whose money is out although no response has told the client of them; with false, only the others',
+  ),
+  out_of_date: QueryFlag.optional().describe(
+    'Only payouts in a final state of which the client saw only another one; with false, only the others',
   ),
   order: Order,
   limit: Limit,

@@ -15,7 +15,7 @@ import { MAX_AMOUNT_INR, MAX_SEED_LENGTH, MAX_TEXT_LENGTH, State, TransferMode }
  */
 
 export const SNAPSHOT_FORMAT = 'payout-sandbox';
-export const SNAPSHOT_VERSION = 3;
+export const SNAPSHOT_VERSION = 4;
 
 export const SNAPSHOT_TYPE = 'application/x-ndjson';
 
@@ -141,7 +141,7 @@ const Payout = z.strictObject({
   utr: z.string().min(1).max(32).nullable(),
   /** When it left PENDING; a later reversal does not change it. */
   completedAtMs: Ms.nullable(),
-  /** null while no response has shown its client that it was made: it is at risk. */
+  /** null while no response has shown its client that it was made. */
   told: Told.nullable(),
 });
 /** One payout: flat, plain data that is replaced as a whole when it changes. */
@@ -181,10 +181,10 @@ const Request = z.strictObject({
   atMs: Ms,
   wallMs: Ms,
   outcome: RequestOutcome,
-  /** What was sent; absent while nothing was. */
+  /** What was sent, or will be to one that is pending; absent for nothing. */
   response: SentResponse.optional(),
-  /** What will be sent to one that is pending. */
-  planned: SentResponse.optional(),
+  /** Whether a rule delays or holds its response, or leaves it hanging; absent once it has ended. */
+  waits: z.literal(true).optional(),
   durationMs: z.number().min(0).optional(),
   /** The newest request of its world that had arrived when this one ended. */
   endedAfter: z.int().min(1).max(MAX_COUNT).optional(),
@@ -202,8 +202,6 @@ const Request = z.strictObject({
   plannedBy: z.string().optional(),
   delayMs: z.number().optional(),
   fault: z.string().optional(),
-  /** What the client had been told of the payout before this response told it more. */
-  toldBefore: Told.nullable().optional(),
 });
 export type StoredRequest = Readonly<z.infer<typeof Request>>;
 export const REQUEST_FIELDS = Object.keys(Request.shape) as readonly (keyof StoredRequest)[];

@@ -53,8 +53,9 @@ export class HttpExchange {
   durationMs = 0;
   readonly #stopwatchMs: () => number;
   readonly #startedMs: number;
-  #arrivedTick = 0;
-  #endedTick = 0;
+  /** The latest command of its world that was applied when it arrived, and when it ended. */
+  #arrivedAfter = 0;
+  #endedAfter = 0;
   /** How long it took until its response was about to be written; undefined while that waits behind another response. */
   #writtenMs: number | undefined;
   /** Which request of its world it is, once that is known; 0 before. */
@@ -92,15 +93,14 @@ export class HttpExchange {
   /** A request of the service has found its world. */
   enter(world: World): void {
     this.found(world);
-    this.#arrivedTick = world.tick();
+    this.#arrivedAfter = world.position;
     // its client left in the middle of its body, while a store was asked for the world: nothing more happens to it
     if (this.outcome !== undefined && !this.request.raw.complete) this.#ended();
   }
 
   /** What its world keeps of the request. */
   received(): Received {
-    const { request, reply, world } = this;
-    const tookMs = this.#elapsedMs();
+    const { request } = this;
     return {
       requestId: request.id,
       method: request.method,
@@ -108,11 +108,8 @@ export class HttpExchange {
       headers: withoutKeys(request.headers) as Received['headers'],
       body: this.bodyText,
       warnings: this.warnings,
-      waitedMs: Math.floor(tookMs),
-      tookMs,
-      arrivedTick: this.#arrivedTick,
-      submittedTick: world.tick(),
-      isQueued: reply.raw.socket === null, // behind another response
+      waitedMs: Math.floor(this.#elapsedMs()),
+      after: this.#arrivedAfter,
       worldName: this.name,
     };
   }
@@ -187,7 +184,7 @@ export class HttpExchange {
   }
 
   #ended(): void {
-    this.#endedTick = this.world.tick();
+    this.#endedAfter = this.world.position;
     this.#isSent ||= this.reply.raw.headersSent;
     if (this.#nth > 0) this.#end();
     else if (!this.#isSubmitted) this.#refuse(this.#cutOff);
@@ -200,17 +197,13 @@ export class HttpExchange {
 
   /** A refusal that the world gave no reason for: of the server's limit, or of the request's shape. */
   #refuse(refused: Refused): void {
-    const { route, world, outcome } = this;
     this.#isSubmitted = true;
-    const received = this.received();
-    const planned = received.isQueued || this.#endedBy !== undefined ? 'pending' : 'answered';
-    world.note(
+    this.world.note(
       {
         kind: 'refused',
-        route: route!,
-        request: received,
+        route: this.route!,
+        request: this.received(),
         refused,
-        outcome: outcome === undefined || outcome === 'fault' ? planned : outcome,
         clientRefId: this.named('client_ref_id'),
       },
       (nth) => this.#number(nth),
@@ -227,12 +220,12 @@ export class HttpExchange {
       request: this.#nth,
       outcome: this.outcome!,
       durationMs: this.durationMs,
-      tick: this.#endedTick,
+      after: this.#endedAfter,
       isSent: this.#isSent,
       refused: this.#unplanned,
     };
-    const isPlanned = this.decided === undefined || this.decided.outcome === 'answered';
-    this.world.end(ended, isPlanned && this.outcome === 'answered' && this.#unplanned === undefined);
+    const isAtOnce = this.outcome === 'answered' && this.decided?.waits === undefined;
+    this.world.end(ended, isAtOnce && this.#unplanned === undefined);
   }
 
   #elapsedMs(): number {

@@ -5,7 +5,7 @@ export const STORE_TIMES = {
   /** For a call with its repetitions; with the last one, less than 2 s. */
   giveUpAfter: 1200,
   /** A request has ended, and no other command has said so to the other servers: after this, a command of its own does. */
-  end: 1000,
+  end: 100,
   /** A settlement is announced by the server of the latest command; the others step in after this. */
   othersWait: 250,
   heartbeat: 1000,

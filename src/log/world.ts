@@ -29,7 +29,6 @@ export class World {
   readonly #log: WorldLog;
   readonly #commands: CommandParts;
   readonly #tellEnds: () => void;
-  #ticks = 0;
   #users = 0;
 
   constructor(id: string, parts: WorldParts<World>, opened: Opened, state: WorldState) {
@@ -115,12 +114,6 @@ export class World {
     return this.#users > 0;
   }
 
-  /** The next place in the order of what this server sees of the world. */
-  tick(): number {
-    this.#ticks += 1;
-    return this.#ticks;
-  }
-
   /**
    * Orders one command and applies it.
    *
@@ -142,11 +135,14 @@ export class World {
     this.#log.inBackground(() => when(this.submit(command), numbered));
   }
 
-  /** Records how a request ended. @param isPlanned for an end that is known already, but for its time: it goes with the next command */
-  end(ended: Ended, isPlanned: boolean): void {
+  /**
+   * Records how a request ended. Where servers share the world, an end that was to be expected goes with the next command, or within
+   * `STORE_TIMES.end`: that of a response that was sent whole and at once.
+   */
+  end(ended: Ended, isExpected: boolean): void {
     this.#log.ends.push(ended);
-    if (!isPlanned || this.#log.ends.length >= ENDS_KEPT) this.#settle();
-    else if (this.isShared) this.#tellEnds();
+    if (!this.isShared || !isExpected || this.#log.ends.length >= ENDS_KEPT) this.#settle();
+    else this.#tellEnds();
   }
 
   /**

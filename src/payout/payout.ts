@@ -27,6 +27,13 @@ export const legalNext = (from: State): readonly State[] => NEXT[from];
 /** FAILED and REVERSED return the money. */
 export const isMoneyBack = (state: State): boolean => state === 'FAILED' || state === 'REVERSED';
 
+/** Money that is out, although no response has shown the client that the payout was made. */
+export const isAtRisk = ({ state, told }: Payout): boolean => told === null && !isMoneyBack(state);
+
+/** The client saw another state of it, and its own is final. */
+export const isOutOfDate = ({ state, told }: Payout): boolean =>
+  told !== null && state !== 'PENDING' && told.as !== state;
+
 /** What is wrong with a timeline; null for a sound one. @param from the state before its first step */
 export function timelineFault(timeline: readonly PayoutStep[], from: State = 'PENDING'): string | null {
   let state = from;

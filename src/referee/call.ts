@@ -69,6 +69,10 @@ function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
   return query === -1 ? null : new URLSearchParams(request.path.slice(query)).get('txn_id');
 }
 
+/** What is known of the end of one whose response is on its way, perhaps from another server: nothing came before it for certain. */
+const endOf = ({ id, ended_after: after, answer, fault }: JournalEntry): number =>
+  after ?? (answer !== null && fault === null ? id : Infinity);
+
 /**
  * Requests in the order in which they began, each with its `place` and with `endedAfter` of a `Call`. The journal says which
  * overlapped. One of a store that several servers share does not, and is ordered by its times.
@@ -77,7 +81,7 @@ export function inOrder(entries: readonly JournalEntry[]) {
   if (entries.every(({ duration_ms, ended_after }) => duration_ms === null || ended_after !== null)) {
     return entries
       .toSorted((a, b) => a.id - b.id)
-      .map((entry) => ({ entry, place: entry.id, endedAfter: entry.ended_after ?? Infinity }));
+      .map((entry) => ({ entry, place: entry.id, endedAfter: endOf(entry) }));
   }
   const began = ({ wall_at }: JournalEntry): number => Date.parse(wall_at);
   const sorted = entries.toSorted((a, b) => began(a) - began(b) || a.id - b.id);

@@ -97,12 +97,22 @@ export function apply(
     budget: MAX_STEPS,
     recordsFree: stamp.records - recordsHeld(state),
   };
-  const { count, paise } = state.index.atRisk;
-  for (const ended of stamp.ends) endRequest(state, ended, context);
+  const before = { ...state.index.atRisk };
+  for (const ended of stamp.ends) endRequest(state, ended, stamp, events);
   const outcome = applyCommand(state, command, context);
-  announceRisk(state, { count, paise }, events);
+  announceRisk(state, before, events);
   state.eventCount += events.length;
   return outcome;
+}
+
+/** Records requests that have ended, and does nothing else. @returns what has happened */
+export function applyEnds(state: WorldState, stamp: Pick<Stamp, 'ends' | 'wallMs'>): readonly StateEvent[] {
+  const events: StateEvent[] = [];
+  const before = { ...state.index.atRisk };
+  for (const ended of stamp.ends) endRequest(state, ended, stamp, events);
+  announceRisk(state, before, events);
+  state.eventCount += events.length;
+  return events;
 }
 
 function applyCommand(state: WorldState, command: Command, context: Context): Applied {

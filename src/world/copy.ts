@@ -1,4 +1,5 @@
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { isTelling } from './requests.ts';
 import { openIndex, indexPayout, useScenario, type WorldState } from './state.ts';
 
 /** A state that no command changes, without what follows from the rest, and what can be undone. */
@@ -12,7 +13,7 @@ export const freeze = ({
 }: FrozenState & Partial<WorldState>): FrozenState => ({
   ...state,
   ...copyOfCounts(state),
-  requests: { ...state.requests, list: state.requests.list.slice() },
+  requests: { ...state.requests, list: state.requests.list.slice(), pending: state.requests.pending.slice() },
   entries: state.entries.slice(),
   payouts: state.payouts.slice(),
   refused: new Set(state.refused),
@@ -41,6 +42,9 @@ export function* thaw(frozen: FrozenState, compiler: ScenarioCompiler): Generato
   const index = openIndex(compiler.scenario(scenario.source));
   const state: WorldState = { ...freeze(frozen), undoPoints: [], index };
   useScenario(state, scenario, overrides, compiler);
+  for (const exchange of state.requests.pending) {
+    if (isTelling(exchange)) state.index.beingTold.add(exchange.txnId!);
+  }
   for (const [position, payout] of state.payouts.entries()) {
     indexPayout(state, payout, position);
     if (position % PAYOUTS_AT_ONCE === PAYOUTS_AT_ONCE - 1) yield;

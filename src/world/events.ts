@@ -9,7 +9,7 @@ import type { HeldRequest, Released } from './request/hold-state.ts';
 
 /** What happened in a world when a command was applied. */
 export type StateEvent =
-  | { readonly type: 'request'; readonly request: Exchange; readonly endedAfter: number | null }
+  | { readonly type: 'request'; readonly request: Exchange }
   | { readonly type: 'at_risk'; readonly count: number; readonly paise: number }
   | { readonly type: 'settlement'; readonly change: Change }
   | { readonly type: 'wallet'; readonly entry: Entry }
@@ -26,7 +26,7 @@ export type StateEvent =
 export function eventData(event: StateEvent): object {
   switch (event.type) {
     case 'request':
-      return journalEntry(event.request, event.endedAfter);
+      return journalEntry(event.request);
     case 'at_risk':
       return { count: event.count, amount: toInr(event.paise) };
     case 'settlement':

@@ -31,10 +31,7 @@ const NOT_SENT = {
   method: '',
   url: '',
   waitedMs: 0,
-  tookMs: 0,
-  arrivedTick: 0,
-  submittedTick: 0,
-  isQueued: false,
+  after: 0,
 };
 
 /** The command that the request would submit. @param chosen the scenario that its header chooses */

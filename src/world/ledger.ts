@@ -3,7 +3,7 @@ import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
 import { LATEST_MS, oneMore, type Entry, type Payout } from '../contract/snapshot-lines.ts';
 import { invariant, payOut, refund } from '../payout/money.ts';
-import { afterStep, isMoneyBack, nextDueMs, nextStep } from '../payout/payout.ts';
+import { afterStep, isAtRisk, isMoneyBack, isOutOfDate, nextDueMs, nextStep } from '../payout/payout.ts';
 import { freeUtr } from '../payout/identity.ts';
 import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, replacePayout, scheduleStep, type Due, type WorldState } from './state.ts';
@@ -175,10 +175,11 @@ function pageOf<T>(
 }
 
 export function payoutsPage(world: WorldState, query: z.output<typeof TransactionsQuery>): Page<Payout> {
-  const { status, client_ref_id: clientRefId, at_risk: isAtRisk } = query;
+  const { status, client_ref_id: clientRefId, at_risk: atRisk, out_of_date: outOfDate } = query;
   const isWanted = (payout: Payout): boolean =>
     (status === undefined || payout.state === status) &&
-    (isAtRisk === undefined || (payout.told === null) === isAtRisk) &&
+    (atRisk === undefined || isAtRisk(payout) === atRisk) &&
+    (outOfDate === undefined || isOutOfDate(payout) === outOfDate) &&
     (clientRefId === undefined || payout.clientRefId === clientRefId);
   if (clientRefId !== undefined) {
     const latest = findPayout(world, { clientRefId });

@@ -11,7 +11,7 @@ import { freeze } from './copy.ts';
 import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
-import { charactersOf, endsOf, noRequests, type Exchange } from './journal/exchange.ts';
+import { charactersOf, noRequests, type Exchange } from './journal/exchange.ts';
 import {
   full,
   isUntouched,
@@ -207,22 +207,21 @@ export const restoreWorld: Handler<'restore'> = (state, { state: given, clock },
 };
 
 /**
- * Requests whose places in a log and on their servers mean nothing here: which of them overlapped is kept. The client of one that
- * was under way is not connected to this world, and gets no response from it.
+ * Requests whose places in a log mean nothing here. The client of one that was under way is not connected to this world, and gets
+ * no response from it.
  */
 function fromElsewhere({
   requests,
   wallMs,
 }: Pick<WorldState, 'requests' | 'wallMs'>): WorldState['requests'] {
-  const ends = endsOf(requests.list);
   const last = requests.list.at(-1)?.nth;
-  const list = requests.list.map(
-    ({ span: _span, endPosition: _end, planned: _planned, ...exchange }): Exchange => {
-      const known = { ...exchange, position: 0, endedAfter: ends.get(exchange.nth) };
-      if (exchange.outcome !== 'pending') return known;
-      const durationMs = Math.max(0, wallMs - exchange.wallMs); // it has waited so long at least
-      return { ...known, outcome: 'client_gone', response: undefined, durationMs, endedAfter: last };
-    },
-  );
-  return { ...requests, list, characters: list.reduce((sum, one) => sum + charactersOf(one), 0) };
+  const list = requests.list.map((exchange): Exchange => {
+    const known = { ...exchange, position: 0 };
+    if (exchange.outcome !== 'pending') return known;
+    const durationMs = Math.max(0, wallMs - exchange.wallMs); // it has waited so long at least
+    const left = { outcome: 'client_gone', response: undefined, waits: undefined } as const;
+    return { ...known, ...left, durationMs, endedAfter: last };
+  });
+  const characters = list.reduce((sum, one) => sum + charactersOf(one), 0);
+  return { ...requests, list, pending: [], characters };
 }

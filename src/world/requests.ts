@@ -1,14 +1,12 @@
 import { textField } from '../contract/service.ts';
-import { oneMore, type Payout, type Told } from '../contract/snapshot-lines.ts';
+import { oneMore, type Payout } from '../contract/snapshot-lines.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
-import type { Context, Handler } from './commands.ts';
+import type { Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import {
   charactersOf,
-  endsOf,
   requestCharacters,
   noRequests,
-  plannedResponse,
   readBody,
   seenIn,
   sentResponse,
@@ -16,12 +14,14 @@ import {
   type Exchange,
 } from './journal/exchange.ts';
 import { positionOf } from './ledger.ts';
-import { decided, payoutSeen, planned } from './request/recorded.ts';
-import type { Ended, RequestCommand } from './request/request-commands.ts';
+import type { Ended, Received, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
-import type { RequestResult } from './request/response.ts';
-import { nowMs, replacePayout, worldTimeMs, type WorldState } from './state.ts';
+import { codeOf, type RequestResult } from './request/response.ts';
+import { nowMs, replacePayout, tally, worldTimeMs, type WorldState } from './state.ts';
+
+/** More than clients can have under way at a server. Those beyond are of servers that have died. */
+const MOST_UNDER_WAY = 20_000;
 
 /** The number of the next request. */
 export function countRequest(state: WorldState): number {
@@ -37,179 +37,200 @@ export function recordRequest(
   result: RequestResult,
   context: Context,
 ): Decided {
-  const { request } = command;
-  if (request.worldName !== undefined) state.name = request.worldName;
-  const { stamp } = context;
-  const facts = decided(result);
-  const payout = payoutSeen(result, textField(fieldsOf(command)['client_ref_id']));
-  const { outcome, response, durationMs, endPosition } = planned(result, request, stamp.position);
-  // field by field, since this is made for every request: joining the parts would take longer than all the rest
-  const exchange: Decided = {
-    nth: result.request,
-    requestId: request.requestId,
-    route: command.kind,
-    method: request.method,
-    url: request.url,
-    headers: request.headers,
-    body: request.body,
-    atMs: nowMs(state),
-    wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
-    outcome,
-    response,
-    durationMs,
-    attempt: facts.attempt,
-    balanceBeforePaise: facts.balanceBeforePaise,
-    balancePaise: facts.balancePaise,
-    code: facts.code,
-    clientRefId: payout.clientRefId,
-    txnId: payout.txnId,
-    replayed: payout.replayed,
-    warnings: request.warnings,
-    limit: facts.limit,
-    rule: facts.rule,
-    committed: payout.committed,
-    plannedBy: payout.plannedBy,
-    delayMs: facts.delayMs,
-    fault: facts.fault,
-    toldBefore: undefined,
-    requestCharacters: requestCharacters(request),
-    result,
-    position: stamp.position,
-    endPosition,
-    span: { server: stamp.server, arrived: request.arrivedTick, ended: request.submittedTick },
-  };
-  return add(state, context, exchange);
+  const exchange = received(state, command.kind, command.request, result.request, context);
+  exchange.clientRefId = textField(fieldsOf(command)['client_ref_id']);
+  fill(exchange, result);
+  add(state, exchange, command.request.after, context);
+  if (isTelling(exchange)) setTelling(state, exchange.txnId!, true);
+  const { waits, fault } = exchange;
+  if (waits === true || fault === 'slow-body') context.events.push({ type: 'request', request: exchange });
+  return exchange as Decided;
 }
 
 /** Adds a request that was refused before it reached the ledger. */
 export const refuseRequest: Handler<'refused', number> = (
   state,
-  { request, refused, route, outcome, clientRefId },
+  { request, refused, route, clientRefId },
   context,
 ) => {
-  const nth = countRequest(state);
-  const { stamp } = context;
+  const exchange = received(state, route, request, countRequest(state), context);
+  Object.assign(exchange, refused, { clientRefId });
+  add(state, exchange, request.after, context);
+  return exchange.nth;
+};
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** A request that is under way, of which nothing is decided. All have the same fields in one order, which makes them quick. */
+function received(
+  state: WorldState,
+  route: Exchange['route'],
+  request: Received,
+  nth: number,
+  { stamp }: Context,
+): Writable<Exchange> {
   if (request.worldName !== undefined) state.name = request.worldName;
-  const isPending = outcome === 'pending';
-  add(state, context, {
+  return {
+    nth,
     requestId: request.requestId,
+    route,
     method: request.method,
     url: request.url,
     headers: request.headers,
     body: request.body,
-    warnings: request.warnings,
-    requestCharacters: requestCharacters(request),
     atMs: nowMs(state),
     wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
+    outcome: 'pending',
+    response: undefined,
+    waits: undefined,
+    durationMs: undefined,
+    endedAfter: undefined,
+    attempt: undefined,
+    balanceBeforePaise: undefined,
+    balancePaise: undefined,
+    code: undefined,
+    clientRefId: undefined,
+    txnId: undefined,
+    replayed: undefined,
+    warnings: request.warnings,
+    limit: undefined,
+    rule: undefined,
+    committed: undefined,
+    plannedBy: undefined,
+    delayMs: undefined,
+    fault: undefined,
+    result: undefined,
+    requestCharacters: requestCharacters(request),
     position: stamp.position,
-    span: { server: stamp.server, arrived: request.arrivedTick, ended: request.submittedTick },
-    nth,
-    route,
-    clientRefId,
-    outcome,
-    response: refused.response,
-    code: refused.code,
-    limit: refused.limit,
-    rule: refused.rule,
-    durationMs: isPending ? undefined : request.tookMs,
-    endPosition: isPending ? undefined : stamp.position,
-  });
-  return nth;
-};
+    server: stamp.server,
+  };
+}
 
-/** An exchange that nobody has seen yet. */
-type New<E extends Exchange> = E & { toldBefore?: Exchange['toldBefore'] };
+/** Adds what the ledger and the rules made of a request. */
+function fill(exchange: Writable<Exchange>, result: RequestResult): void {
+  const { answer, balances, committed } = result;
+  exchange.result = result;
+  exchange.response = result.hold === undefined ? 'planned' : undefined; // the release of a held request decides
+  exchange.attempt = result.attempt;
+  exchange.balanceBeforePaise = balances?.beforePaise;
+  exchange.balancePaise = balances?.afterPaise;
+  exchange.committed = exchange.route === 'initiate' ? committed : undefined;
+  fillReason(exchange, result);
+  if (answer.kind !== 'payout') return;
+  exchange.replayed = answer.replayed || undefined;
+  if (balances === null) return; // it is not stored, or only named in texts of a rule
+  exchange.clientRefId = answer.payout.clientRefId;
+  exchange.txnId = answer.payout.txnId;
+  exchange.plannedBy = committed ? answer.payout.plannedBy : undefined;
+}
 
-function add<E extends Exchange>(state: WorldState, { stamp, events }: Context, exchange: New<E>): E {
-  const { requests } = state;
-  const { list } = requests;
-  if (exchange.outcome === 'answered') exchange.toldBefore = tell(state, exchange, nowMs(state));
+/** What refused it, and the rule that was applied to it. */
+function fillReason(exchange: Writable<Exchange>, { answer, effect, hold }: RequestResult): void {
+  const refusal = answer.kind === 'refused' ? answer.refusal : undefined;
+  exchange.limit = refusal?.details.limit;
+  exchange.code = refusal?.code;
+  exchange.rule = refusal?.details.rule;
+  exchange.waits = hold === undefined ? undefined : true;
+  if (effect === null) return;
+  const { respond, delayMs, fault } = effect;
+  if (replacesBody(respond)) {
+    exchange.code = codeOf(respond);
+    exchange.rule = undefined;
+  }
+  exchange.rule ??= effect.rule; // as the header has it
+  exchange.delayMs = delayMs || undefined; // without a delay it is 0
+  exchange.fault = fault?.kind;
+  if (delayMs > 0 || fault?.kind === 'hang') exchange.waits = true;
+}
+
+/** @param after what its server had applied when it arrived: everything that it answered later had not ended by then */
+function add({ requests }: WorldState, exchange: Exchange, after: number, { stamp }: Context): void {
+  const { list, pending } = requests;
+  for (let index = list.length - 1; index >= 0 && list[index]!.position > after; index -= 1) {
+    const earlier = list[index]!;
+    const isOver = earlier.outcome !== 'pending' && earlier.server === stamp.server;
+    if (isOver) list[index] = { ...earlier, endedAfter: exchange.nth };
+  }
+  pending.push(exchange);
+  if (pending.length > MOST_UNDER_WAY) pending.shift();
   list.push(exchange);
   requests.characters += charactersOf(exchange);
   const { keep } = stamp;
   while (list.length > 0 && (list.length > keep.requests || requests.characters > keep.characters)) {
-    const next = nextToDrop(list);
-    const dropped = next === 0 ? list.shift()! : list.splice(next, 1)[0]!; // shift is much quicker
-    requests.characters -= charactersOf(dropped);
+    requests.characters -= charactersOf(list.shift()!);
     requests.evicted += 1;
   }
-  // one that only waits for its turn to be sent, or is broken at once, is announced when it has ended
-  const { outcome, response, fault, nth } = exchange;
-  const waits = outcome === 'pending' && (response === undefined || fault === 'slow-body');
-  if (waits) events.push({ type: 'request', request: exchange, endedAfter: null });
-  else if (outcome !== 'pending') events.push({ type: 'request', request: exchange, endedAfter: nth });
-  return exchange;
 }
 
-/** The place of the request to drop: the oldest one, but those under way stay as long as they are few, so that their ends are recorded. */
-function nextToDrop(list: readonly Exchange[]): number {
-  const ended = list.findIndex(({ outcome }) => outcome !== 'pending');
-  return ended < list.length / 2 ? Math.max(0, ended) : 0;
-}
-
-/** The place in the list of a request; -1 once it was dropped. */
-const indexOf = ({ requests: { list, count } }: WorldState, nth: number): number => {
-  const likely = list.length - 1 - (count - nth); // unless a bug of the sandbox left out a number
-  return list[likely]?.nth === nth ? likely : list.findIndex((exchange) => exchange.nth === nth);
-};
-
-function replace(state: WorldState, index: number, exchange: Exchange): void {
-  const { requests } = state;
-  requests.characters += charactersOf(exchange) - charactersOf(requests.list[index]!);
-  requests.list[index] = exchange;
+/** Puts a later version of a request in its place, unless it was dropped from the list. */
+function replace({ requests }: WorldState, exchange: Exchange): void {
+  const { list, count } = requests;
+  const likely = list.length - 1 - (count - exchange.nth); // unless a bug of the sandbox left out a number
+  const index =
+    list[likely]?.nth === exchange.nth ? likely : list.findIndex(({ nth }) => nth === exchange.nth);
+  if (index === -1) return;
+  requests.characters += charactersOf(exchange) - charactersOf(list[index]!);
+  list[index] = exchange;
 }
 
 /** Records what a held request is answered, once it is released. */
 export function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): Decided {
-  const index = indexOf(state, exchange.nth);
-  const known = state.requests.list[index] ?? exchange;
-  const released: Decided = { ...known, ...decided(result), ...payoutSeen(result, known.clientRefId) };
-  if (index !== -1) replace(state, index, released);
+  const { pending } = state.requests;
+  const index = pending.findIndex(({ nth }) => nth === exchange.nth);
+  const released = { ...exchange };
+  fill(released, result);
+  if (index !== -1) pending[index] = released;
+  replace(state, released);
   return released;
 }
 
-/** Records how a request ended, also in a journal that an undo may put back. */
-export function endRequest(state: WorldState, ended: Ended, context: Context): void {
-  endIn(state, ended, context);
+/** Records how a request ended, and what its response has told the client, also in a journal that an undo may put back. */
+export function endRequest(
+  state: WorldState,
+  ended: Ended,
+  { wallMs }: Pick<Stamp, 'wallMs'>,
+  events: StateEvent[],
+): void {
+  endIn(state, ended, wallMs, events);
   for (const { fields, hasOtherJournal } of state.undoPoints) {
-    if (hasOtherJournal) endIn({ ...fields, undoPoints: [] }, ended, { ...context, events: [] });
+    if (hasOtherJournal) endIn({ ...fields, undoPoints: [] }, ended, wallMs, []);
   }
 }
 
-/** What is known of a request that ended as planned is only made more exact. */
-function endIn(state: WorldState, ended: Ended, { stamp, events }: Context): void {
-  const index = indexOf(state, ended.request);
-  const before = state.requests.list[index];
-  if (before === undefined || before.position === 0) return; // one of a restored state only has its number
-  const { outcome, refused } = ended;
-  const isAsPlanned = before.outcome === outcome && refused === undefined;
+/** No-op for a request of a world that was replaced, or one that was taken back. */
+function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEvent[]): void {
+  const { pending, list } = state.requests;
+  const index = pending.findIndex(({ nth }) => nth === ended.request);
+  if (index === -1) return;
+  const [before] = pending.splice(index, 1) as [Exchange];
+  const { refused } = ended;
+  const newest = list.findLast(({ position }) => position <= ended.after);
   const after: Exchange = {
     ...before,
     code: (refused ?? before).code,
     limit: (refused ?? before).limit,
     rule: refused?.rule ?? before.rule,
-    outcome,
+    outcome: ended.outcome,
     durationMs: ended.durationMs,
-    span: before.span && { ...before.span, ended: ended.tick },
-    endPosition: before.outcome === 'pending' ? stamp.position : before.endPosition,
-    response: ended.isSent ? (refused?.response ?? before.response ?? plannedResponse(before)) : undefined,
+    endedAfter: Math.max(before.nth, newest?.nth ?? 0),
+    response: ended.isSent ? (refused?.response ?? before.response) : undefined,
+    waits: undefined,
   };
-  const endedAtMs = worldTimeMs(state.clock, Math.max(state.wallMs, stamp.wallMs)); // the state is still at the command before
-  replace(state, index, isAsPlanned ? after : retell(state, index, after, endedAtMs));
-  if (isAsPlanned) return;
-  const { list } = state.requests;
-  const endedAfter = endsOf(list.slice(index), 1).get(before.nth) ?? null;
-  events.push({ type: 'request', request: list[index]!, endedAfter });
+  replace(state, after);
+  const endedAtMs = worldTimeMs(state.clock, Math.max(state.wallMs, wallMs)); // the state is still at the command before
+  tell(state, after, endedAtMs);
+  events.push({ type: 'request', request: after });
 }
 
 /** Empties the list; one that is cleared keeps the requests under way, whose ends say what their clients know. @returns how many are gone */
 export const forgetRequests: Handler<'forget', number> = (state, { as }, { events }) => {
-  const { list, count, evicted } = state.requests;
+  const { list, pending, count, evicted } = state.requests;
   const kept = as === 'evicted' ? [] : list.filter(({ outcome }) => outcome === 'pending');
   const gone = list.length - kept.length;
   state.requests = {
     ...noRequests(count),
     list: kept,
+    pending,
     characters: kept.reduce((sum, one) => sum + charactersOf(one), 0),
     evicted: as === 'evicted' ? evicted + gone : 0,
   };
@@ -241,42 +262,29 @@ function shownState(exchange: Exchange): Payout['state'] | undefined {
 const payoutOf = (state: WorldState, { txnId, clientRefId }: Exchange): number | undefined =>
   positionOf(state, txnId === undefined ? { clientRefId } : { txnId });
 
-/** Records what a response has told its client. @returns what the client knew before; undefined when it has learned nothing */
-function tell(state: WorldState, exchange: Exchange, atMs: number): Exchange['toldBefore'] {
-  const as = shownState(exchange);
+/** Whether a request has made a payout, and its response is being sent whole and at once. */
+export const isTelling = ({ committed, waits, fault }: Exchange): boolean =>
+  committed === true && waits === undefined && fault === undefined;
+
+/** Whether the response that tells of a new payout is being sent. Until that ends, it is not at risk. */
+function setTelling({ index, payouts }: WorldState, txnId: string, isBeingTold: boolean): void {
+  const payout = payouts[index.byTxnId.get(txnId)!]!;
+  tally(index, payout, -1);
+  if (isBeingTold) index.beingTold.add(txnId);
+  else index.beingTold.delete(txnId);
+  tally(index, payout, 1);
+}
+
+/** Records what a response that has ended has told its client: what a whole one shows, unless a later request is known to have shown more. */
+function tell(state: WorldState, exchange: Exchange, atMs: number): void {
+  const { nth, endedAfter, txnId, committed } = exchange;
+  if (committed === true && state.index.beingTold.has(txnId!)) setTelling(state, txnId!, false);
+  const as = exchange.outcome === 'answered' ? shownState(exchange) : undefined;
   const position = as === undefined ? undefined : payoutOf(state, exchange);
-  if (as === undefined || position === undefined) return undefined;
-  const { told } = state.payouts[position]!;
-  if (told?.as === as) return undefined;
-  setTold(state, position, { request: exchange.nth, atMs, as });
-  return told;
-}
-
-/** Records what the response to a request of the list has told in the end, which may be less than was planned. */
-function retell(state: WorldState, index: number, exchange: Exchange, atMs: number): Exchange {
-  const { toldBefore, ...untold } = exchange;
-  const position = toldBefore === undefined ? undefined : payoutOf(state, exchange);
-  if (position !== undefined && state.payouts[position]!.told?.request === exchange.nth) {
-    setTold(state, position, toldBefore ?? null);
-    tellAgain(state, index, position, atMs);
-  }
-  return untold.outcome === 'answered' ? { ...untold, toldBefore: tell(state, untold, atMs) } : untold;
-}
-
-/** A response that showed what its client knew already was not recorded. It is, once that is taken back. */
-function tellAgain(state: WorldState, index: number, position: number, atMs: number): void {
-  const { list } = state.requests;
-  for (let later = index + 1; later < list.length; later += 1) {
-    const exchange = list[later]!;
-    const isAbout = exchange.outcome === 'answered' && payoutOf(state, exchange) === position;
-    if (!isAbout) continue;
-    const toldBefore = tell(state, exchange, atMs);
-    if (toldBefore !== undefined) replace(state, later, { ...exchange, toldBefore });
-  }
-}
-
-function setTold(state: WorldState, position: number, told: Told | null): void {
-  replacePayout(state, position, { ...state.payouts[position]!, told });
+  if (as === undefined || position === undefined) return;
+  const before = state.payouts[position]!;
+  const isNews = before.told?.as !== as && (before.told?.request ?? 0) <= endedAfter!;
+  if (isNews) replacePayout(state, position, { ...before, told: { request: nth, atMs, as } });
 }
 
 /** Adds an event when the payouts at risk are others than before. */

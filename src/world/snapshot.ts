@@ -14,9 +14,7 @@ import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import {
   charactersOf,
-  endsOf,
   noRequests,
-  plannedResponse,
   requestCharacters,
   sentResponse,
   type Exchange,
@@ -88,23 +86,8 @@ function* itemsOf(lists: Readonly<Record<string, Iterable<unknown>>>): Generator
 
 /** Requests as a snapshot has them, with the text of what was sent. */
 function* storedRequests(exchanges: readonly Exchange[]): Generator<StoredRequest> {
-  const ends = endsOf(exchanges);
   for (const exchange of exchanges) {
-    const {
-      result: _r,
-      position: _p,
-      endPosition: _e,
-      span: _s,
-      requestCharacters: _c,
-      ...stored
-    } = exchange;
-    const isPending = exchange.outcome === 'pending';
-    const request: StoredRequest = {
-      ...stored,
-      response: sentResponse(exchange),
-      planned: isPending ? sentResponse({ ...exchange, response: plannedResponse(exchange) }) : undefined,
-      endedAfter: ends.get(exchange.nth),
-    };
+    const request: StoredRequest = { ...exchange, response: sentResponse(exchange) };
     // in one order, whatever this server read and what it made itself
     yield Object.fromEntries(REQUEST_FIELDS.map((name) => [name, request[name]])) as StoredRequest;
   }
@@ -177,7 +160,12 @@ export class SnapshotReader {
       const { of, ...window } = item.window;
       windows.set(of, window);
     } else if ('request' in item) {
-      const exchange = { ...item.request, requestCharacters: requestCharacters(item.request), position: 0 };
+      const exchange = {
+        ...item.request,
+        requestCharacters: requestCharacters(item.request),
+        position: 0,
+        server: '',
+      };
       requests.list.push(exchange);
       requests.characters += charactersOf(exchange);
     } else if ('referee' in item) this.#state.referee = refereeState(item.referee, referee.ended);

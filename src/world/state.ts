@@ -9,7 +9,7 @@ import {
   type ScenarioSource,
 } from '../contract/snapshot-lines.ts';
 import { noneHeld, type HeldRequests } from './request/hold-state.ts';
-import { nextDueMs } from '../payout/payout.ts';
+import { isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
 import { openWallet, type Wallet } from '../payout/money.ts';
 import type { RateWindows, Rule, RuleUse } from '../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
@@ -159,8 +159,11 @@ export const openIndex = (base: Scenario) => ({
     FAILED: { count: 0, paise: 0 },
     REVERSED: { count: 0, paise: 0 },
   },
-  /** The payouts that were made and never told: how many, and their sum. */
+  /** The payouts at risk: how many, and their sum. One whose response is being sent does not count yet. */
   atRisk: { count: 0, paise: 0 },
+  outOfDate: { count: 0, paise: 0 },
+  /** The payouts whose requests are being answered, by txn_id. */
+  beingTold: new Set<string>(),
   /** The scenario without the overrides. */
   base,
   /** The overrides, the newest first. */
@@ -302,12 +305,15 @@ export function indexPayout({ index }: WorldState, payout: Payout, position: num
   scheduleStep(index, payout, position);
 }
 
-export function tally(index: WorldState['index'], { state, amountPaise, told }: Payout, by: 1 | -1): void {
-  const { tallies, atRisk } = index;
-  for (const sum of told === null ? [tallies[state], atRisk] : [tallies[state]]) {
-    sum.count += by;
-    sum.paise += by * amountPaise;
-  }
+export function tally(index: WorldState['index'], payout: Payout, by: 1 | -1): void {
+  addTo(index.tallies[payout.state], payout, by);
+  if (isAtRisk(payout) && !index.beingTold.has(payout.txnId)) addTo(index.atRisk, payout, by);
+  if (isOutOfDate(payout)) addTo(index.outOfDate, payout, by);
+}
+
+function addTo(sum: { count: number; paise: number }, { amountPaise }: Payout, by: 1 | -1): void {
+  sum.count += by;
+  sum.paise += by * amountPaise;
 }
 
 /** The latest point, if a list that is about to change is the one that it knew. */

@@ -98,12 +98,13 @@ export const undo: Handler<'undo', Action> = (state, { isForced }, { stamp, even
 
 /** The journal without the requests since a point, or the one that its action has replaced. Numbers of requests are never reused. */
 function putJournalBack(state: WorldState, { fields, requests, hasOtherJournal }: UndoPoint): void {
-  const { count, list } = state.requests;
+  const { count, list, pending } = state.requests;
   if (hasOtherJournal) {
     state.requests = fields.requests;
     state.requests.count = count;
     return;
   }
+  while ((pending.at(-1)?.nth ?? 0) > requests) pending.pop();
   while ((list.at(-1)?.nth ?? 0) > requests) state.requests.characters -= charactersOf(list.pop()!);
 }
 
@@ -132,6 +133,7 @@ function removeLatest({ payouts, index }: WorldState): void {
   if (utr !== null) index.utrs.delete(utr);
   if (hasLongTimeline(payout)) index.longTimelines -= 1;
   tally(index, payout, -1);
+  index.beingTold.delete(txnId);
   if (nth === 1) index.byReference.delete(clientRefId);
   else
     index.byReference.set(

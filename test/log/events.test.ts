@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
 import { acts, anyAct, ENTANGLED, restoring, type Act } from '../support/world/commands.ts';
-import { balance, logFor, readerOf, type Core } from '../support/world/core.ts';
+import { logFor, readerOf, type Core } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
 
 const withRestores = fc.oneof(
   { weight: 5, arbitrary: anyAct },
   { weight: 1, arbitrary: fc.constant(restoring) },
 );
+const CREDIT = { kind: 'credit', amountPaise: 1 } as const;
 const UNDONE = 10; // what happened before that many actions may be forgotten
 
 test.each([
@@ -29,7 +30,7 @@ test.each([
         if (all.length === 0) return;
         const seen = cut % all.length;
         const { read } = await readerOf(a, all[seen]!.id);
-        await a.submit(balance());
+        await a.submit(CREDIT);
         expect(read).toEqual(all.slice(seen + 1));
       }),
       { numRuns: sized(20, 500) },
@@ -49,19 +50,19 @@ async function submit(world: World, command: Act['command']): Promise<void> {
 test('events that happen while a reader gets earlier ones come after those, once', async () => {
   const a = logFor().world('a');
   const { read: all } = await readerOf(a);
-  for (let nth = 0; nth < 200; nth += 1) await a.submit(balance());
+  for (let nth = 0; nth < 200; nth += 1) await a.submit(CREDIT);
   const resuming = readerOf(a, all[0]!.id);
-  await a.submit(balance());
+  await a.submit(CREDIT);
   expect((await resuming).read.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
 });
 
 test('a reader of a world that was dropped and made again within a millisecond learns that it missed something', async () => {
   const { log, world } = logFor();
   const { read } = await readerOf(world('a'));
-  await world('a').submit(balance());
+  await world('a').submit(CREDIT);
   await log.drop(world('a').id);
   const again = world('a');
-  await again.submit(balance());
+  await again.submit(CREDIT);
   const late = await readerOf(again, read.at(-1)!.id);
   expect(late.read.map(({ type }) => type)).toEqual(['missed', ...read.map(({ type }) => type)]);
 });
@@ -69,12 +70,12 @@ test('a reader of a world that was dropped and made again within a millisecond l
 test('a reader learns that it missed events when the world has dropped its past', async () => {
   const a = logFor().world('a');
   const { read: all } = await readerOf(a);
-  for (let nth = 0; nth < 3; nth += 1) await a.submit(balance());
+  for (let nth = 0; nth < 3; nth += 1) await a.submit(CREDIT);
   a.forgetPast();
   const { read } = await readerOf(a, all[0]!.id);
-  expect(read).toMatchObject([{ type: 'missed', id: expect.stringMatching(/^[a-z0-9]+\.\d+$/) }]);
-  await a.submit(balance());
-  expect(read).toMatchObject([{ type: 'missed' }, { type: 'request' }]);
+  expect(read).toMatchObject([{ type: 'missed', id: expect.stringMatching(/^[a-z0-9]+-\d+$/) }]);
+  await a.submit(CREDIT);
+  expect(read).toMatchObject([{ type: 'missed' }, { type: 'wallet' }]);
   expect((await readerOf(a, read[0]!.id)).read).toEqual(read.slice(1));
 });
 
@@ -83,10 +84,10 @@ test.each(['', 'x', '0.1.1', 'zzzz.99', '-1.-1.-1', 'of-the-future'])(
   async (id) => {
     const a = logFor().world('a');
     const { read } = await readerOf(a);
-    await a.submit(balance());
-    const after = id === 'of-the-future' ? read[0]!.id.replace(/\d+\.\d+$/, '999.0') : id;
+    await a.submit(CREDIT);
+    const after = id === 'of-the-future' ? read[0]!.id.replace(/\d+$/, '999') : id;
     const missed = await readerOf(a, after);
-    expect(missed.read.map(({ type }) => type)).toEqual(['missed', 'request']);
+    expect(missed.read.map(({ type }) => type)).toEqual(['missed', 'wallet']);
     expect(JSON.parse(missed.read[0]!.data)).toEqual({ missed: null });
   },
 );

@@ -21,6 +21,7 @@ export const payoutResponse = (
   reason: 'PENDING',
   hidden_by: null,
   at_risk: false,
+  out_of_date: false,
   told: null,
   legal: ['SUCCESS', 'FAILED', 'REVERSED'],
   timeline: [],

@@ -1,9 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { endsOf, seenIn, type Exchange } from '../../src/world/journal/exchange.ts';
+import { seenIn } from '../../src/world/journal/exchange.ts';
 import type { CommandOf } from '../../src/world/commands.ts';
 import { balance, Core, load, oneRule, save, sourceOf, START_MS } from '../support/world/core.ts';
-import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
@@ -66,7 +64,7 @@ describe('the requests that a world remembers', () => {
     world.end(1, 'client_gone', { durationMs: 30 });
     expect(world.state.requests.list).toMatchObject([{ outcome: 'client_gone', durationMs: 30 }]);
     expect(world.state.requests.list[0]!.response).toBeUndefined();
-    expect(world.events.at(-1)).toMatchObject({ type: 'request', request: { nth: 1 }, endedAfter: 1 });
+    expect(world.events.at(-1)).toMatchObject({ type: 'request', request: { nth: 1, endedAfter: 1 } });
   });
 });
 
@@ -76,42 +74,58 @@ const refused = (change: Partial<CommandOf<'refused'>['request']> = {}): Command
   route: 'initiate',
   request: { ...balance().request, ...change },
   refused: { code: 'INVALID_JSON', response: { status: 400, headers: {}, body: '{}' } },
-  outcome: 'answered',
 });
 
 test('a request that was refused before it reached the ledger is remembered like any other', () => {
   const world = new Core();
-  world.submit(refused({ worldName: 'payroll', waitedMs: 30, arrivedTick: 1, submittedTick: 3 }), 100);
-  world.submit({ ...refused({ arrivedTick: 2 }), outcome: 'pending' });
-  const { list } = world.state.requests;
-  expect(list).toMatchObject([{ wallMs: START_MS + 70, durationMs: 1 }, { durationMs: undefined }]);
-  expect([...endsOf(list)]).toEqual([[1, 2]]);
+  const nth = world.submit(refused({ worldName: 'payroll', waitedMs: 30 }), 100);
+  expect(world.state.requests.list).toMatchObject([{ wallMs: START_MS + 70, outcome: 'pending' }]);
+  expect(world.events).toEqual([]);
+  world.end(nth, 'answered');
+  const ended = { nth, outcome: 'answered', code: 'INVALID_JSON', response: { status: 400 }, durationMs: 1 };
+  expect(world.state.requests.list).toMatchObject([ended]);
+  expect(world.events).toMatchObject([{ type: 'request', request: ended }]);
   expect(world.state.name).toBe('payroll');
   world.submit(refused());
   expect(world.state.name).toBe('payroll');
 });
 
-test('while fewer than half of the requests are under way, those stay, and the oldest that ended are dropped', () => {
-  const world = new Core(oneRule({ delay: '1s' }, { match: { route: 'balance' }, times: 3 }));
-  world.keep = { requests: 6, characters: 1_000_000 };
-  for (let nth = 1; nth <= 8; nth += 1) world.submit(balance());
-  expect(numbers(world)).toEqual([1, 2, 3, 6, 7, 8]);
-  world.keep = { requests: 5, characters: 1_000_000 };
-  world.submit(balance());
-  expect(numbers(world)).toEqual([2, 3, 7, 8, 9]);
-});
+/** The newest request that had arrived when each of these had ended. */
+const endedAfter = ({ state }: Core) => state.requests.list.map((exchange) => exchange.endedAfter);
 
-test('a request that ends late has ended after those that came meanwhile, and before those that come later', () => {
-  const world = new Core(oneRule({ delay: '1s' }, { match: { route: 'balance' }, times: 1 }));
-  for (const tick of [1, 2]) world.submit(balance({ request: { arrivedTick: tick, submittedTick: tick } }));
-  world.end(1, 'client_gone', { tick: 3 });
-  expect(world.events.at(-1)).toMatchObject({ request: { nth: 1 }, endedAfter: 2 });
-  world.submit(balance({ request: { arrivedTick: 4, submittedTick: 5 } }));
-  expect([...endsOf(world.state.requests.list)]).toEqual([
-    [1, 2],
-    [2, 2],
-    [3, 3],
-  ]);
+describe('a request overlaps', () => {
+  const delayed = oneRule({ delay: '1s' }, { match: { route: 'balance' }, times: 1 });
+
+  test('those that came before it ended, and none that came later, also after a snapshot', () => {
+    const world = new Core(delayed);
+    world.balance();
+    world.balance();
+    world.end(1, 'client_gone');
+    world.balance();
+    expect(endedAfter(world)).toEqual([2, 2, 3]);
+    expect(load(save(world.state)).requests.list.map((exchange) => exchange.endedAfter)).toEqual([2, 2, 3]);
+  });
+
+  test('one that had arrived at its server before it was processed there', () => {
+    const world = new Core();
+    world.balance();
+    const before = world.position;
+    world.balance();
+    world.submit(balance({ request: { after: before } }));
+    expect(endedAfter(world)).toEqual([1, 3, 3]);
+  });
+
+  test('one of another server only if its own server knew that one when it ended', () => {
+    const world = new Core(delayed);
+    world.balance();
+    const before = world.position;
+    for (let nth = 2; nth <= 3; nth += 1) {
+      world.server = 'other';
+      world.submit(balance({ request: { after: 0 } })); // what that server had applied proves nothing here
+    }
+    world.end(1, 'answered', { after: before });
+    expect(endedAfter(world)).toEqual([1, 3, 3]);
+  });
 });
 
 test('only what is gone from the list is announced', () => {
@@ -122,61 +136,6 @@ test('only what is gone from the list is announced', () => {
     { type: 'journal', removed: 1, as: 'cleared' },
   ]);
   expect(world.state.requests.evicted).toBe(0);
-});
-
-/** Requests, each with its server, when it arrived and ended there, and the places of both in the log: `s 1 2 1 1`. 0 while under way. */
-const exchanges = (text: string): Exchange[] =>
-  text.split(', ').map((row, index) => {
-    const [server, ...numbers] = row.split(' ') as [string, ...string[]];
-    const [arrived, ended, position, endPosition] = numbers.map(Number) as [number, number, number, number];
-    return {
-      nth: index + 1,
-      requestId: '',
-      requestCharacters: 0,
-      route: 'balance',
-      method: 'GET',
-      url: '/',
-      headers: {},
-      atMs: 0,
-      wallMs: 0,
-      outcome: endPosition === 0 ? 'pending' : 'answered',
-      span: { server, arrived, ended },
-      position,
-      endPosition,
-    };
-  });
-
-test('it is known of any requests on two servers', () => {
-  const { nat, boolean, constantFrom, record, array } = fc;
-  const span = record({ server: constantFrom('s', 't'), arrived: nat(20), took: nat(12) });
-  const one = record({ span, isPending: boolean(), later: nat(8) });
-  fc.assert(
-    fc.property(array(one, { maxLength: 8 }), (drawn) => {
-      const row = (
-        { span: { server, arrived, took }, isPending, later }: (typeof drawn)[number],
-        index: number,
-      ) => `${server} ${arrived} ${arrived + took} ${index + 1} ${isPending ? 0 : index + 1 + later}`;
-      const all = drawn.length === 0 ? [] : exchanges(drawn.map(row).join(', '));
-      const lastBefore = ({ span: own, endPosition, nth }: Exchange): number =>
-        all.findLast((other) => {
-          if (other.nth <= nth) return other.nth === nth;
-          const isSame = other.span!.server === own!.server;
-          return isSame ? other.span!.arrived < own!.ended : other.position < endPosition!;
-        })!.nth;
-      const ended = all.filter(({ outcome }) => outcome !== 'pending');
-      expect([...endsOf(all)]).toEqual(ended.map((exchange) => [exchange.nth, lastBefore(exchange)]));
-    }),
-    { numRuns: sized(300, 3000) },
-  );
-});
-
-test('which requests overlapped is known after a snapshot, too', () => {
-  const world = new Core();
-  world.submit(balance({ request: { arrivedTick: 1, submittedTick: 4 } }));
-  world.submit(balance({ request: { arrivedTick: 2, submittedTick: 5 } }));
-  const read = load(save(world.state));
-  expect(endsOf(read.requests.list)).toEqual(endsOf(world.state.requests.list));
-  expect([...endsOf(read.requests.list).values()]).toEqual([2, 2]);
 });
 
 const STATE = { kind: 'state', state: 'SUCCESS' };

@@ -5,12 +5,7 @@ import { parse } from 'yaml';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { iso } from '../../src/contract/instant.ts';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
-import {
-  plannedResponse,
-  sentResponse,
-  type Decided,
-  type Exchange,
-} from '../../src/world/journal/exchange.ts';
+import { sentResponse, type Decided } from '../../src/world/journal/exchange.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { responseOf } from '../../src/world/request/response.ts';
 import {
@@ -98,7 +93,6 @@ const fields = (command: RequestCommand) =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
 
 /** The response, once it is sent. */
-const responseIn = (exchange: Exchange) => sentResponse({ ...exchange, response: plannedResponse(exchange) });
 
 /** With TESTS=long each scenario with every kind of error; else one after the other, and the rule that names everything with all. */
 const rows = scenarios.flatMap(([name, document], nth) =>
@@ -121,13 +115,13 @@ testRows(rows)(
       const exchange = (applied.kind === 'done' ? applied.result : null) as Decided;
       const { requestId, warnings } = command.request;
       const sent = responseOf(exchange.result, { requestId, fields: fields(command), warnings });
-      if (exchange.result.hold === undefined) expect(responseIn(exchange)).toEqual(sent);
+      if (exchange.result.hold === undefined) expect(sentResponse(exchange)).toEqual(sent);
       asked += 1;
     }
     const { list } = world.state.requests;
     expect(list).toHaveLength(asked);
     const stored = save(world.state).items.flatMap((item) => ('request' in item ? [item.request] : []));
-    expect(stored.map(({ response, planned }) => response ?? planned)).toEqual(list.map(responseIn));
+    expect(stored.map(({ response }) => response)).toEqual(list.map(sentResponse));
   },
 );
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { freeze, thaw } from '../../src/world/copy.ts';
+import type { Payout } from '../../src/contract/snapshot-lines.ts';
 import type { WorldState } from '../../src/world/state.ts';
 import { acts, anyAct, ENTANGLED, run, type Act } from '../support/world/commands.ts';
 import {
@@ -20,8 +21,9 @@ type Effect = RuleInput['effect'];
 type End = (world: Core) => void;
 
 /** A world with a payout `a`, whose initiate had this effect. */
-function paidUnder(effect: Effect): Core {
+function paidUnder(effect: Effect, isAnswering = true): Core {
   const world = new Core(oneRule(effect));
+  world.isAnswering = isAnswering;
   world.pay('a');
   return world;
 }
@@ -80,7 +82,7 @@ testRows<[what: string, effect: Effect, end: End, count: number]>([
   ['planned, and did not reach its client', PLANNED, left, 1],
   ['planned, and was another in the end', PLANNED, refused, 1],
 ])('how a response ended decides whether its payout is at risk', (_what, effect, end, count) => {
-  const world = paidUnder(effect);
+  const world = paidUnder(effect, false);
   end(world);
   expect(world.state.index.atRisk.count).toBe(count);
 });
@@ -113,45 +115,41 @@ describe('a status read', () => {
     expect(counts).toEqual([1, 1, 0]);
   });
 
-  testRows<[first: number, second: number, between: [request: number, as: string]]>([
-    [1, 2, [2, 'PENDING']], // one that came tells it
-    [2, 1, [1, 'PENDING']],
-  ])('that was lost leaves its client told what it knew before', (first, second, between) => {
+  test('that ended before a later one, but is recorded after it, does not take back what that showed', () => {
     const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s') } });
     world.pay('a');
-    for (const atMs of [0, 2500]) world.read('a', atMs);
-    const told = () => {
-      const { told } = world.payout('a');
-      return told && [told.request, told.as];
-    };
-    expect(told()).toEqual([3, 'SUCCESS']);
-    world.end(3, 'client_gone');
-    expect(told()).toEqual([1, 'PENDING']);
-    world.end(first, 'client_gone', { isSent: true }); // a part of it
-    expect(told()).toEqual(between);
-    world.end(second, 'client_gone');
-    expect(told()).toBeNull();
+    world.isAnswering = false;
+    world.read('a');
+    const { position } = world;
+    world.read('a', 2500);
+    world.end(3, 'answered');
+    world.end(2, 'answered', { after: position });
+    expect(world.payout('a').told).toMatchObject({ request: 3, as: 'SUCCESS' });
   });
 });
 
-test('a lost response takes back what it told of its own payout, and of no other', () => {
-  const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s'), UPI: [] } });
-  world.pay('a', { transfer_mode: 'UPI' }, 0);
+test('a payout is neither at risk nor told while its response is being sent', () => {
+  const world = paidUnder(PLANNED, false);
+  expect([world.payout('a').told, world.state.index.atRisk.count]).toEqual([null, 0]);
+  world.end(1, 'client_gone');
+  expect(world.events.at(-1)).toEqual({ type: 'at_risk', count: 1, paise: 100 });
+});
+
+test('money that was returned is not at risk, and a state that the client has not seen is out of date until it has', () => {
+  const world = paidUnder({ ...LOST, timeline: steps('FAILED 1s') });
+  const sums = () => [world.state.index.atRisk.count, world.state.index.outOfDate.count];
+  expect(sums()).toEqual([1, 0]);
+  world.settle(1000);
+  expect(sums()).toEqual([0, 0]);
   world.pay('b');
-  world.read('a');
-  world.read('a');
-  world.read('b', 2500);
-  world.read({ txn_id: world.payout('a').txnId }, 2600);
-  const other = world.payout('b').told;
-  expect(other).toEqual({ request: 5, atMs: START_MS + 2500, as: 'SUCCESS' });
-  world.end(3, 'client_gone', {}, 2700); // had told nothing new
-  world.end(1, 'client_gone', {}, 2800);
-  expect(world.payout('a').told).toEqual({ request: 4, atMs: START_MS + 2800, as: 'PENDING' });
-  world.end(4, 'client_gone', {}, 2900);
-  expect(world.payout('a').told).toEqual({ request: 6, atMs: START_MS + 2900, as: 'PENDING' });
-  expect(world.payout('b').told).toEqual(other);
-  world.end(1, 'client_gone'); // had been taken back
-  expect(world.payout('a').told).toMatchObject({ request: 6 });
+  world.force('b', 'SUCCESS');
+  expect(sums()).toEqual([1, 0]);
+  world.read('b');
+  expect(sums()).toEqual([0, 0]);
+  world.force('b', 'REVERSED');
+  expect(sums()).toEqual([0, 1]);
+  world.read('b');
+  expect(sums()).toEqual([0, 0]);
 });
 
 function thawed(state: WorldState): WorldState {
@@ -181,10 +179,19 @@ describe('a delayed response tells its client when it ends', () => {
   });
 });
 
-/** The payouts that were made and never told, counted one by one. */
-function recounted({ payouts }: WorldState) {
-  const risky = payouts.filter(({ told }) => told === null);
-  return { count: risky.length, paise: risky.reduce((sum, { amountPaise }) => sum + amountPaise, 0) };
+/** The payouts at risk and those out of date, counted one by one. */
+function recounted({ payouts, index }: WorldState) {
+  const sumOf = (some: readonly Payout[]) => ({
+    count: some.length,
+    paise: some.reduce((sum, { amountPaise }) => sum + amountPaise, 0),
+  });
+  const isOut = ({ state }: Payout): boolean => state === 'PENDING' || state === 'SUCCESS';
+  return {
+    atRisk: sumOf(
+      payouts.filter((one) => one.told === null && isOut(one) && !index.beingTold.has(one.txnId)),
+    ),
+    outOfDate: sumOf(payouts.filter(({ told, state }) => told && state !== 'PENDING' && state !== told.as)),
+  };
 }
 
 /** Any end of one of the latest requests. */
@@ -199,15 +206,16 @@ const anyEnd: fc.Arbitrary<Act> = fc
     },
   }));
 
-test('the payouts at risk are those that were never told, whatever was asked and however it ended', () => {
+test('the sums of payouts at risk and out of date are right, whatever was asked and however it ended', () => {
   fc.assert(
     fc.property(
       acts(fc.oneof({ weight: 3, arbitrary: anyAct }, { weight: 1, arbitrary: anyEnd })),
       (history) => {
         const world = new Core(ENTANGLED);
-        run(world, history, 0, () => expect(world.state.index.atRisk).toEqual(recounted(world.state)));
-        const copies = [load(save(world.state)), thawed(world.state)];
-        for (const { index } of copies) expect(index.atRisk).toEqual(world.state.index.atRisk);
+        world.isAnswering = false;
+        const check = (state: WorldState) => expect(state.index).toMatchObject(recounted(state));
+        run(world, history, 0, () => check(world.state));
+        for (const copy of [load(save(world.state)), thawed(world.state)]) check(copy);
       },
     ),
     { numRuns: sized(30, 200) },

@@ -26,6 +26,7 @@ const ANSWERED: Exchange = {
   atMs: 0,
   wallMs: 0,
   position: 1,
+  server: '',
   response: { status: 200, headers: {}, body: '' },
 };
 

@@ -45,7 +45,7 @@ function BreakClient() {
   const { all } = live.findings.value;
   const payouts = live.payouts.rows.value && live.payouts;
   const ordered = (live.scenario.value?.rules ?? []).filter(isBreak);
-  const isTold = (txnId: string): boolean => payouts.get(txnId)?.at_risk === false;
+  const isTold = (txnId: string): boolean => (payouts.get(txnId)?.told ?? null) !== null;
   return (
     <div class="block">
       <h3>Break my client</h3>

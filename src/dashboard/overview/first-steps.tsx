@@ -42,7 +42,7 @@ export function FirstSteps() {
   const rows = live.requests.rows.value;
   const payouts = live.payouts.rows.value;
   const lost = rows.find((row) => row.committed === true && row.txn_id !== null && wentWrong(row));
-  const isSurvived = lost !== undefined && live.payouts.get(lost.txn_id!)?.at_risk === false;
+  const isSurvived = lost !== undefined && (live.payouts.get(lost.txn_id!)?.told ?? null) !== null;
   const steps: readonly (readonly [string, boolean])[] = [
     ['Your client sends a request with this key', rows.some((row) => !isFromPage(row))],
     ['A payout is made', payouts.length > 0],

@@ -64,7 +64,10 @@ function ToldText({
 }) {
   const making = requests.find(({ committed }) => committed === true);
   const isOfPage = making !== undefined && isFromPage(making);
-  if (isAtRisk || told === null) {
+  if (told === null && !isAtRisk) {
+    return <p class="note">No response has told the client of this payout. Its money was returned.</p>;
+  }
+  if (told === null) {
     return (
       <p class="risk-text">
         This payout was made, and no response has told{' '}

@@ -19,10 +19,10 @@ export const PaidMark = () => (
 );
 
 /** What the client knows of a payout, in words. */
-export const knowsText = ({ at_risk: isAtRisk, told }: TransactionResponse): string =>
-  isAtRisk || told === null ? 'not told' : `knows ${told.as}`;
+export const knowsText = ({ told }: TransactionResponse): string =>
+  told === null ? 'not told' : `knows ${told.as}`;
 
-/** What the client knows of a payout: red while it has not been told of it at all. */
+/** What the client knows of a payout: red while it is at risk. */
 export const KnowsMark = ({ payout }: { readonly payout: TransactionResponse }) => (
   <span class={payout.at_risk ? 'pill risk' : 'dim'}>{knowsText(payout)}</span>
 );

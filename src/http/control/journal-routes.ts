@@ -8,13 +8,7 @@ import {
 } from '../../contract/control-responses.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import type { Path } from '../../contract/shape-issues.ts';
-import {
-  charactersOf,
-  endsOf,
-  type Exchange,
-  journalEntry,
-  seenStatus,
-} from '../../world/journal/exchange.ts';
+import { charactersOf, type Exchange, journalEntry, seenStatus } from '../../world/journal/exchange.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
@@ -26,8 +20,8 @@ import { listText, sendInPieces } from '../limits/unread-responses.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-function* entriesOf(shown: readonly Exchange[], ends: ReturnType<typeof endsOf>): Generator<JournalEntry> {
-  for (const exchange of shown) yield journalEntry(exchange, ends.get(exchange.nth) ?? null);
+function* entriesOf(shown: readonly Exchange[]): Generator<JournalEntry> {
+  for (const exchange of shown) yield journalEntry(exchange);
 }
 
 function* jsonOf(items: Iterable<object>): Generator<string> {
@@ -73,7 +67,6 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
     async ({ query, exchange: { world } }, reply) => {
       const { order, limit, format } = query;
       const { list, evicted } = await world.read(requestsOf);
-      const ends = endsOf(list);
       const wanted = list.filter(isWanted(query));
       const isOldest = order === 'oldest';
       const chosen = isOldest ? wanted.slice(0, limit) : wanted.slice(-limit);
@@ -81,7 +74,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       const isText = format === 'text';
       const shown = isOldest || isText ? chosen : chosen.toReversed();
       // made as they are read: a list that nobody reads only keeps its requests alive
-      const entries = entriesOf(shown, ends);
+      const entries = entriesOf(shown);
       if (isText) {
         const which = isOldest ? 'first' : 'latest';
         const lines = journalText(entries, shown.length, wanted.length, which);

@@ -8,7 +8,7 @@ import type {
   WorldResponse,
 } from '../../contract/control-responses.ts';
 import { toInr } from '../../payout/money.ts';
-import { isHidden, legalNext, nextStep } from '../../payout/payout.ts';
+import { isAtRisk, isHidden, isOutOfDate, legalNext, nextStep } from '../../payout/payout.ts';
 import { LATEST_MS, type Payout } from '../../contract/snapshot-lines.ts';
 import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
@@ -30,7 +30,7 @@ export const clockResponse = ({ nowMs, isFrozen, nextDueMs }: ClockResult): Cloc
 });
 
 export function worldResponse(state: WorldState): WorldResponse {
-  const { tallies, base, atRisk } = state.index;
+  const { tallies, base, atRisk, outOfDate } = state.index;
   const broken = brokenInvariants(state);
   return {
     id: state.id,
@@ -46,6 +46,7 @@ export function worldResponse(state: WorldState): WorldResponse {
     scenario: base.name,
     name: state.name,
     at_risk: { count: atRisk.count, amount: toInr(atRisk.paise) },
+    out_of_date: { count: outOfDate.count, amount: toInr(outOfDate.paise) },
     invariants: broken.length === 0 ? 'hold' : [...broken],
   };
 }
@@ -101,7 +102,8 @@ export const transactionResponse = (payout: Payout, nowMs: number): TransactionR
   planned_by: payout.plannedBy,
   reason: reasonOf(payout),
   hidden_by: isHidden({ ...payout, reads: payout.reads + 1 }, nowMs) ? payout.hidden!.by : null,
-  at_risk: payout.told === null,
+  at_risk: isAtRisk(payout),
+  out_of_date: isOutOfDate(payout),
   told: payout.told && { request: payout.told.request, at: iso(payout.told.atMs), as: payout.told.as },
   legal: [...legalNext(payout.state)],
   timeline: payout.timeline.map(({ to, afterMs, polls, utr, forced, requests }, index) => ({

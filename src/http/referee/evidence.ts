@@ -6,7 +6,7 @@ import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
-import { endsOf, journalEntry } from '../../world/journal/exchange.ts';
+import { journalEntry } from '../../world/journal/exchange.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
 import type { ControlOptions } from '../control/control-options.ts';
 import { transactionResponse } from '../control/world-responses.ts';
@@ -23,7 +23,6 @@ export function evidenceOf(
   dropped: string | null,
 ): Evidence {
   const { list, evicted } = state.requests;
-  const ends = endsOf(list);
   const references = new Set<string | undefined>(list.map(({ clientRefId }) => clientRefId));
   for (const { nth, clientRefId } of state.payouts) if (nth > 1) references.add(clientRefId);
   const payouts =
@@ -33,7 +32,7 @@ export function evidenceOf(
   const sent = new Set(list.flatMap(({ route, clientRefId }) => (route === 'initiate' ? [clientRefId] : [])));
   const firstMs = list[0]?.atMs ?? Infinity;
   return {
-    requests: list.map((exchange) => journalEntry(exchange, ends.get(exchange.nth) ?? null)),
+    requests: list.map(journalEntry),
     name: state.name,
     evicted,
     dropped,

@@ -11,46 +11,40 @@ export type ExchangeOutcome = StoredRequest['outcome'];
 
 /** One request of a world and its response, as the world remembers it. It is replaced as a whole when it changes. */
 export interface Exchange extends Omit<StoredRequest, 'response'> {
-  /** What was sent; `planned` for what its result describes, whose text is made when somebody reads it. Absent for nothing. */
+  /** What was sent, or will be; `planned` for what its result describes, whose text is made when somebody reads it. Absent for nothing. */
   readonly response?: SentResponse | 'planned' | undefined;
   /** What the world decided; absent for a request that never reached the ledger, and for one from a snapshot. */
   readonly result?: RequestResult | undefined;
   /** See `requestCharacters`: it never changes. */
   readonly requestCharacters: number;
-  /** Its place among the commands of its world, and the place at which its end was recorded; 0 for one from a snapshot. */
+  /** The command that brought it, by its place among those of its world, and the server that had its connection; 0 and none for one from a snapshot. */
   readonly position: number;
-  readonly endPosition?: number | undefined;
-  /** The server that had its connection, and when it arrived and ended in the order of what that server saw. */
-  readonly span?: Span | undefined;
+  readonly server: string;
 }
 
 export type Decided = Exchange & { readonly result: RequestResult };
-
-interface Span {
-  readonly server: string;
-  readonly arrived: number;
-  readonly ended: number;
-}
 
 /** The requests that a world had: bounded, the newest are kept. */
 export interface Requests {
   count: number;
   /** The newest, the oldest of them first. */
   readonly list: Exchange[];
+  /** Those under way, also if they were dropped from the list: their ends say what their clients know. */
+  readonly pending: Exchange[];
   /** How many were dropped from the list since it was last cleared. */
   evicted: number;
   characters: number;
 }
 
-export const noRequests = (count = 0): Requests => ({ count, list: [], evicted: 0, characters: 0 });
+export const noRequests = (count = 0): Requests => ({
+  count,
+  list: [],
+  pending: [],
+  evicted: 0,
+  characters: 0,
+});
 
-/** What will be sent to a request that is under way, unless something comes in between; undefined where that is not known. */
-export function plannedResponse({ result, planned }: Exchange): Exchange['response'] {
-  if (result === undefined) return planned;
-  return result.hold === undefined ? 'planned' : undefined; // its release decides
-}
-
-/** The text of the response that was sent; undefined for none. */
+/** The text of the response that was sent, or is about to be; undefined for none. */
 export function sentResponse(exchange: Exchange): SentResponse | undefined {
   const { method, response, result } = exchange;
   if (response !== 'planned') return response;
@@ -58,12 +52,21 @@ export function sentResponse(exchange: Exchange): SentResponse | undefined {
   return method === 'HEAD' ? { ...planned, body: '' } : planned;
 }
 
+/** A number that may be too large for JavaScript, which JSON would write as null. */
+const HUGE_NUMBER = /e\+?\d{3}|\d{200}/i;
+
 /** A text parsed as JSON if that can be written back, otherwise as it is; null for none. */
 export function readBody(text: string | undefined): unknown {
   if (text === undefined || text === '') return null;
   if (isTooNested(text)) return text;
   try {
-    return JSON.parse(text) as unknown;
+    let isFinite = true;
+    const check = (_name: string, value: unknown): unknown => {
+      if (value === Infinity || value === -Infinity) isFinite = false;
+      return value;
+    };
+    const value = JSON.parse(text, HUGE_NUMBER.test(text) ? check : undefined) as unknown;
+    return isFinite ? value : text;
   } catch {
     return text;
   }
@@ -95,7 +98,7 @@ export const committed = ({ route, committed: isCommitted, response }: Exchange)
 
 /** The HTTP status that the client was sent; undefined for none. */
 export const seenStatus = (exchange: Exchange): number | undefined =>
-  showsResponse(exchange.fault) ? sentResponse(exchange)?.status : undefined;
+  showsResponse(exchange.fault) && !exchange.waits ? sentResponse(exchange)?.status : undefined;
 
 /** About how many characters an exchange has, as the limit on them counts it: the same before a snapshot and after it. */
 export const charactersOf = (exchange: Exchange): number =>
@@ -132,9 +135,9 @@ function responseLength(exchange: Exchange): number {
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
 
-/** An exchange in the terms of the control API. @param endedAfter see `endsOf` */
-export function journalEntry(exchange: Exchange, endedAfter: number | null): JournalEntry {
-  const sent = sentResponse(exchange);
+/** An exchange in the terms of the control API. */
+export function journalEntry(exchange: Exchange): JournalEntry {
+  const sent = exchange.waits ? undefined : sentResponse(exchange);
   return {
     id: exchange.nth,
     request_id: exchange.requestId,
@@ -150,7 +153,7 @@ export function journalEntry(exchange: Exchange, endedAfter: number | null): Jou
     },
     answer: sent === undefined ? null : { ...sent, body: readBody(sent.body) },
     duration_ms: exchange.durationMs ?? null,
-    ended_after: endedAfter,
+    ended_after: exchange.endedAfter ?? null,
     code: exchange.code ?? null,
     client_ref_id: exchange.clientRefId ?? null,
     txn_id: exchange.txnId ?? null,
@@ -166,44 +169,6 @@ export function journalEntry(exchange: Exchange, endedAfter: number | null): Jou
     balance_before: inr(exchange.balanceBeforePaise),
     balance_after: inr(exchange.balancePaise),
   };
-}
-
-/**
- * For each request the newest one that had arrived when it ended; null while it is pending. On one server, the order of arrivals
- * and ends decides; between servers, the order of the commands in the log.
- *
- * @param exchanges all of a world, the oldest first
- * @param count of how many of them, the oldest first
- */
-export function endsOf(
-  exchanges: readonly Exchange[],
-  count = exchanges.length,
-): ReadonlyMap<number, number> {
-  const ends = new Map<number, number>();
-  /** The earliest arrival on each server among the exchanges from here on. */
-  const earliest = new Map<string, number>();
-  /** For each exchange, the earliest arrival on its own server among it and those after it. */
-  const suffix: number[] = Array.from({ length: exchanges.length }, () => Infinity);
-  for (let index = exchanges.length - 1; index >= 0; index -= 1) {
-    const { span } = exchanges[index]!;
-    if (span === undefined) continue;
-    const least = Math.min(earliest.get(span.server) ?? Infinity, span.arrived);
-    earliest.set(span.server, least);
-    suffix[index] = least;
-  }
-  exchanges.slice(0, count).forEach(({ outcome, span, endedAfter, endPosition = 0, nth }, index) => {
-    if (outcome === 'pending') return;
-    let last = endedAfter ?? nth;
-    if (span === undefined) return void ends.set(nth, last); // from a snapshot, which knew it
-    for (let later = index + 1; later < exchanges.length; later += 1) {
-      const other = exchanges[later]!;
-      const isSame = other.span?.server === span.server;
-      if (isSame ? other.span.arrived < span.ended : other.position < endPosition) last = other.nth;
-      else if (isSame && suffix[later]! > span.ended && other.position > endPosition) break; // as for all after it
-    }
-    ends.set(nth, last);
-  });
-  return ends;
 }
 
 /** What a client learns from the response to one request. */

@@ -16,14 +16,10 @@ export const Received = z.strictObject({
   body: z.string().optional(),
   /** Why a bank might refuse the payout. */
   warnings: z.array(z.string()).readonly().optional(),
-  /** How long ago it arrived: in whole ms of the server's wall clock, and as its stopwatch measured it. */
+  /** How long ago it arrived, in whole ms of the server's wall clock. */
   waitedMs: z.int().min(0),
-  tookMs: z.number().min(0),
-  /** When it arrived and when it was submitted, in the order of what its server saw of this world. */
-  arrivedTick: z.int(),
-  submittedTick: z.int(),
-  /** True when its response waits for another one on its connection. */
-  isQueued: z.boolean(),
+  /** The place of the latest command of the world that its server had applied when it arrived. */
+  after: z.int(),
   /** The name that its client gives the world. */
   worldName: z.string().optional(),
 });
@@ -52,8 +48,8 @@ export const Ended = z.strictObject({
   request: z.int(),
   outcome: z.enum(['answered', 'fault', 'client_gone']),
   durationMs: z.number(),
-  /** When it ended, in the order of what its server saw of this world. */
-  tick: z.int(),
+  /** The place of the latest command of the world that its server had applied by then. */
+  after: z.int(),
   /** Whether any of the response was sent. */
   isSent: z.boolean(),
   /** Set when the response was not the planned one. */
@@ -76,6 +72,5 @@ export const RefusedCommand = z.strictObject({
   route: RouteName,
   request: Received,
   refused: Refused,
-  outcome: z.enum(['pending', 'answered', 'client_gone']),
   clientRefId: z.string().optional(),
 });

@@ -36,7 +36,7 @@ test('the ledger entries explain every paisa, with kind, amount, balance and tim
   });
 });
 
-test('the summary of a world has its balance, payouts by state, clock, scenario and invariants; a list has those of one state', async () => {
+test('the summary of a world has its balance, payouts by state, clock, scenario and invariants; a list has those of one state, or those out of date', async () => {
   const world = await clientFor(SETTINGS);
   for (const state of STATES) await payoutIn(world, state, state);
   await payoutIn(world, 'PENDING', 'another');
@@ -49,11 +49,14 @@ test('the summary of a world has its balance, payouts by state, clock, scenario 
     scenario: 'default',
     name: null,
     at_risk: { count: 0, amount: 0 },
+    out_of_date: { count: 3, amount: 300 },
     invariants: 'hold',
   });
   expect(await world.world.wallet()).toMatchObject({ in_flight: 200, paid_out: 100, came_back: 200 });
   const listed = await world.world.transactions({ status: 'PENDING' });
   expect(listed.map(({ client_ref_id }) => client_ref_id)).toEqual(['PENDING', 'another']);
+  const unseen = await world.world.transactions({ out_of_date: true });
+  expect(unseen.map(({ status }) => status)).toEqual(['SUCCESS', 'FAILED', 'REVERSED']);
 });
 
 test('a payout is shown with its timeline and the reason for its state', async () => {
@@ -87,6 +90,7 @@ test('a payout is shown with its timeline and the reason for its state', async (
     reason: `PENDING: inline plans SUCCESS for ${after(60)}`,
     hidden_by: null,
     at_risk: false,
+    out_of_date: false,
     told: { request: 1, at: START, as: 'PENDING' },
     legal: ['SUCCESS', 'FAILED', 'REVERSED'],
     timeline: [

@@ -142,8 +142,7 @@ test('a reader that stops reading is disconnected, and does not delay the others
   const count = 150; // of 120 KB each: more than the socket buffers hold
   for (let sent = 0; sent < count; sent += 10) {
     await Promise.all(Array.from({ length: 10 }, () => world.pay({ remarks: large })));
-    for (let event = 0; event < 20; event += 1)
-      expect((await quick.next()).type).toBe(event % 2 === 0 ? 'rule' : 'request');
+    for (let requests = 0; requests < 10;) if ((await quick.next()).type === 'request') requests += 1;
   }
   const closed = once(slow.socket, 'close');
   slow.socket.resume();

@@ -55,12 +55,12 @@ describe('a reply of the store that is lost', () => {
           { outcome: 'answered', answer: { status: 503 }, code: 'STORE_UNAVAILABLE', committed: true },
         ],
       });
-    for (const { world } of [one, other]) {
+    for (const { world } of [other, one]) {
       expect(await world.summary()).toMatchObject({ at_risk: { count: 1, amount: 10 } });
       expect(await world.transactions()).toMatchObject([{ at_risk: true, told: null }]);
     }
     expect((await other.pay({ amount: 10 })).headers.get('idempotent-replayed')).toBe('true');
-    for (const { world } of [one, other]) {
+    for (const { world } of [other, one]) {
       expect(await world.summary()).toMatchObject({ balance: 999_990, at_risk: { count: 0, amount: 0 } });
       expect(await world.transactions()).toMatchObject([{ at_risk: false, told: { as: 'PENDING' } }]);
     }

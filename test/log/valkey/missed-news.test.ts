@@ -102,7 +102,7 @@ test('how a request ended is soon known at other servers, although nobody asks t
   const { one, other } = await storedLogsFor({ wallClock: clock }, { wallClock: systemClock() });
   const world = await one.use(WORLD);
   await world.submit(balance());
-  world.end({ request: 1, outcome: 'answered', durationMs: 5, tick: world.tick(), isSent: true }, true);
+  world.end({ request: 1, outcome: 'answered', durationMs: 5, after: world.position, isSent: true }, true);
   const durations = async () =>
     (await other.use(WORLD)).read(({ requests }) => requests.list.map(({ durationMs }) => durationMs));
   expect(await durations()).not.toEqual([5]);

@@ -17,7 +17,7 @@ import type { World } from '../../../src/log/world.ts';
 import { Worlds } from '../../../src/log/worlds.ts';
 import type { Change } from '../../../src/payout/payout.ts';
 import { ScenarioLibrary } from '../../../src/scenario/scenario-library.ts';
-import { apply, type Applied, type ResultOf } from '../../../src/world/apply.ts';
+import { apply, applyEnds, type Applied, type ResultOf } from '../../../src/world/apply.ts';
 import type { ClockResult } from '../../../src/world/clock.ts';
 import type { Decided } from '../../../src/world/journal/exchange.ts';
 import type { Command, CommandOf, Stamp } from '../../../src/world/commands.ts';
@@ -113,10 +113,7 @@ const carries = ({ headers = {}, scenario = null, request: change = {} }: AskedI
     url: '/',
     headers,
     waitedMs: 0,
-    tookMs: 1,
-    arrivedTick: 0,
-    submittedTick: 0,
-    isQueued: false,
+    after: Number.MAX_SAFE_INTEGER,
     ...change,
   };
   return { request, scenario };
@@ -153,6 +150,9 @@ export class Core {
   maxRecords = 1_000_000;
   keep = { requests: 1000, characters: 1_000_000 };
   scenarioCharactersFree = 64 * 1024 * 1024;
+  /** Whether a response that is sent whole and at once ends right after its request. */
+  isAnswering = true;
+  server = '';
   /** How many commands its log has. */
   position = 0;
   #wallMs = START_MS;
@@ -171,15 +171,22 @@ export class Core {
   }
 
   /** Applies a command once. */
-  apply(command: Command, atMs?: number, ends: readonly Ended[] = []): Applied {
+  apply(command: Command, atMs?: number): Applied {
     if (atMs !== undefined) this.#wallMs = START_MS + atMs;
-    const { maxRecords, keep, scenarioCharactersFree } = this;
+    const { maxRecords, keep, scenarioCharactersFree, server } = this;
     this.position += 1;
     const room = { maxRecords, records: maxRecords, keep, scenarioCharactersFree };
-    const stamp: Stamp = { server: '', position: this.position, wallMs: this.#wallMs, ends, ...room };
+    const stamp: Stamp = { server, position: this.position, wallMs: this.#wallMs, ends: [], ...room };
     const applied = apply(this.state, command, stamp, compiler);
     this.events.push(...applied.events);
+    if (applied.kind === 'done' && this.isAnswering) this.#endAtOnce(applied.result);
     return applied;
+  }
+
+  #endAtOnce(result: ResultOf<Command>): void {
+    if (typeof result !== 'object' || !('result' in result)) return;
+    const { nth, waits, fault } = result;
+    if (waits === undefined && fault === undefined) this.end(nth, 'answered');
   }
 
   /** Applies a command until it is finished. @throws Refusal */
@@ -194,8 +201,9 @@ export class Core {
   /** Records how a request ended. */
   end(request: number, outcome: Ended['outcome'], change: Partial<Ended> = {}, atMs?: number): void {
     const isSent = outcome === 'answered';
-    const ended = { request, outcome, durationMs: 1, tick: 0, isSent, ...change };
-    this.apply({ kind: 'settle' }, atMs, [ended]);
+    const ended = { request, outcome, durationMs: 1, after: this.position, isSent, ...change };
+    if (atMs !== undefined) this.#wallMs = START_MS + atMs;
+    this.events.push(...applyEnds(this.state, { ends: [ended], wallMs: this.#wallMs }));
   }
 
   /** Applies what is due. */
