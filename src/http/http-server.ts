@@ -131,6 +131,13 @@ export function httpServer(options: HttpServerOptions) {
     connections.began(reply.raw, { worldId: () => exchange.world?.id, over });
   };
   const respondTo = errorResponder(log, record);
+  const afterwards = async (
+    work: Promise<void>,
+    ...refused: Parameters<typeof respondTo>
+  ): Promise<FastifyReply> => {
+    await work;
+    return respondTo(...refused);
+  };
   const refuseBroken = refuseBrokenHttp(log, connections, () => scenarios.active);
   const idPrefix = options.server === undefined ? 'req-' : `req-${options.server}-`;
   let requests = 0;
@@ -182,9 +189,12 @@ export function httpServer(options: HttpServerOptions) {
     done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
   });
   void app.register(turns, { wallClock, isEnded: connections.isEnded.bind(connections) }); // its hooks come after those above
-  app.setErrorHandler(async (error, request, reply) => {
-    await request.exchange?.readDialect(); // there is none for a method that Fastify does not know
-    return respondTo(error, request, reply);
+  app.setErrorHandler((error, request, reply) => {
+    const reading = request.exchange?.readDialect() ?? null; // a method that Fastify does not know meets no hook
+    // at once: what follows bytes that are no request may end the connection
+    return reading === null
+      ? void respondTo(error, request, reply)
+      : afterwards(reading, error, request, reply);
   });
   takeJsonBodies(app);
   return { app, routes, unread };
