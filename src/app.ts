@@ -198,6 +198,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     version: packageVersion(),
     isStopping: () => isStopping,
     maxStateBytes: MAX_STATE_BYTES,
+    maxRecords: settings.maxTransactions,
     unread,
     openapi,
     metricsText: metrics?.text ?? null,

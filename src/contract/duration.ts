@@ -14,14 +14,20 @@ export const DURATION_FORM = `^(\\d+(\\.\\d+)? ?(${UNIT_WORDS})( ?\\d+(\\.\\d+)?
 const FORM = new RegExp(DURATION_FORM);
 const PARTS = new RegExp(`(\\d+(?:\\.\\d+)?) ?(${UNIT_WORDS})`, 'gi');
 
-/** Parses a duration. @returns whole milliseconds, at least 0, or undefined when the text is not a duration, or its units do not get smaller */
+const LONGEST_DAYS = 3_650_000; // ten thousand years: timestamps cannot show later times
+
+/** Parses a duration. @returns whole milliseconds, at least 0, or undefined when the text is no duration, or too long, or its units do not get smaller */
 export function durationMs(text: string): number | undefined {
+  const ms = anyDurationMs(text);
+  return ms !== undefined && ms <= LONGEST_DAYS * UNIT_MS.d ? ms : undefined;
+}
+
+function anyDurationMs(text: string): number | undefined {
   if (!FORM.test(text)) return undefined;
   const parts = [...text.matchAll(PARTS)];
   const units = parts.map(([, , word]) => UNIT_MS[unitOf(word!.toLowerCase())]);
   if (units.some((unitMs, nth) => nth > 0 && unitMs >= units[nth - 1]!)) return undefined;
-  const ms = Math.round(parts.reduce((sum, [, count], nth) => sum + Number(count) * units[nth]!, 0));
-  return Number.isSafeInteger(ms) ? ms : undefined;
+  return Math.round(parts.reduce((sum, [, count], nth) => sum + Number(count) * units[nth]!, 0));
 }
 
 /** The hint for a time of day, for a unit alone, and for a bare number: which units it could have. */
@@ -37,7 +43,9 @@ function missingUnit(input: unknown): string {
 /** A duration as text; parsed to whole milliseconds. @param like examples for its error message */
 export function durationLike(like: string, meta: z.GlobalMeta) {
   const error = (input: unknown): string =>
-    `must be a duration such as ${like} or PT90S${missingUnit(input)}`;
+    typeof input === 'string' && anyDurationMs(input) !== undefined
+      ? `must be at most ${LONGEST_DAYS}d`
+      : `must be a duration such as ${like} or PT90S${missingUnit(input)}`;
   return requiredText(error)
     .meta(meta)
     .transform((text, context) => {

@@ -25,20 +25,23 @@ export function suggestion(
   return near === undefined ? '' : ` (did you mean ${named(near)}?)`;
 }
 
-/** How many names are offered for a word that is close to none. */
+/** How many names are offered for a word that is not quite one. */
 const OFFERED = 3;
 
 /** Whether a word is the beginning of a name, or one or more of the words in it. */
 const isPart = (word: string, name: string): boolean =>
   name.startsWith(word) || `-${name}-`.includes(`-${word}-`);
 
-/** The same, or `; the nearest are a, b, c` when no known word is close: first the names that the word is a part of. */
+/** The same, or `; the nearest are a, b, c` when several known words are near: first those that the word is a part of. */
 export function nearestNames(word: string, known: readonly string[]): string {
   const start = word.slice(0, LONGEST_WORD);
-  const nearby = known
-    .toSorted(
-      (a, b) => Number(isPart(word, b)) - Number(isPart(word, a)) || distance(start, a) - distance(start, b),
-    )
+  const near = known
+    .map((name) => ({ name, isPart: isPart(word, name), edits: distance(start, name) }))
+    .filter((one) => one.isPart || one.edits <= Math.max(start.length, one.name.length) / 2)
+    .toSorted((a, b) => Number(b.isPart) - Number(a.isPart) || a.edits - b.edits)
+    .map(({ name }) => name)
     .slice(0, OFFERED);
-  return suggestion(word, known) || `; the nearest are ${nearby.join(', ')}`;
+  const likely = suggestion(word, known);
+  if (likely !== '' || near.length === 0) return likely;
+  return near.length === 1 ? ` (did you mean ${near[0]}?)` : `; the nearest are ${near.join(', ')}`;
 }

@@ -14,6 +14,7 @@ import type { RequestCommand } from './request/request-commands.ts';
 import { iso, istDate } from '../contract/instant.ts';
 import { copyOfCounts } from './copy.ts';
 import { findPayout } from './ledger.ts';
+import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
 import {
   askedPayout,
@@ -23,7 +24,7 @@ import {
   scenarioFor,
   type Plan,
 } from './request/request-plan.ts';
-import type { WorldState } from './state.ts';
+import { full, type WorldState } from './state.ts';
 
 /** What a request that is not sent has in place of what came over the wire. */
 const NOT_SENT = {
@@ -57,8 +58,19 @@ function whenText(
   return `at ${timeOfDay(when.atMinute)} IST on ${istDate(atMs + afterMs)}`;
 }
 
+/** How much the sandbox may hold: SANDBOX_MAX_TRANSACTIONS, and what of it is free. */
+interface Records {
+  readonly maxRecords: number;
+  readonly recordsFree: number;
+}
+
 /** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
-function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scenario): string | null {
+function whyNoPayout(
+  state: WorldState,
+  body: InitiateRequest,
+  { dialect }: Scenario,
+  { maxRecords, recordsFree }: Records,
+): string | null {
   const repetition = repetitionOf(state, body, dialect);
   if (repetition !== null) {
     const { txnId, plannedBy } = repetition.earlier;
@@ -67,7 +79,7 @@ function whyNoPayout(state: WorldState, body: InitiateRequest, { dialect }: Scen
   const { wallet, refused } = state;
   if (dialect.client_ref_id.after_402 === 'remember' && refused.has(body.client_ref_id))
     return `${body.client_ref_id} was refused with 402 before, and it stays refused (client_ref_id.after_402)`;
-  if (covers(wallet, toPaise(body.amount))) return null;
+  if (covers(wallet, toPaise(body.amount))) return recordsFree > 0 ? null : full(maxRecords).message;
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }
 
@@ -90,12 +102,15 @@ function made(
   state: WorldState,
   command: RequestCommand,
   plan: Plan,
+  records: Records,
 ): Pick<ExplainResponse, 'payout' | 'note'> {
+  const noRoom = plan.rule?.effect.hold ? noRoomToHold(state) : null;
+  if (noRoom !== null) return { payout: null, note: noRoom.message };
   if (command.kind === 'status') return { payout: null, note: whyNotFound(state, command.query, plan) };
   if (command.kind !== 'initiate') return { payout: null, note: null };
   const { rule, scenario } = plan;
   if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
-  const note = whyNoPayout(state, command.body, scenario);
+  const note = whyNoPayout(state, command.body, scenario, records);
   if (note !== null) return { payout: null, note };
   const { plannedBy, timeline, createdAtMs } = newPayout(state, command.body, plan);
   const { steps } = futureOf(state, command.body, plan);
@@ -112,6 +127,7 @@ export function explainRequest(
   state: Readonly<WorldState>,
   request: ExplainRequest,
   compiler: ScenarioCompiler,
+  records: Records,
   chosen: ScenarioSource | null = null,
 ): ExplainResponse {
   const command = commandOf(request, chosen);
@@ -120,13 +136,13 @@ export function explainRequest(
   const limited = pastRateLimit(copy, command.kind, scenario);
   // a reference that no payout can have is never counted: each attempt is the first
   const asAttempt = isTooLong(idOf(command)) ? 1 : request.attempt;
-  const plan = planRequest(copy, command, scenario, { recordsFree: Infinity }, asAttempt);
+  const plan = planRequest(copy, command, scenario, records, asAttempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
   if (limited !== null)
     return { ...asked, rule: null, payout: null, note: limited.message, rules: [], outcomes: [] };
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
-  const { payout, note } = made(copy, command, plan);
+  const { payout, note } = made(copy, command, plan, records);
   const counts = copyOfCounts(state);
   const noteOf = (outcome: Outcome): string => {
     if (rule?.effect.timeline) return outcome.hasSteps ? `, but ${rule.id} has a timeline of its own` : '';

@@ -38,9 +38,10 @@ test('a header with an unknown scenario is refused, with the nearest names', asy
   const world = client();
   const hints = {
     '': '; the nearest are mine, ',
-    '../mine': '; the nearest are mine, ',
+    '../mine': ' (did you mean mine?)',
     minne: ' (did you mean mine?)',
-    timeout: '; the nearest are timeout-after-commit, timeout-before-commit, ',
+    timeout: '; the nearest are timeout-after-commit, timeout-before-commit',
+    zzz: '. GET /_sandbox/scenarios lists all ',
   };
   for (const [name, hint] of Object.entries(hints)) {
     const refused = await world.send('GET', '/client/fetchbalance', {

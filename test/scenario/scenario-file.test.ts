@@ -329,7 +329,7 @@ test('an invalid scenario stops the program with exit code 2 and a line for each
   expect(await runInProcess(['--scenario', 'happy-slow'])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /^payout-sandbox: there is no scenario happy-slow; the nearest are happy-fast, .*\. Use one of the \d+ that .* lists or the path of a file\n$/,
+      /^payout-sandbox: there is no scenario happy-slow \(did you mean happy-fast\?\)\. Use one of the \d+ that .* lists or the path of a file\n$/,
     ),
   });
   expect(await runInProcess(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });

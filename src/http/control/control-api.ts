@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import fp from 'fastify-plugin';
 import { NoRequest } from '../../contract/control.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import { PRIVATE_HEADERS } from '../request-checks.ts';
@@ -61,10 +61,9 @@ export async function controlApi(
   });
   answerInTurn(app);
 
-  // called, not registered, where nothing needs encapsulation: each context of Fastify's adds half a millisecond to a start
-  const open = app.withTypeProvider<ZodTypeProvider>();
-  await serverRoutes(open, options);
-  await pageRoutes(open, options);
+  // with `fp` where nothing needs a context of its own: each adds half a millisecond to a start
+  await app.register(fp(serverRoutes), options);
+  await app.register(fp(pageRoutes), options);
   takeNothingElse(app);
   await app.register(adminRoutes, options);
   await app.register(async (keyed) => {
@@ -74,9 +73,8 @@ export async function controlApi(
       const name = worldNameIn(request.headers);
       if (name !== undefined && name !== world.latest.name) await world.submit({ kind: 'name', name });
     });
-    const typed = keyed.withTypeProvider<ZodTypeProvider>();
     const ofMoney = [worldRoutes, walletRoutes, scenarioRoutes, stateRoutes];
     const ofWorld = [...ofMoney, heldRoutes, journalRoutes, refereeRoutes, eventRoutes];
-    for (const routes of ofWorld) await routes(typed, options);
+    for (const routes of ofWorld) void keyed.register(fp(routes), options);
   });
 }

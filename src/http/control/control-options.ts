@@ -24,6 +24,8 @@ export interface ControlOptions extends SendContext {
   /** False for a server that could not use its store yet. */
   readonly wasStoreReached: () => boolean;
   readonly maxStateBytes: number;
+  /** SANDBOX_MAX_TRANSACTIONS. */
+  readonly maxRecords: number;
   /** All metrics in Prometheus' text format; null when metrics are off. */
   readonly metricsText: (() => Promise<string>) | null;
   /** The OpenAPI document of all routes, as JSON text. */

@@ -59,7 +59,7 @@ async function removeRule(world: World, name: string | null): Promise<{ rules: R
 }
 
 /** How a world behaves: its scenario, and the overrides. */
-export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock }) => {
+export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios, wallClock, worlds }) => {
   const named = (name: string): Scenario => {
     const scenario = scenarios.get(name);
     if (scenario !== undefined) return scenario;
@@ -174,7 +174,10 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock 
         ([name]) => name.toLowerCase() === 'x-sandbox-scenario',
       );
       const chosen = wanted === undefined ? null : named(wanted[1]).source;
-      return world.read((state) => explainRequest(state, body, scenarios, chosen));
+      const recordsFree = maxRecords - worlds.recordsHeld;
+      return world.read((state) =>
+        explainRequest(state, body, scenarios, { maxRecords, recordsFree }, chosen),
+      );
     },
   );
 

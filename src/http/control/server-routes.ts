@@ -1,3 +1,4 @@
+import fp from 'fastify-plugin';
 import { z } from 'zod';
 import {
   DroppedResponse,
@@ -93,7 +94,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     ({ query: { cursor = 0, limit } }) => worlds.page(cursor, limit),
   );
 
-  await allWorldsRefereeRoutes(app, options);
+  await app.register(fp(allWorldsRefereeRoutes), options);
 
   app.delete(
     '/worlds/:id',

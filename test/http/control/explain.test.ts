@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RuleRequest, ScenarioInput } from '../../../src/index.ts';
+import { MAX_HELD } from '../../../src/contract/control.ts';
+import { heldBy } from '../../support/control.ts';
 import { clientFor, clientOf, PAYOUT, type Client } from '../../support/sandbox.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -224,6 +226,23 @@ test('a request past the rate limit of its scenario takes no rule', async () => 
     note: expect.stringContaining('rate_limit in the scenario inline changes that'),
     rules: [],
   });
+});
+
+test('an explanation says that the sandbox is full, and that a world holds as many requests as it may', async () => {
+  const { world, pay } = await clientFor({ maxTransactions: 1 });
+  await pay();
+  const next = initiate({ client_ref_id: 'order-2' });
+  const full = 'The sandbox is full: SANDBOX_MAX_TRANSACTIONS is 1';
+  expect(await world.explain(next)).toMatchObject({ payout: null, note: full });
+  expect((await pay(next.body)).body.message).toBe(full);
+
+  const holding = await worldWith([{ effect: { hold: { at: 'arrived' } } }]);
+  const pays = Array.from({ length: MAX_HELD }, (_, nth) => holding.pay({ client_ref_id: `order-${nth}` }));
+  await heldBy(holding.world, MAX_HELD);
+  const note = expect.stringMatching(/^This world already holds 100 requests/);
+  expect(await holding.world.explain(initiate())).toMatchObject({ payout: null, note });
+  await holding.world.reset();
+  await Promise.all(pays);
 });
 
 test('a request can choose a scenario by its header, and an unknown one is refused', async () => {

@@ -23,7 +23,8 @@ const MOVES: readonly Wrong[] = [
   [{ to: '2027-02-29T00:00:00' }, 'to must be a date and time that exist', 'to'],
   [{ to: '2026-01-15T10:29:59Z' }, 'The clock never goes backwards: it is 2026-01-15T10:30:00.000Z', 'to'],
   [{ untill: 'idle' }, 'untill is not known here (did you mean until?)', 'untill'],
-  [{ by: '9999999d' }, 'The clock of a world ends with the year 9999'],
+  [{ by: '3000000d' }, 'The clock of a world ends with the year 9999'],
+  [{ by: '9999999999d' }, 'by must be at most 3650000d', 'by'],
 ];
 
 const AMOUNTS: readonly Wrong[] = [
