@@ -3,11 +3,11 @@ import { textField, withoutKeys } from '../contract/service.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
-import type { ScenarioSource, SentResponse } from '../contract/snapshot-lines.ts';
+import type { ScenarioSource, Scenario } from '../scenario/scenario.ts';
+import type { SentResponse } from '../world/snapshot-lines.ts';
 import type { MaybePromise } from '../log/store.ts';
 import type { World } from '../log/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
-import type { Scenario } from '../scenario/scenario.ts';
 import type { Decided, ExchangeOutcome } from '../world/journal/exchange.ts';
 import type { Ended, Received, Refused, RequestCommand } from '../world/request/request-commands.ts';
 

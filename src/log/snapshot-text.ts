@@ -11,7 +11,7 @@ import {
   WorldEnd,
   WorldHead,
   type WorldItem,
-} from '../contract/snapshot-lines.ts';
+} from '../world/snapshot-lines.ts';
 import { documentCharacters } from '../scenario/rule.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';

@@ -1,4 +1,4 @@
-import type { ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ScenarioSource } from '../scenario/scenario.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { FrozenState } from '../world/copy.ts';
 

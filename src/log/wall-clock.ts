@@ -1,4 +1,4 @@
-import type { ClockState } from '../contract/snapshot-lines.ts';
+import type { ClockState } from '../payout/settlement.ts';
 import { wallTimeMs } from '../world/state.ts';
 
 /** Time outside all worlds. It is passed in, so that no other part reads it from the system. */

@@ -1,5 +1,5 @@
 import { Refusal } from '../contract/errors.ts';
-import type { ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ScenarioSource } from '../scenario/scenario.ts';
 import { apply, type Applied } from '../world/apply.ts';
 import { isUse, type Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';

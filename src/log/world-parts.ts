@@ -1,6 +1,5 @@
-import type { ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ScenarioSource, ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Change } from '../payout/payout.ts';
-import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Applied } from '../world/apply.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { WorldState } from '../world/state.ts';

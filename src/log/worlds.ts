@@ -1,7 +1,6 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { ScenarioSource } from '../contract/snapshot-lines.ts';
-import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import type { ScenarioSource, ScenarioCompiler } from '../scenario/scenario.ts';
 import { thaw } from '../world/copy.ts';
 import type { WorldState } from '../world/state.ts';
 import { readUnlessDropped } from './dropped.ts';

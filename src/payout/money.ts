@@ -32,6 +32,16 @@ export interface Wallet {
   readonly paidOutPaise: number;
 }
 
+/** One line of the wallet's ledger: why the balance changed, by how much, and to what. */
+export interface Entry {
+  readonly kind: 'opening' | 'payout' | 'refund' | 'credit' | 'debit';
+  /** Below 0 when it left the balance. */
+  readonly amountPaise: number;
+  readonly balancePaise: number;
+  readonly txnId: string | null;
+  readonly atMs: number;
+}
+
 /** @param openingPaise whole paise, 0 or more */
 export const openWallet = (openingPaise: number): Wallet =>
   asserted({ balancePaise: openingPaise, putInPaise: openingPaise, paidOutPaise: 0 });

@@ -1,11 +1,15 @@
 import { IST_OFFSET_MS } from '../contract/instant.ts';
 import type { SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
-import type { PayoutStep } from '../contract/snapshot-lines.ts';
 import { invariant } from './money.ts';
-import { timelineFault } from './payout.ts';
+import { timelineFault, type PayoutStep } from './payout.ts';
 
 export type SettlementPreset = (typeof SETTLEMENTS)[number];
+
+/** A world's clock: at one instant while frozen, else ahead of wall time by a fixed distance (below 0 when behind). In ms. */
+export type ClockState =
+  | { readonly frozenAtMs: number }
+  | { readonly frozenAtMs: null; readonly aheadMs: number };
 
 /** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever was drawn before. */
 export type Draw = (purpose: string) => number;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { durationText } from '../contract/duration.ts';
 import { iso } from '../contract/instant.ts';
-import type { ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ScenarioSource } from '../scenario/scenario.ts';
 import { SETTINGS, type SettingName, type Settings } from '../settings.ts';
 
 const asTheyAre = ['openingBalance', 'settlement', 'magic', 'seed'] as const;

@@ -3,7 +3,7 @@ import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { During, Match, RouteName } from '../contract/match.ts';
 import type { EffectDocument, NotFound } from '../contract/scenario-document.ts';
-import { oneMore, type RateLimit, type RateWindow } from '../contract/snapshot-lines.ts';
+import { oneMore } from '../payout/payout.ts';
 import { counted } from '../contract/words.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 
@@ -156,6 +156,18 @@ export const showsResponse = (fault: string | null | undefined): boolean =>
 /** Whether a response replaces the normal one with a body of its own. */
 export const replacesBody = (respond: Respond | null): boolean =>
   respond !== null && (respond.body !== undefined || respond.status >= 300);
+
+/** At most `max` requests in a window of `windowMs`: of wall time for the server's own limit, of world time for all others. */
+export interface RateLimit {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+/** How many requests a limit in world time has counted in its latest window. */
+export interface RateWindow {
+  readonly beganMs: number;
+  readonly count: number;
+}
 
 /** The window of each limit that was used: by the id of the rule, or the name of the scenario, that has the limit. */
 export type RateWindows = Map<string, RateWindow>;

@@ -11,10 +11,9 @@ import {
 import type { ScenarioInput } from '../contract/control.ts';
 import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
-import type { ScenarioSettings } from '../contract/snapshot-lines.ts';
+import { type ScenarioSettings, compileScenario, type Scenario } from './scenario.ts';
 import { nearestNames, suggestion } from '../contract/suggestion.ts';
 import { systemReason, textOfBytes, unreadable, UsageError } from '../contract/usage-error.ts';
-import { compileScenario, type Scenario } from './scenario.ts';
 import { documentCharacters, type Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
-import type { RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { RateLimit } from './rule.ts';
+import type { ScenarioSettings, ScenarioSource, Scenario, ScenarioCompiler } from './scenario.ts';
 import { toPaise } from '../payout/money.ts';
-import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import {
   BASE,
   checkScenario,

@@ -1,14 +1,33 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
-import type { ClockState, RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot-lines.ts';
+import type { ClockState, Settlement, SettlementPreset } from '../payout/settlement.ts';
+import { type RateLimit, documentCharacters, type Rule } from './rule.ts';
 import { toPaise } from '../payout/money.ts';
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule, ruleName } from './rule-compiler.ts';
-import { documentCharacters, type Rule } from './rule.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import type { ShapedScenario } from './scenario-shape.ts';
-import type { Settlement, SettlementPreset } from '../payout/settlement.ts';
+
+/** The settings that apply where a scenario sets nothing itself. */
+export interface ScenarioSettings {
+  readonly openingBalancePaise: number;
+  readonly seed: string;
+  readonly clock: ClockState;
+  readonly settlement: SettlementPreset;
+  /** The default dialect when absent. */
+  readonly dialect?: Dialect | undefined;
+  readonly rateLimit: RateLimit | 'off';
+  /** Whether magic beneficiaries force a response. */
+  readonly isMagic: boolean;
+}
+
+/** What a scenario is compiled from: its document as written, and the settings below it. */
+export interface ScenarioSource {
+  readonly name: string;
+  readonly document: unknown;
+  readonly settings: ScenarioSettings;
+}
 
 export interface Scenario {
   readonly name: string;

@@ -1,8 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
-import { LATEST_MS, type ClockState } from '../contract/snapshot-lines.ts';
+import { LATEST_MS, iso } from '../contract/instant.ts';
+import type { ClockState } from '../payout/settlement.ts';
 import { invariant } from '../payout/money.ts';
 import type { CommandOf, Context, Handler } from './commands.ts';
-import { iso } from '../contract/instant.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';

@@ -1,8 +1,7 @@
 import type { ChangeResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
 import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
-import type { Entry } from '../contract/snapshot-lines.ts';
-import { toInr } from '../payout/money.ts';
+import { type Entry, toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
 import { journalEntry, type Exchange } from './journal/exchange.ts';
 import type { HeldRequest, Released } from './request/hold-state.ts';

@@ -1,15 +1,14 @@
 import { durationText } from '../contract/duration.ts';
 import type { ExplainResponse, ExplainRequest } from '../contract/control/explain-call.ts';
 import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
-import type { Payout, ScenarioSource } from '../contract/snapshot-lines.ts';
+import { type Payout, isHidden } from '../payout/payout.ts';
+import type { ScenarioSource, Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
-import { isHidden } from '../payout/payout.ts';
 import { timeOfDay, type PlannedStep } from '../payout/settlement.ts';
 import { explainChoice } from '../scenario/explanation.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { replacesBody, showsResponse, skipReason } from '../scenario/rule.ts';
-import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso, istDate } from '../contract/instant.ts';
 import { copyOfCounts } from './copy.ts';

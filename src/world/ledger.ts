@@ -1,9 +1,18 @@
 import type { z } from 'zod';
 import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
-import { LATEST_MS, oneMore, type Entry, type Payout } from '../contract/snapshot-lines.ts';
-import { invariant, payOut, refund } from '../payout/money.ts';
-import { afterStep, isAtRisk, isMoneyBack, isOutOfDate, nextDueMs, nextStep } from '../payout/payout.ts';
+import { LATEST_MS } from '../contract/instant.ts';
+import {
+  oneMore,
+  type Payout,
+  afterStep,
+  isAtRisk,
+  isMoneyBack,
+  isOutOfDate,
+  nextDueMs,
+  nextStep,
+} from '../payout/payout.ts';
+import { type Entry, invariant, payOut, refund } from '../payout/money.ts';
 import { freeUtr } from '../payout/identity.ts';
 import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, replacePayout, scheduleStep, type Due, type WorldState } from './state.ts';

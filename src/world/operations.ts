@@ -1,9 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
 import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
-import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
-import type { Entry, Payout } from '../contract/snapshot-lines.ts';
+import { covers, credit, debit, hasRoom, toInr, type Entry } from '../payout/money.ts';
+import { type Payout, legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
 import { listed } from '../contract/words.ts';
-import { legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';

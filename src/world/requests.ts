@@ -1,5 +1,5 @@
 import { textField } from '../contract/service.ts';
-import { oneMore, type Payout } from '../contract/snapshot-lines.ts';
+import { oneMore, type Payout } from '../payout/payout.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
 import type { Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';

@@ -2,14 +2,12 @@ import { MAX_ENDED_JOURNALS } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
 import {
   REQUEST_FIELDS,
-  type Payout,
-  type PayoutStep,
   type StoredRequest,
   type WORLD_ITEMS,
   type WorldHead,
   type WorldItem,
-} from '../contract/snapshot-lines.ts';
-import { timelineFault } from '../payout/payout.ts';
+} from './snapshot-lines.ts';
+import { type Payout, type PayoutStep, timelineFault } from '../payout/payout.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import {

@@ -1,18 +1,18 @@
 import TinyQueue from 'tinyqueue';
 import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
+import type { ClockState } from '../payout/settlement.ts';
+import { type Entry, openWallet, type Wallet } from '../payout/money.ts';
+import { LATEST_MS } from '../contract/instant.ts';
+import { type Payout, isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
 import {
-  type ClockState,
-  type Entry,
-  LATEST_MS,
-  type Payout,
   type ScenarioSource,
-} from '../contract/snapshot-lines.ts';
+  withOverrides,
+  type Scenario,
+  type ScenarioCompiler,
+} from '../scenario/scenario.ts';
 import { noneHeld, type HeldRequests } from './request/hold-state.ts';
-import { isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
-import { openWallet, type Wallet } from '../payout/money.ts';
 import type { RateWindows, Rule, RuleUse } from '../scenario/rule.ts';
-import { withOverrides, type Scenario, type ScenarioCompiler } from '../scenario/scenario.ts';
 import { noRequests, type Requests } from './journal/exchange.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */

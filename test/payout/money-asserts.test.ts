@@ -11,8 +11,14 @@ import {
   toPaise,
   type Wallet,
 } from '../../src/payout/money.ts';
-import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/payout.ts';
-import type { PayoutStep } from '../../src/contract/snapshot-lines.ts';
+import {
+  afterStep,
+  asOf,
+  countsReads,
+  timelineFault,
+  withForcedStep,
+  type PayoutStep,
+} from '../../src/payout/payout.ts';
 import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
 import { addPayout, brokenInvariants, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';

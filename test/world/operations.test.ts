@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StoredRequest } from '../../src/contract/snapshot-lines.ts';
+import type { StoredRequest } from '../../src/world/snapshot-lines.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { nowMs } from '../../src/world/state.ts';
 import { evidenceOf } from '../referee/journal-of.ts';

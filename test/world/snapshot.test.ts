@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LATEST_MS, WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot-lines.ts';
+import { LATEST_MS } from '../../src/contract/instant.ts';
+import { WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/world/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { nowMs } from '../../src/world/state.ts';

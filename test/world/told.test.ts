@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { freeze, thaw } from '../../src/world/copy.ts';
-import type { Payout } from '../../src/contract/snapshot-lines.ts';
+import type { Payout } from '../../src/payout/payout.ts';
 import type { WorldState } from '../../src/world/state.ts';
 import { acts, anyAct, ENTANGLED, run, type Act } from '../support/world/commands.ts';
 import {

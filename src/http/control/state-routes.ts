@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import { WorldResponse } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { SNAPSHOT_TYPE, SnapshotText } from '../../contract/snapshot-lines.ts';
+import { SNAPSHOT_TYPE, SnapshotText } from '../../world/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../log/snapshot-text.ts';
 import type { World } from '../../log/world.ts';
 import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';

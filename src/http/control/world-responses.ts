@@ -8,11 +8,10 @@ import type {
   WorldResponse,
 } from '../../contract/control-responses.ts';
 import { toInr } from '../../payout/money.ts';
-import { isAtRisk, isHidden, isOutOfDate, legalNext, nextStep } from '../../payout/payout.ts';
-import { LATEST_MS, type Payout } from '../../contract/snapshot-lines.ts';
+import { isAtRisk, isHidden, isOutOfDate, legalNext, nextStep, type Payout } from '../../payout/payout.ts';
+import { LATEST_MS, iso } from '../../contract/instant.ts';
 import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
-import { iso } from '../../contract/instant.ts';
 import { brokenInvariants } from '../../world/ledger.ts';
 import type { WorldState } from '../../world/state.ts';
 import { clockResult, type ClockResult } from '../../world/clock.ts';

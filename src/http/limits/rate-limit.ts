@@ -1,8 +1,7 @@
 import rateLimitPlugin from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { durationText } from '../../contract/duration.ts';
-import type { RateLimit } from '../../contract/snapshot-lines.ts';
-import { rateLimited, rateLimitOn } from '../../scenario/rule.ts';
+import { type RateLimit, rateLimited, rateLimitOn } from '../../scenario/rule.ts';
 
 /** True for a request that this limit does not apply to: a scenario may have a limit of its own, which its world counts. */
 function isFree({ exchange, routeOptions }: FastifyRequest): boolean {

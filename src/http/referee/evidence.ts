@@ -1,5 +1,5 @@
 import type { RefereeSettings } from '../../contract/conduct.ts';
-import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
+import type { ScenarioSource } from '../../scenario/scenario.ts';
 import { readUnlessDropped } from '../../log/dropped.ts';
 import type { World } from '../../log/world.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';

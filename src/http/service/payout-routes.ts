@@ -12,7 +12,7 @@ import {
   StatusQuery,
 } from '../../contract/service.ts';
 import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
-import type { RateLimit } from '../../contract/snapshot-lines.ts';
+import type { RateLimit } from '../../scenario/rule.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';

@@ -1,5 +1,4 @@
-import type { ScenarioSource } from '../../contract/snapshot-lines.ts';
-import type { ScenarioCompiler } from '../../scenario/scenario.ts';
+import type { ScenarioSource, ScenarioCompiler } from '../../scenario/scenario.ts';
 import { isUse } from '../../world/commands.ts';
 import { unavailable } from '../dropped.ts';
 import type { Appended, Base, DropReason, NewCommand, Opened, Place, Store } from '../store.ts';

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { isTooNested, isWholePaise, MAX_AMOUNT_INR, State } from '../../contract/service.ts';
-import type { SentResponse, StoredRequest } from '../../contract/snapshot-lines.ts';
+import type { SentResponse, StoredRequest } from '../snapshot-lines.ts';
 import { toInr, toPaise } from '../../payout/money.ts';
 import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';
 import { iso } from '../../contract/instant.ts';

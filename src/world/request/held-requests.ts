@@ -1,6 +1,6 @@
 import { MAX_HELD } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { oneMore } from '../../contract/snapshot-lines.ts';
+import { oneMore } from '../../payout/payout.ts';
 import type { Effect } from '../../scenario/rule.ts';
 import type { Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { NotFound } from '../../contract/scenario-document.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
-import type { Hidden, Payout } from '../../contract/snapshot-lines.ts';
+import type { Hidden, Payout } from '../../payout/payout.ts';
 import { fingerprintOf, payoutDraw, payoutIds } from '../../payout/identity.ts';
 import { toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RouteName } from '../../contract/match.ts';
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
-import { ScenarioSource, SentResponse } from '../../contract/snapshot-lines.ts';
+import { ScenarioSource, SentResponse } from '../snapshot-lines.ts';
 
 const Headers = z.record(z.string(), z.union([z.string(), z.array(z.string())]).optional());
 

@@ -2,7 +2,7 @@ import type { Dialect } from '../../contract/dialect.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { isTooLong, type StatusQuery } from '../../contract/service.ts';
-import { oneMore } from '../../contract/snapshot-lines.ts';
+import { oneMore } from '../../payout/payout.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
 import {

@@ -3,10 +3,11 @@ import type { Dialect } from '../../contract/dialect.ts';
 import { refusalMessage, REFUSALS, type FieldError, type RefusalData } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service.ts';
-import type { Payout, SentResponse } from '../../contract/snapshot-lines.ts';
+import type { Payout } from '../../payout/payout.ts';
+import type { SentResponse } from '../snapshot-lines.ts';
 import { invariant, toInr } from '../../payout/money.ts';
-import { retryAfterSeconds } from '../../scenario/rule.ts';
 import {
+  retryAfterSeconds,
   replacesBody,
   type Effect,
   type Hold,

@@ -1,8 +1,7 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
-import { asOf, countsReads, isHidden } from '../../payout/payout.ts';
-import { oneMore, type Payout } from '../../contract/snapshot-lines.ts';
+import { asOf, countsReads, isHidden, oneMore, type Payout } from '../../payout/payout.ts';
 import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context, Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';

@@ -2,20 +2,15 @@ import { expect } from 'vitest';
 import type { InitiateRequest, StatusQuery } from '../../../src/contract/service.ts';
 import type { ScenarioInput } from '../../../src/contract/control.ts';
 import { Refusal } from '../../../src/contract/errors.ts';
-import type {
-  ClockState,
-  Payout,
-  ScenarioSettings,
-  ScenarioSource,
-  WorldHead,
-  WorldItem,
-} from '../../../src/contract/snapshot-lines.ts';
+import type { ClockState } from '../../../src/payout/settlement.ts';
+import type { Payout, Change } from '../../../src/payout/payout.ts';
+import type { ScenarioSettings, ScenarioSource } from '../../../src/scenario/scenario.ts';
+import type { WorldHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
 import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
 import { memoryStore } from '../../../src/log/memory-store.ts';
 import type { DropReason } from '../../../src/log/store.ts';
 import type { World } from '../../../src/log/world.ts';
 import { Worlds } from '../../../src/log/worlds.ts';
-import type { Change } from '../../../src/payout/payout.ts';
 import { ScenarioLibrary } from '../../../src/scenario/scenario-library.ts';
 import { apply, applyEnds, type Applied, type ResultOf } from '../../../src/world/apply.ts';
 import type { ClockResult } from '../../../src/world/clock.ts';

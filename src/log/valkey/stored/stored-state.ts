@@ -1,4 +1,5 @@
-import type { Entry, Payout } from '../../../contract/snapshot-lines.ts';
+import type { Entry } from '../../../payout/money.ts';
+import type { Payout } from '../../../payout/payout.ts';
 import type { FrozenState } from '../../../world/copy.ts';
 import type { StoreConnection } from '../store-connection.ts';
 

@@ -1,5 +1,4 @@
-import type { ScenarioSource } from '../../../contract/snapshot-lines.ts';
-import type { ScenarioCompiler } from '../../../scenario/scenario.ts';
+import type { ScenarioSource, ScenarioCompiler } from '../../../scenario/scenario.ts';
 import { freeze, type FrozenState } from '../../../world/copy.ts';
 import { openWorld, type WorldState } from '../../../world/state.ts';
 import { thawed } from '../../thawed-state.ts';

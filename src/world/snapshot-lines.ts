@@ -1,10 +1,23 @@
 import { z } from 'zod';
-import { EndedJournal, StoredSettings } from './conduct.ts';
-import { WorldName } from './control.ts';
-import { Dialect } from './dialect.ts';
-import { RouteName } from './match.ts';
-import { SETTLEMENTS } from './scenario-document.ts';
-import { MAX_AMOUNT_INR, MAX_SEED_LENGTH, MAX_TEXT_LENGTH, State, TransferMode } from './service.ts';
+import { EndedJournal, StoredSettings } from '../contract/conduct.ts';
+import { WorldName } from '../contract/control.ts';
+import { Dialect } from '../contract/dialect.ts';
+import { RouteName } from '../contract/match.ts';
+import { SETTLEMENTS } from '../contract/scenario-document.ts';
+import { LATEST_MS } from '../contract/instant.ts';
+import {
+  MAX_AMOUNT_INR,
+  MAX_SEED_LENGTH,
+  MAX_TEXT_LENGTH,
+  State,
+  TransferMode,
+} from '../contract/service.ts';
+import type * as money from '../payout/money.ts';
+import { MAX_COUNT } from '../payout/payout.ts';
+import type * as payout from '../payout/payout.ts';
+import type * as settlement from '../payout/settlement.ts';
+import type * as rule from '../scenario/rule.ts';
+import type * as scenario from '../scenario/scenario.ts';
 
 /**
  * A world as data: what `GET /_sandbox/state` answers and what a state file holds, as lines of JSON (NDJSON).
@@ -19,15 +32,6 @@ export const SNAPSHOT_VERSION = 4;
 
 export const SNAPSHOT_TYPE = 'application/x-ndjson';
 
-/** The last instant that an ISO 8601 timestamp with a four-digit year can show. */
-export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** More than one world can ever count, and far from where numbers stop being exact. */
-const MAX_COUNT = 1e12;
-
-/** The next count. It stays at the maximum, so that a snapshot with it can be read again. */
-export const oneMore = (count: number): number => Math.min(count + 1, MAX_COUNT);
-
 const MAX_PAISE = MAX_AMOUNT_INR * 100;
 const Paise = z.int().min(0).max(MAX_PAISE);
 const SignedPaise = z.int().min(-MAX_PAISE).max(MAX_PAISE);
@@ -39,87 +43,62 @@ const Name = z.string().regex(/^[\w.-]{1,64}$/);
 /** `scenario/rule` or `scenario/outcome`, or the name of a settlement or scenario. */
 const Origin = z.string().regex(/^[\w.-]{1,64}(\/[\w.-]{1,64})?$/);
 
-/** A world's clock: at one instant while frozen, else ahead of wall time by a fixed distance (below 0 when behind). */
-export const ClockState = z.union([
+const ClockState = z.union([
   z.strictObject({ frozenAtMs: Ms }),
   z.strictObject({ frozenAtMs: z.null(), aheadMs: z.int().min(-LATEST_MS).max(LATEST_MS) }),
-]);
-export type ClockState = z.infer<typeof ClockState>;
+]) satisfies z.ZodType<settlement.ClockState>;
 
-/** At most `max` requests in a window of `windowMs`: of wall time for the server's own limit, of world time for all others. */
-const RateLimit = z.strictObject({ max: z.int().min(1), windowMs: z.int().min(1).max(86_400_000) });
-export type RateLimit = z.infer<typeof RateLimit>;
+const RateLimit = z.strictObject({
+  max: z.int().min(1),
+  windowMs: z.int().min(1).max(86_400_000),
+}) satisfies z.ZodType<rule.RateLimit>;
 
-/** The settings that apply where a scenario sets nothing itself. */
-export const ScenarioSettings = z.strictObject({
+const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
   seed: z.string().max(MAX_SEED_LENGTH),
   clock: ClockState,
   settlement: z.enum(SETTLEMENTS),
-  /** The default dialect when absent. */
   dialect: Dialect.optional(),
   rateLimit: z.union([z.literal('off'), RateLimit]),
-  /** Whether magic beneficiaries force a response. */
   isMagic: z.boolean(),
-});
-export type ScenarioSettings = z.infer<typeof ScenarioSettings>;
+}) satisfies z.ZodType<scenario.ScenarioSettings>;
 
-/** What a scenario is compiled from: its document as written, and the settings below it. */
 export const ScenarioSource = z.strictObject({
   name: Name,
   document: z.unknown(),
   settings: ScenarioSettings,
-});
-export type ScenarioSource = Readonly<z.infer<typeof ScenarioSource>>;
+}) satisfies z.ZodType<scenario.ScenarioSource>;
 
 /** A number of status reads in a scenario, of any size. */
 const Reads = z.int().min(0);
 
-/** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
 const PayoutStep = z.strictObject({
-  /**
-   * When it is due, in ms after the payout was created; null while it waits for status reads. A step that waited for a
-   * read, or was forced, holds the time at which it happened.
-   */
   afterMs: Duration.nullable(),
-  /** The status read, counted from initiate, that triggers it; null for a step that waits for its time. */
   polls: Reads.nullable(),
-  /** The state it goes to; null when only the UTR is set. */
   to: State.nullable(),
-  /** Whether the payout has a UTR from this step on. */
   utr: z.boolean(),
-  /** True for a step that a forced transition put in place of the planned ones. */
   forced: z.boolean(),
-  /** How many requests its world had counted when it was forced; absent for other steps. */
   requests: Count.optional(),
-});
-export type PayoutStep = Readonly<z.infer<typeof PayoutStep>>;
+}) satisfies z.ZodType<payout.PayoutStep>;
 
 /** The longest timeline that a scenario can plan, and two forced steps after it. */
 const MAX_STEPS = 22;
 
-/** How long status reads do not find a payout, as a number of reads or a world time, and the rule or outcome that hides it. */
 const Hidden = z.union([
   z.strictObject({ reads: Reads, by: Origin }),
   z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
-]);
-export type Hidden = Readonly<z.infer<typeof Hidden>>;
+]) satisfies z.ZodType<payout.Hidden>;
 
-/** What the client was told of a payout: the state that it saw last, and the request that first showed that state. */
 const Told = z.strictObject({
-  /** Which request of its world, counted from 1. */
   request: z.int().min(1).max(MAX_COUNT),
   atMs: Ms,
   as: State,
-});
-export type Told = Readonly<z.infer<typeof Told>>;
+}) satisfies z.ZodType<payout.Told>;
 
 const Payout = z.strictObject({
   txnId: Text,
   clientRefId: Text,
-  /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
   nth: z.int().min(1).max(MAX_COUNT),
-  /** A digest of the request body, compared when a client_ref_id is sent again. */
   fingerprint: z.string().max(64),
   amountPaise: Paise.min(1),
   transferMode: TransferMode,
@@ -127,36 +106,25 @@ const Payout = z.strictObject({
   beneficiaryAccount: Text,
   beneficiaryIfsc: Text,
   createdAtMs: Ms,
-  /** What decided its timeline: a rule (`scenario/rule`), an outcome (`scenario/outcome`), or the settlement of a scenario. */
   plannedBy: Origin,
-  /** Decided at initiate. The first `stepsDone` of it have happened. */
   timeline: z.array(PayoutStep).max(MAX_STEPS).readonly(),
   stepsDone: Count,
   hidden: Hidden.nullable(),
-  /** Status reads so far; counted only while something waits for them. */
   reads: Count,
   state: State,
-  /** Drawn at initiate, 0 to 999,999,999: the UTR is derived from it. */
   utrSerial: z.int().min(0).max(999_999_999),
   utr: z.string().min(1).max(32).nullable(),
-  /** When it left PENDING; a later reversal does not change it. */
   completedAtMs: Ms.nullable(),
-  /** null while no response has shown its client that it was made. */
   told: Told.nullable(),
-});
-/** One payout: flat, plain data that is replaced as a whole when it changes. */
-export type Payout = Readonly<z.infer<typeof Payout>>;
+}) satisfies z.ZodType<payout.Payout>;
 
-/** One line of the wallet's ledger: why the balance changed, by how much, and to what. */
 const Entry = z.strictObject({
   kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
-  /** Below 0 when it left the balance. */
   amountPaise: SignedPaise,
   balancePaise: Paise,
   txnId: Text.nullable(),
   atMs: Ms,
-});
-export type Entry = Readonly<z.infer<typeof Entry>>;
+}) satisfies z.ZodType<money.Entry>;
 
 const Headers = z.record(z.string(), z.unknown());
 
@@ -258,8 +226,6 @@ export const WORLD_ITEMS = {
 export type WorldItem = {
   [Name in keyof typeof WORLD_ITEMS]: { readonly [Key in Name]: z.infer<(typeof WORLD_ITEMS)[Name]> };
 }[keyof typeof WORLD_ITEMS];
-
-export type RateWindow = Readonly<Omit<z.infer<typeof WORLD_ITEMS.window>, 'of'>>;
 
 /** `checksum` is the SHA-256 of all lines of the world, from its head on, each with its line end. */
 export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() });
