@@ -256,10 +256,6 @@ testRows<[readonly string[], RegExp]>([
     /^The API key is not accepted: use a key that begins with .*; --key or SANDBOX_KEY names another key$/,
   ],
   [['fund', 'much'], /^amount must be INR such as 1500\.50 or ₹1,500\.50, not "much"$/],
-  [
-    ['advance', '2026-01-15T15:59'],
-    /^a clock never goes back: it is 2026-01-15 16:00:00 IST, which is later than 2026-01-15T15:59$/,
-  ],
   [['rule', 'add', '/nowhere'], /^rule add: \/nowhere cannot be read \(no such file or folder\)$/],
   [['rule', 'remove'], /^rule remove takes the name of one override, or --all$/],
   [['release', '--status', '503', '--fault', 'hang'], /^release takes --status or --fault, not both$/],

@@ -1,21 +1,14 @@
 import { expect, test } from 'vitest';
 import { checkRailRules } from '../../src/contract/service.ts';
+import { PAYOUT } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
-const REQUEST = {
-  client_ref_id: 'order-1',
-  beneficiary_name: 'Asha Rao',
-  beneficiary_account: '000123456789',
-  beneficiary_ifsc: 'SBIN0000001',
-  amount: 1000,
-  transfer_mode: 'IMPS',
-} as const;
 type Request = Parameters<typeof checkRailRules>[0];
 type Rows = Parameters<typeof checkRailRules>[1];
 
 const ROWS = { formats: 'warn', mode_limits: 'warn', upi_beneficiary: 'account_or_upi_id' } as Rows;
 const check = (change: Partial<Request>, rows: Partial<Rows> = {}) =>
-  checkRailRules({ ...REQUEST, ...change }, { ...ROWS, ...rows });
+  checkRailRules({ ...PAYOUT, transfer_mode: 'IMPS', ...change }, { ...ROWS, ...rows });
 
 const NO_IFSC = 'beneficiary_ifsc is not an IFSC (4 capital letters, 0, 6 capital letters or digits)';
 const NO_ACCOUNT = 'beneficiary_account is not 9 to 18 digits';

@@ -100,9 +100,7 @@ const unanswered = (outcome: string, change: object = {}): JournalEntry =>
 
 testRows<[string, JournalEntry, readonly RequestKind[]]>([
   ['200', answered(200), []],
-  ['399', answered(399), []],
   ['400', answered(400), ['wrong', 'refused']],
-  ['499', answered(499), ['wrong', 'refused']],
   ['500', answered(500), ['wrong', 'failed']],
   ['500 after commit', answered(500, { committed: true }), ['wrong', 'paid', 'failed']],
   ['a payout without an error', answered(200, { committed: true }), []],

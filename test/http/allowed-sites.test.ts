@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
-import { clientFor, PAYOUT, sandboxFor } from '../support/sandbox.ts';
+import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const KEY = 'sk_test_sites';
@@ -147,31 +147,4 @@ testRows<[string, Headers]>([
   }
   expect(await send(url, SERVICE, { host, ...headers })).toMatchObject({ status: 200 });
   expect((await send(url, SERVICE, { host })).text).toContain('"balance":1000000,');
-});
-
-testRows([
-  ['a page', 'sandbox', { 'content-type': 'text/html' }],
-  ['a drawing', 'sandbox', { 'Content-Type': 'image/svg+xml' }],
-  ['of a type that a browser guesses', 'sandbox', { 'content-type': '' }],
-  ['of several types', 'sandbox', { 'content-type': 'text/plain; a=b, text/html' }],
-  ['plain text', null, {}],
-  ['JSON', null, { 'content-type': 'application/problem+json; charset=utf-8' }],
-])(
-  'a response of a rule has the Content-Security-Policy sandbox if a browser may run it',
-  async (_what, policy, headers) => {
-    const { world, pay } = await clientFor();
-    await world.rule({ effect: { respond: { status: 200, headers, body: '<script>alert(1)</script>' } } });
-    const answer = await pay();
-    expect(answer.headers.get('content-security-policy')).toBe(policy);
-    expect(answer.headers.get('x-content-type-options')).toBe(policy && 'nosniff');
-  },
-);
-
-test('a normal body that a rule sends as a page has the Content-Security-Policy sandbox too', async () => {
-  const { world, pay } = await clientFor();
-  await world.rule({
-    effect: { commit: true, respond: { status: 200, headers: { 'content-type': 'text/html' } } },
-  });
-  const answer = await pay({ beneficiary_name: '<script>alert(1)</script>' });
-  expect(answer.headers.get('content-security-policy')).toBe('sandbox');
 });

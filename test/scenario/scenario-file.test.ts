@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { validate } from '../../src/cli/scenario-files/validate.ts';
 import { runInProcess } from '../support/program.ts';
-import { clientFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 import { fileWith, folderWith } from '../support/temporary-folder.ts';
 import { validated } from './validated.ts';
@@ -333,13 +332,6 @@ test('an invalid scenario stops the program with exit code 2 and a line for each
     ),
   });
   expect(await runInProcess(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });
-});
-
-test('a rule without a name is called by its position', async () => {
-  const rules = [{ match: { attempt: 1 }, effect: { respond: 503 } }, { effect: { respond: 500 } }];
-  const world = await clientFor({ scenario: { rules } });
-  const named = [await world.pay(), await world.pay()].map(({ headers }) => headers.get('x-sandbox-rule'));
-  expect(named).toEqual(['inline/rule-1', 'inline/rule-2']);
 });
 
 test.each([

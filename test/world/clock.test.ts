@@ -91,13 +91,6 @@ describe('advanced', () => {
     expect(world.changes).toHaveLength(3);
   });
 
-  test('until idle, a clock goes on to steps that the first ones lead to', () => {
-    const world = new Core(timelines({ a: 'SUCCESS 2s, REVERSED 3d' }));
-    world.pay('a');
-    expect(world.submit(UNTIL_IDLE).nowMs).toBe(at(3 * DAY_MS));
-    expect(world.payout('a').state).toBe('REVERSED');
-  });
-
   test('to a time, a clock stands there; to the past it is not moved', () => {
     const world = frozenWith(50, 60);
     world.submit(advance({ toMs: 1050 }));

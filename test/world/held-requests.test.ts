@@ -23,13 +23,6 @@ test('a held request counts when it arrives, and keeps its rule until it is rele
   expect(core.state.uses.get('test/held')).toEqual({ matched: 2, taken: 1 });
 });
 
-test('a request of which only the response is held has paid, and its release changes nothing', () => {
-  const core = new Core({ rules: [HOLD('committed')] });
-  expect(core.pay('a').committed).toBe(true);
-  release(core, 1);
-  expect(core.state.payouts).toHaveLength(1);
-});
-
 test('a request keeps the rule that held it, even if that is replaced or removed before its release', () => {
   const core = new Core();
   const pays = HOLD('arrived');

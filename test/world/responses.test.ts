@@ -92,8 +92,6 @@ function* requests(document: ScenarioInput): Generator<RequestCommand> {
 const fields = (command: RequestCommand) =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
 
-/** The response, once it is sent. */
-
 /** With TESTS=long each scenario with every kind of error; else one after the other, and the rule that names everything with all. */
 const rows = scenarios.flatMap(([name, document], nth) =>
   STYLES.filter((_style, of) => isLong || document === TELLING || of === nth % STYLES.length).map(
@@ -151,11 +149,14 @@ testRows<[status: number, code: string, message: string, headers?: object]>([
   });
 });
 
-const HTML = {
-  'content-type': 'text/html',
+/** The headers of what a browser may run. */
+const risky = (type: string) => ({
+  'content-type': type,
   'content-security-policy': 'sandbox',
   'x-content-type-options': 'nosniff',
-};
+});
+const PROBLEM = { 'content-type': 'application/problem+json; charset=utf-8' };
+const [SVG, GUESSED, SEVERAL] = ['image/svg+xml', '', 'text/plain; a=b, text/html'] as const;
 
 testRows<
   [respond: { status: number; code?: string; body: unknown; headers?: object }, body: string, headers: object]
@@ -163,9 +164,17 @@ testRows<
   [{ status: 400, body: 'down', code: 'OURS' }, 'down', { 'content-type': 'text/plain; charset=utf-8' }],
   [{ status: 503, body: { down: true } }, '{"down":true}', JSON_TYPE],
   [{ status: 429, body: {}, headers: { 'Retry-After': '7' } }, '{}', { ...JSON_TYPE, 'retry-after': '7' }],
-  [{ status: 200, body: '<p>{{attempt}}</p>', headers: { 'Content-Type': 'text/html' } }, '<p>1</p>', HTML],
+  [
+    { status: 200, body: '<p>{{attempt}}</p>', headers: { 'Content-Type': 'text/html' } },
+    '<p>1</p>',
+    risky('text/html'),
+  ],
+  [{ status: 200, body: '', headers: { 'Content-Type': SVG } }, '', risky(SVG)],
+  [{ status: 200, body: '', headers: { 'content-type': GUESSED } }, '', risky(GUESSED)],
+  [{ status: 200, body: '', headers: { 'content-type': SEVERAL } }, '', risky(SEVERAL)],
+  [{ status: 200, body: {}, headers: PROBLEM }, '{}', PROBLEM],
 ])(
-  'a body that a rule makes has its type, and the headers of the rule, which come before those of the status',
+  'a body that a rule makes has its type, the headers of the rule before those of the status, and a policy if a browser may run it',
   (respond, body, headers) => {
     expect(sentBy(respond)).toEqual({ status: respond.status, headers, body, code: respond.code });
   },
@@ -183,6 +192,8 @@ test('a response of a rule names the request and the payout that it made, in its
   const page = sent({ status: 502, headers, body }, true);
   expect(page.headers['x-order']).toBe(`n%C3%A9 1 ${page.world.payout('né 1').txnId}`);
   expect(page.body).toBe(`&lt;b&gt; 1 PENDING at ${iso(START_MS)}, attempt 1, one`);
+  const normal = sent({ status: 200, headers: { 'content-type': 'text/html' } }, true);
+  expect(normal.headers).toMatchObject(risky('text/html'));
   const refusal = sent({ status: 422, message: '{{client_ref_id}} was not paid ({{txn_id}})' }, false);
   expect(JSON.parse(refusal.body)).toMatchObject({ message: 'né 1 was not paid ()' });
 });

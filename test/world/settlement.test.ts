@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   Core,
   DAY_MS,
-  frozenClock,
   oneRule,
   START_MS,
   status,
@@ -20,14 +19,6 @@ function paid(timeline: string, more: RuleInput['effect'] = {}): Core {
   return world;
 }
 
-test('a payout that fails gives the money back once, and gets no UTR', () => {
-  const world = paid('FAILED 5ms');
-  expect(world.balance(4)).toEqual({ paise: 900, updatedMs: 0 });
-  expect(world.balance(9)).toEqual({ paise: 1000, updatedMs: 5 });
-  expect(world.balance(99)).toEqual({ paise: 1000, updatedMs: 5 });
-  expect(world.payout('a')).toMatchObject({ state: 'FAILED', utr: null, completedAtMs: at(5) });
-});
-
 test('a success that is reversed days later gives the money back once, and keeps its UTR and completion', () => {
   const world = paid('SUCCESS 5ms, REVERSED 3d');
   const utr = expect.stringMatching(/^\d{12}$/) as string;
@@ -37,12 +28,6 @@ test('a success that is reversed days later gives the money back once, and keeps
   const reversed = { state: 'REVERSED', completedAtMs: at(5), utr: first };
   expect(world.read('a', 3 * DAY_MS)).toMatchObject({ payout: reversed });
   expect(world.balance(6 * DAY_MS)).toEqual({ paise: 1000, updatedMs: 3 * DAY_MS });
-});
-
-test('a payout that settles at once is PENDING in its response, and settled at the next request, even on a frozen clock', () => {
-  const world = new Core({ settlement: 'instant' }, { clock: frozenClock(START_MS) });
-  expect(world.pay('a').answer).toMatchObject({ payout: { state: 'PENDING', utr: null } });
-  expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', completedAtMs: at(0) } });
 });
 
 test('of steps due at once, that of the older payout happens first', () => {
