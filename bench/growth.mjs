@@ -200,7 +200,7 @@ async function manyWorlds() {
     ...SETTINGS,
     'max-worlds': 2 * WORLDS + 1000,
     'journal-entries': 0,
-    'journal-memory': '1MiB',
+    'journal-total': '1000',
   });
   const load = new PayoutLoad(server.url);
   await load.pay(['sk_test_warm'], 20_000);

@@ -24,7 +24,7 @@ import { reportOnDropped } from './http/referee/evidence.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
 import { atMost, MIB, worldsThatFit } from './heap-share.ts';
-import type { Settings } from './settings.ts';
+import { journalEntriesOf, type Settings } from './settings.ts';
 
 const MAX_STATE_BYTES = atMost(256 * MIB, 1 / 16); // a snapshot of some 300,000 payouts
 const MAX_UNREAD_BYTES = atMost(128 * MIB, 1 / 8);
@@ -133,10 +133,10 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     maxWorlds: settings.maxWorlds,
     maxCopies: worldsThatFit(),
     idleMs: settings.worldIdle,
-    maxRequests: settings.journalEntries,
+    maxRequests: journalEntriesOf(settings),
     maxRecords: settings.maxTransactions,
     maxScenarioCharacters: settings.scenarioMemory,
-    maxCharacters: settings.journalMemory,
+    maxRequestsInAll: settings.journalTotal,
     evictions: {
       before: (world, reason) => {
         const remember = drops.before(world, reason);

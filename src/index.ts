@@ -76,7 +76,6 @@ export async function hunt({
       port: 0,
       logLevel: 'silent',
       rateLimit: 'off',
-      journalEntries: 10_000,
       seed: settings.seed,
       ...others,
       settlement,

@@ -27,6 +27,9 @@ const REMOVED: Readonly<Record<string, string>> = {
   rewind:
     'undo takes back the last actions, and snapshot load returns to a world that snapshot save has saved',
   '--before': 'save the snapshot when the world is as you want it, and load it with snapshot load',
+  '--journal-memory': 'journals are bounded by counts: use --journal-entries and --journal-total',
+  SANDBOX_JOURNAL_MEMORY:
+    'journals are bounded by counts: use SANDBOX_JOURNAL_ENTRIES and SANDBOX_JOURNAL_TOTAL',
   '--require-exercised':
     'the last line of matrix counts what was not exercised, and its JSON and JUnit reports name it',
 };

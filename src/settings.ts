@@ -69,6 +69,8 @@ const PAYOUT_BYTES = 2560; // with every text field at its longest, in two-byte 
 const WORST_CHARACTER_BYTES = 100; // of a scenario that consists of the shortest outcomes, compiled
 const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
 
+const LONG_REQUEST_BYTES = 6 * 1024;
+
 const onOrOff = z.enum(['on', 'off']);
 const nonEmpty = (what: string) => z.string(expects(what)).min(1);
 
@@ -115,11 +117,10 @@ const SettingsSchema = z.object({
   maxWorlds: wholeNumber(1, 10_000_000).default(worldsThatFit),
   maxConnections: wholeNumber(1, 1_000_000).default(() => atMost(4000, 0.25, WORST_CONNECTION_BYTES)),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
-  journalEntries: wholeNumber(0, 1_000_000).default(1000),
-  journalMemory: readWith((text) => {
-    const bytes = byteSize(text);
-    return bytes === undefined ? undefined : atMost(bytes, 0.2); // texts may take two bytes a character
-  }, 'a size such as 64MiB').prefault('64MiB'),
+  journalEntries: wholeNumber(0, 1_000_000).optional(),
+  journalTotal: wholeNumber(1, 1_000_000_000)
+    .prefault(200_000)
+    .transform((count) => atMost(count, 0.3, LONG_REQUEST_BYTES)),
   scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() =>
     atMost(8 * MIB, 0.2, WORST_CHARACTER_BYTES),
   ),
@@ -139,6 +140,13 @@ const SettingsSchema = z.object({
 /** The parsed settings: numbers, INR, milliseconds. */
 export type Settings = z.infer<typeof SettingsSchema>;
 export type SettingName = keyof Settings;
+
+/** How many requests the journal of a world has. */
+export const journalEntriesOf = ({
+  journalEntries,
+  store,
+}: Pick<Settings, 'journalEntries' | 'store'>): number =>
+  journalEntries ?? (store === undefined ? 10_000 : 1000);
 
 /** Settings as the library accepts them: each is optional, as text or as its own type. */
 export type SettingsInput = z.input<typeof SettingsSchema>;
@@ -184,10 +192,13 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     'the most connections; of the world that has the most, one more closes the one that was idle longest',
   ],
   worldIdle: ['<time>', 'a world without requests for this long is dropped'],
-  journalEntries: ['<number>', 'the most requests in the journal of each world; 0 for no journal'],
-  journalMemory: [
-    '<size>',
-    'the approximate memory of the requests and earlier states of all worlds; at most a fifth of the heap of Node.js. Beyond it, the worlds that were idle longest drop first their earlier states, then their requests',
+  journalEntries: [
+    '<number>',
+    'how many of its newest requests the journal of a world has, and up to a sixteenth more; 0 for no journal',
+  ],
+  journalTotal: [
+    '<number>',
+    'the most requests in the journals of all worlds; beyond it, the worlds that were idle longest drop first what an undo needs, then their requests',
   ],
   scenarioMemory: [
     '<size>',
@@ -210,6 +221,8 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   maxTransactions: '1000000, or fewer where the heap is small',
   maxWorlds: '10000, or fewer where the heap is small',
   maxConnections: '4000, or fewer where the heap is small',
+  journalEntries: '10000, or 1000 with a store',
+  journalTotal: '200000, or fewer where the heap is small',
   scenarioMemory: '8MiB, or less where the heap is small',
   state: 'not saved',
   store: 'in memory',

@@ -52,7 +52,7 @@ export function checkAcceptedKey(key: string, { apiKeys }: Pick<Settings, 'apiKe
 export type SettingFlags = { readonly [name in SettingName]?: string | undefined };
 
 /** A journal that holds a long test run. */
-export const REFEREE_DEFAULTS: SettingFlags = { journalEntries: '100000', journalMemory: '512MiB' };
+export const REFEREE_DEFAULTS: SettingFlags = { journalEntries: '100000', journalTotal: '1000000' };
 
 /** Of a sandbox for the clients of a command: a free port, whatever the command itself listens on, and no log. */
 const FOR_CLIENTS: SettingFlags = { port: '0', logLevel: 'silent' };

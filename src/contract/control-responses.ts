@@ -256,6 +256,9 @@ export const JournalEntry = z
       .describe('What decided the timeline of the payout that the request made; null where it made none'),
     replayed: z.boolean(),
     warnings: z.array(z.string()),
+    cut: z
+      .array(z.enum(['body', 'headers']))
+      .describe('What the journal has only in part, because it was long'),
     balance_before: Inr.nullable().describe('INR; null when the request did not reach the ledger'),
     balance_after: Inr.nullable(),
   })

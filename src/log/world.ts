@@ -4,7 +4,7 @@ import { isReplacing, type Command, type CommandOf } from '../world/commands.ts'
 import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import { nowMs, type WorldState } from '../world/state.ts';
-import { undoCharacters } from '../world/undo.ts';
+import { undoHeld } from '../world/undo.ts';
 import { CommandParts, type OnChanges, type OnFound, type OrderedCommand } from './command-parts.ts';
 import { WorldConnections } from './connections/world-connections.ts';
 import { dropped } from './dropped.ts';
@@ -200,9 +200,9 @@ export class World {
     }
   }
 
-  /** About how many characters this server keeps for undos and for readers that resume. */
-  get pastCharacters(): number {
-    return this.isShared ? 0 : undoCharacters(this.#log.state) + this.connections.recentCharacters;
+  /** How many requests, payouts and events this server keeps of its past. */
+  get pastHeld(): number {
+    return this.isShared ? 0 : undoHeld(this.#log.state) + this.connections.recentEvents;
   }
 
   forgetPast(): void {
@@ -212,6 +212,7 @@ export class World {
 
   forgetRequests(): void {
     this.#log.inBackground(() => this.submit({ kind: 'forget', as: 'evicted' }));
+    this.connections.forgetRecent(); // one was added
   }
 
   /** Ends the world on this server, with its timer, its delayed responses and its readers. */

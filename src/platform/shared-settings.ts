@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { durationText } from '../contract/duration.ts';
 import { iso } from '../contract/instant.ts';
 import type { ScenarioSource } from '../scenario/scenario.ts';
-import { SETTINGS, type SettingName, type Settings } from '../settings.ts';
+import { journalEntriesOf, SETTINGS, type SettingName, type Settings } from '../settings.ts';
 
 const asTheyAre = ['openingBalance', 'settlement', 'magic', 'seed'] as const;
 /** Limits that each server applies to the worlds of all: the strictest one counts. */
-const limits = ['maxTransactions', 'maxWorlds', 'journalEntries', 'journalMemory'] as const;
+const limits = ['maxTransactions', 'maxWorlds', 'journalTotal'] as const;
 
 /** A name, and what distinguishes a document from others of that name. */
 const versioned = (name: string, document: unknown): string =>
@@ -21,6 +21,7 @@ export function sharedSettings(settings: Settings, source: ScenarioSource): Read
     clock: clock === 'running' ? clock : iso(clock.frozenAtMs),
     rateLimit: rateLimit === 'off' ? rateLimit : `${rateLimit.max}/${durationText(rateLimit.windowMs)}`,
     worldIdle: durationText(worldIdle),
+    journalEntries: String(journalEntriesOf(settings)),
   };
   for (const name of [...asTheyAre, ...limits]) texts[name] = String(settings[name]);
   return Object.fromEntries(

@@ -94,8 +94,8 @@ export const Stamp = z.object({
   /** SANDBOX_MAX_TRANSACTIONS, and how much of it the world may hold. */
   maxRecords: z.number(),
   records: z.number(),
-  /** How much the world may remember of its requests. */
-  keep: z.strictObject({ requests: z.number(), characters: z.number() }),
+  /** How many requests the world remembers at least. */
+  keep: z.number(),
   /** The requests that have ended since the latest command of this server. */
   ends: z.array(Ended).readonly(),
   /** How many more characters the scenarios and rules of all worlds together may have: SANDBOX_SCENARIO_MEMORY. */

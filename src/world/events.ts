@@ -3,7 +3,8 @@ import { iso } from '../contract/instant.ts';
 import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import { type Entry, toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
-import { journalEntry, type Exchange } from './journal/exchange.ts';
+import type { Exchange } from './journal/exchange.ts';
+import { journalEntry } from './journal/journal-entry.ts';
 import type { HeldRequest, Released } from './request/hold-state.ts';
 
 /** What happened in a world when a command was applied. */

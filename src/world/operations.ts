@@ -10,7 +10,7 @@ import { freeze } from './copy.ts';
 import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
-import { charactersOf, noRequests, type Exchange } from './journal/exchange.ts';
+import { noRequests, type Exchange } from './journal/exchange.ts';
 import {
   full,
   isUntouched,
@@ -221,6 +221,5 @@ function fromElsewhere({
     const left = { outcome: 'client_gone', response: undefined, waits: undefined } as const;
     return { ...known, ...left, durationMs, endedAfter: last };
   });
-  const characters = list.reduce((sum, one) => sum + charactersOf(one), 0);
-  return { ...requests, list, pending: [], characters };
+  return { ...requests, list, pending: [] };
 }

@@ -1,11 +1,12 @@
 import { textField } from '../contract/service.ts';
 import { oneMore, type Payout } from '../payout/payout.ts';
+import type { SentResponse } from './snapshot-lines.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
 import type { Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import {
-  charactersOf,
-  requestCharacters,
+  keptBody,
+  keptHeaders,
   noRequests,
   readBody,
   seenIn,
@@ -17,7 +18,7 @@ import { positionOf } from './ledger.ts';
 import type { Ended, Received, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
-import { codeOf, type RequestResult } from './request/response.ts';
+import { codeOf, responseOf, type RequestResult } from './request/response.ts';
 import { nowMs, replacePayout, tally, worldTimeMs, type WorldState } from './state.ts';
 
 /** More than clients can have under way at a server. Those beyond are of servers that have died. */
@@ -40,11 +41,20 @@ export function recordRequest(
   const exchange = received(state, command.kind, command.request, result.request, context);
   exchange.clientRefId = textField(fieldsOf(command)['client_ref_id']);
   fill(exchange, result);
+  if (exchange.cut !== undefined && exchange.response !== undefined)
+    exchange.response = wholeResponse(command, result);
   add(state, exchange, command.request.after, context);
   if (isTelling(exchange)) setTelling(state, exchange.txnId!, true);
   const { waits, fault } = exchange;
   if (waits === true || fault === 'slow-body') context.events.push({ type: 'request', request: exchange });
   return exchange as Decided;
+}
+
+/** The response to a request that is not kept whole, from which it could not be made again. */
+function wholeResponse(command: RequestCommand, result: RequestResult): SentResponse {
+  const { method, requestId, warnings } = command.request;
+  const response = responseOf(result, { requestId, fields: fieldsOf(command), warnings });
+  return method === 'HEAD' ? { ...response, body: '' } : response;
 }
 
 /** Adds a request that was refused before it reached the ledger. */
@@ -59,6 +69,11 @@ export const refuseRequest: Handler<'refused', number> = (
   return exchange.nth;
 };
 
+const cutOf = (isBody: boolean, isHeaders: boolean): Exchange['cut'] =>
+  isBody || isHeaders
+    ? [...(isBody ? ['body' as const] : []), ...(isHeaders ? ['headers' as const] : [])]
+    : undefined;
+
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 /** A request that is under way, of which nothing is decided. All have the same fields in one order, which makes them quick. */
@@ -70,14 +85,16 @@ function received(
   { stamp }: Context,
 ): Writable<Exchange> {
   if (request.worldName !== undefined) state.name = request.worldName;
+  const headers = keptHeaders(request.headers);
+  const body = keptBody(request.body);
   return {
     nth,
     requestId: request.requestId,
     route,
     method: request.method,
     url: request.url,
-    headers: request.headers,
-    body: request.body,
+    headers,
+    body,
     atMs: nowMs(state),
     wallMs: Math.max(0, stamp.wallMs - request.waitedMs),
     outcome: 'pending',
@@ -93,6 +110,7 @@ function received(
     txnId: undefined,
     replayed: undefined,
     warnings: request.warnings,
+    cut: cutOf(body !== request.body, headers !== request.headers),
     limit: undefined,
     rule: undefined,
     committed: undefined,
@@ -100,7 +118,6 @@ function received(
     delayMs: undefined,
     fault: undefined,
     result: undefined,
-    requestCharacters: requestCharacters(request),
     position: stamp.position,
     server: stamp.server,
   };
@@ -154,12 +171,14 @@ function add({ requests }: WorldState, exchange: Exchange, after: number, { stam
   pending.push(exchange);
   if (pending.length > MOST_UNDER_WAY) pending.shift();
   list.push(exchange);
-  requests.characters += charactersOf(exchange);
-  const { keep } = stamp;
-  while (list.length > 0 && (list.length > keep.requests || requests.characters > keep.characters)) {
-    requests.characters -= charactersOf(list.shift()!);
-    requests.evicted += 1;
-  }
+  makeRoom(requests, stamp.keep);
+}
+
+/** Some more than it may keep make room together, since each time moves all others. */
+function makeRoom(requests: WorldState['requests'], keep: number): void {
+  const { list } = requests;
+  if (list.length <= keep + (keep >> 4)) return;
+  requests.evicted += list.splice(0, list.length - keep).length;
 }
 
 /** Puts a later version of a request in its place, unless it was dropped from the list. */
@@ -168,9 +187,7 @@ function replace({ requests }: WorldState, exchange: Exchange): void {
   const likely = list.length - 1 - (count - exchange.nth); // unless a bug of the sandbox left out a number
   const index =
     list[likely]?.nth === exchange.nth ? likely : list.findIndex(({ nth }) => nth === exchange.nth);
-  if (index === -1) return;
-  requests.characters += charactersOf(exchange) - charactersOf(list[index]!);
-  list[index] = exchange;
+  if (index !== -1) list[index] = exchange;
 }
 
 /** Records what a held request is answered, once it is released. */
@@ -231,7 +248,6 @@ export const forgetRequests: Handler<'forget', number> = (state, { as }, { event
     ...noRequests(count),
     list: kept,
     pending,
-    characters: kept.reduce((sum, one) => sum + charactersOf(one), 0),
     evicted: as === 'evicted' ? evicted + gone : 0,
   };
   if (gone > 0) events.push({ type: 'journal', removed: gone, as });

@@ -164,6 +164,11 @@ const Request = z.strictObject({
   txnId: z.string().optional(),
   replayed: z.boolean().optional(),
   warnings: z.array(z.string()).readonly().optional(),
+  /** What was too long to be kept whole. */
+  cut: z
+    .array(z.enum(['body', 'headers']))
+    .readonly()
+    .optional(),
   limit: z.string().optional(),
   rule: z.string().optional(),
   committed: z.boolean().optional(),

@@ -10,13 +10,7 @@ import {
 import { type Payout, type PayoutStep, timelineFault } from '../payout/payout.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import {
-  charactersOf,
-  noRequests,
-  requestCharacters,
-  sentResponse,
-  type Exchange,
-} from './journal/exchange.ts';
+import { noRequests, sentResponse, type Exchange } from './journal/exchange.ts';
 import {
   extrasHeld,
   indexPayout,
@@ -158,14 +152,7 @@ export class SnapshotReader {
       const { of, ...window } = item.window;
       windows.set(of, window);
     } else if ('request' in item) {
-      const exchange = {
-        ...item.request,
-        requestCharacters: requestCharacters(item.request),
-        position: 0,
-        server: '',
-      };
-      requests.list.push(exchange);
-      requests.characters += charactersOf(exchange);
+      requests.list.push({ ...item.request, position: 0, server: '' });
     } else if ('referee' in item) this.#state.referee = refereeState(item.referee, referee.ended);
     else if ('report' in item) {
       demand(referee.ended.length < MAX_ENDED_JOURNALS, `it has more than ${MAX_ENDED_JOURNALS} reports`);

@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 import type { Handler } from './commands.ts';
-import { charactersOf, type Exchange } from './journal/exchange.ts';
+import type { Exchange } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
 import {
   full,
@@ -105,7 +105,7 @@ function putJournalBack(state: WorldState, { fields, requests, hasOtherJournal }
     return;
   }
   while ((pending.at(-1)?.nth ?? 0) > requests) pending.pop();
-  while ((list.at(-1)?.nth ?? 0) > requests) state.requests.characters -= charactersOf(list.pop()!);
+  while ((list.at(-1)?.nth ?? 0) > requests) list.pop();
 }
 
 function putLedgerBack(state: WorldState, { lengths, formerPayouts, requests }: UndoPoint): void {
@@ -189,14 +189,10 @@ function notUndone(why: string, exchanges: readonly Exchange[], count: number): 
 
 const SHOWN_REQUESTS = 10;
 
-const CHARACTERS_A_PAYOUT = 500;
-
-/** About how many characters are kept for an undo, beside what the world itself has. */
-export const undoCharacters = ({ undoPoints }: WorldState): number =>
-  undoPoints.reduce((sum, { fields, lengths, formerPayouts, hasOtherJournal }) => {
-    const replaced = hasOtherJournal ? lengths.payouts : 0;
-    const requests = hasOtherJournal ? fields.requests.characters : 0;
-    return (
-      sum + (replaced + formerPayouts.size) * CHARACTERS_A_PAYOUT + requests + scenarioCharactersHeld(fields)
-    );
-  }, 0);
+/** How many requests and payouts are kept for an undo, beside those of the world itself. */
+export const undoHeld = ({ undoPoints }: WorldState): number =>
+  undoPoints.reduce(
+    (sum, { fields, lengths, formerPayouts, hasOtherJournal }) =>
+      sum + formerPayouts.size + (hasOtherJournal ? lengths.payouts + fields.requests.list.length : 0),
+    0,
+  );

@@ -72,10 +72,7 @@ const GOOD: Readonly<Record<SettingName, readonly Good[]>> = {
     ['1ms', 1],
   ],
   journalEntries: numbers(0, 1e6),
-  journalMemory: [
-    ['8MiB', 8 * 1024 * 1024],
-    ['512 kib', 512 * 1024],
-  ],
+  journalTotal: [['1000', 1000]],
   scenarioMemory: [
     ['8MiB', 8 * 1024 * 1024],
     ['1GiB', 1024 ** 3],
@@ -116,6 +113,8 @@ const DEFAULTS: Partial<Record<SettingName, unknown>> = {
   allowedHosts: undefined,
   apiKeys: undefined,
   dialect: undefined,
+  journalEntries: undefined,
+  journalTotal: expect.toSatisfy((count) => count > 0 && count <= 200_000),
   maxConnections: expect.toSatisfy((count) => count > 0 && count <= 4000),
   maxTransactions: expect.toSatisfy((count) => count > 0 && count <= 1_000_000),
   maxWorlds: expect.toSatisfy((count) => count > 0 && count <= 10_000),
@@ -188,7 +187,7 @@ testRows<[SettingName, string, string]>([
   ['clock', 'yesterday', A_TIME],
   ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
   ['worldIdle', '0s', A_DURATION],
-  ['journalMemory', '64', 'must be a size such as 64MiB'],
+  ['scenarioMemory', '64', 'must be a size such as 64MiB'],
 ])(
   'an invalid value is refused in one line with its flag or variable and the expected form',
   (name, text, right) => {

@@ -2,14 +2,13 @@ import { expect, test } from 'vitest';
 import type { World } from '../../src/log/world.ts';
 import { balance, logFor } from '../support/world/core.ts';
 
-const ROOM = 100_000;
-/** Sends some requests: each has 1,001 characters in the list of requests. */
+/** Sends some requests. */
 async function ask(world: World, requests: number): Promise<void> {
   for (let nth = 0; nth < requests; nth += 1) await world.submit(balance());
 }
 
 test('when all worlds together remember too much, those idle longest lose their requests: of many worlds with one each, those used lately keep theirs', async () => {
-  const { world, failures } = logFor({ maxCharacters: ROOM, maxRequests: 1000, maxWorlds: 1000 });
+  const { world, failures } = logFor({ maxRequestsInAll: 100, maxRequests: 1000, maxWorlds: 1000 });
   const worlds = Array.from({ length: 900 }, (_, nth) => world(`w${nth}-`));
   const lost: number[] = [];
   for (const [nth, one] of worlds.entries()) {

@@ -79,6 +79,7 @@ const journalOf = (lines: readonly Line[]): JournalEntry[] =>
       planned_by: null,
       replayed: false,
       warnings: [],
+      cut: [],
       balance_before: null,
       balance_after: null,
       ...change,

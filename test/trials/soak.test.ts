@@ -21,7 +21,7 @@ test('fifty worlds at full speed cause no error, take constant memory and agree 
     SANDBOX_METRICS: 'on',
     SANDBOX_STATE: state,
     SANDBOX_STATE_EVERY: '1s',
-    SANDBOX_JOURNAL_MEMORY: '4MiB',
+    SANDBOX_JOURNAL_TOTAL: '2000',
     SANDBOX_MAX_WORLDS: '100',
   });
   const [{ program, sandbox }] = soak.servers as [(typeof soak.servers)[number]];

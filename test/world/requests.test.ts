@@ -1,29 +1,47 @@
 import { describe, expect, test } from 'vitest';
 import { seenIn } from '../../src/world/journal/exchange.ts';
+import { journalEntry } from '../../src/world/journal/journal-entry.ts';
+import { responseOf } from '../../src/world/request/response.ts';
 import type { CommandOf } from '../../src/world/commands.ts';
-import { balance, Core, load, oneRule, save, sourceOf, START_MS } from '../support/world/core.ts';
+import { balance, Core, initiate, load, oneRule, save, sourceOf, START_MS } from '../support/world/core.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const numbers = ({ state }: Core) => state.requests.list.map(({ nth }) => nth);
 
 describe('the requests that a world remembers', () => {
-  test('have no more characters together than there is room for', () => {
+  test('are a sixteenth more than it may keep until they make room together', () => {
     const world = new Core();
-    world.keep = { requests: 1000, characters: 50_000 };
-    for (let nth = 1; nth <= 9; nth += 1)
-      world.submit(balance({ request: { headers: { 'x-long': 'x'.repeat(10_000) } } }));
-    expect(numbers(world)).toEqual([6, 7, 8, 9]);
-    world.submit(balance({ request: { body: 'x'.repeat(60_000) } }));
-    expect(world.state.requests).toMatchObject({ list: [], characters: 0, evicted: 10 });
+    world.keep = 32;
+    const lengths: number[] = [];
+    for (let nth = 1; nth <= 36; nth += 1) {
+      world.balance();
+      lengths.push(world.state.requests.list.length);
+    }
+    expect(lengths.slice(30)).toEqual([31, 32, 33, 34, 32, 33]);
+    expect(world.state.requests.evicted).toBe(3);
   });
 
-  test('count with the long responses of a rule, as text or not', () => {
-    const world = new Core(oneRule({ respond: { status: 200, body: 'x'.repeat(9000) } }, { match: {} }));
-    world.keep = { requests: 1000, characters: 31_000 };
-    for (let nth = 1; nth <= 9; nth += 1) world.submit(balance());
-    expect(numbers(world)).toEqual([5, 6, 7, 8, 9]);
-    world.end(9, 'client_gone'); // which has no response
-    expect(load(save(world.state)).requests.characters).toBe(world.state.requests.characters);
+  test('are kept with the fields of the interface, and in part where they are long', () => {
+    const world = new Core(
+      oneRule({ respond: { status: 400, body: '{{remarks}}' } }, { match: { client_ref_id: 'a' } }),
+    );
+    const remarks = 'r'.repeat(20_000);
+    const long = { other: 'x'.repeat(9000), ...initiate().body, remarks };
+    const headers = { 'x-long': 'x'.repeat(5000), 'x-short': 'y' };
+    const result = world.submit(
+      initiate({ remarks }, { request: { method: 'POST', body: JSON.stringify(long), headers } }),
+    );
+    world.submit(refused({ body: `{${'z'.repeat(9000)}` }));
+    const [one, other] = world.state.requests.list.map(journalEntry);
+    expect(one).toMatchObject({ cut: ['body', 'headers'], request: { headers: { 'x-short': 'y' } } });
+    expect(one!.request.headers).not.toHaveProperty('x-long');
+    expect(one!.request.body).toEqual({
+      ...initiate().body,
+      remarks: expect.stringMatching(/^r{1000,8000}$/),
+    });
+    const fields = { ...initiate().body, remarks };
+    expect(one!.answer!.body).toBe(responseOf(result, { requestId: 'req-1', fields }).body);
+    expect(other).toMatchObject({ cut: ['body'], request: { body: `{${'z'.repeat(8191)}` } });
   });
 
   test('are all counted as dropped when others need their room, again and again', () => {
@@ -38,9 +56,8 @@ describe('the requests that a world remembers', () => {
   test('stay while they are under way, and count as before, when a client clears them', () => {
     const world = new Core(oneRule({ delay: '1s' }, { match: { route: 'balance' } }));
     world.submit(balance());
-    const { characters } = world.state.requests;
     world.submit({ kind: 'forget', as: 'cleared' });
-    expect(world.state.requests).toMatchObject({ list: [{ nth: 1 }], characters });
+    expect(numbers(world)).toEqual([1]);
   });
 
   test('have numbers that are never given again, whatever the world becomes', () => {

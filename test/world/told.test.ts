@@ -160,7 +160,7 @@ function thawed(state: WorldState): WorldState {
 describe('a delayed response tells its client when it ends', () => {
   test('however many requests come in between', () => {
     const world = new Core(oneRule(DELAYED));
-    world.keep = { requests: 10, characters: 1_000_000 };
+    world.keep = 10;
     world.pay('a');
     for (let nth = 0; nth < 50; nth += 1) world.balance();
     world.end(1, 'answered', {}, 1000);

@@ -17,7 +17,6 @@ function verify(...given: Parameters<typeof verifyInSteps>): VerifyResponse {
 const ANSWERED: Exchange = {
   nth: 1,
   requestId: 'req-1',
-  requestCharacters: 0,
   route: 'initiate',
   method: 'GET',
   url: '/12345',

@@ -7,7 +7,7 @@ import type { SettingName, Settings } from '../../settings.ts';
 import { joinedWorlds, PER_RUN_SETTINGS, openJoinPoint } from '../join-point.ts';
 import { clientSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
 
-const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off', journalEntries: '10000' };
+const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off' };
 
 /** What the scenario of a run decides. */
 const IN_SCENARIO: readonly SettingName[] = ['openingBalance', 'seed', 'settlement', 'rateLimit'];

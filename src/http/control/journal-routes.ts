@@ -8,7 +8,8 @@ import {
 } from '../../contract/control-responses.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import type { Path } from '../../contract/shape-issues.ts';
-import { charactersOf, type Exchange, journalEntry, seenStatus } from '../../world/journal/exchange.ts';
+import type { Exchange } from '../../world/journal/exchange.ts';
+import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import type { WallClock } from '../../log/wall-clock.ts';
@@ -42,6 +43,9 @@ const requestsOf = ({ requests: { list, evicted } }: Readonly<WorldState>) => ({
   evicted,
 });
 
+/** About how much memory a request takes. */
+const BYTES_A_REQUEST = 3 * 1024;
+
 /** How long work goes on before others have a turn. */
 const TURN_MS = 10;
 
@@ -70,7 +74,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       const wanted = list.filter(isWanted(query));
       const isOldest = order === 'oldest';
       const chosen = isOldest ? wanted.slice(0, limit) : wanted.slice(-limit);
-      const characters = chosen.reduce((sum, exchange) => sum + charactersOf(exchange), 0);
+      const bytes = chosen.length * BYTES_A_REQUEST;
       const isText = format === 'text';
       const shown = isOldest || isText ? chosen : chosen.toReversed();
       // made as they are read: a list that nobody reads only keeps its requests alive
@@ -78,11 +82,11 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       if (isText) {
         const which = isOldest ? 'first' : 'latest';
         const lines = journalText(entries, shown.length, wanted.length, which);
-        return sendInPieces(reply.type(TEXT_TYPE), lines, characters, options);
+        return sendInPieces(reply.type(TEXT_TYPE), lines, bytes, options);
       }
       const left_out = list.length - chosen.length;
       const texts = listText({ requests: [], evicted, left_out }, jsonOf(entries));
-      return sendInPieces(reply.type(JSON_TYPE), texts, characters, options);
+      return sendInPieces(reply.type(JSON_TYPE), texts, bytes, options);
     },
   );
 

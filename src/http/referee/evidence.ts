@@ -6,7 +6,7 @@ import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
-import { journalEntry } from '../../world/journal/exchange.ts';
+import { journalEntry } from '../../world/journal/journal-entry.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
 import type { ControlOptions } from '../control/control-options.ts';
 import { transactionResponse } from '../control/world-responses.ts';

@@ -5,7 +5,6 @@ import { published, Reading, RecentEvents, type EventReader } from './event-read
 
 /** How many readers the events of one world may have on one server. */
 const MAX_READERS = 32;
-const CHARACTERS_AN_EVENT = 500;
 
 /** What ends a delayed response: a reset or a restore of its world, or the end of the world or the sandbox. */
 type End = (how: 'reset' | 'ended') => void;
@@ -183,8 +182,8 @@ export class WorldConnections {
   }
 
   /** About how many characters the events have that are remembered. */
-  get recentCharacters(): number {
-    return this.#recent.length * CHARACTERS_AN_EVENT;
+  get recentEvents(): number {
+    return this.#recent.length;
   }
 
   forgetRecent(): void {

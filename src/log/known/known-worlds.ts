@@ -24,8 +24,8 @@ export interface KnownWorldsOptions {
   readonly maxRecords: number;
   /** For the scenarios and rules that worlds choose: SANDBOX_SCENARIO_MEMORY. */
   readonly maxScenarioCharacters: number;
-  /** For the requests of all worlds: SANDBOX_JOURNAL_MEMORY. */
-  readonly maxCharacters: number;
+  /** How many requests all worlds remember together: SANDBOX_JOURNAL_TOTAL. */
+  readonly maxRequestsInAll: number;
 }
 
 /** What a world holds, as the limits over all worlds count it. */
@@ -34,18 +34,18 @@ interface WorldSize {
   /** The part of them that a full sandbox refuses. */
   transactions: number;
   scenarioCharacters: number;
-  /** The characters of the requests that it remembers, and of the commands from which its past can be made again. */
-  characters: number;
+  /** The requests that it remembers, and what is kept of its past. */
+  requests: number;
 }
 
-const NOTHING: WorldSize = { records: 0, transactions: 0, scenarioCharacters: 0, characters: 0 };
+const NOTHING: WorldSize = { records: 0, transactions: 0, scenarioCharacters: 0, requests: 0 };
 
-/** @param pastCharacters of what is kept of its past */
-const sizeOf = (state: Readonly<WorldState>, pastCharacters = 0): WorldSize => ({
+/** @param pastHeld what is kept of its past */
+const sizeOf = (state: Readonly<WorldState>, pastHeld = 0): WorldSize => ({
   records: recordsHeld(state),
   transactions: transactionsHeld(state),
   scenarioCharacters: scenarioCharactersHeld(state),
-  characters: state.requests.characters + pastCharacters,
+  requests: state.requests.list.length + pastHeld,
 });
 
 /** A world that a server knows. */
@@ -59,12 +59,11 @@ export interface Known {
   isVisitOnly: boolean;
 }
 
-const SHARE = 16; // one world may remember at most this fraction of what all may
 const FREED = 1 / 64; // of what all may remember, when they have to forget
 /** What worlds forget, in this order: its size, and how they forget it. */
 const FORGOTTEN = [
-  [(world: World) => world.pastCharacters, (world: World) => world.forgetPast()],
-  [(world: World) => world.latest.requests.characters, (world: World) => world.forgetRequests()],
+  [(world: World) => world.pastHeld, (world: World) => world.forgetPast()],
+  [(world: World) => world.latest.requests.list.length, (world: World) => world.forgetRequests()],
 ] as const;
 const LATELY_MS = 60_000;
 
@@ -86,7 +85,7 @@ export class KnownWorlds {
 
   constructor(options: KnownWorldsOptions) {
     this.#options = options;
-    this.#keep = { requests: options.maxRequests, characters: Math.ceil(options.maxCharacters / SHARE) };
+    this.#keep = Math.min(options.maxRequests, options.maxRequestsInAll);
   }
 
   get size(): number {
@@ -171,7 +170,7 @@ export class KnownWorlds {
   count(world: World): void {
     const known = this.#byId.get(world.id);
     if (known === undefined || known.world !== world) return;
-    this.#setSize(known, sizeOf(world.latest, world.pastCharacters));
+    this.#setSize(known, sizeOf(world.latest, world.pastHeld));
     if (this.#isFull) this.#forgetOldest();
   }
 
@@ -234,7 +233,7 @@ export class KnownWorlds {
 
   /** Whether the requests and the past of all worlds take more than they may. */
   get #isFull(): boolean {
-    return this.#held.characters > this.#options.maxCharacters;
+    return this.#held.requests > this.#options.maxRequestsInAll;
   }
 
   #free(part: 'records' | 'transactions'): number {
@@ -257,7 +256,7 @@ export class KnownWorlds {
 
   #setSize(known: Known, size: WorldSize): void {
     const held = this.#held;
-    for (const part of ['records', 'transactions', 'scenarioCharacters', 'characters'] as const) {
+    for (const part of ['records', 'transactions', 'scenarioCharacters', 'requests'] as const) {
       held[part] += size[part] - known.size[part];
     }
     known.size = size;
@@ -268,14 +267,14 @@ export class KnownWorlds {
     if (this.#options.store.directory !== null) return this.makeRoom();
     if (this.#isForgetting) return; // what it does changes worlds, too
     this.#isForgetting = true;
-    const enough = this.#options.maxCharacters * (1 - FREED);
-    for (const [charactersOf, forget] of FORGOTTEN) {
+    const enough = this.#options.maxRequestsInAll * (1 - FREED);
+    for (const [heldBy, forget] of FORGOTTEN) {
       for (const known of this.#byId.values()) {
-        if (this.#held.characters <= enough) break;
+        if (this.#held.requests <= enough) break;
         const { world } = known;
-        if (charactersOf(world) === 0) continue;
+        if (heldBy(world) === 0) continue;
         forget(world);
-        this.#setSize(known, sizeOf(world.latest, world.pastCharacters));
+        this.#setSize(known, sizeOf(world.latest, world.pastHeld));
       }
     }
     this.#isForgetting = false;

@@ -1,10 +1,8 @@
-import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { RouteName } from '../../contract/match.ts';
-import { isTooNested, isWholePaise, MAX_AMOUNT_INR, State } from '../../contract/service.ts';
+import { InitiateRequest, isTooNested, isWholePaise, MAX_AMOUNT_INR, State } from '../../contract/service.ts';
 import type { SentResponse, StoredRequest } from '../snapshot-lines.ts';
-import { toInr, toPaise } from '../../payout/money.ts';
-import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';
-import { iso } from '../../contract/instant.ts';
+import { toPaise } from '../../payout/money.ts';
+import type { RequestFacts } from '../../scenario/rule.ts';
 import { responseOf, type RequestResult } from '../request/response.ts';
 
 export type ExchangeOutcome = StoredRequest['outcome'];
@@ -15,8 +13,6 @@ export interface Exchange extends Omit<StoredRequest, 'response'> {
   readonly response?: SentResponse | 'planned' | undefined;
   /** What the world decided; absent for a request that never reached the ledger, and for one from a snapshot. */
   readonly result?: RequestResult | undefined;
-  /** See `requestCharacters`: it never changes. */
-  readonly requestCharacters: number;
   /** The command that brought it, by its place among those of its world, and the server that had its connection; 0 and none for one from a snapshot. */
   readonly position: number;
   readonly server: string;
@@ -33,16 +29,9 @@ export interface Requests {
   readonly pending: Exchange[];
   /** How many were dropped from the list since it was last cleared. */
   evicted: number;
-  characters: number;
 }
 
-export const noRequests = (count = 0): Requests => ({
-  count,
-  list: [],
-  pending: [],
-  evicted: 0,
-  characters: 0,
-});
+export const noRequests = (count = 0): Requests => ({ count, list: [], pending: [], evicted: 0 });
 
 /** The text of the response that was sent, or is about to be; undefined for none. */
 export function sentResponse(exchange: Exchange): SentResponse | undefined {
@@ -72,7 +61,8 @@ export function readBody(text: string | undefined): unknown {
   }
 }
 
-function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
+/** What a past request asked for. */
+export function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
   if (route === 'initiate') {
     const read = readBody(body);
     return typeof read === 'object' && read !== null ? (read as RequestFacts['fields']) : {};
@@ -81,94 +71,44 @@ function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
   return query === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(query)));
 }
 
-/** The facts that a match can test in a past request. */
-export const factsOf = (exchange: Exchange): RequestFacts => ({
-  route: exchange.route,
-  fields: fieldsOf(exchange),
-  headers: exchange.headers as RequestFacts['headers'],
-  attempt: exchange.attempt ?? 0,
-  nowMs: exchange.atMs,
-  payout: 0, // a journal does not know the last two, and no match of a verification tests them
-  ageMs: 0,
-});
+/** How much of the body and of the headers of a request its world keeps, in characters. */
+const MOST_BODY = 8 * 1024;
+const MOST_HEADERS = 4 * 1024;
 
-/** Whether a request made a payout; null for a request that cannot make one, or that never reached the ledger and was not answered. */
-export const committed = ({ route, committed: isCommitted, response }: Exchange): boolean | null =>
-  route === 'initiate' ? (isCommitted ?? (response === undefined ? null : false)) : null;
-
-/** The HTTP status that the client was sent; undefined for none. */
-export const seenStatus = (exchange: Exchange): number | undefined =>
-  showsResponse(exchange.fault) && !exchange.waits ? sentResponse(exchange)?.status : undefined;
-
-/** About how many characters an exchange has, as the limit on them counts it: the same before a snapshot and after it. */
-export const charactersOf = (exchange: Exchange): number =>
-  exchange.requestCharacters + Math.max(0, responseLength(exchange) - USUAL_RESPONSE);
-
-/** About how many characters a request has. */
-export function requestCharacters({
-  url,
-  headers,
-  body = '',
-}: Pick<Exchange, 'url' | 'headers' | 'body'>): number {
-  let characters = CHARACTERS_EACH + url.length + body.length;
+/** The headers of a request that its world keeps: those that fit. */
+export function keptHeaders(headers: Exchange['headers']): Exchange['headers'] {
+  let room = MOST_HEADERS;
+  const kept: Record<string, unknown> = {};
+  let isCut = false;
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined) continue; // as in a snapshot, which leaves it out
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    characters += CHARACTERS_A_HEADER + name.length + text.length;
+    const length =
+      name.length + (typeof value === 'string' ? value.length : JSON.stringify(value ?? '').length);
+    if (length <= room) kept[name] = value;
+    else isCut = true;
+    if (length <= room) room -= length;
   }
-  return characters;
+  return isCut ? kept : headers;
 }
 
-/** What a request, and each of its headers, takes in addition to its texts. */
-const CHARACTERS_A_HEADER = 64;
-const CHARACTERS_EACH = 1000;
-/** No normal response and no refusal has more characters than this. Those do not count, so that they need not be made. */
-const USUAL_RESPONSE = 4000;
+/** A text of its own, which keeps no longer one alive. */
+const ownText = (text: string): string => Buffer.from(text).toString();
 
-function responseLength(exchange: Exchange): number {
-  const { response, result } = exchange;
-  const respond = result?.effect?.respond;
-  const isUsual = respond?.body === undefined && respond?.message === undefined;
-  return response === 'planned' && isUsual ? 0 : (sentResponse(exchange)?.body.length ?? 0);
-}
-
-const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
-
-/** An exchange in the terms of the control API. */
-export function journalEntry(exchange: Exchange): JournalEntry {
-  const sent = exchange.waits ? undefined : sentResponse(exchange);
-  return {
-    id: exchange.nth,
-    request_id: exchange.requestId,
-    at: iso(exchange.atMs),
-    wall_at: iso(exchange.wallMs),
-    outcome: exchange.outcome,
-    route: exchange.route,
-    request: {
-      method: exchange.method,
-      path: exchange.url,
-      headers: exchange.headers,
-      body: readBody(exchange.body),
-    },
-    answer: sent === undefined ? null : { ...sent, body: readBody(sent.body) },
-    duration_ms: exchange.durationMs ?? null,
-    ended_after: exchange.endedAfter ?? null,
-    code: exchange.code ?? null,
-    client_ref_id: exchange.clientRefId ?? null,
-    txn_id: exchange.txnId ?? null,
-    attempt: exchange.attempt || null,
-    rule: exchange.rule ?? null,
-    limit: exchange.limit ?? null,
-    fault: exchange.fault ?? null,
-    delay_ms: exchange.delayMs ?? null,
-    committed: committed(exchange),
-    planned_by: exchange.plannedBy ?? null,
-    replayed: exchange.replayed === true,
-    warnings: [...(exchange.warnings ?? [])],
-    balance_before: inr(exchange.balanceBeforePaise),
-    balance_after: inr(exchange.balancePaise),
-  };
+/** The body of a request that its world keeps: of a long one the fields of the interface, if it has them, else its beginning. */
+export function keptBody(body: string | undefined): string | undefined {
+  if (body === undefined || body.length <= MOST_BODY) return body;
+  const read = readBody(body);
+  if (isObject(read)) {
+    const { remarks, ...fields } = Object.fromEntries(
+      Object.keys(InitiateRequest.shape).flatMap((name) => (name in read ? [[name, read[name]]] : [])),
+    );
+    const room = MOST_BODY - JSON.stringify(fields).length;
+    const kept =
+      typeof remarks === 'string' ? { ...fields, remarks: remarks.slice(0, Math.max(0, room >> 1)) } : fields;
+    const text = JSON.stringify(kept);
+    if (text.length <= MOST_BODY) return ownText(text);
+  }
+  return ownText(body.slice(0, MOST_BODY));
 }
 
 /** What a client learns from the response to one request. */

@@ -1,6 +1,7 @@
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyResponse } from '../../contract/control-responses.ts';
-import { committed, factsOf, seenStatus, sentResponse, type Exchange } from './exchange.ts';
+import { sentResponse, type Exchange } from './exchange.ts';
+import { committed, factsOf, seenStatus } from './journal-entry.ts';
 import { iso } from '../../contract/instant.ts';
 import { tooManyPatterns } from '../../scenario/pattern.ts';
 import { reportIn, type Report } from '../../scenario/planned-timeline.ts';

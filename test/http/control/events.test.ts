@@ -133,7 +133,7 @@ test('a reader that waits before it reads its first event misses none, even afte
 });
 
 test('a reader that stops reading is disconnected, and does not delay the others', SLOW, async () => {
-  const world = await clientFor({ ...SETTINGS, journalMemory: '256MiB' });
+  const world = await clientFor(SETTINGS);
   const large = 'x'.repeat(60_000);
   await world.world.rule({ match: { route: 'initiate' }, effect: { respond: { status: 500, body: large } } });
   const slow = await socketReader(world.url, world.apiKey);

@@ -69,6 +69,7 @@ test('a journal entry has the request, the response, the times, the reason and t
       expect.stringMatching(/^beneficiary_ifsc is not an IFSC/),
       expect.stringMatching(/^amount is below INR 2,00,000/),
     ],
+    cut: [],
     balance_before: 10_000,
     planned_by: 'manual',
     balance_after: 8499.5,

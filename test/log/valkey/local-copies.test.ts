@@ -5,7 +5,7 @@ import { freshStore } from '../../support/store/fresh-store.ts';
 import { credit, storedLogFor, storedLogsFor, WORLD } from '../../support/store/stored-log.ts';
 import { balance } from '../../support/world/core.ts';
 
-const FEW = { maxCharacters: 32_000 }; // a request takes a thousand
+const FEW = { maxRequestsInAll: 32 };
 async function ask(log: Worlds, name: string): Promise<World> {
   const world = await log.use(name.padStart(32, '0'));
   await world.submit(balance());

@@ -48,7 +48,7 @@ export async function storedLogFor(url: string, server: string, options: Options
     maxRecords: 1000,
     maxScenarioCharacters: 1_000_000,
     maxCopies: 10_000,
-    maxCharacters: 1_000_000,
+    maxRequestsInAll: 1000,
     ...options,
     observer: { ...WORLDS_OPTIONS.observer, ...options.observer },
   });

@@ -143,7 +143,7 @@ export class Core {
   /** How often a command had to be submitted again because it was unfinished. */
   turns = 0;
   maxRecords = 1_000_000;
-  keep = { requests: 1000, characters: 1_000_000 };
+  keep = 1000;
   scenarioCharactersFree = 64 * 1024 * 1024;
   /** Whether a response that is sent whole and at once ends right after its request. */
   isAnswering = true;
@@ -293,7 +293,7 @@ export const WORLDS_OPTIONS = {
   maxRecords: 1_000_000,
   maxScenarioCharacters: 64 * 1024 * 1024,
   maxCopies: 10_000,
-  maxCharacters: 10_000_000,
+  maxRequestsInAll: 10_000,
 };
 
 /** Reads the events of a world after one of them, or from now on. */
