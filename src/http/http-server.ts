@@ -14,9 +14,16 @@ import { MAX_BODY_BYTES, takeJsonBodies } from './limits/json-body.ts';
 import { UnreadResponses } from './limits/unread-responses.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
 import { handleExpectAndConnect, errorResponder, refuseBrokenHttp } from './refusals.ts';
-import { isControlPath, otherSites, refuseRepeatedHeaders, refuseUnknownRoute } from './request-checks.ts';
-import { ownCompilersOnly, serializerCompiler, validatorCompiler } from './route-schemas.ts';
+import {
+  isControlPath,
+  otherSites,
+  ownCompilersOnly,
+  refuseRepeatedHeaders,
+  serializerCompiler,
+  validatorCompiler,
+} from './request-checks.ts';
 import { turns } from './turns.ts';
+import { refuseUnknownRoute } from './unknown-routes.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
@@ -117,7 +124,6 @@ export function httpServer(options: HttpServerOptions) {
     const exchange = new HttpExchange(request, reply, dialect, stopwatchMs);
     request.exchange = exchange;
     const over = (limit: string | undefined): void => {
-      unread.read(reply.raw);
       try {
         exchange.close(outcomeOf(exchange, limit), limit);
         observe?.(exchange);
@@ -149,7 +155,7 @@ export function httpServer(options: HttpServerOptions) {
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: MAX_HEADER_BYTES }, // an id that is too long is an unknown one, not a bad path
     http: {
-      requireHostHeader: false, // refuseUnknownRoutes refuses it, in the envelope
+      requireHostHeader: false, // request-checks.ts refuses it, in the envelope
       headersTimeout: REQUEST_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
@@ -165,19 +171,16 @@ export function httpServer(options: HttpServerOptions) {
   handleExpectAndConnect(app.server, refuseBroken);
   app.server.maxHeadersCount = MAX_HEADERS + 1; // Node silently drops those past it
   app.decorateRequest('exchange'); // made by the first hook
+  const refuseOtherSites = otherSites(app.server, options.allowedHosts);
+  const routes: RouteOptions[] = []; // for the OpenAPI document too
+  app.addHook('onRoute', (route) => void routes.push(route));
   app.addHook('onRequest', (request, reply, done) => {
     record(request, reply);
     dropBody(request);
     if (request.raw.rawHeaders.length > 2 * MAX_HEADERS) throw new Refusal('HEADERS_TOO_LARGE');
     refuseRepeatedHeaders(request.raw.rawHeaders);
-    done();
-  });
-  const refuseOtherSites = otherSites(app.server, options.allowedHosts);
-  const routes: RouteOptions[] = []; // for the OpenAPI document too
-  app.addHook('onRoute', (route) => void routes.push(route));
-  app.addHook('onRequest', (request, _reply, done) => {
     refuseOtherSites(request);
-    refuseUnknownRoute(request, routes);
+    if (request.is404) refuseUnknownRoute(request, routes);
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {

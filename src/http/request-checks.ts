@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import type { FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
+import type { z } from 'zod';
 import { Refusal } from '../contract/errors.ts';
-import { listed } from '../contract/words.ts';
-import { pathOf } from './http-exchange.ts';
+import { fieldErrors, fieldMessage } from '../contract/shape-issues.ts';
+import { invalidRequest, partName } from './route-schemas.ts';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
@@ -44,7 +45,7 @@ function refusal(code: 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED', problem: strin
  *
  * 403 and not 421, since clients may repeat a request on their own after a 421.
  *
- * @returns a function that throws the Refusal, HOST_NOT_ALLOWED or ORIGIN_NOT_ALLOWED
+ * @returns a function that throws the Refusal: HOST_NOT_ALLOWED, ORIGIN_NOT_ALLOWED, or MALFORMED_REQUEST without a Host
  */
 export function otherSites(
   server: Server,
@@ -85,7 +86,10 @@ export function otherSites(
       `A web page of another origin cannot change anything here: Origin ${origin?.slice(0, 100) ?? 'none'}, Sec-Fetch-Site ${site ?? 'none'}`,
     );
   };
-  return ({ headers, method }) => {
+  return ({ headers, method, raw }) => {
+    if (headers.host === undefined && raw.httpVersion === '1.1') {
+      throw new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
+    }
     if ((isLocal || isLimited) && headers.host !== undefined) refuseHost(headers.host);
     if (!SAFE_METHODS.has(method)) refuseOrigin(headers);
   };
@@ -107,45 +111,26 @@ export function refuseRepeatedHeaders(rawHeaders: readonly string[]): void {
   }
 }
 
-/** Whether a path matches a route: `/transactions/TXN1` of `/transactions/:txn_id`. */
-function fits(route: string, path: string): boolean {
-  const [parts, asked] = [route.split('/'), path.split('/')];
-  return (
-    asked.length === parts.length &&
-    parts.every((part, index) => (part.startsWith(':') ? asked[index] !== '' : asked[index] === part))
-  );
-}
-
-/** The routes in words: `GET and DELETE /rules, GET /transactions/{txn_id}`. */
-function listOf(routes: readonly RouteOptions[]): string {
-  const methods = new Map<string, string>();
-  for (const { url, method } of routes.filter(({ method }) => method !== 'HEAD')) {
-    const known = methods.get(url);
-    methods.set(url, known === undefined ? String(method) : `${known} and ${String(method)}`);
-  }
-  return [...methods].map(([url, names]) => `${names} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ');
-}
-
 export const CONTROL_PREFIX = '/_sandbox';
 
 export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
 
-/** Refuses a path or a method that nothing serves, before its body is read. The control API's routes are listed apart. */
-export function refuseUnknownRoute(request: FastifyRequest, routes: readonly RouteOptions[]): void {
-  if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-    throw new Refusal('MALFORMED_REQUEST', { message: 'The Host header is missing' });
-  }
-  if (!request.is404) return;
-  const path = pathOf(request);
-  const methods = routes.filter(({ url }) => fits(url, path)).flatMap(({ method }) => method);
-  if (methods.length === 0) {
-    const isControl = path.startsWith(CONTROL_PREFIX);
-    const others = routes.filter(({ url }) => url.startsWith(CONTROL_PREFIX) === isControl);
-    throw new Refusal('ROUTE_NOT_FOUND', { message: `No such route. The routes are ${listOf(others)}` });
-  }
-  throw new Refusal('METHOD_NOT_ALLOWED', {
-    message: `This route supports only ${listed(methods)}`,
-    headers: { allow: methods.join(', ') },
-  });
-}
+/** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema, httpPart }) =>
+  (input) => {
+    const result = schema.safeParse(input);
+    if (result.success) return { value: result.data };
+    const { error } = schema.safeParse(input, { error: fieldMessage }); // again, for our messages: with them, zod takes three times as long
+    return { error: invalidRequest(fieldErrors(error!, partName(httpPart))) };
+  };
+
+/** Handlers make responses from typed values, so they are not validated again; they are only stringified. */
+export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => JSON.stringify;
+
+const neverCalled = (): never => {
+  throw new Error('a schema met none of the compilers of the sandbox');
+};
+/** For `schemaController.compilersFactory`: without it, Fastify would load ajv and its own serializers at each start. */
+export const ownCompilersOnly = { buildValidator: neverCalled, buildSerializer: neverCalled };

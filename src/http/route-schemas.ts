@@ -1,14 +1,7 @@
-import type { FastifyError, FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
+import type { FastifyError, FastifySchema, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { fieldError, Refusal, type FieldError, type RefusalCode } from '../contract/errors.ts';
-import {
-  fieldErrors,
-  fieldMessage,
-  parseShape,
-  pathText,
-  reported,
-  type Path,
-} from '../contract/shape-issues.ts';
+import { parseShape, pathText, reported, type Path } from '../contract/shape-issues.ts';
 
 /** The groups of calls in the OpenAPI document. */
 export const TAGS = {
@@ -68,7 +61,7 @@ export const asText = (answer: z.ZodType): z.ZodType => answer;
 
 /** Fastify's names of the parts of a request, and the words for them in a response. */
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
-const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
+export const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
 
 /** A refusal that names what is wrong with a part of a request. @param more how many further problems there are */
 export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal {
@@ -79,25 +72,6 @@ export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal
 /** The same for one field. @param problem the rest of a sentence that begins with the name of the field */
 export const invalidField = (field: string, problem: string): Refusal =>
   invalidRequest([fieldError(field, problem)]);
-
-/** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
-  ({ schema, httpPart }) =>
-  (input) => {
-    const result = schema.safeParse(input);
-    if (result.success) return { value: result.data };
-    const { error } = schema.safeParse(input, { error: fieldMessage }); // again, for our messages: with them, zod takes three times as long
-    return { error: invalidRequest(fieldErrors(error!, partName(httpPart))) };
-  };
-
-/** Handlers make responses from typed values, so they are not validated again; they are only stringified. */
-export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => JSON.stringify;
-
-const neverCalled = (): never => {
-  throw new Error('a schema met none of the compilers of the sandbox');
-};
-/** For `schemaController.compilersFactory`: without it, Fastify would load ajv and its own serializers at each start. */
-export const ownCompilersOnly = { buildValidator: neverCalled, buildSerializer: neverCalled };
 
 /** @param whole the name of the part of the request, for an error that concerns no single field */
 export const inWords = (path: Path, message: string, whole = 'body'): FieldError =>

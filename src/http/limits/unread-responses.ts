@@ -7,6 +7,11 @@ import type { WallClock } from '../../log/wall-clock.ts';
 /** Shorter answers are not counted: the bounds of connections and of pipelined requests bound them too. */
 const SHORT_BYTES = 16 * 1024;
 
+interface Unread {
+  bytes: number;
+  readonly forget: () => void;
+}
+
 /**
  * Bounds the memory of long answers that their clients have not read. Past the bound the connection of the oldest answer ends:
  * a response that is being read is not the oldest for long. The newest is never cut off, however long it is, since the
@@ -15,7 +20,7 @@ const SHORT_BYTES = 16 * 1024;
 export class UnreadResponses {
   readonly #maxBytes: number;
   readonly #end: (socket: Socket, limit: string) => void;
-  readonly #waiting = new Map<ServerResponse, number>();
+  readonly #waiting = new Map<ServerResponse, Unread>();
   #bytes = 0;
 
   /** @param end ends a connection by a limit */
@@ -24,27 +29,33 @@ export class UnreadResponses {
     this.#end = end;
   }
 
-  /** Records how many bytes of a response are unread now. */
+  /** Records how many bytes of a response are unread now, until it or its connection has closed. */
   wait(response: ServerResponse, bytes: number): void {
     if (response.req.socket.destroyed) return;
-    const before = this.#waiting.get(response) ?? 0;
-    if (bytes < SHORT_BYTES) {
-      if (before > 0) this.read(response);
-      return;
-    }
-    this.#waiting.set(response, bytes);
-    this.#bytes += bytes - before;
-    for (const oldest of this.#waiting.keys()) {
+    if (bytes < SHORT_BYTES) return this.#waiting.get(response)?.forget();
+    const counted = this.#waiting.get(response) ?? this.#watch(response);
+    this.#bytes += bytes - counted.bytes;
+    counted.bytes = bytes;
+    for (const [oldest, { forget }] of this.#waiting) {
       if (this.#bytes <= this.#maxBytes || oldest === response) break;
-      this.read(oldest);
+      forget();
       this.#end(oldest.req.socket, 'unread responses');
     }
   }
 
-  /** Forgets a response that was read, or whose connection has ended. */
-  read(response: ServerResponse): void {
-    this.#bytes -= this.#waiting.get(response) ?? 0;
-    this.#waiting.delete(response);
+  #watch(response: ServerResponse): Unread {
+    const { socket } = response.req;
+    const forget = (): void => {
+      this.#bytes -= unread.bytes;
+      this.#waiting.delete(response);
+      response.off('close', forget);
+      socket.off('close', forget);
+    };
+    const unread = { bytes: 0, forget };
+    this.#waiting.set(response, unread);
+    response.once('close', forget);
+    socket.setMaxListeners(0).once('close', forget); // a response that waits behind another one never emits `close` when that breaks
+    return unread;
   }
 }
 

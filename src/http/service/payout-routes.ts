@@ -2,26 +2,18 @@ import type { FastifyReply, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { fieldError } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
-import {
-  BalanceResponse,
-  checkRailRules,
-  InitiateResponse,
-  InitiateRequest,
-  ScenarioHeader,
-  StatusResponse,
-  StatusQuery,
-} from '../../contract/service.ts';
+import { checkRailRules, InitiateRequest } from '../../contract/service.ts';
 import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
 import type { RateLimit } from '../../scenario/rule.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';
 import { responseOf } from '../../world/request/response.ts';
-import { admission, type AdmissionOptions } from '../admission.ts';
-import { limitRate } from '../limits/rate-limit.ts';
+import { admission, limitRate, type AdmissionOptions } from '../admission.ts';
 import type { SendContext } from '../limits/unread-responses.ts';
-import { asText, invalidRequest, operation } from '../route-schemas.ts';
+import { invalidRequest } from '../route-schemas.ts';
 import { untilReleased } from './held-request.ts';
+import { BALANCE, INITIATE, STATUS } from './operations.ts';
 import { applyEffect } from './wire-faults.ts';
 
 declare module 'fastify' {
@@ -87,25 +79,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
 
   app.post(
     '/payout/initiate',
-    {
-      config: { name: 'initiate' },
-      ...operation('Payouts', 'initiatePayout', 'Initiate a payout', asText(InitiateResponse), {
-        description:
-          'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it returns the existing payout, and nothing is debited twice.',
-        requestHeaders: ScenarioHeader,
-        responseHeaders: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
-        errors: [
-          'DUPLICATE_REFERENCE',
-          'INSUFFICIENT_BALANCE',
-          'REFERENCE_CONFLICT',
-          'RATE_LIMITED',
-          'SANDBOX_FULL',
-          'NOT_RELEASED',
-        ],
-        body: InitiateRequest,
-      }),
-      preValidation: [refuseUnknownFields],
-    },
+    { config: { name: 'initiate' }, ...INITIATE, preValidation: [refuseUnknownFields] },
     async ({ body, exchange }, reply) => {
       checkRails(body, reply);
       const request = exchange.received();
@@ -115,39 +89,15 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
 
   app.get(
     '/client/fetchbalance',
-    {
-      config: { name: 'balance' },
-      ...operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', asText(BalanceResponse), {
-        requestHeaders: ScenarioHeader,
-        errors: ['INVALID_REQUEST', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
-      }),
-    },
+    { config: { name: 'balance' }, ...BALANCE },
     async ({ exchange }, reply) => {
       const request = exchange.received();
       return respond({ kind: 'balance', request, scenario: exchange.source }, reply);
     },
   );
 
-  app.get(
-    '/payout/status',
-    {
-      config: { name: 'status' },
-      ...operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', asText(StatusResponse), {
-        description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
-        requestHeaders: ScenarioHeader,
-        errors: [
-          'TRANSACTION_NOT_FOUND',
-          'TRANSACTION_UNKNOWN',
-          'RATE_LIMITED',
-          'SANDBOX_FULL',
-          'NOT_RELEASED',
-        ],
-        querystring: StatusQuery,
-      }),
-    },
-    async ({ query, exchange }, reply) => {
-      const request = exchange.received();
-      return respond({ kind: 'status', query, request, scenario: exchange.source }, reply);
-    },
-  );
+  app.get('/payout/status', { config: { name: 'status' }, ...STATUS }, async ({ query, exchange }, reply) => {
+    const request = exchange.received();
+    return respond({ kind: 'status', query, request, scenario: exchange.source }, reply);
+  });
 };

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { Socket, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
 import { UnreadResponses } from '../../../src/http/limits/unread-responses.ts';
@@ -184,8 +184,9 @@ test.each([
 
 /** A response, and whether its connection was ended. */
 function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {
-  const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
-  return { response: { req: { socket } } as unknown as ServerResponse, isEnded: () => socket.destroyed };
+  const socket = new Socket();
+  const response = Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse;
+  return { response, isEnded: () => socket.destroyed };
 }
 
 test('past the memory limit of unread responses, the connection of the oldest is closed', () => {
@@ -200,7 +201,7 @@ test('past the memory limit of unread responses, the connection of the oldest is
   expect(limits).toEqual(['unread responses']);
   unread.wait(second.response, 10); // its client has read
   unread.wait(answer().response, 60_000);
-  unread.read(third.response);
+  third.response.emit('close');
   unread.wait(answer().response, 40_000);
   expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
 });
