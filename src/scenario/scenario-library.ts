@@ -82,7 +82,10 @@ export class ScenarioLibrary implements ScenarioCompiler {
     maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: ({ characters }) => characters,
   });
-  readonly #activeName: string;
+  /** The scenario of every world that has not chosen one. A reload of its file replaces it. */
+  active: Scenario;
+  /** The scenario that changes none of the settings, in the default dialect. */
+  base: Scenario;
   readonly #options: LibraryOptions;
   readonly #watchers: FSWatcher[] = [];
   /** Files and folders that have changed, until they are read. */
@@ -93,22 +96,13 @@ export class ScenarioLibrary implements ScenarioCompiler {
   constructor(options: LibraryOptions) {
     this.#options = options;
     this.#files = filesIn(join(SHIPPED, 'scenarios'));
-    this.#keep(documentScenario(BASE_DOCUMENT, BASE, options.settings));
+    this.base = this.#keep(documentScenario(BASE_DOCUMENT, BASE, options.settings));
+    this.active = this.base;
     this.#loadFolder();
-    this.#activeName = this.#loadActive(options.active);
-  }
-
-  /** The scenario of every world that has not chosen one. */
-  get active(): Scenario {
-    return this.get(this.#activeName)!;
+    this.active = this.#loadActive(options.active);
   }
 
   readonly activeSource = (): ScenarioSource => this.active.source;
-
-  /** The scenario that changes none of the settings, in the default dialect. */
-  get base(): Scenario {
-    return this.get(BASE)!;
-  }
 
   get names(): readonly string[] {
     return [BASE, ...this.#files.keys()].toSorted();
@@ -247,24 +241,24 @@ export class ScenarioLibrary implements ScenarioCompiler {
     if (lines.length > 0) throw new ScenarioError(lines);
   }
 
-  /** @returns the name of the active scenario */
-  #loadActive(choice: LibraryOptions['active']): string {
-    if (choice === undefined) return BASE;
-    if (typeof choice === 'object') return this.#keep(this.compile(choice)).name;
+  #loadActive(choice: LibraryOptions['active']): Scenario {
+    if (choice === undefined) return this.base;
+    if (typeof choice === 'object') return this.#keep(this.compile(choice));
     if (isScenarioFile(choice)) {
       const file = resolve(choice);
       this.#files.set(nameOf(file), file);
-      return this.#load(file).name;
+      return this.#load(file);
     }
-    if (this.get(choice) === undefined) {
-      throw unknownChoice('scenario', choice, this.names);
-    }
-    return choice;
+    const named = this.get(choice);
+    if (named === undefined) throw unknownChoice('scenario', choice, this.names);
+    return named;
   }
 
   /** Keeps a scenario under its name. */
   #keep(scenario: Scenario): Scenario {
     this.#read.set(scenario.name, scenario);
+    if (scenario.name === BASE) this.base = scenario;
+    if (scenario.name === this.active?.name) this.active = scenario;
     this.#bySource.set(scenario.source, scenario);
     return scenario;
   }

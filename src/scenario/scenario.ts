@@ -128,9 +128,6 @@ export function compileScenario(
     reportDuplicate(of, 'rules', reportRule);
     return compileRule({ ...rule, name: of }, sources.rules?.[index], name, reportRule);
   });
-  let outcomes: readonly Outcome[] | undefined;
-  let rules: readonly Rule[] | undefined;
-  let countsAttempts: boolean | undefined;
   return {
     name,
     source: { name, document: source, settings },
@@ -146,15 +143,25 @@ export function compileScenario(
     rateLimit: document.rate_limit ?? settings.rateLimit,
     dialect: dialectOf(document.dialect, settings.dialect ?? DEFAULT_DIALECT, dialects, report),
     get outcomes() {
-      return (outcomes ??= [...ownOutcomes, ...last().outcomes]);
+      return kept(this, 'outcomes', [...ownOutcomes, ...last().outcomes]);
     },
     get rules() {
-      return (rules ??= [...ownRules, ...last().rules]);
+      return kept(this, 'rules', [...ownRules, ...last().rules]);
     },
     get countsAttempts() {
-      return (countsAttempts ??= this.rules.some((rule) => rule.countsAttempts));
+      return kept(
+        this,
+        'countsAttempts',
+        this.rules.some((rule) => rule.countsAttempts),
+      );
     },
   };
+}
+
+/** Puts a value in the place of the getter that has made it. */
+function kept<Name extends keyof Scenario>(of: Scenario, name: Name, value: Scenario[Name]): Scenario[Name] {
+  Object.defineProperty(of, name, { value, enumerable: true });
+  return value;
 }
 
 export interface ScenarioCompiler {
