@@ -14,7 +14,7 @@ const BUILT =
 const BROWSER = /support\/browser\.ts/;
 const STORE = /support\/store\/(?!scripts-run|store-times)/;
 /** Ends nodes of a cluster and moves its slots: only with TESTS=long. */
-const LONG = 'test/log/valkey/failover.test.ts';
+const LONG = 'test/store/failover.test.ts';
 
 const TESTS = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !/^trials.[^/\\]*$/.test(name))

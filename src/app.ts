@@ -8,11 +8,10 @@ import { httpServer } from './http/http-server.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import type { Examples } from './http/openapi/document.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
-import { droppedWorlds } from './log/known/evictions.ts';
-import { memoryStore } from './log/memory-store.ts';
-import type { ValkeyStore, ValkeyStoreOptions } from './log/valkey/valkey-store.ts';
-import type { WallClock } from './log/wall-clock.ts';
-import { Worlds } from './log/worlds.ts';
+import { droppedWorlds } from './worlds/evictions.ts';
+import type { Store, StoreOptions } from './store/store.ts';
+import type { WallClock } from './worlds/wall-clock.ts';
+import { Worlds } from './worlds/worlds.ts';
 import { packageText, packageVersion } from './package-files.ts';
 import type { Metrics } from './platform/metrics.ts';
 import { crowdedOutWarning, observeStore, observeWorlds } from './platform/logging.ts';
@@ -62,10 +61,10 @@ async function documentOf(routes: readonly RouteOptions[], wallClock: WallClock)
 }
 
 /** The store of worlds that several servers share. Its client is loaded only for it. */
-async function sharedStore(options: Omit<ValkeyStoreOptions, 'server'>): Promise<ValkeyStore> {
-  const { ValkeyStore } = await import('./log/valkey/valkey-store.ts');
+async function sharedStore(options: Omit<StoreOptions, 'server'>): Promise<Store> {
+  const { Store } = await import('./store/store.ts');
   const server = randomBytes(8).toString('hex'); // distinguishes it from every other server that ever uses the store
-  return ValkeyStore.open({ ...options, server });
+  return Store.open({ ...options, server });
 }
 
 /**
@@ -97,14 +96,13 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
               ? undefined
               : {
                   isUp: (): boolean => shared?.connection.isAway === false,
-                  copies: () => worlds.copies.size,
+                  copies: () => worlds.size,
                   newer: () => shared?.connection.newerWorlds ?? 0,
                 },
         })
       : null;
 
   const observer = observeWorlds(log, metrics ?? undefined);
-  const storeObserver = observeStore(log, metrics?.store);
   const shared =
     settings.store === undefined
       ? null
@@ -112,26 +110,20 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           url: settings.store,
           wallClock,
           compiler: scenarios,
-          observer: {
-            ...storeObserver,
-            async lost(worldId) {
-              await storeObserver.lost(worldId);
-              const known = worlds.copies.get(worldId);
-              if (known !== undefined) drops.lost(known.world);
-            },
-          },
+          activeSource: scenarios.activeSource,
+          observer: observeStore(log, metrics?.store),
           idleMs: settings.worldIdle,
           settings: sharedSettings(settings, scenarios.activeSource()),
         });
-  const store = shared ?? memoryStore(wallClock, scenarios);
+  const drops = droppedWorlds(shared ?? wallClock, crowdedOutWarning(log));
+  const referee = new Referee(MAX_REPORT_CHARACTERS);
   const worlds = new Worlds({
-    store,
+    store: shared,
     compiler: scenarios,
     activeSource: scenarios.activeSource,
     wallClock,
     observer,
-    maxWorlds: settings.maxWorlds,
-    maxCopies: worldsThatFit(),
+    maxWorlds: shared === null ? settings.maxWorlds : Math.min(settings.maxWorlds, worldsThatFit()),
     idleMs: settings.worldIdle,
     maxRequests: journalEntriesOf(settings),
     maxRecords: settings.maxTransactions,
@@ -140,7 +132,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     evictions: {
       before: (world, reason) => {
         const remember = drops.before(world, reason);
-        if (shared !== null) return remember; // a world that expires in a store leaves no report
         const report = reportOnDropped(world, { referee, wallClock });
         return () => {
           remember();
@@ -148,10 +139,9 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         };
       },
       opened: (world) => drops.opened(world),
+      lost: (world) => drops.lost(world),
     },
   });
-  const drops = droppedWorlds(store, crowdedOutWarning(log));
-  const referee = new Referee(MAX_REPORT_CHARACTERS);
   const { state: file, stateEvery: everyMs } = settings;
   const kept =
     file === undefined ? null : keptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { buildApp, type App } from './app.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import type { WallClock } from './log/wall-clock.ts';
+import type { WallClock } from './worlds/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
 import type { Settings } from './settings.ts';
 

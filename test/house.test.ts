@@ -47,12 +47,12 @@ const isPackage = (specifier: string): boolean =>
   !isOwn(specifier) && !/\.(css|json|yaml|tsx?|svg)$/.test(specifier);
 
 const PACKAGE_FILES = 'package-files.ts';
-const BELOW_LOG = ['contract', 'payout', 'scenario', 'world'];
-const BELOW_HTTP = [...BELOW_LOG, 'log', 'referee'];
+const BELOW_WORLDS = ['contract', 'payout', 'scenario', 'world'];
+const BELOW_HTTP = [...BELOW_WORLDS, 'worlds', 'referee'];
 const BELOW_APP = [...BELOW_HTTP, 'http', 'platform', PACKAGE_FILES, 'settings.ts'];
 const BELOW_CLI = [...BELOW_APP, 'app.ts', 'server.ts', 'removed.ts'];
 
-/** Which other layers each may import: contract ← payout ← scenario ← world ← log, referee ← http, platform ← app ← cli. */
+/** Which other layers each may import: contract ← payout ← scenario ← world ← worlds ← store, referee ← http, platform ← app ← cli. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   [PACKAGE_FILES]: [],
   'removed.ts': [],
@@ -60,11 +60,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   payout: ['contract'],
   scenario: ['contract', 'payout', PACKAGE_FILES],
   world: ['contract', 'payout', 'scenario'],
-  log: BELOW_LOG,
-  referee: BELOW_LOG,
+  worlds: BELOW_WORLDS,
+  store: [...BELOW_WORLDS, 'worlds'],
+  referee: BELOW_WORLDS,
   http: BELOW_HTTP,
-  platform: [...BELOW_HTTP, PACKAGE_FILES, 'settings.ts'],
-  'app.ts': [...BELOW_APP, 'heap-share.ts'],
+  platform: [...BELOW_HTTP, 'store', PACKAGE_FILES, 'settings.ts'],
+  'app.ts': [...BELOW_APP, 'store', 'heap-share.ts'],
   'server.ts': [...BELOW_APP, 'app.ts'],
   actions: ['contract', 'payout', 'scenario', 'world', 'referee', 'client', PACKAGE_FILES, 'settings.ts'],
   cli: [...BELOW_CLI, 'actions', 'client', 'trials'],
@@ -74,7 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'heap-share.ts': [],
   'settings.ts': ['contract', 'payout', 'scenario', 'heap-share.ts'],
   client: ['contract'],
-  trials: ['contract', 'payout', 'log', 'referee', 'client'],
+  trials: ['contract', 'payout', 'worlds', 'referee', 'client'],
   dashboard: ['contract', 'client'],
 };
 
@@ -85,7 +86,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   payout: ['node:crypto'],
   scenario: ['zod', 'yaml', 're2js', 'lru-cache', 'node:fs', 'node:path'],
   world: ['zod', 'tinyqueue', 'node:http'], // node:http for the words of HTTP statuses
-  log: ['zod', 'node:crypto', 'node:util', 'iovalkey', 'lru-cache'],
+  worlds: ['zod', 'lru-cache', 'node:crypto', 'node:util'],
+  store: ['zod', 'iovalkey'],
   referee: ['zod', 'lru-cache'],
   http: [
     'fastify',
@@ -161,11 +163,12 @@ test('imports point one way, from the command line down to the contract', () => 
   expect(upward).toEqual([]);
 });
 
-test('only app.ts and the log layer import an implementation of the world log', () => {
-  const isImplementation = (target: string): boolean => /^log\/(?:memory|valkey)/.test(target);
+test('only app.ts and platform import the store', () => {
+  const isImplementation = (target: string): boolean => target.startsWith('store/');
   const importing = files
     .filter(
-      ({ name, layer, imports }) => name !== 'app.ts' && layer !== 'log' && imports.some(isImplementation),
+      ({ name, layer, imports }) =>
+        name !== 'app.ts' && layer !== 'store' && layer !== 'platform' && imports.some(isImplementation),
     )
     .map(({ name }) => name);
   expect(importing).toEqual([]);
@@ -207,8 +210,8 @@ test('payout uses only the hash of node:crypto, and only the file readers of sce
   expect([...crypto, ...disk]).toEqual([]);
 });
 
-test('the layers below log use no promises, no timers, no system clock and no randomness', () => {
-  const below = files.filter(({ name, layer }) => BELOW_LOG.includes(layer) && name !== WATCHES_FILES);
+test('the layers below worlds use no promises, no timers, no system clock and no randomness', () => {
+  const below = files.filter(({ name, layer }) => BELOW_WORLDS.includes(layer) && name !== WATCHES_FILES);
   const ambient = [WAITING, TIMER, CLOCK, RANDOMNESS].flatMap((pattern) => linesWith(pattern, below));
   expect(ambient).toEqual([]);
 });

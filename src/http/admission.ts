@@ -7,8 +7,8 @@ import { WorldName } from '../contract/control.ts';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import { nearestNames } from '../contract/suggestion.ts';
-import type { World } from '../log/world.ts';
-import type { Worlds } from '../log/worlds.ts';
+import type { World } from '../worlds/world.ts';
+import type { Worlds } from '../worlds/worlds.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import { type RateLimit, rateLimited, rateLimitOn } from '../scenario/rule.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
@@ -126,8 +126,7 @@ export function admission({
     exchange.chosen = chosen;
     if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
     const key = mayLackKey && needsNoKey(request) ? defaultKey : keyOf(authorization);
-    const world = worlds.use(worldIds.memo(key));
-    enter(request, world instanceof Promise ? await world : world); // in memory at once, before another world needs its place
+    enter(request, await worlds.use(worldIds.memo(key)));
   };
 }
 

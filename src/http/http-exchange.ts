@@ -5,8 +5,7 @@ import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
 import type { ScenarioSource, Scenario } from '../scenario/scenario.ts';
 import type { SentResponse } from '../world/snapshot-lines.ts';
-import type { MaybePromise } from '../log/store.ts';
-import type { World } from '../log/world.ts';
+import type { World } from '../worlds/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
 import type { Decided, ExchangeOutcome } from '../world/journal/exchange.ts';
 import type { Ended, Received, Refused, RequestCommand } from '../world/request/request-commands.ts';
@@ -114,17 +113,9 @@ export class HttpExchange {
     };
   }
 
-  submit(command: RequestCommand): MaybePromise<Decided> {
-    const { world } = this;
+  async submit(command: RequestCommand): Promise<Decided> {
     this.#isSubmitted = true;
-    const found = ({ nth }: Decided): void => this.#number(nth); // its client was told that the outcome is unknown
-    const decided = world.submit(command, undefined, found);
-    return decided instanceof Promise
-      ? decided.then((one) => this.#submitted(one))
-      : this.#submitted(decided);
-  }
-
-  #submitted(decided: Decided): Decided {
+    const decided = await this.world.submit(command);
     this.decide(decided);
     this.#number(decided.nth);
     return decided;
@@ -134,7 +125,7 @@ export class HttpExchange {
   readDialect(): Promise<void> | null {
     const { world, route, chosen } = this;
     const isOfService = world !== undefined && route !== undefined;
-    if (!isOfService || chosen !== undefined || this.#isSubmitted || !world.isShared) return null;
+    if (!isOfService || chosen !== undefined || this.#isSubmitted) return null;
     const read = async (): Promise<void> => {
       this.dialect = await world.read(({ index }) => index.base.dialect);
     };
@@ -225,7 +216,7 @@ export class HttpExchange {
       refused: this.#unplanned,
     };
     const isAtOnce = this.outcome === 'answered' && this.decided?.waits === undefined;
-    this.world.end(ended, isAtOnce && this.#unplanned === undefined);
+    this.world.end(ended, !isAtOnce || this.#unplanned !== undefined);
   }
 
   #elapsedMs(): number {

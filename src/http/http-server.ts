@@ -7,7 +7,7 @@ import fastify, {
 import type { Logger } from 'pino';
 import { Refusal } from '../contract/errors.ts';
 import { maskAccount, MAX_HEADERS } from '../contract/service.ts';
-import type { WallClock } from '../log/wall-clock.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { Connections } from './limits/connections.ts';
 import { MAX_BODY_BYTES, takeJsonBodies } from './limits/json-body.ts';

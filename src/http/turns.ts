@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import fp from 'fastify-plugin';
-import type { WallClock } from '../log/wall-clock.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
 import { takeChunks } from './limits/json-body.ts';
 
 interface TurnsOptions {

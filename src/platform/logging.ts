@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { logOptions } from './log-line.ts';
 import { readableLine } from './readable-line.ts';
-import type { StoreObserver, WorldObserver } from '../log/world-parts.ts';
+import type { StoreObserver } from '../store/store-connection.ts';
+import type { WorldObserver } from '../worlds/order.ts';
 import type { Metrics } from './metrics.ts';
 import type { Settings } from '../settings.ts';
 import { iso } from '../contract/instant.ts';
@@ -75,14 +76,7 @@ export const observeStore = (log: Logger, metrics?: Metrics['store']): StoreObse
     log.error({ reason }, 'the store cannot be used: requests get a 503 until it is back'),
   back: (awayMs: number): void => log.info({ away_ms: awayMs }, 'the store is back'),
   warning: (what: string): void => log.warn(`the store: ${what}`),
-  lost: (worldId: string): void => {
-    void metrics?.lost(worldId);
-    log.warn(
-      { world: worldId.slice(0, 8) },
-      'world lost: the store came back without it, or with older data',
-    );
-  },
-  ...(metrics && { retried: metrics.retried, calling: metrics.calling }),
+  calling: metrics?.calling,
 });
 
 /** Writes a line for each settlement, and for events of worlds. */
@@ -107,6 +101,13 @@ export const observeWorlds = (log: Logger, metrics?: Pick<Metrics, 'settled' | '
   failed: (worldId, error) =>
     log.error({ world: worldId.slice(0, 8), err: error }, 'internal error in the sandbox'),
   dropped: (worldId, reason) => log.info({ world: worldId.slice(0, 8), reason }, 'world dropped'),
+  lost: (worldId) => {
+    metrics?.store?.lost();
+    log.warn(
+      { world: worldId.slice(0, 8) },
+      'world lost: the store came back without it, or with older data',
+    );
+  },
 });
 
 /** Called for each world that was dropped with its ledger to make room: warns of the first, the tenth, the hundredth and so on. */

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { StoreObserver } from '../log/world-parts.ts';
+import type { StoreObserver } from '../store/store-connection.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Change } from '../payout/payout.ts';
 
@@ -135,7 +135,7 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
 function storeMetrics(
   { counter, gauge, histogram }: ReturnType<typeof metersOf>,
   { isUp, copies, newer }: NonNullable<Sources['store']>,
-): Pick<Required<StoreObserver>, 'lost' | 'retried' | 'calling'> {
+): Required<Pick<StoreObserver, 'calling'>> & { readonly lost: () => void } {
   gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(isUp()));
   gauge(
     `${PREFIX}store_newer_worlds`,
@@ -147,7 +147,6 @@ function storeMetrics(
     'store_worlds_lost_total',
     'Worlds of which the store has lost everything, or what happened last. Each server that had a copy counts them',
   );
-  const retries = counter('store_retries_total', 'Calls of the store that were repeated');
   const calls = histogram(
     'store_call_seconds',
     'How long calls of the store took. `open` reads a world that this server does not know, or reads it again; `compact` keeps a state of it',
@@ -155,7 +154,6 @@ function storeMetrics(
   );
   return {
     lost: () => lost.inc(),
-    retried: () => retries.inc(),
     calling(call) {
       const end = calls.startTimer({ call });
       return () => void end();

@@ -1,4 +1,4 @@
-import type { WallClock } from '../log/wall-clock.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
 
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1; // what setTimeout can hold: 24.8 days
 

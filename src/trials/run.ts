@@ -1,6 +1,6 @@
 import type { TestWorld } from '../client/test-world.ts';
 import { timeText } from '../contract/duration.ts';
-import type { WallClock } from '../log/wall-clock.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
 import type { Evidence } from '../referee/case.ts';
 
 export type Ending =

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { connectSandbox, type SettingsInput } from '../../src/index.ts';
-import type { WallClock } from '../../src/log/wall-clock.ts';
+import type { WallClock } from '../../src/worlds/wall-clock.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';
 import type { LogLine } from './program.ts';

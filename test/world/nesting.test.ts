@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Reading } from '../../src/log/connections/event-reader.ts';
+import { Reading } from '../../src/worlds/event-reader.ts';
 import { clientFor, PAYOUT } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 

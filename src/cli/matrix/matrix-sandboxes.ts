@@ -6,7 +6,7 @@ import { changedDialect, type DialectChange } from '../../contract/dialect.ts';
 import { instantMs } from '../../contract/instant.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { UsageError } from '../../contract/usage-error.ts';
-import { clockOf } from '../../log/wall-clock.ts';
+import { clockOf } from '../../worlds/wall-clock.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { shippedDialects } from '../../scenario/scenario-file.ts';

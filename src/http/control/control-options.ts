@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { Worlds } from '../../log/worlds.ts';
+import type { Worlds } from '../../worlds/worlds.ts';
 import type { Referee } from '../../referee/referee.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { TokenReader } from '../admission.ts';

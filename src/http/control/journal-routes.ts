@@ -12,7 +12,7 @@ import type { Exchange } from '../../world/journal/exchange.ts';
 import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { WorldState } from '../../world/state.ts';
 import { asText, invalidRequest, inWords, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';

@@ -26,7 +26,7 @@ import { scenarioText, type Problem } from '../../scenario/scenario-text.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { explainRequest } from '../../world/explain.ts';
-import type { World } from '../../log/world.ts';
+import type { World } from '../../worlds/world.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { checked, invalidField, invalidRequest, operation } from '../route-schemas.ts';
 import { ruleResponse, rulesResponse, scenarioResponse } from './world-responses.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { WallClock } from '../../log/wall-clock.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
 
 /** Shorter answers are not counted: the bounds of connections and of pipelined requests bound them too. */
 const SHORT_BYTES = 16 * 1024;

@@ -1,7 +1,7 @@
 import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { ScenarioSource } from '../../scenario/scenario.ts';
-import { readUnlessDropped } from '../../log/dropped.ts';
-import type { World } from '../../log/world.ts';
+import { readUnlessDropped } from '../../worlds/dropped.ts';
+import type { World } from '../../worlds/world.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';

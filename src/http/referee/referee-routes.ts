@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { ConductReports, RefereeQuery, WorldReport, type ReportFormat } from '../../contract/conduct.ts';
-import { readUnlessDropped } from '../../log/dropped.ts';
-import type { MaybePromise } from '../../log/store.ts';
-import type { World } from '../../log/world.ts';
+import { readUnlessDropped } from '../../worlds/dropped.ts';
+import type { World } from '../../worlds/world.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
@@ -37,7 +36,7 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
 export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) => {
-  const reportOn = (world: World, clientEnded: boolean): MaybePromise<WorldReport> =>
+  const reportOn = (world: World, clientEnded: boolean): Promise<WorldReport> =>
     world.read((state) => {
       const settings = referee.settingsToJudge(state.referee) ?? {};
       return referee.report(judgedBy(settings, state, world, wallClock.nowMs(), clientEnded));

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import type { World } from '../../log/world.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
+import type { World } from '../../worlds/world.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestResult } from '../../world/request/response.ts';
 import { waitUntil, type WaitEnd } from './wire-faults.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import type { WallClock } from '../../log/wall-clock.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
 import type { SeenEffect } from '../../world/request/response.ts';
 import type { SendContext } from '../limits/unread-responses.ts';

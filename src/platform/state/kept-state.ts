@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import { readUnlessDropped } from '../../log/dropped.ts';
-import { snapshotText } from '../../log/snapshot-text.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
-import type { Worlds } from '../../log/worlds.ts';
+import { readUnlessDropped } from '../../worlds/dropped.ts';
+import { snapshotText } from '../../worlds/snapshot-text.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
+import type { Worlds } from '../../worlds/worlds.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { SettingsError } from '../../settings.ts';
 import { takeSnapshot, type Snapshot } from '../../world/snapshot.ts';

@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
 import { systemReason } from '../../contract/usage-error.ts';
-import { checkHead, MAX_LINE, readWorlds, type ReadWorld } from '../../log/snapshot-text.ts';
+import { checkHead, MAX_LINE, readWorlds, type ReadWorld } from '../../worlds/snapshot-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { lockFile } from './state-lock.ts';
 

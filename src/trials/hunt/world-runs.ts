@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../client/sandbox.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import type { WallClock } from '../../log/wall-clock.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import type { Evidence } from '../../referee/case.ts';
 import { runClient, type Client, type Joined } from '../run.ts';

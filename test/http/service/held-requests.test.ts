@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../../src/app.ts';
-import type { WallClock } from '../../../src/log/wall-clock.ts';
+import type { WallClock } from '../../../src/worlds/wall-clock.ts';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings } from '../../../src/settings.ts';

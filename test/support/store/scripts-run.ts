@@ -1,6 +1,6 @@
 import { onTestFinished, vi } from 'vitest';
-import type { ScriptName } from '../../../src/log/valkey/scripts.ts';
-import { StoreConnection } from '../../../src/log/valkey/store-connection.ts';
+import type { ScriptName } from '../../../src/store/scripts.ts';
+import { StoreConnection } from '../../../src/store/store-connection.ts';
 
 type Script = StoreConnection['script'];
 
@@ -28,7 +28,7 @@ export function onScripts(act: (script: Run) => Promise<unknown>): () => void {
 export const loseReplies = (runs: boolean): (() => void) =>
   onScripts(async ({ run }) => {
     if (runs) await run();
-    throw new Error('the connection broke');
+    throw new Error('Connection is closed.');
   });
 
 /** Does something once, between the run of a server's script in the store and its reply. What it throws loses the reply. */

@@ -1,4 +1,4 @@
-import { STORE_TIMES } from '../../../src/log/store-times.ts';
+import { STORE_TIMES } from '../../../src/store/store-times.ts';
 import { isLong } from '../size.ts';
 
 const PATIENT_MS = 20_000;
@@ -15,12 +15,9 @@ const PATIENT = {
   get answerWithin() {
     return isPatient || !isLong ? answerWithin : inUse.answerWithin;
   },
-  get giveUpAfter() {
-    return isPatient || isLong ? inUse.giveUpAfter : IMPATIENT_MS;
-  },
   end: 15_000, // so that no call of it is among those that a test counts
   heartbeat: 100,
-  exchange: 100,
+  listen: 20,
   heartbeatWhileAway: 25,
 };
 export const makePatient = (): unknown =>

@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from 'vitest';
-import { ValkeyStore, type ValkeyStoreOptions } from '../../../src/log/valkey/valkey-store.ts';
-import { Worlds, type WorldsOptions } from '../../../src/log/worlds.ts';
+import { Store, type StoreOptions } from '../../../src/store/store.ts';
+import { Worlds, type WorldsOptions } from '../../../src/worlds/worlds.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
-import { keysOf } from '../../../src/log/valkey/scripts.ts';
+import { keysOf } from '../../../src/store/scripts.ts';
 import { compiler, DAY_MS, sourceOf, WORLDS_OPTIONS } from '../world/core.ts';
 import { freshStore, redisAt } from './fresh-store.ts';
 
@@ -15,7 +15,7 @@ export const credit = async (log: Worlds, worldId = WORLD, amountPaise = 500): P
 
 interface Options extends Partial<Omit<WorldsOptions, 'observer'>> {
   readonly observer?: Partial<WorldsOptions['observer']>;
-  readonly storeObserver?: Partial<ValkeyStoreOptions['observer']>;
+  readonly storeObserver?: Partial<StoreOptions['observer']>;
 }
 
 /** The worlds of a server in a store, without the server, and what it warns of. @param server letters and digits */
@@ -24,18 +24,23 @@ export async function storedLogFor(url: string, server: string, options: Options
   const lost: string[] = [];
   const source = sourceOf({});
   const { wallClock = systemClock(), idleMs = DAY_MS, activeSource = () => source } = options;
-  const store = await ValkeyStore.open({
+  const observer = {
+    ...WORLDS_OPTIONS.observer,
+    lost: (worldId: string) => void lost.push(worldId),
+    ...options.observer,
+  };
+  const store = await Store.open({
     url,
     server,
     wallClock,
     compiler,
+    activeSource,
     idleMs,
     settings: {},
     observer: {
       away: (reason) => expect.unreachable(reason),
       back: () => undefined,
       warning: (what) => void warnings.push(what),
-      lost: (worldId) => void lost.push(worldId),
       ...options.storeObserver,
     },
   });
@@ -45,12 +50,12 @@ export async function storedLogFor(url: string, server: string, options: Options
     activeSource,
     wallClock,
     idleMs,
+    maxWorlds: 10_000,
     maxRecords: 1000,
     maxScenarioCharacters: 1_000_000,
-    maxCopies: 10_000,
     maxRequestsInAll: 1000,
     ...options,
-    observer: { ...WORLDS_OPTIONS.observer, ...options.observer },
+    observer,
   });
   onTestFinished(() => log.close());
   return { log, store, warnings, lost };
@@ -64,13 +69,11 @@ export async function storedLogsFor(options: Options = {}, ofOther: Options = {}
   return { url, redis: redisAt(url), one: ofOne.log, other: other.log, ofOne, ofOther: other };
 }
 
-/** The states from which the log of a world can be followed, as its store lists them. */
-export const basesOf = async (url: string, worldId = WORLD) =>
-  JSON.parse((await redisAt(url).hget(keysOf(worldId).head, 'bases'))!) as {
-    readonly position: number;
-    readonly key: string;
-    readonly payouts: number;
-  }[];
+/** The position of the snapshot of a world in its store; 0 without one. */
+export async function snapshotAt(url: string, worldId = WORLD): Promise<number> {
+  const text = await redisAt(url).hget(keysOf(worldId).head, 'snapshot');
+  return text === null ? 0 : (JSON.parse(text) as { readonly position: number }).position;
+}
 
 /** The balance of a world at a server, in paise. */
 export const balanceAt = async (log: Worlds, worldId = WORLD): Promise<number> =>

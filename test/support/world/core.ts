@@ -6,11 +6,10 @@ import type { ClockState } from '../../../src/payout/settlement.ts';
 import type { Payout, Change } from '../../../src/payout/payout.ts';
 import type { ScenarioSettings, ScenarioSource } from '../../../src/scenario/scenario.ts';
 import type { WorldHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
-import type { PublishedEvent } from '../../../src/log/connections/event-reader.ts';
-import { memoryStore } from '../../../src/log/memory-store.ts';
-import type { DropReason } from '../../../src/log/store.ts';
-import type { World } from '../../../src/log/world.ts';
-import { Worlds } from '../../../src/log/worlds.ts';
+import type { PublishedEvent } from '../../../src/worlds/event-reader.ts';
+import type { DropReason } from '../../../src/worlds/order.ts';
+import type { World } from '../../../src/worlds/world.ts';
+import { Worlds } from '../../../src/worlds/worlds.ts';
 import { ScenarioLibrary } from '../../../src/scenario/scenario-library.ts';
 import { apply, applyEnds, type Applied, type ResultOf } from '../../../src/world/apply.ts';
 import type { ClockResult } from '../../../src/world/clock.ts';
@@ -286,13 +285,13 @@ export const WORLDS_OPTIONS = {
     settled: () => undefined,
     failed: (_worldId: string, error: unknown) => expect.unreachable(String(error)),
     dropped: () => undefined,
+    lost: () => undefined,
   },
   maxWorlds: 10,
   idleMs: DAY_MS,
   maxRequests: 10,
   maxRecords: 1_000_000,
   maxScenarioCharacters: 64 * 1024 * 1024,
-  maxCopies: 10_000,
   maxRequestsInAll: 10_000,
 };
 
@@ -309,21 +308,17 @@ export function logFor<T extends ManualClock = ManualClock>(
   options: {
     document?: ScenarioInput;
     settings?: Partial<ScenarioSettings>;
-    /** After how many commands a state is kept. */
-    compactAfter?: number;
   } & Partial<Omit<typeof WORLDS_OPTIONS, 'compiler' | 'observer'>> = {},
   wallClock = new ManualClock() as T,
 ) {
   const settled: Change[] = [];
   const failures: unknown[] = [];
   const drops: [string, DropReason][] = [];
-  const { document, settings, compactAfter, ...limits } = options;
+  const { document, settings, ...limits } = options;
   let active = sourceOf(document, settings);
-  const store = memoryStore(wallClock, compiler);
-  if (compactAfter !== undefined) store.compactAfter = () => compactAfter;
   const log = new Worlds({
     ...WORLDS_OPTIONS,
-    store,
+    store: null,
     activeSource: () => active,
     wallClock,
     observer: {
@@ -334,8 +329,12 @@ export function logFor<T extends ManualClock = ManualClock>(
     },
     ...limits,
   });
-  const world = (name: string) => log.use(name.padEnd(32, '0')) as World;
+  const world = (name: string): World => {
+    const id = name.padEnd(32, '0');
+    void log.use(id);
+    return log.known(id)!;
+  };
   /** Changes the scenario of the server. */
   const reload = (source: ScenarioSource) => void (active = source);
-  return { log, store, world, wallClock, settled, failures, drops, reload };
+  return { log, world, wallClock, settled, failures, drops, reload };
 }

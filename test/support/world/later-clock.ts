@@ -1,4 +1,4 @@
-import { clockOf, type WallClock } from '../../../src/log/wall-clock.ts';
+import { clockOf, type WallClock } from '../../../src/worlds/wall-clock.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 
 /** The system's clock, which a test can put forward: nothing is called back for the time that is skipped. */

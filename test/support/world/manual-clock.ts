@@ -1,4 +1,4 @@
-import type { WallClock } from '../../../src/log/wall-clock.ts';
+import type { WallClock } from '../../../src/worlds/wall-clock.ts';
 
 /** A wall clock that moves only when a test moves it, and then runs the callbacks that come due. */
 export class ManualClock implements WallClock {

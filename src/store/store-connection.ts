@@ -1,0 +1,284 @@
+import { Cluster, type Redis } from 'iovalkey';
+import type { Refusal } from '../contract/errors.ts';
+import { unavailable } from '../worlds/dropped.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
+import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
+import { clientFor, disconnect, NO_CLUSTER, reasonOf, type Client } from './store-client.ts';
+import { STORE_TIMES } from './store-times.ts';
+
+/** Called when the store can no longer be used, and when it can again. */
+export interface StoreObserver {
+  readonly away: (reason: string) => void;
+  readonly back: (awayMs: number) => void;
+  /** Something that an operator should know about the store. */
+  readonly warning: (what: string) => void;
+  /** Called with the name of each call. @returns a function that ends its time */
+  readonly calling?: ((name: string) => () => void) | undefined;
+}
+
+export interface ConnectionOptions {
+  /** `redis://`, `rediss://` or `redis+cluster://`. */
+  readonly url: string;
+  /** Distinguishes this server from all others that ever use the store: letters and digits. */
+  readonly server: string;
+  readonly wallClock: WallClock;
+  readonly observer: StoreObserver;
+}
+
+const HEARTBEAT_KEPT_MS = 10_000;
+const HEARTBEATS_OF_CLUSTER = 16; // enough keys for each of a few nodes to have one
+
+/** Temporary refusals of the store: it starts, is full, is read-only, has no master, moves slots, or has another password. */
+const PASSING =
+  /^(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT|MOVED|ASK|NOAUTH|WRONGPASS|NOPERM)\b/;
+
+/** A call that the client library has not sent: a connection to a node of a cluster is only just made. */
+const UNSENT = /^(?:Cluster isn't ready|Stream isn't writeable|None of startup nodes)/;
+/** A connection that has ended: the next call makes another. */
+const CUT = /Connection is closed|ECONNRESET|EPIPE|socket closed/;
+const AGAIN_AFTER_MS = 25;
+
+const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
+
+/** The error of a cluster also has that of one of its nodes: what it replied, or that the connection is closed. */
+type ClientError = Error & { readonly lastNodeError?: Error };
+
+type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknown>>;
+
+/** The connection to the store: it runs scripts, and watches whether the store can be used. */
+export class StoreConnection {
+  readonly client: Client;
+  readonly #options: ConnectionOptions;
+  readonly #calls: Calls;
+  /** The calls of this turn of the event loop. */
+  readonly #joined: (() => void)[] = [];
+  /** Keys on a node of a cluster that did not answer just now. */
+  readonly #awayKeys = new Set<string>();
+  /** The heads of worlds in a newer format. */
+  readonly #newerHeads = new Set<string>();
+  #awaySinceMs: number | null = null;
+  #isPartlyAway = false;
+  #wasReached = false;
+  /** Why the latest attempt to connect failed. */
+  #connectionError: string | null = null;
+  #cancelHeartbeat: () => void = () => undefined;
+  #isClosed = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.client = clientFor(options.url);
+    this.client.on('error', (error: ClientError) => {
+      const { name, message } = error.lastNodeError ?? error;
+      this.#connectionError = this.client.isCluster && name !== 'ReplyError' ? NO_CLUSTER : message;
+    });
+    for (const [name, script] of Object.entries(SCRIPTS)) this.client.defineCommand(name, script);
+    this.#calls = this.client as unknown as Calls;
+  }
+
+  /** How many worlds requests came for that only a newer program can read. */
+  get newerWorlds(): number {
+    return this.#newerHeads.size;
+  }
+
+  get isAway(): boolean {
+    return this.#awaySinceMs !== null;
+  }
+
+  /** Whether it could be used at any time. If not, the cause may be on the side of this server alone. */
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
+  /** Connects, and asks the store whether it can be used, now and every second from now on. */
+  async start(): Promise<void> {
+    const { client } = this;
+    const connected = new Promise((resolve) => client.once('ready', resolve).once('error', resolve));
+    await this.#inTime(connected).catch(() => undefined); // the heartbeat says so
+    await this.#heartbeat();
+  }
+
+  warn(what: string): void {
+    this.#options.observer.warning(what);
+  }
+
+  /** Records a world that a newer program has written. @param head its key @returns the refusal to answer */
+  newerFormat(head: string, format: number): Refusal {
+    const what = `wrote this world in format ${format}, and this one reads format ${FORMAT}: update this server`;
+    if (!this.#newerHeads.has(head)) this.warn(`a newer version of the sandbox ${what} (${head})`);
+    this.#newerHeads.add(head);
+    return unavailable({ message: `A newer version of the sandbox ${what}` });
+  }
+
+  /** Runs a script. */
+  script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
+    const done = this.#options.observer.calling?.(name);
+    const call = this.#calls[name](...args) as Promise<T>;
+    if (done !== undefined) void call.catch(() => undefined).finally(() => done());
+    return call;
+  }
+
+  /**
+   * Does a piece of work in the store. Nothing is sent twice.
+   *
+   * @param key the head of the world that it is about, or another key. While the node of this key does not answer, other work with
+   *   it is refused without a try for a moment, so that no request waits for several such tries
+   * @throws Refusal STORE_UNAVAILABLE; when no reply came, the work may have been done
+   */
+  async use<T>(work: () => Promise<T>, key = ''): Promise<T> {
+    const { wallClock } = this.#options;
+    const endMs = wallClock.nowMs() + STORE_TIMES.answerWithin;
+    for (;;) {
+      if (this.#isClosed || this.isAway || this.#awayKeys.has(key)) throw unavailable();
+      try {
+        return await this.#inTime(work());
+      } catch (error) {
+        if (isReply(error) && !PASSING.test(error.message)) throw error;
+        const { message } = error as Error;
+        if (UNSENT.test(message) && wallClock.nowMs() < endMs) {
+          await new Promise<void>((resolve) =>
+            wallClock.schedule(wallClock.nowMs() + AGAIN_AFTER_MS, resolve),
+          );
+          continue;
+        }
+        if (this.client.isCluster) this.#setKeyAway(key); // the other nodes may be working
+        else if (!CUT.test(message)) this.#setAway(error);
+        throw isReply(error) ? unavailable() : unavailable({ message: UNKNOWN });
+      }
+    }
+  }
+
+  /**
+   * Makes the calls of one turn of the event loop at its end, in one write to each server. The store then reads them at once and
+   * answers them at once, which takes less time on both sides than a write for each.
+   *
+   * @param call sends its command before it waits for anything
+   */
+  joined<T>(call: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#joined.push(() => void call().then(resolve, reject));
+      if (this.#joined.length === 1) void this.#send();
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelHeartbeat();
+    disconnect(this.client);
+  }
+
+  async #send(): Promise<void> {
+    await this.#options.wallClock.yieldToEventLoop();
+    const { client } = this;
+    const nodes = client.isCluster ? (client as Cluster).nodes() : [client as Redis];
+    const streams = nodes.map(({ stream }) => stream).filter((stream) => stream !== undefined); // only connected nodes have one
+    for (const stream of streams) stream.cork();
+    for (const call of this.#joined.splice(0)) call();
+    for (const stream of streams) stream.uncork();
+  }
+
+  /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */
+  async #inTime<T>(work: Promise<T>): Promise<T> {
+    const { wallClock } = this.#options;
+    let cancel = (): void => undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const check = async (): Promise<void> => {
+        await wallClock.yieldToEventLoop();
+        reject(new Error(`no response within ${STORE_TIMES.answerWithin} ms`));
+      };
+      cancel = wallClock.schedule(wallClock.nowMs() + STORE_TIMES.answerWithin, () => void check());
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      cancel();
+    }
+  }
+
+  /** Writes something, since a store that is full or read-only cannot be used either. In a cluster, it writes to all nodes. */
+  async #heartbeat(): Promise<void> {
+    const count = this.client.isCluster ? HEARTBEATS_OF_CLUSTER : 1;
+    const { server, wallClock } = this.#options;
+    const beats = await Promise.allSettled(
+      Array.from({ length: count }, (_, nth) =>
+        this.#inTime(this.client.set(`${KEY_PREFIX}heartbeat:${nth}`, server, 'PX', HEARTBEAT_KEPT_MS)),
+      ),
+    );
+    if (this.#isClosed) return;
+    const failed = beats.filter((one) => one.status === 'rejected');
+    if (failed.length === count) {
+      this.#setAway(failed[0]!.reason);
+      this.#reconnect();
+    } else await this.#markReachable(failed[0]?.reason);
+    if (this.#isClosed) return;
+    const pauseMs = this.isAway ? STORE_TIMES.heartbeatWhileAway : STORE_TIMES.heartbeat;
+    this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
+  }
+
+  /** Connects again: after a failover, the connection may lead to a server that is only read now. A cluster says where to go. */
+  #reconnect(): void {
+    const { client } = this;
+    if (!client.isCluster && client.status === 'ready') client.disconnect(true);
+  }
+
+  /** @param error why a part of the store cannot be used; undefined when all of it can */
+  async #markReachable(error: unknown): Promise<void> {
+    this.#setBack();
+    if (!this.#wasReached) {
+      this.#wasReached = true;
+      await this.#checkPolicy();
+    }
+    const isPartlyAway = error !== undefined;
+    if (isPartlyAway && !this.#isPartlyAway) {
+      this.warn(`a part of its cluster cannot be used, nor the worlds in it: ${(error as Error).message}`);
+    } else if (!isPartlyAway && this.#isPartlyAway) this.warn('all parts of its cluster can be used again');
+    this.#isPartlyAway = isPartlyAway;
+    for (const head of this.#newerHeads) if (await this.#isReadable(head)) this.#newerHeads.delete(head);
+  }
+
+  /** A world in a newer format may be gone, or be written in an older one again. */
+  async #isReadable(head: string): Promise<boolean> {
+    try {
+      return Number(await this.#inTime(this.client.hget(head, 'format'))) <= FORMAT;
+    } catch {
+      return false;
+    }
+  }
+
+  #setAway(error: unknown): void {
+    if (this.isAway || this.#isClosed) return;
+    this.#awaySinceMs = this.#options.wallClock.nowMs();
+    this.#options.observer.away(
+      reasonOf((error as Error).message, this.#options.url, this.#connectionError, this.#wasReached),
+    );
+  }
+
+  #setKeyAway(key: string): void {
+    const { wallClock } = this.#options;
+    if (key === '') return;
+    this.#awayKeys.add(key);
+    wallClock.schedule(wallClock.nowMs() + STORE_TIMES.heartbeatWhileAway, () => this.#awayKeys.delete(key));
+  }
+
+  #setBack(): void {
+    if (this.#awaySinceMs === null || this.#isClosed) return;
+    const awayMs = this.#options.wallClock.nowMs() - this.#awaySinceMs;
+    this.#awaySinceMs = null;
+    this.#connectionError = null;
+    this.#options.observer.back(awayMs);
+  }
+
+  /** Warns about a store that may drop data. It is in what INFO says, since few users may call CONFIG. */
+  async #checkPolicy(): Promise<void> {
+    const nodes = this.client instanceof Cluster ? this.client.nodes('master') : [this.client];
+    const texts = await Promise.all(nodes.map((node) => node.info('memory').catch(() => '')));
+    const policies = texts.map(
+      (text) => /maxmemory_policy:(\S+)/.exec(text)?.[1] ?? 'not shown to this user',
+    );
+    const policy = policies.find((one) => one !== 'noeviction');
+    if (policy === undefined) return;
+    this.warn(`its maxmemory-policy is ${policy}: with any but noeviction, it may drop parts of worlds`);
+  }
+}
+
+const UNKNOWN =
+  'The store did not reply, so the outcome of this request is unknown: sending it again with the same client_ref_id is safe';

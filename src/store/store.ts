@@ -1,0 +1,309 @@
+import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
+import { isUse } from '../world/commands.ts';
+import { freeze, type FrozenState } from '../world/copy.ts';
+import { openWorld, type WorldState } from '../world/state.ts';
+import { unavailable } from '../worlds/dropped.ts';
+import type { Opened, Ordered, OrderOf } from '../worlds/order.ts';
+import { thawed } from '../worlds/thawed-state.ts';
+import type { World } from '../worlds/world.ts';
+import type { SharedWorlds, WorldsPage } from '../worlds/worlds.ts';
+import { FORMAT, KEY_PREFIX, keysOf, LIST_KEY, type WorldKeys } from './scripts.ts';
+import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
+import { STORE_TIMES } from './store-times.ts';
+import { commandText, readEntry, type Logged, type Place, type StreamEntry } from './stored-command.ts';
+import { piecesOfStored, readState, writeState, type StoredState } from './stored-state.ts';
+import {
+  WorldLog,
+  type Appended,
+  type Item,
+  type Kept,
+  type LogStore,
+  type Snapshot,
+  type StoreWorld,
+} from './world-log.ts';
+
+export interface StoreOptions extends ConnectionOptions {
+  readonly compiler: ScenarioCompiler;
+  /** The scenario of a world that is made again because another server has dropped it. */
+  readonly activeSource: () => ScenarioSource;
+  /** A world that was not used for this long expires. */
+  readonly idleMs: number;
+  /** The settings of this server at its start that all servers should have in common, by their names. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+type CallReply =
+  | readonly [
+      'open',
+      nowMs: number,
+      epoch: string,
+      format: number,
+      openedAtMs: number,
+      snapshot: string,
+      source: string,
+      isNew: 0 | 1,
+    ]
+  | readonly ['done' | 'more', nowMs: number, news: readonly StreamEntry[]]
+  | readonly ['newer', format: number]
+  | readonly ['behind' | 'gone' | 'missing' | 'lost'];
+
+const TRIES = 5;
+const RENEWED_AFTER = 0.05; // of the time that the keys are kept
+
+/** The worlds in Valkey or Redis, which many servers share. */
+export class Store implements SharedWorlds, LogStore {
+  readonly server: string;
+  readonly connection: StoreConnection;
+  readonly #options: StoreOptions;
+  /** How long keys are kept: not every use renews them. */
+  readonly #keptMs: number;
+  readonly #renewMs: number;
+  /** The worlds in which somebody on this server waits for what happens. */
+  readonly #listening = new Set<Ordered>();
+  #cancelListening: (() => void) | null = null;
+  #numbers = 0;
+  /** How far the store's clock is ahead of this server's. */
+  #aheadMs = 0;
+
+  private constructor(options: StoreOptions) {
+    this.#options = options;
+    this.server = options.server;
+    this.connection = new StoreConnection(options);
+    this.#renewMs = Math.ceil(options.idleMs * RENEWED_AFTER);
+    this.#keptMs = options.idleMs + this.#renewMs;
+  }
+
+  /** Connects to the store, which may also become reachable later. */
+  static async open(options: StoreOptions): Promise<Store> {
+    const store = new Store(options);
+    // together, since each may wait for a node that hangs
+    await Promise.all([store.connection.start(), store.#compareSettings()]);
+    return store;
+  }
+
+  get idleMs(): number {
+    return this.#options.idleMs;
+  }
+
+  nowMs(): number {
+    return this.#options.wallClock.nowMs() + this.#aheadMs;
+  }
+
+  nextNumber(): number {
+    this.#numbers += 1;
+    return this.#numbers;
+  }
+
+  async open(
+    worldId: string,
+    source: ScenarioSource | null,
+  ): Promise<(Opened & { orderOf: OrderOf }) | null> {
+    const opened = await this.#read(worldId, source);
+    if (opened?.isNew === true) await this.#list([[worldId, this.nowMs()]]).catch(() => undefined); // the next use lists it
+    return opened && { ...opened, orderOf: (world) => new WorldLog(world, this, opened) };
+  }
+
+  read(worldId: string, isMade: boolean): Promise<StoreWorld | null> {
+    return this.#read(worldId, isMade ? this.#options.activeSource() : null);
+  }
+
+  async #read(worldId: string, source: ScenarioSource | null): Promise<StoreWorld | null> {
+    const keys = keysOf(worldId);
+    const first = source === null ? '' : JSON.stringify(source);
+    for (let tried = 0; tried < TRIES; tried += 1) {
+      const reply = await this.#call(keys, '', { position: 0, name: '' }, source !== null, first, []);
+      if (reply[0] !== 'open') return null;
+      const [, nowMs, epoch, format, openedAtMs, text, ofWorld, isNew] = reply;
+      this.#aheadMs = nowMs - this.#options.wallClock.nowMs();
+      if (format > FORMAT) throw this.connection.newerFormat(keys.head, format);
+      const snapshot = text === '' ? null : (JSON.parse(text) as Snapshot);
+      const frozen =
+        snapshot === null
+          ? freeze(
+              openWorld(worldId, JSON.parse(ofWorld) as ScenarioSource, openedAtMs, this.#options.compiler),
+            )
+          : await this.#readState(keys, snapshot.state);
+      if (frozen === null) continue; // replaced meanwhile
+      const state = await thawed(frozen, this.#options);
+      const { position, name } = snapshot ?? { position: 0, name: '' };
+      return { epoch, openedAtMs, isNew: isNew === 1, state, place: { position, name }, snapshot };
+    }
+    throw unavailable();
+  }
+
+  async append(worldId: string, epoch: string, seen: Place, items: readonly Item[]): Promise<Appended> {
+    const keys = keysOf(worldId);
+    const commands: (string | number)[] = [];
+    let characters = 0;
+    for (const item of items) {
+      const { number, command, room, ends } = item;
+      if (command.kind === 'restore') item.restored ??= await this.#writeState(keys, freeze(command.state));
+      const text = commandText(command, room, ends, item.restored);
+      characters += text.length;
+      commands.push(number, text);
+    }
+    const isUsed = items.some(({ command }) => isUse(command));
+    const reply = await this.#call(keys, epoch, seen, isUsed, '', commands);
+    if (reply[0] === 'newer') throw this.connection.newerFormat(keys.head, reply[1]);
+    if (reply[0] === 'open') throw new Error('a store has opened a world instead of appending to it');
+    if (reply[0] !== 'done' && reply[0] !== 'more') return { kind: reply[0] };
+    const [kind, nowMs, news] = reply;
+    this.#aheadMs = nowMs - this.#options.wallClock.nowMs();
+    const read: Logged[] = [];
+    for (const entry of news) {
+      const logged = await readEntry(entry, (stored) => this.#thawedState(keys, stored));
+      if (logged === null) return { kind: 'behind' }; // a snapshot has taken the place of what it restores
+      read.push(logged);
+    }
+    return kind === 'more' ? { kind, commands: read } : { kind, commands: read, nowMs, characters };
+  }
+
+  async keep(
+    worldId: string,
+    epoch: string,
+    { before, restored, place, state }: Kept,
+  ): Promise<Snapshot | null> {
+    const keys = keysOf(worldId);
+    const snapshot = { ...place, state: await this.#writeState(keys, state) };
+    const needless = [...(before === null ? [] : [before.state]), ...restored].flatMap(piecesOfStored);
+    const texts = [before === null ? '' : JSON.stringify(before), JSON.stringify(snapshot)];
+    const args = [keys.head, keys.log, keys.states, epoch, ...texts, place.position, FORMAT, ...needless];
+    const isDone = await this.connection.use(
+      () => this.connection.script<number>('keep', ...args),
+      keys.head,
+    );
+    if (isDone === 1) return snapshot;
+    await this.connection.client.hdel(keys.states, ...piecesOfStored(snapshot.state)).catch(() => undefined);
+    return null;
+  }
+
+  async drop(worldId: string): Promise<boolean> {
+    const { head, log, states } = keysOf(worldId);
+    const drop = () => this.connection.script<number>('drop', head, log, states);
+    const isDropped = await this.connection.use(drop, head);
+    await this.unlist(worldId).catch(() => undefined); // who reads the list finds that the world is gone
+    return isDropped === 1;
+  }
+
+  ids(): Promise<readonly string[]> {
+    return this.#ofList((client) => client.zrange(LIST_KEY, 0, -1));
+  }
+
+  async page(afterMs: number, count: number): Promise<WorldsPage> {
+    const read = (from: string, to: string, most: number) =>
+      this.#ofList((client) => client.zrangebyscore(LIST_KEY, from, to, 'WITHSCORES', 'LIMIT', 0, most));
+    const first = await read(`(${afterMs}`, '+inf', count);
+    const next = first.length < 2 * count ? null : Number(first.at(-1));
+    const together = next === null ? [] : await read(String(next), String(next), -1);
+    const ids = [...first, ...together].filter((_, nth) => nth % 2 === 0); // the others are their times
+    return { ids: [...new Set(ids)], next };
+  }
+
+  async usedAtMs(worldId: string): Promise<number | null> {
+    const score = await this.#ofList((client) => client.zscore(LIST_KEY, worldId));
+    return score === null ? null : Number(score);
+  }
+
+  async unlist(worldId: string): Promise<void> {
+    await this.#ofList((client) => client.zrem(LIST_KEY, worldId));
+  }
+
+  async used(worlds: readonly World[]): Promise<void> {
+    await this.#list(worlds.map(({ id, usedAtMs }) => [id, usedAtMs]));
+  }
+
+  listen(world: Ordered): void {
+    this.#listening.add(world);
+    if (this.#cancelListening !== null) return;
+    this.#cancelListening = this.later(STORE_TIMES.listen, () => {
+      this.#cancelListening = null;
+      for (const one of this.#listening) {
+        if (one.closed !== null || one.connections.isEmpty) this.#listening.delete(one);
+        else one.inBackground(one.read(() => null, false));
+      }
+      const [next] = this.#listening;
+      if (next !== undefined) this.listen(next);
+    });
+  }
+
+  /** Calls back once, after some ms. @returns a function that cancels it */
+  later(ms: number, callback: () => void): () => void {
+    const { wallClock } = this.#options;
+    return wallClock.schedule(wallClock.nowMs() + ms, callback);
+  }
+
+  yieldToEventLoop(): Promise<void> {
+    return this.#options.wallClock.yieldToEventLoop();
+  }
+
+  close(): void {
+    this.#cancelListening?.();
+    this.connection.close();
+  }
+
+  #call(
+    { head, log, states }: WorldKeys,
+    epoch: string,
+    { position, name }: Place,
+    isUsed: boolean,
+    source: string,
+    commands: readonly (string | number)[],
+  ): Promise<CallReply> {
+    const args = [head, log, states, epoch, FORMAT, position, name, this.server, isUsed ? 1 : 0];
+    const all = [...args, this.#keptMs, this.#renewMs, source, ...commands];
+    const call = () => this.connection.joined(() => this.connection.script<CallReply>('call', ...all));
+    return this.connection.use(call, head);
+  }
+
+  #ofList<T>(work: (client: StoreConnection['client']) => Promise<T>): Promise<T> {
+    return this.connection.use(() => work(this.connection.client), LIST_KEY);
+  }
+
+  /** Writes when worlds were used, and takes those off the list that have expired. */
+  async #list(uses: readonly (readonly [worldId: string, usedAtMs: number])[]): Promise<void> {
+    await this.#ofList((client) => client.zadd(LIST_KEY, 'GT', ...uses.flatMap(([id, atMs]) => [atMs, id])));
+    await this.#ofList((client) => client.zremrangebyscore(LIST_KEY, '-inf', this.nowMs() - this.#keptMs));
+  }
+
+  #writeState({ head, states }: WorldKeys, state: FrozenState): Promise<StoredState> {
+    const { client } = this.connection;
+    return writeState(`${this.server}:${this.nextNumber()}`, state, (fields) =>
+      this.connection.use(async () => {
+        const [written] = await Promise.all([
+          client.hset(states, ...fields),
+          client.pexpire(states, this.#keptMs), // it expires even if the server dies before it writes the rest
+        ]);
+        return written;
+      }, head),
+    );
+  }
+
+  #readState({ head, states }: WorldKeys, stored: StoredState): Promise<FrozenState | null> {
+    return readState(stored, (fields) =>
+      this.connection.use(() => this.connection.client.hmget(states, ...fields), head),
+    );
+  }
+
+  async #thawedState(keys: WorldKeys, stored: StoredState): Promise<WorldState | null> {
+    const state = await this.#readState(keys, stored);
+    return state === null ? null : thawed(state, this.#options);
+  }
+
+  /** Warns when the server that started before this one had other settings: worlds keep those they have, and limits apply to all. */
+  async #compareSettings(): Promise<void> {
+    const { connection } = this;
+    const { settings } = this.#options;
+    try {
+      const write = () => connection.client.set(`${KEY_PREFIX}settings`, JSON.stringify(settings), 'GET');
+      const before = JSON.parse((await connection.use(write)) ?? '{}') as Readonly<Record<string, string>>;
+      const others = Object.entries(settings).filter(([name, here]) => (before[name] ?? here) !== here);
+      if (others.length === 0) return;
+      const listed = others.map(([name, here]) => `${name} (${before[name]} there, ${here} here)`).join(', ');
+      connection.warn(
+        `the server that started before had another ${listed}: each world uses the scenario and settings of the server that opened or reset it, and the limits of every server`,
+      );
+    } catch {
+      // the store is unavailable; each world will still bring its own
+    }
+  }
+}

@@ -1,0 +1,363 @@
+import { Refusal } from '../contract/errors.ts';
+import type { Applied } from '../world/apply.ts';
+import { isUse, type Command } from '../world/commands.ts';
+import { freeze, type FrozenState } from '../world/copy.ts';
+import type { Ended } from '../world/request/request-commands.ts';
+import { dropped, unavailable } from '../worlds/dropped.ts';
+import type { Arrival, DropReason, Opened, Order, Ordered, Submitted } from '../worlds/order.ts';
+import type { StoredState } from './stored-state.ts';
+import { STORE_TIMES } from './store-times.ts';
+import type { Logged, Place } from './stored-command.ts';
+
+/** A state in the store from which the log is followed, and its place. */
+export interface Snapshot extends Place {
+  readonly state: StoredState;
+}
+
+/** A world as the store has it. */
+export interface StoreWorld extends Opened {
+  readonly place: Place;
+  /** Null for the first state of a world, which follows from its scenario. */
+  readonly snapshot: Snapshot | null;
+}
+
+/** A command of this server on its way to the log. */
+export interface Item extends Submitted {
+  readonly number: number;
+  readonly ends: readonly Ended[];
+  /** The state that it restores, once that is stored beside the log. */
+  restored: StoredState | undefined;
+  isSettled: boolean;
+  readonly resolve: (applied: Applied) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What an append returns. */
+export type Appended =
+  /** The commands that the server had not seen; its own come after them, with so many characters in all. */
+  | {
+      readonly kind: 'done';
+      readonly commands: readonly Logged[];
+      readonly nowMs: number;
+      readonly characters: number;
+    }
+  /** Some of them. There are more, so its own were not appended by this call. */
+  | { readonly kind: 'more'; readonly commands: readonly Logged[] }
+  /** The log does not continue what the server has seen: it was trimmed, the world was dropped or is not there, or it has lost its end. */
+  | { readonly kind: 'behind' | 'gone' | 'missing' | 'lost' };
+
+/** A snapshot that takes the place of what the store has of a world. */
+export interface Kept {
+  readonly before: Snapshot | null;
+  /** The states of restores since then, which are no longer needed. */
+  readonly restored: readonly StoredState[];
+  readonly place: Place;
+  readonly state: FrozenState;
+}
+
+/** The store, as the log of one world uses it. */
+export interface LogStore {
+  readonly server: string;
+  /** A world that was not used for this long expires, in ms. */
+  readonly idleMs: number;
+  nowMs(): number;
+  nextNumber(): number;
+  /** Appends commands to a log; without any, it returns what is new. @param seen what this server has applied */
+  append(worldId: string, epoch: string, seen: Place, items: readonly Item[]): Promise<Appended>;
+  /** Reads a world again. @param isMade whether a new one is made where there is none */
+  read(worldId: string, isMade: boolean): Promise<StoreWorld | null>;
+  /** Makes a state the snapshot of its world, and trims the log. @returns null when another server was quicker */
+  keep(worldId: string, epoch: string, kept: Kept): Promise<Snapshot | null>;
+  /** Asks regularly for what happens in a world, for as long as a connection of this server waits for that. */
+  listen(world: Ordered): void;
+  later(ms: number, callback: () => void): void;
+  yieldToEventLoop(): Promise<void>;
+}
+
+/** A caller that waits until the state is up to date. */
+interface Waiting {
+  /** Whether a world that was dropped is made again for it. */
+  readonly isUse: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const MOST_AT_ONCE = 200;
+const MOST_RELOADS = 5;
+/** Ends that could not be recorded while the store was unavailable. */
+const MOST_ENDS = 1000;
+const COMMANDS_AT_ONCE = 50;
+/** A snapshot is kept once the log since has more characters than the last one, and than this. */
+const KEPT_AFTER = 1_000_000;
+/** The server of the command that makes the log so long keeps the snapshot; the others step in later. */
+const OTHERS_AFTER = 1.25;
+/** A server that stops keeps a snapshot for the next one if the log has so much of what would make it do so. */
+const KEPT_AT_STOP = 0.25;
+
+/**
+ * The log of one world in the store, as one server follows it. Its commands go to the log, which orders them; what comes back is
+ * applied in that order. One call is under way at a time, and what comes meanwhile goes with the next. Nothing is sent twice: a
+ * command whose reply was lost may be in the log, and is then applied like any other.
+ */
+export class WorldLog implements Order {
+  readonly #world: Ordered;
+  readonly #store: LogStore;
+  #epoch: string;
+  /** The latest command that was applied. */
+  #place: Place;
+  /** The snapshot in the store; null for the first state of a world. */
+  #snapshot: Snapshot | null;
+  /** The states beside the log that restores since then have put in place. */
+  #restored: StoredState[] = [];
+  /** How many characters the log has had since then. */
+  #characters = 0;
+  /** The position of the last command that is news. */
+  #happened: number;
+  /** When this server has used the world last. */
+  #usedAtMs: number;
+  readonly #queue: Item[] = [];
+  readonly #waiting: Waiting[] = [];
+  #ends: Ended[] = [];
+  #isEnding = false;
+  #calling: Promise<void> | null = null;
+  #keeping: Promise<void> | null = null;
+
+  constructor(world: Ordered, store: LogStore, { epoch, isNew, place, snapshot }: StoreWorld) {
+    this.#world = world;
+    this.#store = store;
+    this.#epoch = epoch;
+    this.#place = place;
+    this.#snapshot = snapshot;
+    this.#happened = isNew ? 0 : Infinity; // what it has been through is no news
+    this.#usedAtMs = isNew ? store.nowMs() : -Infinity;
+  }
+
+  get position(): number {
+    return this.#place.position;
+  }
+
+  nowMs(): number {
+    return this.#store.nowMs();
+  }
+
+  get isBusy(): boolean {
+    return (
+      this.#calling !== null || this.#keeping !== null || this.#queue.length > 0 || this.#ends.length > 0
+    );
+  }
+
+  submit({ command, room, onChanges }: Submitted): Promise<Applied> {
+    const ends = this.#ends;
+    this.#ends = [];
+    if (isUse(command)) this.#usedAtMs = this.nowMs();
+    return new Promise((resolve, reject) => {
+      const number = this.#store.nextNumber();
+      const item = { number, command, room, ends, onChanges, restored: undefined, isSettled: false };
+      this.#queue.push({ ...item, resolve, reject });
+      this.#call();
+    });
+  }
+
+  end(ended: Ended, isLate: boolean): void {
+    this.#ends.push(ended);
+    if (isLate) return this.#inBackground({ kind: 'settle' });
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#store.later(STORE_TIMES.end, () => {
+      this.#isEnding = false;
+      if (this.#ends.length > 0) this.#inBackground({ kind: 'settle' });
+    });
+  }
+
+  async follow(isUse: boolean): Promise<void> {
+    if (this.#ends.length > 0) return void (await this.#world.submit({ kind: 'settle' }));
+    await new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ isUse, resolve, reject });
+      this.#call();
+    });
+  }
+
+  listen(): void {
+    this.#store.listen(this.#world);
+  }
+
+  async flush(): Promise<void> {
+    if (this.#ends.length > 0) await this.#world.submit({ kind: 'settle' });
+    await this.#calling;
+    if (this.#characters > KEPT_AT_STOP * this.#keptAfter) await this.#world.submit({ kind: 'forgetUndo' });
+    await this.#keeping;
+  }
+
+  close(reason: DropReason): void {
+    for (const item of this.#queue.splice(0)) item.reject(dropped(reason));
+    for (const { reject } of this.#waiting.splice(0)) reject(dropped(reason));
+  }
+
+  #call(): void {
+    this.#calling ??= this.#callWhileNeeded();
+  }
+
+  async #callWhileNeeded(): Promise<void> {
+    while (this.#queue.length > 0 || this.#waiting.length > 0) {
+      const items = this.#queue.splice(0, MOST_AT_ONCE);
+      const waiting = this.#waiting.splice(0);
+      try {
+        await this.#complete(
+          items,
+          waiting.some((one) => one.isUse) || items.some(({ command }) => isUse(command)),
+        );
+        for (const { resolve } of waiting) resolve();
+      } catch (error) {
+        for (const item of items) this.#fail(item, error);
+        for (const { reject } of waiting) reject(error);
+      }
+      const { closed } = this.#world;
+      if (closed !== null) this.close(closed);
+    }
+    this.#calling = null;
+  }
+
+  /** Calls the store until all commands are applied. @param isUsed whether the world is made again if it was dropped */
+  async #complete(items: readonly Item[], isUsed: boolean): Promise<void> {
+    for (let reloads = 0; ;) {
+      const reply = await this.#store.append(this.#world.id, this.#epoch, this.#place, items);
+      if (reply.kind === 'done' || reply.kind === 'more') {
+        await this.#takeInTurns(reply.commands);
+        if (this.#happened === Infinity) this.#happened = this.#place.position;
+        if (reply.kind === 'more') continue;
+        for (const item of items) this.#applyOwn(item, reply.nowMs, reply.characters / items.length);
+        return;
+      }
+      reloads += 1;
+      if (reloads > MOST_RELOADS) throw unavailable();
+      const isLost = reply.kind === 'lost' || (reply.kind === 'missing' && !this.#mayHaveExpired);
+      if (isLost) this.#world.lost();
+      const mayBeMade = isUsed && reply.kind !== 'behind';
+      if (await this.#reload(mayBeMade)) continue;
+      const reason = isLost ? 'lost' : 'elsewhere';
+      this.#world.ended(reason);
+      throw dropped(reason);
+    }
+  }
+
+  async #takeInTurns(commands: readonly Logged[]): Promise<void> {
+    for (const [nth, logged] of commands.entries()) {
+      if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await this.#store.yieldToEventLoop();
+      try {
+        const isOwn = logged.stamp.server === this.#store.server;
+        const applied = this.#apply(logged, { isOwn, isAwaited: false });
+        if (isOwn && this.#place.position === this.#happened) this.#endLost(logged.command, applied);
+      } catch (error) {
+        this.#world.failed(error);
+      }
+    }
+  }
+
+  #applyOwn(item: Item, wallMs: number, characters: number): void {
+    const { number, command, room, ends, onChanges, restored } = item;
+    const { server } = this.#store;
+    const position = this.#place.position + 1;
+    const { maxRecords, records, keep, scenarioCharactersFree } = room;
+    const stamp = { server, position, wallMs, maxRecords, records, keep, scenarioCharactersFree, ends };
+    item.isSettled = true;
+    try {
+      item.resolve(
+        this.#apply(
+          { position, name: `${server}:${number}`, command, stamp, characters, restored },
+          { isOwn: true, isAwaited: true, onChanges },
+        ),
+      );
+    } catch (error) {
+      item.reject(error);
+    }
+  }
+
+  #apply(logged: Logged, how: Omit<Arrival, 'isNews'>): Applied {
+    const { command, stamp, position, name, characters, restored } = logged;
+    this.#place = { position, name };
+    const isNews = position > this.#happened;
+    if (isNews) this.#happened = position;
+    const applied = this.#world.apply(command, stamp, { ...how, isNews });
+    this.#characters += characters;
+    if (restored !== undefined) this.#restored.push(restored);
+    if (command.kind === 'forgetUndo') {
+      if (how.isOwn) this.#keeping ??= this.#keep(isNews);
+    } else if (isNews && this.#characters > this.#keptAfter * (how.isOwn ? 1 : OTHERS_AFTER)) {
+      this.#inBackground({ kind: 'forgetUndo' });
+    }
+    return applied;
+  }
+
+  /** A request whose client was refused, since the reply was lost, is in the log: nobody waits for its response. */
+  #endLost(command: Command, applied: Applied): void {
+    if (!('request' in command) || applied.kind !== 'done') return;
+    const { result } = applied;
+    const request = typeof result === 'object' && 'nth' in result ? result.nth : Number(result);
+    this.end(
+      {
+        request,
+        outcome: 'fault',
+        durationMs: 0,
+        after: this.#place.position,
+        isSent: false,
+        refused: { code: 'STORE_UNAVAILABLE', limit: 'SANDBOX_STORE' },
+      },
+      false,
+    );
+  }
+
+  #inBackground(command: Command): void {
+    if (this.#world.closed === null) this.#world.inBackground(this.#world.submit(command));
+  }
+
+  #fail(item: Item, error: unknown): void {
+    if (item.isSettled) return;
+    item.isSettled = true;
+    this.#ends = [...item.ends, ...this.#ends].slice(-MOST_ENDS); // they go with a later command
+    item.reject(error);
+  }
+
+  get #mayHaveExpired(): boolean {
+    return this.nowMs() - this.#usedAtMs >= this.#store.idleMs;
+  }
+
+  get #keptAfter(): number {
+    return Math.max(KEPT_AFTER, this.#snapshot?.state.characters ?? 0);
+  }
+
+  /** Writes the state as the snapshot from which the log is followed. Nothing in it can be undone, so all servers know the same. */
+  async #keep(isNews: boolean): Promise<void> {
+    const { id, latest } = this.#world;
+    const [before, restored, place] = [this.#snapshot, this.#restored, this.#place];
+    this.#restored = [];
+    this.#characters = 0;
+    const frozen = freeze(latest);
+    try {
+      if (!isNews) return;
+      const snapshot = await this.#store.keep(id, this.#epoch, { before, restored, place, state: frozen });
+      if (snapshot !== null) this.#snapshot = snapshot;
+    } catch (error) {
+      this.#restored = [...restored, ...this.#restored];
+      if (!(error instanceof Refusal)) this.#world.failed(error);
+    } finally {
+      this.#keeping = null;
+    }
+  }
+
+  /** Opens the world again. @param isMade whether a new one is made where there is none @returns whether there is one */
+  async #reload(isMade: boolean): Promise<boolean> {
+    const opened = await this.#store.read(this.#world.id, isMade);
+    if (opened === null) return false;
+    const isSame = opened.epoch === this.#epoch;
+    const isSkipped = isSame && opened.place.position > this.#place.position;
+    this.#epoch = opened.epoch;
+    this.#place = opened.place;
+    this.#snapshot = opened.snapshot;
+    this.#restored = [];
+    this.#characters = 0;
+    if (!isSame) this.#happened = opened.isNew ? 0 : Infinity;
+    else this.#happened = Math.max(this.#happened, opened.place.position);
+    this.#world.reopened({ ...opened, isSame, isSkipped });
+    return true;
+  }
+}

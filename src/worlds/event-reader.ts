@@ -1,0 +1,134 @@
+import { eventData, type StateEvent } from '../world/events.ts';
+
+/** How many events of a world a server remembers. */
+const EVENTS_KEPT = 1000;
+
+/** Something that happened in a world. */
+export interface PublishedEvent {
+  /** The life of the world, and its number there. */
+  readonly id: string;
+  readonly type: StateEvent['type'] | 'missed';
+  /** JSON. */
+  readonly data: string;
+}
+
+/** A reader of the events of a world, as they come. */
+export interface EventReader {
+  readonly take: (event: PublishedEvent) => void;
+  /**
+   * Called once the reader is accepted, before its first event.
+   *
+   * @param stop ends the reading
+   * @param from the id to continue after if its connection breaks before the first event; absent when it named one itself
+   */
+  readonly begin?: (stop: () => void, from?: string) => void;
+  /** Resolves once the reader has room for more. Only what it missed waits for that. */
+  readonly ready?: () => void | Promise<void>;
+  /** There will be no more: the world has ended. */
+  readonly end: () => void;
+}
+
+const MISSED = JSON.stringify({ missed: null });
+const ID = /^([a-z0-9]+)-(\d{1,15})$/;
+
+/** The id of an event: the life of its world, and its number there, counted from 1. */
+export const idOf = (epoch: string, number: number): string => `${epoch}-${number}`;
+
+/** The number of the event that an id names; null for one of another life of the world. */
+function numberIn(id: string, epoch: string): number | null {
+  const [, ofEpoch, number] = ID.exec(id) ?? [];
+  return ofEpoch === epoch ? Number(number) : null;
+}
+
+/** The newest events of a world on this server, for readers that resume. */
+export class RecentEvents {
+  readonly #events: StateEvent[] = [];
+  /** The number of the newest, and how many of those before it are known. */
+  #latest = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(number: number, event: StateEvent): void {
+    if (number <= this.#latest) return; // a world that is read again from its store repeats them
+    this.#length = number === this.#latest + 1 ? Math.min(this.#length + 1, EVENTS_KEPT) : 1;
+    this.#latest = number;
+    this.#events[number % EVENTS_KEPT] = event;
+  }
+
+  clear(): void {
+    this.#length = 0;
+    this.#events.length = 0;
+  }
+
+  /** Sends a reader the events after one that it has, or `missed` and those that are known. */
+  async catchUp(reading: Reading, epoch: string, afterId: string): Promise<void> {
+    const known = this.#latest - this.#length;
+    const after = numberIn(afterId, epoch);
+    const isKnown = after !== null && after >= known && after <= this.#latest;
+    if (!isKnown) reading.miss(epoch, known);
+    const from = isKnown ? after : known;
+    const missed = Array.from(
+      { length: this.#latest - from },
+      (_, nth) => this.#events[(from + nth + 1) % EVENTS_KEPT]!,
+    );
+    for (const [nth, event] of missed.entries())
+      await reading.catchUp(published(epoch, from + nth + 1, event));
+  }
+}
+
+/** One reader. Once it has begun, new events wait until `start`, while the reader gets those that it missed. */
+export class Reading {
+  readonly #reader: EventReader;
+  readonly #left: (reading: Reading) => void;
+  #waiting: PublishedEvent[] | null = [];
+  /** Whether it was accepted. Before that it has missed nothing, and it is refused instead of ended. */
+  hasBegun = false;
+
+  constructor(reader: EventReader, left: (reading: Reading) => void) {
+    this.#reader = reader;
+    this.#left = left;
+  }
+
+  /** @param from as for the `begin` of its reader */
+  begin(from: string | undefined): void {
+    this.hasBegun = true;
+    this.#reader.begin?.(this.stop, from);
+  }
+
+  take(event: PublishedEvent): void {
+    if (this.#waiting === null) this.#reader.take(event);
+    else if (this.hasBegun) this.#waiting.push(event);
+  }
+
+  /** Sends an earlier event. Resolves once there is room for more. */
+  catchUp(event: PublishedEvent): void | Promise<void> {
+    this.#reader.take(event);
+    return this.#reader.ready?.();
+  }
+
+  /** Says that events up to a number are no longer known. */
+  miss(epoch: string, number: number): void {
+    this.#reader.take({ id: idOf(epoch, number), type: 'missed', data: MISSED });
+  }
+
+  start(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    for (const event of waiting) this.#reader.take(event);
+  }
+
+  end(): void {
+    this.#reader.end();
+  }
+
+  stop = (): void => this.#left(this);
+}
+
+export const published = (epoch: string, number: number, event: StateEvent): PublishedEvent => ({
+  id: idOf(epoch, number),
+  type: event.type,
+  data: JSON.stringify(eventData(event)),
+});

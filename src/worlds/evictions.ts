@@ -1,0 +1,56 @@
+import { LRUCache } from 'lru-cache';
+import { iso } from '../contract/instant.ts';
+import { FIRST_GENERATION, isUntouched } from '../world/state.ts';
+import { droppedBy } from './dropped.ts';
+import type { DropReason } from './order.ts';
+import type { World } from './world.ts';
+
+/** Of how many worlds a server remembers that they were dropped, the latest. */
+const MAX_REMEMBERED = 1000;
+
+/** What remains of worlds that are dropped without a request to drop them: they were idle, or others needed their place. */
+export interface Evictions {
+  /** Called before such a drop. @returns what to do once the world is dropped */
+  before(world: World, reason: DropReason): () => void;
+  /** Called with each world that was opened. */
+  opened(world: World): void;
+  /** The store has lost a world, or the end of it. */
+  lost(world: World): void;
+}
+
+/**
+ * Remembers which worlds this server has dropped or lost although something had happened to their ledgers, so that whoever comes
+ * back learns why they are gone.
+ *
+ * @param crowdedOut called for each of them that was dropped because there were too many worlds
+ */
+export function droppedWorlds(time: { nowMs(): number }, crowdedOut: () => void) {
+  /** When and why, by the ids of the worlds. */
+  const texts = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+  return {
+    /** @returns a function that remembers the drop */
+    before({ id, latest, droppedBefore }: World, reason: DropReason): () => void {
+      const { length: payouts } = latest.payouts;
+      const isMissed = !isUntouched(latest);
+      const what = payouts === 0 ? 'ledger' : payouts === 1 ? 'payout' : `${payouts} payouts`;
+      const text = `at ${iso(time.nowMs())} with its ${what}: ${droppedBy(reason)}`;
+      const wasReset = latest.generation !== FIRST_GENERATION; // what was dropped before that is forgotten
+      return () => {
+        if (isMissed && reason === 'cap') crowdedOut();
+        const said = isMissed ? text : droppedBefore;
+        if (said !== null) texts.set(id, said);
+        else if (wasReset) texts.delete(id);
+      };
+    },
+
+    lost(world: World): void {
+      world.droppedBefore = `at ${iso(time.nowMs())}, in whole or in part: ${droppedBy('lost')}`;
+      texts.set(world.id, world.droppedBefore);
+    },
+
+    opened(world: World): void {
+      if (world.latest.generation === FIRST_GENERATION)
+        world.droppedBefore = texts.get(world.id) ?? world.droppedBefore;
+    },
+  };
+}

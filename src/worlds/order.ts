@@ -1,0 +1,114 @@
+import type { Change } from '../payout/payout.ts';
+import type { Applied } from '../world/apply.ts';
+import type { Command, Stamp } from '../world/commands.ts';
+import type { Ended } from '../world/request/request-commands.ts';
+import type { WorldState } from '../world/state.ts';
+
+/**
+ * Why a world was dropped: it was idle, a new world needed its place, the admin API dropped it, or the sandbox stops. In a store,
+ * another server may have dropped it, or it has expired; one that is lost was dropped by nobody: the store has come back with older
+ * data, or without it.
+ */
+export type DropReason = 'idle' | 'cap' | 'admin' | 'stop' | 'elsewhere' | 'lost';
+
+/** What a server adds to a command before it is ordered: how much the world may hold. */
+export type Room = Pick<Stamp, 'maxRecords' | 'records' | 'keep' | 'scenarioCharactersFree'>;
+
+/** Called with the steps that a command applied, part by part. */
+export type OnChanges = (changes: readonly Change[]) => void;
+
+/** A world as it is opened. */
+export interface Opened {
+  /** Distinguishes the lives of a world: it differs once the world was dropped and opened again. */
+  readonly epoch: string;
+  readonly openedAtMs: number;
+  /** Whether it was made now. */
+  readonly isNew: boolean;
+  readonly state: WorldState;
+}
+
+/** How a command of this server is to be applied. */
+export interface Submitted {
+  readonly command: Command;
+  readonly room: Room;
+  readonly onChanges: OnChanges | undefined;
+}
+
+/**
+ * Puts the commands of one world in order and has them applied. In memory that is a number, and a command has been applied when
+ * `submit` returns; with a store it is a call, which may be refused with STORE_UNAVAILABLE.
+ */
+export interface Order {
+  /** The position of the latest command that this server has applied, counted from 1. */
+  readonly position: number;
+  /** The time of all servers, ms since the epoch. */
+  nowMs(): number;
+  /** @returns the outcome of the command @throws Refusal SANDBOX_FULL when the world was dropped meanwhile */
+  submit(submitted: Submitted): Promise<Applied>;
+  /** Records how a request ended. Nobody waits for it. @param isLate its response had to wait: other servers should know at once */
+  end(ended: Ended, isLate: boolean): void;
+  /** Applies what other servers have ordered. @param isUse whether a world that was dropped is made again */
+  follow(isUse: boolean): Promise<void>;
+  /** A connection of this server waits for what happens in the world. */
+  listen(): void;
+  /** Whether something is on its way. */
+  readonly isBusy: boolean;
+  /** Resolves once everything that was ordered is kept, and a state from which the world is quickly read again. */
+  flush(): Promise<void>;
+  close(reason: DropReason): void;
+}
+
+/** How a command came: from this server or another, and for the first time or not. */
+export interface Arrival {
+  readonly isOwn: boolean;
+  readonly isNews: boolean;
+  /** Whether somebody on this server waits for its outcome, and for its steps. */
+  readonly isAwaited: boolean;
+  readonly onChanges?: OnChanges | undefined;
+}
+
+/** How a world was read again from its store. */
+export interface Reopened extends Opened {
+  /** Whether it was not dropped meanwhile. */
+  readonly isSame: boolean;
+  /** Whether it has commands that this server has not seen and will not see. */
+  readonly isSkipped: boolean;
+}
+
+/** A world, as what puts its commands in order sees it. */
+export interface Ordered {
+  readonly id: string;
+  readonly latest: Readonly<WorldState>;
+  /** Why it has ended on this server; null while it has not. */
+  readonly closed: DropReason | null;
+  /** Whether nobody on this server waits for what happens in it. */
+  readonly connections: { readonly isEmpty: boolean };
+  /** Applies the next command. @throws Error for a bug of the sandbox */
+  apply(command: Command, stamp: Stamp, arrival: Arrival): Applied;
+  /** Applies ends of requests that no command carries. */
+  applyEnds(ends: Pick<Stamp, 'ends' | 'wallMs'>): void;
+  /** It was read again from its store. */
+  reopened(how: Reopened): void;
+  /** It was dropped elsewhere. */
+  ended(reason: DropReason): void;
+  /** The store has come back with older data of it, or without it. */
+  lost(): void;
+  /** Something that nobody waits for has failed, which is a bug. */
+  failed(error: unknown): void;
+  submit(command: Command): Promise<unknown>;
+  read<T>(look: (state: Readonly<WorldState>) => T, isUse?: boolean): Promise<T>;
+  inBackground(work: Promise<unknown>): void;
+}
+
+/** Makes the order of a world. */
+export type OrderOf = (world: Ordered) => Order;
+
+/** Called with what happens in worlds. */
+export interface WorldObserver {
+  settled(worldId: string, change: Change): void;
+  /** A command that nobody waits for has failed, which is a bug. */
+  failed(worldId: string, error: unknown): void;
+  dropped(worldId: string, reason: DropReason): void;
+  /** A store has come back without it, or with older data. */
+  lost(worldId: string): void;
+}

@@ -1,0 +1,270 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { z } from 'zod';
+import { isTooNested } from '../contract/service.ts';
+import { pathText } from '../contract/shape-issues.ts';
+import {
+  FileEnd,
+  FileHead,
+  SNAPSHOT_FORMAT,
+  SNAPSHOT_VERSION,
+  WORLD_ITEMS,
+  WorldEnd,
+  WorldHead,
+  type WorldItem,
+} from '../world/snapshot-lines.ts';
+import { documentCharacters } from '../scenario/rule.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
+import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
+import { Refusal } from '../contract/errors.ts';
+import type { WorldState } from '../world/state.ts';
+import type { WallClock } from './wall-clock.ts';
+import type { Draft } from './drafts.ts';
+
+/** About how much text is written or read before other work has its turn. */
+const CHUNK_CHARACTERS = 64 * 1024;
+/** What a line costs in addition to its characters. */
+const CHARACTERS_OF_A_LINE = 128;
+
+/** The most characters of one line of a snapshot. */
+export const MAX_LINE = 1024 * 1024;
+
+const line = (value: object): string => `${JSON.stringify(value)}\n`;
+
+/** Worlds as NDJSON, in chunks. @param snapshots taken one after the other, as the text is read */
+export async function* snapshotText(
+  snapshots: Iterable<Snapshot> | AsyncIterable<Snapshot>,
+): AsyncGenerator<string> {
+  yield line({ format: SNAPSHOT_FORMAT, version: SNAPSHOT_VERSION });
+  let worlds = 0;
+  for await (const snapshot of snapshots) {
+    yield* worldText(snapshot);
+    worlds += 1;
+  }
+  yield line({ worlds });
+}
+
+function* worldText({ head, items }: Snapshot): Generator<string> {
+  const sum = createHash('sha256');
+  let chunk = line(head);
+  for (const item of items) {
+    chunk += line(item);
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    sum.update(chunk);
+    yield chunk;
+    chunk = '';
+  }
+  sum.update(chunk);
+  yield chunk + line({ end: head.world, checksum: sum.digest('hex') });
+}
+
+interface ReadingOptions {
+  readonly compiler: ScenarioCompiler;
+  readonly wallClock: WallClock;
+  readonly maxLine: number;
+  /** Room for the state that is read. */
+  readonly draft: Draft;
+}
+
+/** A world that was read; or one that cannot be used, and why. */
+export type ReadWorld =
+  | { readonly id: string; readonly state: WorldState }
+  | { readonly id: string; readonly fault: Refusal };
+
+/** A line that comes in tiny pieces is joined after this many: each piece takes more memory than its text. */
+const MAX_PARTS = 1000;
+
+/** The lines of a text in UTF-8 that comes in pieces. @throws Refusal STATE_REFUSED or INVALID_JSON */
+async function* linesIn(pieces: AsyncIterable<Uint8Array>, maxLine: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let parts: string[] = []; // of the line whose end has not come
+  let length = 0;
+  for await (const piece of pieces) {
+    const [end = '', ...lines] = decoded(decoder, piece).split('\n');
+    parts.push(end);
+    length += end.length;
+    for (const line of lines) {
+      refuseLongLine(length, maxLine);
+      yield parts.join('');
+      parts = [line];
+      ({ length } = line);
+    }
+    refuseLongLine(length, maxLine);
+    if (parts.length >= MAX_PARTS) parts = [parts.join('')];
+  }
+  const last = parts.join('') + decoded(decoder);
+  if (last !== '') yield last;
+}
+
+/** @param piece the end of the text when absent */
+function decoded(decoder: InstanceType<typeof TextDecoder>, piece?: Uint8Array): string {
+  try {
+    return decoder.decode(piece, { stream: piece !== undefined });
+  } catch {
+    throw new Refusal('INVALID_JSON', { message: 'The snapshot is not valid UTF-8' });
+  }
+}
+
+function refuseLongLine(length: number, maxLine: number): void {
+  if (length <= maxLine) return;
+  throw refusedSnapshot(`A line of this snapshot is longer than ${maxLine} characters`);
+}
+
+/** @throws Refusal STATE_REFUSED for a text that is not a snapshot, or for another version */
+export function checkHead(text: string | undefined): void {
+  const head = parsed(text ?? '');
+  if (head?.['format'] !== SNAPSHOT_FORMAT) {
+    throw refusedSnapshot('This is neither a snapshot of a world nor a state file');
+  }
+  if (FileHead.safeParse(head).success) return;
+  const version = JSON.stringify(head['version']);
+  throw refusedSnapshot(
+    `This snapshot has version ${version}; this sandbox reads version ${SNAPSHOT_VERSION}`,
+  );
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  if (isTooNested(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const damagedAt = (nth: number, what: string): Refusal =>
+  refusedSnapshot(`This snapshot is damaged at line ${nth}: ${what}`);
+
+function shaped<T extends z.ZodType>(schema: T, value: unknown, nth: number): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw damagedAt(nth, `${pathText(issue!.path)} ${issue!.message}`.trim());
+}
+
+function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
+  const [name = ''] = Object.keys(value);
+  if (!Object.hasOwn(WORLD_ITEMS, name) || Object.keys(value).length > 1) {
+    throw damagedAt(nth, 'it is not part of a world');
+  }
+  const schema: z.ZodType = WORLD_ITEMS[name as keyof typeof WORLD_ITEMS];
+  return { [name]: shaped(schema, value[name], nth) } as WorldItem;
+}
+
+/** A world of which some lines have been read. */
+interface Reading {
+  /** null when its head is too damaged to be read: its lines are then skipped up to its end, which names it. */
+  readonly id: string | null;
+  reader: SnapshotReader | null;
+  readonly sum: Hash;
+  /** The first problem found in it; kept until its end, since the next world may be intact. */
+  fault: Refusal | null;
+}
+
+/**
+ * Reads worlds from NDJSON, line by line, with turns for other work in between. A world that is damaged, or contradicts itself,
+ * does not affect the others.
+ *
+ * @throws Refusal STATE_REFUSED when the text as a whole is not a snapshot, or ends too early; SANDBOX_FULL
+ */
+export async function* readWorlds(
+  pieces: AsyncIterable<Uint8Array>,
+  options: ReadingOptions,
+): AsyncGenerator<ReadWorld> {
+  const { wallClock, maxLine } = options;
+  let reading: Reading | null = null;
+  let nth = 0;
+  let worlds = 0;
+  let isWhole = false;
+  let sinceYield = 0;
+  for await (const text of linesIn(pieces, maxLine)) {
+    nth += 1;
+    if (nth === 1) {
+      checkHead(text);
+      continue;
+    }
+    if (isWhole) throw damagedAt(nth, 'it continues after its end');
+    sinceYield += CHARACTERS_OF_A_LINE + text.length;
+    if (sinceYield >= CHUNK_CHARACTERS) {
+      await wallClock.yieldToEventLoop();
+      sinceYield = 0;
+    }
+    const value = parsed(text);
+    if (value === undefined ? reading === null : 'world' in value) {
+      if (reading !== null) yield unfinished(reading);
+      const id = value === undefined ? null : String(value['world']);
+      reading = { id, reader: null, sum: createHash('sha256'), fault: null };
+      worlds += 1;
+    }
+    if (reading === null) {
+      if (value === undefined || !('worlds' in value)) throw damagedAt(nth, 'it is not part of a world');
+      if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
+      isWhole = true;
+    } else if (value !== undefined && 'end' in value) {
+      yield finished(reading, value, nth);
+      reading = null;
+    } else {
+      reading.sum.update(`${text}\n`);
+      addLine(reading, value, nth, options);
+    }
+  }
+  if (nth === 0) checkHead(undefined);
+  if (reading !== null && reading.id !== null) yield unfinished(reading);
+  if (!isWhole) throw endsTooEarly();
+}
+
+/** Continues with a world, unless it already has a problem. */
+function unlessFaulty(reading: Reading, step: () => void): void {
+  if (reading.fault !== null) return;
+  try {
+    step();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    reading.fault = error;
+  }
+}
+
+function addLine(
+  reading: Reading,
+  value: Record<string, unknown> | undefined,
+  nth: number,
+  { compiler, draft }: ReadingOptions,
+): void {
+  unlessFaulty(reading, () => {
+    if (value === undefined) throw damagedAt(nth, 'it is not JSON');
+    if (reading.reader === null) {
+      const head = shaped(WorldHead, value, nth);
+      const { isChosen, source } = head.scenario;
+      if (isChosen || !draft.isOwn) draft.grow(0, documentCharacters(source.document));
+      reading.reader = new SnapshotReader(head, compiler);
+    } else {
+      const { reader } = reading;
+      const counted = draft.isOwn ? 'transactions' : 'records';
+      const item = itemOf(value, nth);
+      const before = reader[counted];
+      reader.add(item);
+      draft.grow(reader[counted] - before, 'rule' in item ? documentCharacters(item.rule) : 0);
+    }
+  });
+}
+
+function finished(reading: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
+  const id = reading.id ?? String(value['end']);
+  let state: WorldState | undefined;
+  unlessFaulty(reading, () => {
+    const { end, checksum } = shaped(WorldEnd, value, nth);
+    if (end !== id) throw damagedAt(nth, 'it ends another world');
+    if (checksum !== reading.sum.digest('hex')) {
+      throw refusedSnapshot('This snapshot is damaged: its checksum is that of another text');
+    }
+    state = reading.reader!.finish();
+  });
+  return state === undefined ? { id, fault: reading.fault! } : { id, state };
+}
+
+const unfinished = ({ id, fault }: Reading): ReadWorld => ({
+  id: id ?? 'unknown',
+  fault: fault ?? endsTooEarly(),
+});
+
+const endsTooEarly = (): Refusal => refusedSnapshot('This snapshot ends too early');

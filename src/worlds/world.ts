@@ -1,0 +1,332 @@
+import { Refusal } from '../contract/errors.ts';
+import type { Change } from '../payout/payout.ts';
+import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
+import { apply, applyEnds, type Applied, type ResultOf } from '../world/apply.ts';
+import { isReplacing, isUse, type Command, type CommandOf, type Stamp } from '../world/commands.ts';
+import type { StateEvent } from '../world/events.ts';
+import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
+import type { Ended } from '../world/request/request-commands.ts';
+import { nowMs, type WorldState } from '../world/state.ts';
+import { dropped } from './dropped.ts';
+import { idOf, type EventReader } from './event-reader.ts';
+import type {
+  Arrival,
+  DropReason,
+  OnChanges,
+  Opened,
+  Order,
+  Ordered,
+  OrderOf,
+  Reopened,
+  Room,
+  WorldObserver,
+} from './order.ts';
+import { SettlementTimer, type WallClock } from './wall-clock.ts';
+import { WorldConnections } from './world-connections.ts';
+
+/** What all worlds of a server share. */
+export interface WorldParts {
+  readonly compiler: ScenarioCompiler;
+  readonly wallClock: WallClock;
+  readonly observer: WorldObserver;
+  /** The scenario that a world should follow from now on; null while it has the right one. */
+  readonly successorOf: (state: WorldState) => ScenarioSource | null;
+  /** How much the world may hold. @throws Refusal SANDBOX_FULL without enough room for a restore */
+  readonly roomFor: (world: World, command: Command) => Room;
+  /** A command was applied: the world may hold more or less than before. @param isUse whether this server's client sent it */
+  readonly changed: (world: World, isUse: boolean) => void;
+  /** It has ended elsewhere. */
+  readonly ended: (world: World, reason: DropReason) => void;
+  /** Its store has lost it, or the end of it. */
+  readonly lost: (world: World) => void;
+}
+
+/** One world on this server: a command is put in order, applied, and its events are published. */
+export class World implements Ordered {
+  readonly id: string;
+  readonly connections: WorldConnections;
+  epoch: string;
+  openedAtMs: number;
+  usedAtMs: number;
+  /** The state as this server knows it. Never keep it. */
+  latest: Readonly<WorldState>;
+  /** Why it has ended on this server; null while it has not. */
+  closed: DropReason | null = null;
+  /** When and why payouts of this id were dropped, until the world is reset; null as far as that is known. */
+  droppedBefore: string | null = null;
+  readonly #parts: WorldParts;
+  readonly #order: Order;
+  /** Those who wait for the steps of commands that are under way. */
+  readonly #collecting = new Set<OnChanges>();
+  /** Set while a command is applied in several parts: a promise of its end. */
+  #unfinished: { readonly done: Promise<void>; readonly end: () => void } | null = null;
+  #users = 0;
+
+  constructor(id: string, parts: WorldParts, { epoch, openedAtMs, state }: Opened, orderOf: OrderOf) {
+    this.id = id;
+    this.epoch = epoch;
+    this.openedAtMs = openedAtMs;
+    this.latest = state;
+    this.#parts = parts;
+    this.#order = orderOf(this);
+    this.usedAtMs = this.#order.nowMs();
+    this.connections = new WorldConnections(
+      () => this.#order.listen(),
+      (error) => this.failed(error),
+    );
+  }
+
+  /** The position of the latest command that this server has applied. */
+  get position(): number {
+    return this.#order.position;
+  }
+
+  /** World time, ms since the epoch. */
+  get nowMs(): number {
+    return nowMs(this.#view());
+  }
+
+  get isClosed(): boolean {
+    return this.closed !== null;
+  }
+
+  /** Whether this server can forget the world without losing anything that belongs to it. */
+  get isIdle(): boolean {
+    return !this.isInUse && !this.#order.isBusy && this.connections.isEmpty;
+  }
+
+  /** A request, or a look at the world, has found it and keeps it until `leave`. */
+  enter(): void {
+    this.#users += 1;
+  }
+
+  leave(): void {
+    this.#users -= 1;
+  }
+
+  get isInUse(): boolean {
+    return this.#users > 0;
+  }
+
+  /**
+   * Orders one command, applies it and publishes its events. In memory, it has been applied when this returns.
+   *
+   * @param onChanges called with the steps that the command applied, part by part: there may be a million
+   * @returns its result
+   * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile; STORE_UNAVAILABLE
+   */
+  async submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
+    while (this.#unfinished !== null && !isReplacing(command)) await this.#unfinished.done;
+    try {
+      let applied = await this.#submitPart(command, onChanges);
+      if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onChanges);
+      if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
+      return applied.result as ResultOf<C>;
+    } finally {
+      if (onChanges !== undefined) this.#collecting.delete(onChanges);
+    }
+  }
+
+  /** Does something that nobody waits for. A refusal was told to others: the world has ended, or its store is unavailable. */
+  inBackground(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      if (!(error instanceof Refusal)) this.failed(error);
+    });
+  }
+
+  /** Notes a request that was refused before it reached the world. Nobody waits for it. @param numbered called with its number */
+  note(command: CommandOf<'refused'>, numbered: (nth: number) => void): void {
+    this.inBackground(this.submit(command).then(numbered));
+  }
+
+  /** Records how a request ended. @param isLate its response had to wait: other servers should know at once */
+  end(ended: Ended, isLate = false): void {
+    this.#order.end(ended, isLate);
+  }
+
+  /**
+   * Reads the up-to-date state, with everything applied that is due by now.
+   *
+   * @param isUse false to read only this world, and not to make it again
+   * @throws Refusal SANDBOX_FULL then, when it was dropped
+   */
+  async read<T>(look: (state: Readonly<WorldState>) => T, isUse = true): Promise<T> {
+    if (this.closed !== null) throw dropped(this.closed);
+    await this.#order.follow(isUse);
+    if (!this.#isCurrent()) await this.submit({ kind: 'settle' });
+    return look(this.#view());
+  }
+
+  /**
+   * Reads events, as they come.
+   *
+   * @param afterId the id of the last event that the reader has; from now on when absent
+   * @returns a function that ends the reading
+   * @throws Refusal TOO_MANY_READERS
+   */
+  async watch(afterId: string | undefined, reader: EventReader): Promise<() => void> {
+    const reading = this.connections.read(reader); // counts before anything is awaited
+    try {
+      await this.#order.follow(true);
+      if (this.closed !== null) throw dropped(this.closed);
+      this.#order.listen();
+      reading.begin(afterId === undefined ? idOf(this.epoch, this.latest.eventCount) : undefined);
+      if (afterId !== undefined) await this.connections.catchUp(reading, this.epoch, afterId);
+      reading.start();
+      return reading.stop;
+    } catch (error) {
+      reading.stop();
+      throw error;
+    }
+  }
+
+  /** Ends the world on this server, with its delayed responses and its readers. */
+  close(reason: DropReason): void {
+    if (this.closed !== null) return;
+    this.closed = reason;
+    this.#order.close(reason);
+    this.connections.close();
+  }
+
+  /** See `Order.flush`. */
+  async flush(): Promise<void> {
+    if (this.closed === null) await this.#order.flush();
+  }
+
+  apply(command: Command, stamp: Stamp, { isOwn, isNews, isAwaited, onChanges }: Arrival): Applied {
+    if (onChanges !== undefined) this.#collecting.add(onChanges);
+    const outcome = apply(this.latest, command, stamp, this.#parts.compiler);
+    if (outcome.kind === 'unfinished' && isAwaited) this.#unfinished ??= untilEnd();
+    const isReplaced = outcome.kind === 'done' && isReplacing(command);
+    if (isNews && isReplaced) {
+      this.droppedBefore = null;
+      const goesOn = command.kind === 'undo' && !command.isForced; // and so do its requests
+      if (!goesOn) this.connections.endHeldBack();
+    }
+    this.#publish(outcome.events, isOwn, isNews);
+    this.#parts.changed(this, isOwn && isUse(command));
+    return outcome;
+  }
+
+  applyEnds(ends: Pick<Stamp, 'ends' | 'wallMs'>): void {
+    this.#publish(applyEnds(this.latest, ends), true, true);
+  }
+
+  reopened({ isSame, isSkipped, epoch, openedAtMs, state }: Reopened): void {
+    const isReplaced = !isSame || (isSkipped && state.generation !== this.latest.generation);
+    Object.assign(this, { epoch, openedAtMs, latest: state });
+    if (isReplaced) this.connections.endHeldBack();
+    if (isReplaced && isSame) this.droppedBefore = null;
+    if (!isSame) this.connections.endReaders();
+    else if (isSkipped) this.connections.miss(epoch, state.eventCount);
+  }
+
+  ended(reason: DropReason): void {
+    this.#parts.ended(this, reason);
+  }
+
+  lost(): void {
+    this.#parts.lost(this);
+  }
+
+  failed(error: unknown): void {
+    this.#parts.observer.failed(this.id, error);
+  }
+
+  #publish(events: readonly StateEvent[], isOwn: boolean, isNews: boolean): void {
+    if (!isNews) return this.connections.remember(this.latest.eventCount, events);
+    const changes: Change[] = [];
+    for (const event of events) {
+      if (event.type !== 'settlement') continue;
+      changes.push(event.change);
+      if (isOwn) this.#parts.observer.settled(this.id, event.change);
+    }
+    this.connections.publish(this.epoch, this.latest.eventCount, events, isOwn);
+    for (const onChanges of this.#collecting) onChanges(changes);
+  }
+
+  /** Whether nothing has to be ordered before the state can be read. */
+  #isCurrent(): boolean {
+    if (this.#unfinished !== null) return false;
+    const state = this.#view();
+    const isHeldTooLong = state.held.waiting.some(({ untilMs }) => untilMs <= state.wallMs);
+    return !isHeldTooLong && !isMoreDue(state) && this.#parts.successorOf(state) === null;
+  }
+
+  /** The state at this moment. */
+  #view(): WorldState {
+    return { ...this.latest, wallMs: Math.max(this.latest.wallMs, this.#order.nowMs()) };
+  }
+
+  async #submitPart(command: Command, onChanges: OnChanges | undefined): Promise<Applied> {
+    if (this.closed !== null) throw dropped(this.closed);
+    const source = command.kind === 'follow' ? null : this.#parts.successorOf(this.latest);
+    if (source !== null) this.inBackground(this.#submitPart({ kind: 'follow', source }, undefined));
+    return this.#order.submit({ command, room: this.#parts.roomFor(this, command), onChanges });
+  }
+
+  /** Orders the further parts of a command, with turns for other work in between. Other commands wait, but for a reset or a restore. */
+  async #finish(command: Command, onChanges: OnChanges | undefined) {
+    try {
+      for (let next = command; ;) {
+        await this.#parts.wallClock.yieldToEventLoop();
+        const applied = await this.#submitPart(next, onChanges);
+        if (applied.kind !== 'unfinished') return applied;
+        next = applied.next;
+      }
+    } finally {
+      this.#unfinished?.end();
+      this.#unfinished = null;
+    }
+  }
+}
+
+function untilEnd() {
+  let end = (): void => undefined;
+  const done = new Promise<void>((resolve) => (end = resolve));
+  return { done, end };
+}
+
+/** The order of a world in memory: a number. Each command is applied at once, and nothing is kept. */
+export const inMemory =
+  (wallClock: WallClock): OrderOf =>
+  (world) => {
+    const timer = new SettlementTimer(wallClock, () => world.inBackground(world.submit({ kind: 'settle' })));
+    let position = 0;
+    return {
+      get position() {
+        return position;
+      },
+      nowMs: () => wallClock.nowMs(),
+      async submit({ command, room, onChanges }) {
+        position += 1;
+        const { maxRecords, records, keep, scenarioCharactersFree } = room;
+        const wallMs = wallClock.nowMs();
+        // field by field: V8 gives each object that begins with a spread a class of its own
+        const stamp = {
+          server: '',
+          position,
+          wallMs,
+          maxRecords,
+          records,
+          keep,
+          scenarioCharactersFree,
+          ends: [],
+        };
+        const applied = world.apply(command, stamp, {
+          isOwn: true,
+          isNews: true,
+          isAwaited: true,
+          onChanges,
+        });
+        timer.set(world.closed === null ? nextDueMsOf(world.latest) : null, world.latest.clock);
+        return applied;
+      },
+      end: (ended) => world.applyEnds({ ends: [ended], wallMs: wallClock.nowMs() }),
+      follow: async () => undefined,
+      listen: () => undefined,
+      isBusy: false,
+      flush: async () => undefined,
+      close: () => timer.set(null, world.latest.clock),
+    };
+  };

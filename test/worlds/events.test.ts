@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { World } from '../../src/worlds/world.ts';
+import { acts, anyAct, ENTANGLED, restoring, type Act } from '../support/world/commands.ts';
+import { logFor, readerOf, type Core } from '../support/world/core.ts';
+import { sized } from '../support/size.ts';
+
+const withRestores = fc.oneof(
+  { weight: 5, arbitrary: anyAct },
+  { weight: 1, arbitrary: fc.constant(restoring) },
+);
+const CREDIT = { kind: 'credit', amountPaise: 1 } as const;
+const UNDONE = 10; // what happened before that many actions may be forgotten
+
+test.each([
+  ['', anyAct, 30],
+  [', also from a restore or across one', withRestores, UNDONE],
+])(
+  'a reader that resumes gets each event that it missed once, in order, wherever it was cut off%s',
+  async (_where, anyOf, maxLength) => {
+    await fc.assert(
+      fc.asyncProperty(acts(anyOf, maxLength), fc.nat(), async (history, cut) => {
+        const { world, wallClock } = logFor({ document: ENTANGLED, maxRequests: 1000 });
+        const a = world('a');
+        const { read: all } = await readerOf(a);
+        for (const { command, waitMs } of history) {
+          await wallClock.pass(waitMs);
+          await submit(a, command);
+        }
+        if (all.length === 0) return;
+        const seen = cut % all.length;
+        const { read } = await readerOf(a, all[seen]!.id);
+        await a.submit(CREDIT);
+        expect(read).toEqual(all.slice(seen + 1));
+      }),
+      { numRuns: sized(20, 500) },
+    );
+  },
+);
+
+async function submit(world: World, command: Act['command']): Promise<void> {
+  const asked = command({ state: world.latest } as Core);
+  try {
+    if (asked !== null) await world.submit(asked);
+  } catch {
+    // refused
+  }
+}
+
+test('events that happen while a reader gets earlier ones come after those, once', async () => {
+  const a = logFor().world('a');
+  const { read: all } = await readerOf(a);
+  for (let nth = 0; nth < 200; nth += 1) await a.submit(CREDIT);
+  const resuming = readerOf(a, all[0]!.id);
+  await a.submit(CREDIT);
+  expect((await resuming).read.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
+});
+
+test('a reader of a world that was dropped and made again within a millisecond learns that it missed something', async () => {
+  const { log, world } = logFor();
+  const { read } = await readerOf(world('a'));
+  await world('a').submit(CREDIT);
+  await log.drop(world('a').id);
+  const again = world('a');
+  await again.submit(CREDIT);
+  const late = await readerOf(again, read.at(-1)!.id);
+  expect(late.read.map(({ type }) => type)).toEqual(['missed', ...read.map(({ type }) => type)]);
+});
+
+test.each(['', 'x', '0-1-1', 'zzzz-99', '-1-1', 'of-the-future'])(
+  'a reader with the id %j, which no event has, learns so, and gets the events that are still known',
+  async (id) => {
+    const a = logFor().world('a');
+    const { read } = await readerOf(a);
+    await a.submit(CREDIT);
+    const after = id === 'of-the-future' ? read[0]!.id.replace(/\d+$/, '999') : id;
+    const missed = await readerOf(a, after);
+    expect(missed.read.map(({ type }) => type)).toEqual(['missed', 'wallet']);
+    expect(JSON.parse(missed.read[0]!.data)).toEqual({ missed: null });
+  },
+);

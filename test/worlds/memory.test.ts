@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest';
+import {
+  sourceOf,
+  DAY_MS,
+  balance,
+  initiate,
+  load,
+  logFor,
+  readerOf,
+  save,
+  steps,
+  timelines,
+} from '../support/world/core.ts';
+import type { World } from '../../src/worlds/world.ts';
+import type { Command, CommandOf } from '../../src/world/commands.ts';
+
+/** Submits a command. A refusal rejects the promise, even where it is known at once. */
+const submit = async (world: World, command: Command) => world.submit(command);
+/** What the world decided of an initiate. */
+const decided = async (world: World, command: CommandOf<'initiate'>) => (await world.submit(command)).result;
+const FULL = { code: 'SANDBOX_FULL', details: { limit: 'SANDBOX_MAX_TRANSACTIONS' } };
+
+describe('worlds', () => {
+  test('are listed in pages, which leave out none that was used in the same millisecond', async () => {
+    const { log, world, wallClock } = logFor();
+    const ids = ['a', 'b', 'c', 'd'].map((name) => world(name).id);
+    await wallClock.pass(1);
+    ids.push(world('e').id);
+    const pages: string[][] = [];
+    for (let after: number | null = 0; after !== null;) {
+      const { worlds, next } = await log.page(after, 2);
+      pages.push(worlds.map(({ id }) => id));
+      after = next;
+    }
+    expect(pages).toEqual([ids.slice(0, 4), ids.slice(4)]);
+  });
+
+  test('make room for a new one: first those without payouts, however lately they were used, then the idlest', async () => {
+    const { log, world, drops } = logFor({ maxWorlds: 3 });
+    const [alsoPaid, paid] = [world('b'), world('a')];
+    for (const one of [paid, alsoPaid]) await one.submit(initiate());
+    world('b'); // which is the latest use of the two
+    for (const name of ['c', 'd', 'e']) await world(name).submit(balance());
+    expect(drops.map(([id, why]) => [id === paid.id || id === alsoPaid.id, why])).toEqual([
+      [false, 'cap'],
+      [false, 'cap'],
+    ]);
+    await world('e').submit(initiate());
+    world('f');
+    expect([drops[2], log.size, world('b')]).toEqual([[paid.id, 'cap'], 3, alsoPaid]);
+    expect(await world('a').read(({ payouts }) => payouts)).toEqual([]);
+  });
+
+  test('are dropped after a day without a use; one timer waits for the idlest', async () => {
+    const { log, world, wallClock, drops } = logFor();
+    expect(wallClock.timers).toBe(0);
+    const [a, b] = [world('a'), world('b')];
+    expect(wallClock.timers).toBe(1);
+    await wallClock.pass(DAY_MS - 1);
+    world('b');
+    expect(drops).toEqual([]);
+    await wallClock.pass(1);
+    expect([drops, wallClock.timers]).toEqual([[[a.id, 'idle']], 1]);
+    await wallClock.pass(DAY_MS - 1);
+    expect([drops[1], log.size, wallClock.timers]).toEqual([[b.id, 'idle'], 0, 0]);
+    world('c');
+    expect(wallClock.timers).toBe(1);
+  });
+
+  test('are dropped by an operator once, with their delayed responses and readers; the next use opens a new one, and a drop counts as a use', async () => {
+    const { log, world, drops } = logFor();
+    const a = world('a');
+    const ended: string[] = [];
+    a.connections.delayed.hold((how) => ended.push(how));
+    const { ends } = await readerOf(a);
+    expect([await log.drop(a.id), await log.drop(a.id), log.uses]).toEqual([true, false, 2]);
+    expect([drops, a.isClosed]).toEqual([[[a.id, 'admin']], true]);
+    a.connections.delayed.hold((how) => ended.push(how)); // too late
+    expect([ended, ends()]).toEqual([['ended', 'ended'], 1]);
+    expect(world('a')).not.toBe(a);
+  });
+
+  test('all end with the sandbox: no timer is left, and no world can be opened', async () => {
+    const { log, world, wallClock, drops } = logFor({ settings: { settlement: 'demo' } });
+    const a = world('a');
+    await a.submit(initiate());
+    const ended: string[] = [];
+    a.connections.delayed.hold((how) => ended.push(how));
+    await a.watch(undefined, { take: () => undefined, end: () => ended.push('reader') });
+    log.release();
+    expect([ended, a.isClosed]).toEqual([['ended', 'reader'], false]);
+    await log.close();
+    await log.close();
+    expect([log.size, wallClock.timers, a.isClosed, drops]).toEqual([0, 0, true, []]);
+    await expect(log.use(a.id)).rejects.toThrow('the sandbox is closed');
+    await expect(submit(a, balance())).rejects.toMatchObject({
+      code: 'SANDBOX_FULL',
+      details: { limit: 'stop' },
+    });
+  });
+});
+
+describe('records are counted over all worlds', () => {
+  test('by payouts, credits, debits and remembered refusals', async () => {
+    const { log, world } = logFor({ document: { dialect: { client_ref_id: { after_402: 'remember' } } } });
+    const a = world('a');
+    await a.submit(initiate());
+    await a.submit(initiate());
+    await world('b').submit(initiate({ amount: 99 }));
+    await a.submit({ kind: 'credit', amountPaise: 5 });
+    await a.submit({ kind: 'debit', amountPaise: 5 });
+    expect(log.recordsHeld).toBe(4);
+    for (const to of ['SUCCESS', 'REVERSED'] as const)
+      // whose refund is counted with it
+      await a.submit({ kind: 'transition', txnId: await a.read(({ payouts }) => payouts[0]!.txnId), to });
+    expect(log.recordsHeld).toBe(4);
+  });
+
+  test('a payout counts as two if its timeline is long, and eight references as one if they have no payout', async () => {
+    const long = (count: number) =>
+      steps(Array.from({ length: count }, (_, nth) => `UTR ${nth}s`).join(', '));
+    const { log, world } = logFor({ document: timelines({ 'eight-steps': long(8), 'nine-steps': long(9) }) });
+    const held = async (reference: string, amount = 1) => {
+      await world('a').submit(initiate({ client_ref_id: reference, amount }));
+      return log.recordsHeld;
+    };
+    expect([await held('eight-steps'), await held('nine-steps')]).toEqual([1, 3]);
+    const poor: number[] = [];
+    for (let nth = 1; nth <= 16; nth += 1) poor.push(await held(`poor-${nth}`, 99));
+    expect(poor.map((count) => count - 3)).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2]); // with two counts of rules
+  });
+
+  test('a drop, a reset and a restore give room back', async () => {
+    const { log, world } = logFor({ maxRecords: 3 });
+    const [a, b] = [world('a'), world('b')];
+    await a.submit(initiate());
+    const one = save(await a.read((state) => state));
+    await a.submit(initiate({ client_ref_id: 'next' }));
+    await b.submit(initiate());
+    await a.submit({ kind: 'restore', state: load(one), clock: 'from-snapshot' });
+    expect(log.recordsHeld).toBe(2);
+    await a.submit({ kind: 'reset', source: sourceOf() });
+    expect(log.recordsHeld).toBe(1);
+    await log.drop(b.id);
+    expect(log.recordsHeld).toBe(0);
+  });
+
+  test('a state is restored only if there is room, and what it replaces makes room for it', async () => {
+    const { world } = logFor({ maxRecords: 3 });
+    const [a, b] = [world('a'), world('b')];
+    for (const client_ref_id of ['1', '2']) await a.submit(initiate({ client_ref_id }));
+    const two = save(await a.read((state) => state));
+    const restore = (to: typeof a) =>
+      submit(to, { kind: 'restore', state: load(two), clock: 'from-snapshot' });
+    await expect(restore(b)).rejects.toMatchObject(FULL);
+    expect(await b.read(({ payouts }) => payouts)).toEqual([]);
+    await restore(a);
+    await b.submit(initiate());
+    await restore(a);
+    await expect(restore(b)).rejects.toMatchObject(FULL);
+  });
+});
+
+test('a state that is being read needs no room for what it replaces, which stays taken; one state at a time', async () => {
+  const { log, world } = logFor({ maxRecords: 4 });
+  const a = world('a');
+  for (const client_ref_id of ['1', '2', '3']) await a.submit(initiate({ client_ref_id }));
+  const [first, second] = [log.draft({ replaced: a }), log.draft({ replaced: a })];
+  first.grow(3, 0);
+  second.grow(1, 0);
+  expect(() => first.grow(1, 0)).toThrow(expect.objectContaining({ code: 'SANDBOX_FULL' }));
+  second.end();
+  first.grow(1, 0);
+  expect(await decided(world('b'), initiate())).toMatchObject({ answer: { refusal: FULL } });
+  first.end();
+  const third = log.draft({ replaced: a });
+  third.grow(4, 0);
+  third.end();
+});
+
+describe('scenarios and rules are counted over all worlds', () => {
+  const FULL = { code: 'SANDBOX_FULL', message: expect.stringContaining('SANDBOX_SCENARIO_MEMORY') };
+  const BODY = Array.from({ length: 100 }, () => ({}));
+  const rule = (name: string) => ({
+    kind: 'putRule' as const,
+    rule: { name, effect: { respond: { status: 500, body: BODY } } },
+  });
+  const scenario = (isChosen: boolean) => ({
+    kind: 'choose' as const,
+    source: sourceOf({ rules: [rule('a').rule] }),
+    isChosen,
+  });
+  const room = 600; // for one such document, and not for two
+
+  test('a rule beyond the bound is refused, and room is free again when one is removed, replaced or dropped', async () => {
+    const { log, world } = logFor({ maxScenarioCharacters: room });
+    const [a, b] = [world('a'), world('b')];
+    await a.submit(rule('one'));
+    await a.submit(rule('one'));
+    await expect(submit(a, rule('two'))).rejects.toMatchObject(FULL);
+    await expect(submit(b, rule('one'))).rejects.toMatchObject(FULL);
+    await a.submit({ kind: 'removeRule', name: 'one' });
+    await b.submit(rule('one'));
+    await log.drop(b.id);
+    await a.submit(rule('two'));
+  });
+
+  test('a scenario that a world chooses counts, and that of the server does not', async () => {
+    const { world } = logFor({ maxScenarioCharacters: room });
+    const [a, b] = [world('a'), world('b')];
+    await a.submit(scenario(true));
+    await a.submit(scenario(true));
+    await expect(submit(b, scenario(true))).rejects.toMatchObject(FULL);
+    await expect(submit(b, rule('one'))).rejects.toMatchObject(FULL);
+    await b.submit(scenario(false));
+    await a.submit({ kind: 'reset', source: sourceOf({}) });
+    await b.submit(scenario(true));
+  });
+
+  test('a state that is restored, or read, counts with its scenario and its rules', async () => {
+    const { log, world } = logFor({ maxScenarioCharacters: room });
+    const [a, b] = [world('a'), world('b')];
+    await a.submit(rule('one'));
+    const saved = save(await a.read((state) => state));
+    const restore = { kind: 'restore' as const, state: load(saved), clock: 'from-snapshot' as const };
+    await expect(submit(b, restore)).rejects.toMatchObject(FULL);
+    const draft = log.draft();
+    expect(() => draft.grow(0, room)).toThrow(expect.objectContaining(FULL));
+    await log.drop(a.id);
+    draft.grow(0, room);
+    await expect(submit(b, rule('one'))).rejects.toMatchObject(FULL);
+    draft.end();
+    await b.submit(restore);
+    await expect(submit(world('c'), rule('one'))).rejects.toMatchObject(FULL);
+  });
+});
