@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Refusal, REFUSALS, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import { errorBody, refusalResponse } from '../world/request/response.ts';
+import { errorBody, refusalResponse } from '../world/request/other-responses.ts';
 import type { Connections } from './limits/connections.ts';
 import { LONGEST_HEADER } from './limits/json-body.ts';
 

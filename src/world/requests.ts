@@ -18,7 +18,8 @@ import { positionOf } from './ledger.ts';
 import type { Ended, Received, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
-import { codeOf, responseOf, type RequestResult } from './request/response.ts';
+import { codeOf } from './request/other-responses.ts';
+import { responseOf, type RequestResult } from './request/response.ts';
 import { nowMs, replacePayout, tally, worldTimeMs, type WorldState } from './state.ts';
 
 /** More than clients can have under way at a server. Those beyond are of servers that have died. */
