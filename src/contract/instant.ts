@@ -6,9 +6,6 @@ const IST = '+05:30'; // all year: the time of Indian banks
 export const IST_OFFSET_MS = 5.5 * 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** The last instant that an ISO 8601 timestamp with a four-digit year can show. */
-export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
 const CANONICAL = z.iso.datetime({ offset: true }); // knows the days of each month
 
 /**

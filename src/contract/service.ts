@@ -8,6 +8,9 @@ import { grouped } from './words.ts';
  * our choice, since the payout API shows none (docs/fidelity.md).
  */
 
+/** The Content-Type of every response that has a normal body. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** The longest text field that is stored with a payout, so that the memory of a payout is bounded. */
 export const MAX_TEXT_LENGTH = 128;
 

@@ -6,6 +6,9 @@ import { timelineFault, type PayoutStep } from './payout.ts';
 
 export type SettlementPreset = (typeof SETTLEMENTS)[number];
 
+/** The last instant of a clock: the last that an ISO 8601 timestamp with a four-digit year can show. */
+export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** A world's clock: at one instant while frozen, else ahead of wall time by a fixed distance (below 0 when behind). In ms. */
 export type ClockState =
   | { readonly frozenAtMs: number }

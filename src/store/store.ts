@@ -1,5 +1,5 @@
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
-import { isUse } from '../world/commands.ts';
+import { isUse } from '../world/apply.ts';
 import { freeze, type FrozenState } from '../world/copy.ts';
 import { openWorld, type WorldState } from '../world/state.ts';
 import { unavailable } from '../worlds/dropped.ts';

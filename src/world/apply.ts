@@ -21,6 +21,12 @@ import { handleRequest, releaseRequest } from './request/serve-request.ts';
 import { recordsHeld, type WorldState } from './state.ts';
 import { forgetUndo, undo, undoable } from './undo.ts';
 
+export const isReplacing = ({ kind }: Command): boolean =>
+  kind === 'reset' || kind === 'restore' || kind === 'undo';
+
+/** Whether a command is a use of the world. Servers submit the others on their own, or to look at a world. */
+export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow';
+
 /**
  * How many due steps one command applies at most: a few milliseconds of work, or a few tens while many readers get an event
  * for each. Commands in a store are applied again later, so this must be the same on all servers.

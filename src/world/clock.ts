@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
-import { LATEST_MS, iso } from '../contract/instant.ts';
-import type { ClockState } from '../payout/settlement.ts';
+import { iso } from '../contract/instant.ts';
+import { LATEST_MS, type ClockState } from '../payout/settlement.ts';
 import { invariant } from '../payout/money.ts';
 import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';

@@ -75,12 +75,6 @@ export const RestoreCommand = z.strictObject({
 type RestoreCommand = z.infer<typeof RestoreCommand>;
 
 export type Command = z.infer<typeof Command> | RestoreCommand;
-export const isReplacing = ({ kind }: Command): boolean =>
-  kind === 'reset' || kind === 'restore' || kind === 'undo';
-
-/** Whether a command is a use of the world. Servers submit the others on their own, or to look at a world. */
-export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow';
-
 type CommandsByKind = { [Kind in Command['kind']]: Extract<Command, { readonly kind: Kind }> };
 export type CommandOf<Kind extends Command['kind']> = CommandsByKind[Kind];
 

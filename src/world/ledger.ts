@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
-import { LATEST_MS } from '../contract/instant.ts';
+import { LATEST_MS } from '../payout/settlement.ts';
 import {
   oneMore,
   type Payout,

@@ -4,7 +4,7 @@ import { WorldName } from '../contract/control.ts';
 import { Dialect } from '../contract/dialect.ts';
 import { RouteName } from '../contract/match.ts';
 import { SETTLEMENTS } from '../contract/scenario-document.ts';
-import { LATEST_MS } from '../contract/instant.ts';
+import { LATEST_MS } from '../payout/settlement.ts';
 import {
   MAX_AMOUNT_INR,
   MAX_SEED_LENGTH,

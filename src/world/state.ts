@@ -1,9 +1,8 @@
 import TinyQueue from 'tinyqueue';
 import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { ClockState } from '../payout/settlement.ts';
+import { type ClockState, LATEST_MS } from '../payout/settlement.ts';
 import { type Entry, openWallet, type Wallet } from '../payout/money.ts';
-import { LATEST_MS } from '../contract/instant.ts';
 import { type Payout, isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
 import {
   type ScenarioSource,
@@ -288,6 +287,14 @@ export const noRoomForScenario = (): Refusal =>
       'The scenarios and rules of all worlds have as many characters as SANDBOX_SCENARIO_MEMORY allows',
     limit: 'SANDBOX_SCENARIO_MEMORY',
   });
+
+/** How many requests and payouts are kept for an undo, beside those of the world itself. */
+export const undoHeld = ({ undoPoints }: WorldState): number =>
+  undoPoints.reduce(
+    (sum, { fields, lengths, formerPayouts, hasOtherJournal }) =>
+      sum + formerPayouts.size + (hasOtherJournal ? lengths.payouts + fields.requests.list.length : 0),
+    0,
+  );
 
 export const full = (maxRecords: number): Refusal =>
   new Refusal('SANDBOX_FULL', {

@@ -188,11 +188,3 @@ function notUndone(why: string, exchanges: readonly Exchange[], count: number): 
 }
 
 const SHOWN_REQUESTS = 10;
-
-/** How many requests and payouts are kept for an undo, beside those of the world itself. */
-export const undoHeld = ({ undoPoints }: WorldState): number =>
-  undoPoints.reduce(
-    (sum, { fields, lengths, formerPayouts, hasOtherJournal }) =>
-      sum + formerPayouts.size + (hasOtherJournal ? lengths.payouts + fields.requests.list.length : 0),
-    0,
-  );

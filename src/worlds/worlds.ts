@@ -11,8 +11,8 @@ import {
   scenarioCharactersHeld,
   transactionsHeld,
   type WorldState,
+  undoHeld,
 } from '../world/state.ts';
-import { undoHeld } from '../world/undo.ts';
 import { Drafts, type Draft } from './drafts.ts';
 import { readUnlessDropped } from './dropped.ts';
 import type { Evictions } from './evictions.ts';

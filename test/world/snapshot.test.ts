@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LATEST_MS } from '../../src/contract/instant.ts';
+import { LATEST_MS } from '../../src/payout/settlement.ts';
 import { WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/world/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/ledger.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';

@@ -16,7 +16,7 @@ import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { WorldState } from '../../world/state.ts';
 import { asText, invalidRequest, inWords, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-import { JSON_TYPE } from '../../world/request/other-responses.ts';
+import { JSON_TYPE } from '../../contract/service.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';

@@ -8,7 +8,7 @@ import {
 } from '../../contract/control-responses.ts';
 import { WorldsQuery } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { JSON_TYPE } from '../../world/request/other-responses.ts';
+import { JSON_TYPE } from '../../contract/service.ts';
 import { dropWorld } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';

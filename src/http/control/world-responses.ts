@@ -9,7 +9,8 @@ import type {
 } from '../../contract/control-responses.ts';
 import { toInr } from '../../payout/money.ts';
 import { isAtRisk, isHidden, isOutOfDate, legalNext, nextStep, type Payout } from '../../payout/payout.ts';
-import { LATEST_MS, iso } from '../../contract/instant.ts';
+import { iso } from '../../contract/instant.ts';
+import { LATEST_MS } from '../../payout/settlement.ts';
 import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { brokenInvariants } from '../../world/ledger.ts';

@@ -7,13 +7,12 @@ import {
   ModelResponse,
   WorldResponse,
 } from '../../contract/control-responses.ts';
-import { STATES } from '../../contract/service.ts';
+import { STATES, JSON_TYPE } from '../../contract/service.ts';
 import { isMoneyBack, legalNext, type Change } from '../../payout/payout.ts';
 import { iso } from '../../contract/instant.ts';
 import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
-import { JSON_TYPE } from '../../world/request/other-responses.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { asText, operation } from '../route-schemas.ts';
 import { resetWorld } from '../referee/evidence.ts';

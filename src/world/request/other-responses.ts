@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dialect } from '../../contract/dialect.ts';
+import { JSON_TYPE } from '../../contract/service.ts';
 import { refusalMessage, REFUSALS, type FieldError, type RefusalData } from '../../contract/errors.ts';
 import { retryAfterSeconds, type Respond } from '../../scenario/rule.ts';
 import { asItIs, filled, filledBody, filledHeaders, type Filling } from '../../scenario/template.ts';
@@ -7,7 +8,6 @@ import type { SentResponse } from '../snapshot-lines.ts';
 
 /** The responses other than a normal one: refusals, and those that rules make. */
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const ONE_SECOND = 1000;
 

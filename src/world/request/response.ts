@@ -1,20 +1,18 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { RefusalData } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
-import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service.ts';
+import {
+  JSON_TYPE,
+  type BalanceResponse,
+  type InitiateResponse,
+  type StatusResponse,
+} from '../../contract/service.ts';
 import { invariant, toInr } from '../../payout/money.ts';
 import type { Payout } from '../../payout/payout.ts';
 import { replacesBody, type Effect, type Hold, type RequestFacts } from '../../scenario/rule.ts';
 import { filledHeaders, fillingWith, type Filling } from '../../scenario/template.ts';
 import type { SentResponse } from '../snapshot-lines.ts';
-import {
-  addHeaders,
-  confined,
-  JSON_TYPE,
-  ownResponse,
-  refusalResponse,
-  type Headers,
-} from './other-responses.ts';
+import { addHeaders, confined, ownResponse, refusalResponse, type Headers } from './other-responses.ts';
 
 /** What a request resulted in, and its response as text: made for the client, and again whenever somebody reads the journal. */
 
