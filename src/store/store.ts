@@ -1,12 +1,14 @@
-import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { isUse } from '../world/apply.ts';
+import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
+
 import { freeze, type FrozenState } from '../world/copy.ts';
 import { openWorld, type WorldState } from '../world/state.ts';
 import { unavailable } from '../worlds/dropped.ts';
 import type { Opened, Ordered, OrderOf } from '../worlds/order.ts';
 import { thawed } from '../worlds/thawed-state.ts';
 import type { World } from '../worlds/world.ts';
-import type { SharedWorlds, WorldsPage } from '../worlds/worlds.ts';
+import type { WorldsPage } from '../worlds/rows.ts';
+import type { SharedWorlds } from '../worlds/worlds.ts';
 import { FORMAT, KEY_PREFIX, keysOf, LIST_KEY, type WorldKeys } from './scripts.ts';
 import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
 import { STORE_TIMES } from './store-times.ts';

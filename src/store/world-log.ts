@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 import { type Applied, isUse } from '../world/apply.ts';
-import { type Command } from '../world/commands.ts';
+import type { Command } from '../world/commands.ts';
 import { freeze, type FrozenState } from '../world/copy.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import { dropped, unavailable } from '../worlds/dropped.ts';

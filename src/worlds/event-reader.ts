@@ -1,8 +1,5 @@
 import { eventData, type StateEvent } from '../world/events.ts';
 
-/** How many events of a world a server remembers. */
-const EVENTS_KEPT = 1000;
-
 /** Something that happened in a world. */
 export interface PublishedEvent {
   /** The life of the world, and its number there. */
@@ -35,48 +32,9 @@ const ID = /^([a-z0-9]+)-(\d{1,15})$/;
 export const idOf = (epoch: string, number: number): string => `${epoch}-${number}`;
 
 /** The number of the event that an id names; null for one of another life of the world. */
-function numberIn(id: string, epoch: string): number | null {
+export function numberIn(id: string, epoch: string): number | null {
   const [, ofEpoch, number] = ID.exec(id) ?? [];
   return ofEpoch === epoch ? Number(number) : null;
-}
-
-/** The newest events of a world on this server, for readers that resume. */
-export class RecentEvents {
-  readonly #events: StateEvent[] = [];
-  /** The number of the newest, and how many of those before it are known. */
-  #latest = 0;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  add(number: number, event: StateEvent): void {
-    if (number <= this.#latest) return; // a world that is read again from its store repeats them
-    this.#length = number === this.#latest + 1 ? Math.min(this.#length + 1, EVENTS_KEPT) : 1;
-    this.#latest = number;
-    this.#events[number % EVENTS_KEPT] = event;
-  }
-
-  clear(): void {
-    this.#length = 0;
-    this.#events.length = 0;
-  }
-
-  /** Sends a reader the events after one that it has, or `missed` and those that are known. */
-  async catchUp(reading: Reading, epoch: string, afterId: string): Promise<void> {
-    const known = this.#latest - this.#length;
-    const after = numberIn(afterId, epoch);
-    const isKnown = after !== null && after >= known && after <= this.#latest;
-    if (!isKnown) reading.miss(epoch, known);
-    const from = isKnown ? after : known;
-    const missed = Array.from(
-      { length: this.#latest - from },
-      (_, nth) => this.#events[(from + nth + 1) % EVENTS_KEPT]!,
-    );
-    for (const [nth, event] of missed.entries())
-      await reading.catchUp(published(epoch, from + nth + 1, event));
-  }
 }
 
 /** One reader. Once it has begun, new events wait until `start`, while the reader gets those that it missed. */

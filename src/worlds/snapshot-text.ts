@@ -18,7 +18,7 @@ import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapsho
 import { Refusal } from '../contract/errors.ts';
 import type { WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { Draft } from './drafts.ts';
+import type { Draft } from './capacity.ts';
 
 /** About how much text is written or read before other work has its turn. */
 const CHUNK_CHARACTERS = 64 * 1024;

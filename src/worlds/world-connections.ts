@@ -1,107 +1,50 @@
 import { Refusal } from '../contract/errors.ts';
 import type { StateEvent } from '../world/events.ts';
-import type { Released } from '../world/request/hold-state.ts';
-import { published, Reading, RecentEvents, type EventReader } from './event-reader.ts';
+import { numberIn, published, Reading, type EventReader } from './event-reader.ts';
+import { DelayedResponses, Releases } from './waits.ts';
 
 /** How many readers the events of one world may have on one server. */
 const MAX_READERS = 32;
 
-/** What ends a delayed response: a reset or a restore of its world, or the end of the world or the sandbox. */
-type End = (how: 'reset' | 'ended') => void;
+/** How many events of a world a server remembers. */
+const EVENTS_KEPT = 1000;
 
-/** The delayed responses of one world, as functions that end them. */
-export class DelayedResponses {
-  readonly #begun: () => void;
-  /** Null until the first: most worlds delay no responses. */
-  #ends: Set<End> | null = null;
-  #isOver = false;
+/** The newest events of a world on this server, for readers that resume. */
+class RecentEvents {
+  readonly #events: StateEvent[] = [];
+  /** The number of the newest, and how many of those before it are known. */
+  #latest = 0;
+  #length = 0;
 
-  /** @param begun called when a response begins to wait */
-  constructor(begun: () => void) {
-    this.#begun = begun;
+  get length(): number {
+    return this.#length;
   }
 
-  /** Registers a delayed response until the returned function is called. @param end called at a release, or at once after `close` */
-  hold(end: End): () => void {
-    if (this.#isOver) end('ended');
-    else {
-      this.#begun();
-      (this.#ends ??= new Set()).add(end);
-    }
-    return () => this.#ends?.delete(end);
+  add(number: number, event: StateEvent): void {
+    if (number <= this.#latest) return; // a world that is read again from its store repeats them
+    this.#length = number === this.#latest + 1 ? Math.min(this.#length + 1, EVENTS_KEPT) : 1;
+    this.#latest = number;
+    this.#events[number % EVENTS_KEPT] = event;
   }
 
-  get isEmpty(): boolean {
-    return this.#ends === null || this.#ends.size === 0;
+  clear(): void {
+    this.#length = 0;
+    this.#events.length = 0;
   }
 
-  release(how: Parameters<End>[0]): void {
-    for (const end of this.#ends ?? []) end(how);
-    this.#ends?.clear();
-  }
-
-  /** Ends all responses, and every later one at once. */
-  close(): void {
-    this.#isOver = true;
-    this.release('ended');
-  }
-}
-
-/** How the held requests of one world ended, for the code on this server that waits for them. There are at most a hundred. */
-class Releases {
-  /** The requests whose connections this server has, by their ids; null while they wait. */
-  readonly #own = new Map<number, Released | 'reset' | null>();
-  readonly #waiting = new Set<() => void>();
-  /** How many changes of the held requests there were. */
-  changes = 0;
-
-  /** @param isOwn whether a command of this server made it happen */
-  take(event: StateEvent, isOwn: boolean): void {
-    if (event.type !== 'held' && event.type !== 'released') return;
-    const { id } = event.request;
-    if (event.type === 'held') {
-      if (isOwn) this.#own.set(id, null);
-    } else if (this.#own.has(id)) this.#own.set(id, event.released);
-    this.#changed();
-  }
-
-  /** The world was replaced, and no request of before waits any more. */
-  reset(): void {
-    for (const [id, how] of this.#own) if (how === null) this.#own.set(id, 'reset');
-    this.#changed();
-  }
-
-  #changed(): void {
-    this.changes += 1;
-    for (const callback of this.#waiting) callback();
-  }
-
-  /** Calls back at changes of the held requests; once and now if there were any since `seen`. @returns a function that ends it */
-  follow(seen: number, callback: () => void): () => void {
-    if (this.changes > seen) {
-      callback();
-      return () => undefined;
-    }
-    this.#waiting.add(callback);
-    return () => this.#waiting.delete(callback);
-  }
-
-  /** Calls back once the wait of a request of this server has ended. @returns a function that ends this */
-  whenOver(id: number, callback: () => void): () => void {
-    const look = (): void => {
-      if (this.of(id) !== null) callback();
-    };
-    look();
-    return this.of(id) === null ? this.follow(this.changes, look) : () => undefined;
-  }
-
-  /** How the wait of a request of this server ended; null while it waits, and when that is not known. */
-  of(id: number): Released | 'reset' | null {
-    return this.#own.get(id) ?? null;
-  }
-
-  forget(id: number): void {
-    this.#own.delete(id);
+  /** Sends a reader the events after one that it has, or `missed` and those that are known. */
+  async catchUp(reading: Reading, epoch: string, afterId: string): Promise<void> {
+    const known = this.#latest - this.#length;
+    const after = numberIn(afterId, epoch);
+    const isKnown = after !== null && after >= known && after <= this.#latest;
+    if (!isKnown) reading.miss(epoch, known);
+    const from = isKnown ? after : known;
+    const missed = Array.from(
+      { length: this.#latest - from },
+      (_, nth) => this.#events[(from + nth + 1) % EVENTS_KEPT]!,
+    );
+    for (const [nth, event] of missed.entries())
+      await reading.catchUp(published(epoch, from + nth + 1, event));
   }
 }
 
@@ -148,7 +91,7 @@ export class WorldConnections {
     for (let index = 0; index < events.length; index += 1) {
       const event = events[index]!;
       const number = latest - events.length + index + 1;
-      this.releases.take(event, isOwn);
+      if (event.type === 'held' || event.type === 'released') this.releases.take(event, isOwn);
       if (this.#readings.size === 0) continue; // the text of an event is made once, and only if there is a reader
       try {
         const one = published(epoch, number, event);

@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { apply, applyEnds, type Applied, type ResultOf, isReplacing, isUse } from '../world/apply.ts';
-import { type Command, type CommandOf, type Stamp } from '../world/commands.ts';
+import type { Command, CommandOf, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
 import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';

@@ -1,30 +1,13 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
-import { iso } from '../contract/instant.ts';
-import { toInr } from '../payout/money.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
-import type { Command } from '../world/commands.ts';
-import {
-  full,
-  noRoomForScenario,
-  openWorld,
-  recordsHeld,
-  scenarioCharactersHeld,
-  transactionsHeld,
-  type WorldState,
-  undoHeld,
-} from '../world/state.ts';
-import { Drafts, type Draft } from './drafts.ts';
+import { openWorld, type WorldState } from '../world/state.ts';
+import { Capacity, NOTHING, type Draft, type Limits, type WorldSize } from './capacity.ts';
 import { readUnlessDropped } from './dropped.ts';
 import type { Evictions } from './evictions.ts';
-import type { DropReason, Opened, OrderOf, Room, WorldObserver } from './order.ts';
+import type { DropReason, Opened, OrderOf, WorldObserver } from './order.ts';
+import { pageOf, rowOf, type WorldsPage } from './rows.ts';
 import type { WallClock } from './wall-clock.ts';
 import { inMemory, World, type WorldParts } from './world.ts';
-
-/** Some worlds of a list, the one that was idle longest first, and the time of the last one's use; null on the last page. */
-export interface WorldsPage {
-  readonly ids: readonly string[];
-  readonly next: number | null;
-}
 
 /** The worlds of a store that servers share: a function that opens one, and the list of all. */
 export interface SharedWorlds {
@@ -45,7 +28,7 @@ export interface SharedWorlds {
   close(): void;
 }
 
-export interface WorldsOptions {
+export interface WorldsOptions extends Limits {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   /** Null where this process has all worlds. */
@@ -57,28 +40,8 @@ export interface WorldsOptions {
   readonly maxWorlds: number;
   /** A world without a request for this long, in ms of wall time, is dropped. */
   readonly idleMs: number;
-  /** How many requests one world remembers. */
-  readonly maxRequests: number;
-  /** What all worlds of a server may hold together: SANDBOX_MAX_TRANSACTIONS */
-  readonly maxRecords: number;
-  /** For the scenarios and rules that worlds choose: SANDBOX_SCENARIO_MEMORY. */
-  readonly maxScenarioCharacters: number;
-  /** How many requests all worlds remember together: SANDBOX_JOURNAL_TOTAL. */
-  readonly maxRequestsInAll: number;
   readonly evictions?: Evictions;
 }
-
-/** What a world holds, as the limits over all worlds count it. */
-interface WorldSize {
-  records: number;
-  /** The part of them that a full sandbox refuses. */
-  transactions: number;
-  scenarioCharacters: number;
-  /** The requests that it remembers, and what is kept for undos and for readers that resume. */
-  requests: number;
-}
-
-const NOTHING: WorldSize = { records: 0, transactions: 0, scenarioCharacters: 0, requests: 0 };
 
 /** A world that a server knows. */
 interface Known {
@@ -93,8 +56,6 @@ interface Known {
 const FREED = 1 / 64; // of what all may remember, when they have to forget
 const NOTED_EVERY_MS = 1000;
 const ROWS_AT_ONCE = 50;
-/** What a list shows of a world. */
-type WorldRow = WorldsResponse['worlds'][number];
 
 /** The worlds of a server, in the order of their latest use: all, or copies of those in a store that servers share. */
 export class Worlds {
@@ -104,13 +65,11 @@ export class Worlds {
   readonly #options: WorldsOptions;
   readonly #parts: WorldParts;
   readonly #inMemory: OrderOf;
-  readonly #keep: Room['keep'];
+  readonly #capacity: Capacity;
   /** The one that was idle longest first. */
   readonly #byId = new Map<string, Known>();
   /** The last of them. */
   #latest: Known | undefined;
-  readonly #held = { ...NOTHING };
-  readonly #drafts = new Drafts();
   readonly #opening = new Map<string, Promise<Known | null>>();
   #latestSource: ScenarioSource;
   /** The scenarios that this server had before, as JSON. */
@@ -124,7 +83,7 @@ export class Worlds {
     const { compiler, wallClock, observer } = options;
     this.#options = options;
     this.maxWorlds = options.maxWorlds;
-    this.#keep = Math.min(options.maxRequests, options.maxRequestsInAll);
+    this.#capacity = new Capacity(options);
     this.#latestSource = options.activeSource();
     this.#inMemory = inMemory(wallClock);
     this.#parts = {
@@ -132,7 +91,7 @@ export class Worlds {
       wallClock,
       observer,
       successorOf: (state) => this.#successorOf(state),
-      roomFor: (world, command) => this.#roomFor(world, command),
+      roomFor: (world, command) => this.#capacity.roomFor(this.#sizeOf(world), command),
       changed: (world, isUse) => {
         if (isUse) this.uses += 1;
         this.#count(world);
@@ -152,7 +111,7 @@ export class Worlds {
 
   /** How many records they hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
   get recordsHeld(): number {
-    return this.#held.records;
+    return this.#capacity.records;
   }
 
   /** The world of this id, if this server has it in memory. Not a use. */
@@ -187,8 +146,9 @@ export class Worlds {
   async page(afterMs: number, count: number): Promise<WorldsResponse> {
     const { store, wallClock } = this.#options;
     if (store !== null) await this.#noteUses(store);
-    const { ids, next } = store === null ? this.#page(afterMs, count) : await store.page(afterMs, count);
-    const rows: (WorldRow | null)[] = [];
+    const { ids, next } =
+      store === null ? pageOf(this.#all(), afterMs, count) : await store.page(afterMs, count);
+    const rows: Awaited<ReturnType<typeof rowOf>>[] = [];
     for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
       if (from > 0) await wallClock.yieldToEventLoop();
       const some = ids.slice(from, from + ROWS_AT_ONCE);
@@ -217,14 +177,7 @@ export class Worlds {
 
   /** Starts to count a state that is being read. @param replaced the world that it will replace */
   draft({ isOwn = false, replaced }: { isOwn?: boolean; replaced?: World } = {}): Draft {
-    return this.#drafts.begin({
-      isOwn,
-      replaced: replaced === undefined ? 0 : this.#sizeOf(replaced).records,
-      demandRoom: (records, scenarioCharacters) => {
-        const room = this.#free(isOwn ? 'transactions' : 'records');
-        this.#demandRoom(records, room, scenarioCharacters, this.#scenarioCharactersFree);
-      },
-    });
+    return this.#capacity.draft(isOwn, replaced === undefined ? NOTHING : this.#sizeOf(replaced));
   }
 
   /** Ends all delayed responses and all readers, in every world. */
@@ -319,7 +272,7 @@ export class Worlds {
     const known = this.#byId.get(world.id);
     if (known?.world === world) {
       this.#byId.delete(world.id);
-      this.#setSize(known, NOTHING);
+      this.#capacity.count(known.size, null, 0);
     }
     world.close(reason);
   }
@@ -374,35 +327,18 @@ export class Worlds {
     for (const [nth, known] of used.entries()) known.notedAtMs = times[nth]!;
   }
 
-  #page(afterMs: number, count: number): WorldsPage {
-    const ids: string[] = [];
-    let next: number | null = null;
-    for (const { world } of this.#byId.values()) {
-      if (world.usedAtMs <= afterMs) continue;
-      if (next !== null && world.usedAtMs > next) return { ids, next };
-      ids.push(world.id);
-      if (ids.length >= count) next = world.usedAtMs;
-    }
-    return { ids, next: null };
-  }
-
   /** The row of a world; null for one that is gone, which is taken off the list, too. */
-  async #row(worldId: string): Promise<WorldRow | null> {
+  async #row(worldId: string): ReturnType<typeof rowOf> {
     const { store } = this.#options;
-    const row = await this.visit(worldId, async (world) => {
-      const usedAtMs = (await store?.usedAtMs(worldId)) ?? world.usedAtMs;
-      return readUnlessDropped(world, ({ id, name, wallet, payouts, index }): WorldRow => ({
-        id,
-        name,
-        made_at: iso(world.openedAtMs),
-        used_at: iso(usedAtMs),
-        balance: toInr(wallet.balancePaise),
-        transactions: payouts.length,
-        scenario: index.base.name,
-      }));
-    });
+    const row = await this.visit(worldId, async (world) =>
+      rowOf(world, (await store?.usedAtMs(worldId)) ?? world.usedAtMs),
+    );
     if (row === null) await store?.unlist(worldId);
     return row;
+  }
+
+  *#all(): Generator<World> {
+    for (const { world } of this.#byId.values()) yield world;
   }
 
   get #nowMs(): number {
@@ -410,70 +346,23 @@ export class Worlds {
     return (store ?? wallClock).nowMs();
   }
 
-  #roomFor(world: World, command: Command): Room {
-    const { maxRecords } = this.#options;
-    const scenarioCharactersFree = this.#scenarioCharactersFree;
-    const size = this.#sizeOf(world);
-    if (command.kind === 'restore') {
-      const needed = this.#measure(command.state);
-      const scenarioRoom = size.scenarioCharacters + scenarioCharactersFree;
-      const room = size.transactions + this.#free('transactions');
-      this.#demandRoom(needed.transactions, room, needed.scenarioCharacters, scenarioRoom);
-    }
-    const records = size.records + this.#free('records');
-    return { maxRecords, records, scenarioCharactersFree, keep: this.#keep };
-  }
-
-  #free(part: 'records' | 'transactions'): number {
-    return this.#options.maxRecords - this.#held[part] - this.#drafts.records;
-  }
-
-  get #scenarioCharactersFree(): number {
-    const taken = this.#held.scenarioCharacters + this.#drafts.scenarioCharacters;
-    return this.#options.maxScenarioCharacters - taken;
-  }
-
-  #demandRoom(records: number, room: number, scenarioCharacters: number, scenarioRoom: number): void {
-    if (records > Math.max(0, room)) throw full(this.#options.maxRecords);
-    if (scenarioCharacters > scenarioRoom) throw noRoomForScenario();
-  }
-
   #sizeOf({ id }: World): WorldSize {
     return this.#byId.get(id)?.size ?? NOTHING;
-  }
-
-  #measure(state: Readonly<WorldState>): WorldSize {
-    return {
-      records: recordsHeld(state),
-      transactions: transactionsHeld(state),
-      scenarioCharacters: scenarioCharactersHeld(state),
-      requests: state.requests.list.length,
-    };
   }
 
   #count(world: World): void {
     const known = this.#byId.get(world.id);
     if (known === undefined || known.world !== world) return;
-    const size = this.#measure(world.latest);
-    const past = this.#options.store === null ? undoHeld(world.latest) + world.connections.recentEvents : 0;
-    this.#setSize(known, { ...size, requests: size.requests + past });
-    if (this.#held.requests > this.#options.maxRequestsInAll) this.#forgetOldest();
-  }
-
-  #setSize(known: Known, size: WorldSize): void {
-    const held = this.#held;
-    for (const part of ['records', 'transactions', 'scenarioCharacters', 'requests'] as const) {
-      held[part] += size[part] - known.size[part];
-    }
-    known.size = size;
+    known.size = this.#capacity.count(known.size, world.latest, world.connections.recentEvents);
+    if (this.#capacity.remembersMoreThan(1)) this.#forgetOldest();
   }
 
   /** Forgets copies of worlds that were idle longest, and whose use is in the list of all worlds, until this server has no more than it may. */
   #makeRoom(): void {
-    const { maxRecords, maxRequestsInAll } = this.#options;
+    const capacity = this.#capacity;
     for (const { world, notedAtMs } of this.#byId.values()) {
-      const { records, requests } = this.#held;
-      const isTooMuch = this.size > this.maxWorlds || records > maxRecords || requests > maxRequestsInAll;
+      const isTooMuch =
+        this.size > this.maxWorlds || capacity.hasTooManyRecords || capacity.remembersMoreThan(1);
       if (!isTooMuch || world.usedAtMs > notedAtMs) return;
       if (world.isIdle) this.#forget(world, 'stop');
     }
@@ -484,10 +373,9 @@ export class Worlds {
     if (this.#options.store !== null) return this.#makeRoom();
     if (this.#isForgetting) return; // what it does changes worlds, too
     this.#isForgetting = true;
-    const enough = this.#options.maxRequestsInAll * (1 - FREED);
     for (const command of [{ kind: 'forgetUndo' }, { kind: 'forget', as: 'evicted' }] as const) {
       for (const { world, size } of this.#byId.values()) {
-        if (this.#held.requests <= enough) break;
+        if (!this.#capacity.remembersMoreThan(1 - FREED)) break;
         if (size.requests === 0) continue;
         world.inBackground(world.submit(command));
         world.connections.forgetRecent(); // with the event of that

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/worlds/wall-clock.ts';
-import { DelayedResponses } from '../../../src/worlds/world-connections.ts';
+import { DelayedResponses } from '../../../src/worlds/waits.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { rawRequest } from '../../support/http/raw-socket.ts';
