@@ -4,12 +4,13 @@ import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } fro
 import type { Command, CommandOf, Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { endHold, expireHeld } from './request/held-requests.ts';
-import { announceRisk, endRequest, forgetRequests, refuseRequest } from './requests.ts';
+import { announceRisk, endRequest, refuseRequest } from './requests.ts';
 import { isMoreDue, settleDue } from './ledger.ts';
 import {
   chooseScenario,
   followScenario,
   forceTransition,
+  forgetRequests,
   instructReferee,
   moveMoney,
   putRule,

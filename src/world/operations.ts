@@ -155,6 +155,21 @@ function noRule(name: string, overrides: readonly Rule[]): Refusal {
   return new Refusal('RULE_NOT_FOUND', { message: `${there}. Rules of a scenario cannot be removed` });
 }
 
+/** Empties the list; one that is cleared keeps the requests under way, whose ends say what their clients know. @returns how many are gone */
+export const forgetRequests: Handler<'forget', number> = (state, { as }, { events }) => {
+  const { list, pending, count, evicted } = state.requests;
+  const kept = as === 'evicted' ? [] : list.filter(({ outcome }) => outcome === 'pending');
+  const gone = list.length - kept.length;
+  state.requests = {
+    ...noRequests(count),
+    list: kept,
+    pending,
+    evicted: as === 'evicted' ? evicted + gone : 0,
+  };
+  if (gone > 0) events.push({ type: 'journal', removed: gone, as });
+  return gone;
+};
+
 /** Starts the world again, following the scenario of the server. */
 export const resetWorld: Handler<'reset'> = (state, { source, ended }, { compiler, events }) => {
   useScenario(state, { source, isChosen: false }, [], compiler);

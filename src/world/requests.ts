@@ -7,7 +7,6 @@ import type { StateEvent } from './events.ts';
 import {
   keptBody,
   keptHeaders,
-  noRequests,
   readBody,
   seenIn,
   sentResponse,
@@ -239,21 +238,6 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
   tell(state, after, endedAtMs);
   events.push({ type: 'request', request: after });
 }
-
-/** Empties the list; one that is cleared keeps the requests under way, whose ends say what their clients know. @returns how many are gone */
-export const forgetRequests: Handler<'forget', number> = (state, { as }, { events }) => {
-  const { list, pending, count, evicted } = state.requests;
-  const kept = as === 'evicted' ? [] : list.filter(({ outcome }) => outcome === 'pending');
-  const gone = list.length - kept.length;
-  state.requests = {
-    ...noRequests(count),
-    list: kept,
-    pending,
-    evicted: as === 'evicted' ? evicted + gone : 0,
-  };
-  if (gone > 0) events.push({ type: 'journal', removed: gone, as });
-  return gone;
-};
 
 /** The state of a payout that a response shows its client; undefined for none. */
 function shownState(exchange: Exchange): Payout['state'] | undefined {

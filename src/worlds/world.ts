@@ -239,10 +239,19 @@ export class World implements Ordered {
     for (const event of events) {
       if (event.type !== 'settlement') continue;
       changes.push(event.change);
-      if (isOwn) this.#parts.observer.settled(this.id, event.change);
+      if (isOwn) this.#report(event.change);
     }
     this.connections.publish(this.epoch, this.latest.eventCount, events, isOwn);
     for (const onChanges of this.#collecting) onChanges(changes);
+  }
+
+  /** What fails here is no failure of the command, which has been applied. */
+  #report(change: Change): void {
+    try {
+      this.#parts.observer.settled(this.id, change);
+    } catch (error) {
+      this.failed(error);
+    }
   }
 
   /** Whether nothing has to be ordered before the state can be read. */

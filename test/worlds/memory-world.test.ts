@@ -134,6 +134,19 @@ describe('a settlement', () => {
     expect(settled.map(({ atMs }) => atMs)).toEqual([START_MS + 2000, START_MS + 2000]);
   });
 
+  test('that an observer fails to take is applied nevertheless, and the failure is reported', async () => {
+    const { world, settled, failures } = logFor({ document: IMPS });
+    const error = new Error('no room for metrics');
+    settled.push = () => {
+      throw error;
+    };
+    const a = world('a');
+    await a.submit(initiate());
+    await a.submit(advance({ until: 'idle' }));
+    expect(a.latest.payouts).toMatchObject([{ state: 'SUCCESS' }]);
+    expect(failures).toEqual([error]);
+  });
+
   test('that fails inside is reported once, and does not end the process', async () => {
     const { world, wallClock, failures } = logFor({ document: IMPS });
     const a = world('a');

@@ -68,7 +68,7 @@ const happened = ({ outcome, fault, limit, duration_ms: ms }: JournalEntry): str
 export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
   const { world } = useLive();
   const { rule, limit, code, delay_ms: delay, attempt, txn_id: txnId, warnings, answer, request } = entry;
-  const { planned_by: plannedBy } = entry;
+  const { planned_by: plannedBy, cut } = entry;
   const made =
     rule !== null
       ? `the rule ${rule}`
@@ -103,6 +103,7 @@ export function RequestPanel({ entry }: { readonly entry: JournalEntry }) {
           {warning}
         </p>
       ))}
+      {cut.length > 0 && <p class="notice">The journal has only a part of its {cut.join(' and ')}.</p>}
       <div class="buttons">
         {txnId !== null && (
           <Button kind="small" isLocal act={() => openPayout(txnId)}>
