@@ -77,19 +77,21 @@ const MOST_HEADERS = 4 * 1024;
 
 /** The headers of a request that its world keeps: those that fit. */
 export function keptHeaders(headers: Exchange['headers']): Exchange['headers'] {
+  let length = 0;
+  for (const name in headers) length += headerLength(name, headers[name]);
+  if (length <= MOST_HEADERS) return headers;
   let room = MOST_HEADERS;
-  const kept: Record<string, unknown> = {};
-  let isCut = false;
-  for (const name in headers) {
-    const value = headers[name];
-    const length =
-      name.length + (typeof value === 'string' ? value.length : JSON.stringify(value ?? '').length);
-    if (length <= room) kept[name] = value;
-    else isCut = true;
-    if (length <= room) room -= length;
-  }
-  return isCut ? kept : headers;
+  const isKept = ([name, value]: readonly [string, unknown]): boolean => {
+    const needed = headerLength(name, value);
+    if (needed > room) return false;
+    room -= needed;
+    return true;
+  };
+  return Object.fromEntries(Object.entries(headers).filter(isKept));
 }
+
+const headerLength = (name: string, value: unknown): number =>
+  name.length + (typeof value === 'string' ? value.length : JSON.stringify(value ?? '').length);
 
 /** A text of its own, which keeps no longer one alive. */
 const ownText = (text: string): string => Buffer.from(text).toString();
