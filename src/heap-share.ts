@@ -13,3 +13,17 @@ export function atMost(count: number, partOfHeap: number, bytesEach = 1): number
 
 /** How many worlds fit, at 10 KiB each without its payouts and requests. */
 export const worldsThatFit = (): number => atMost(10_000, 0.2, 10 * 1024);
+
+/** A snapshot that is restored: some 300,000 payouts. */
+export const maxStateBytes = (): number => atMost(256 * MIB, 1 / 16);
+
+/** What clients have not read of long responses. */
+export const maxUnreadBytes = (): number => atMost(128 * MIB, 1 / 8);
+
+const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
+
+/** How many pipelined requests wait for the responses before them. */
+export const maxRequestsAhead = (): number => atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
+
+/** The referee's reports on dropped worlds. */
+export const maxReportCharacters = (): number => atMost(64 * MIB, 1 / 16);

@@ -5,6 +5,7 @@ import { readableLine } from './readable-line.ts';
 import type { StoreObserver } from '../store/store-connection.ts';
 import type { WorldObserver } from '../worlds/order.ts';
 import type { Metrics } from './metrics.ts';
+import type { LibraryOptions } from '../scenario/scenario-library.ts';
 import type { Settings } from '../settings.ts';
 import { iso } from '../contract/instant.ts';
 
@@ -77,6 +78,16 @@ export const observeStore = (log: Logger, metrics?: Metrics['store']): StoreObse
   back: (awayMs: number): void => log.info({ away_ms: awayMs }, 'the store is back'),
   warning: (what: string): void => log.warn(`the store: ${what}`),
   calling: metrics?.calling,
+});
+
+/** Writes a line for each scenario file that has changed. */
+export const observeScenarios = (log: Logger): Pick<LibraryOptions, 'reloaded' | 'refused'> => ({
+  reloaded: (file) =>
+    log.info(
+      { file },
+      'scenario reloaded: a world that chose it keeps its former version until it chooses again',
+    ),
+  refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
 });
 
 /** Writes a line for each settlement, and for events of worlds. */

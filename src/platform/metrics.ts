@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { StoreObserver } from '../store/store-connection.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { packageVersion } from '../package-files.ts';
 import type { Change } from '../payout/payout.ts';
 
 const PREFIX = 'payout_sandbox_';
@@ -10,16 +11,14 @@ const US_PER_S = 1e6;
 /** For figures that servers of one store have in common. */
 const SHARED = '. Servers of one store all show the same: use max(), not sum()';
 
-/** What is known of the worlds and their store when somebody asks. */
-interface Sources {
-  readonly worlds: () => number;
-  readonly transactions: () => number;
-  readonly version: string;
-  readonly startedAtMs: number;
-  /** Undefined without a store. */
-  readonly store?:
-    | { readonly isUp: () => boolean; readonly copies: () => number; readonly newer: () => number }
-    | undefined;
+/** Whose numbers are read when somebody asks. */
+interface Worlds {
+  readonly size: number;
+  readonly recordsHeld: number;
+}
+interface StoreConnection {
+  readonly isAway: boolean;
+  readonly newerWorlds: number;
 }
 
 /** What is counted of a request and its response. */
@@ -59,8 +58,11 @@ export type Metrics = ReturnType<typeof startMetrics>;
 /**
  * Begins to count. prom-client's default metrics are not used: they watch the process with observers that nothing ever stops,
  * and a process may start and close many sandboxes. Metrics that they have too keep their names.
+ *
+ * @param nowMs wall time
  */
-export function startMetrics({ worlds, transactions, version, startedAtMs, store }: Sources) {
+export function startMetrics(nowMs: number, hasStore: boolean) {
+  const startedAtMs = nowMs - process.uptime() * 1000;
   const register = new Registry();
   const registers = [register];
   const meters = metersOf(registers);
@@ -77,15 +79,9 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
     'How long requests took, including the delays of rules',
     'route',
   );
-  gauge(`${PREFIX}worlds`, `Current number of worlds${SHARED}`, worlds);
-  gauge(
-    `${PREFIX}transactions`,
-    `Transactions held in all worlds, as SANDBOX_MAX_TRANSACTIONS counts them${SHARED}`,
-    transactions,
-  );
   const build = { name: `${PREFIX}build_info`, help: 'Always 1; its labels are the versions', registers };
   const versions = new Gauge({ ...build, labelNames: ['version', 'node'] });
-  versions.set({ version, node: process.version }, 1);
+  versions.set({ version: packageVersion(), node: process.version }, 1);
   gauge('process_start_time_seconds', 'When the process started, in Unix time', () => startedAtMs / 1000);
   void new Counter({
     name: 'process_cpu_seconds_total',
@@ -121,7 +117,9 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
     settled: ({ from, to }: Change): void => {
       if (from !== to) settlements.inc({ state: to }); // otherwise only its UTR was set
     },
-    store: store && storeMetrics(meters, store),
+    store: hasStore ? storeMetrics(meters) : undefined,
+    /** Shows the numbers of the worlds, and of the connection to their store, from now on. */
+    watch: (worlds: Worlds, store: StoreConnection | undefined): void => watchWorlds(meters, worlds, store),
     text: async (): Promise<string> => {
       const text = await register.metrics();
       delay.reset();
@@ -131,18 +129,32 @@ export function startMetrics({ worlds, transactions, version, startedAtMs, store
   };
 }
 
-/** What happens between this server and its store. */
-function storeMetrics(
-  { counter, gauge, histogram }: ReturnType<typeof metersOf>,
-  { isUp, copies, newer }: NonNullable<Sources['store']>,
-): Required<Pick<StoreObserver, 'calling'>> & { readonly lost: () => void } {
-  gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(isUp()));
+function watchWorlds(
+  { gauge }: ReturnType<typeof metersOf>,
+  worlds: Worlds,
+  store: StoreConnection | undefined,
+): void {
+  gauge(`${PREFIX}worlds`, `Current number of worlds${SHARED}`, () => worlds.size);
+  gauge(
+    `${PREFIX}transactions`,
+    `Transactions held in all worlds, as SANDBOX_MAX_TRANSACTIONS counts them${SHARED}`,
+    () => worlds.recordsHeld,
+  );
+  if (store === undefined) return;
+  gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(!store.isAway));
   gauge(
     `${PREFIX}store_newer_worlds`,
     'Worlds that this server was asked for and only a newer version of it can read',
-    newer,
+    () => store.newerWorlds,
   );
-  gauge(`${PREFIX}store_copies`, 'Worlds of which this server has a copy', copies);
+  gauge(`${PREFIX}store_copies`, 'Worlds of which this server has a copy', () => worlds.size);
+}
+
+/** What happens between this server and its store. */
+function storeMetrics({
+  counter,
+  histogram,
+}: ReturnType<typeof metersOf>): Required<Pick<StoreObserver, 'calling'>> & { readonly lost: () => void } {
   const lost = counter(
     'store_worlds_lost_total',
     'Worlds of which the store has lost everything, or what happened last. Each server that had a copy counts them',

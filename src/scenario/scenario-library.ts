@@ -45,7 +45,7 @@ export const scenarioSettings = (given: ServerSettings): ScenarioSettings => ({
   ...(given.dialect !== undefined && { dialect: readDialect(given.dialect) }),
 });
 
-interface LibraryOptions {
+export interface LibraryOptions {
   readonly settings: ScenarioSettings;
   /** The scenario of every world that has not chosen one: a name, a file, or a document. */
   readonly active: string | ScenarioInput | undefined;
@@ -101,8 +101,6 @@ export class ScenarioLibrary implements ScenarioCompiler {
     this.#loadFolder();
     this.active = this.#loadActive(options.active);
   }
-
-  readonly activeSource = (): ScenarioSource => this.active.source;
 
   get names(): readonly string[] {
     return [BASE, ...this.#files.keys()].toSorted();

@@ -23,19 +23,26 @@ export interface Evictions {
  * back learns why they are gone.
  *
  * @param crowdedOut called for each of them that was dropped because there were too many worlds
+ * @param reportOn called before each drop; returns what else to do once the world is dropped
  */
-export function droppedWorlds(time: { nowMs(): number }, crowdedOut: () => void) {
+export function droppedWorlds(
+  time: { nowMs(): number },
+  crowdedOut: () => void,
+  reportOn: (world: World) => () => void = () => () => undefined,
+): Evictions {
   /** When and why, by the ids of the worlds. */
   const texts = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   return {
-    /** @returns a function that remembers the drop */
-    before({ id, latest, droppedBefore }: World, reason: DropReason): () => void {
+    before(world: World, reason: DropReason): () => void {
+      const { id, latest, droppedBefore } = world;
       const { length: payouts } = latest.payouts;
       const isMissed = !isUntouched(latest);
       const what = payouts === 0 ? 'ledger' : payouts === 1 ? 'payout' : `${payouts} payouts`;
       const text = `at ${iso(time.nowMs())} with its ${what}: ${droppedBy(reason)}`;
       const wasReset = latest.generation !== FIRST_GENERATION; // what was dropped before that is forgotten
+      const report = reportOn(world);
       return () => {
+        report();
         if (isMissed && reason === 'cap') crowdedOut();
         const said = isMissed ? text : droppedBefore;
         if (said !== null) texts.set(id, said);

@@ -61,13 +61,8 @@ test.each(['one-pod', 'several-pods'])(
 
 /** The names of all metrics that a server of a store has, as Prometheus stores them. */
 async function metricNames(): Promise<readonly string[]> {
-  const metrics = startMetrics({
-    worlds: () => 1,
-    transactions: () => 1,
-    version: '1.2.3',
-    startedAtMs: 0,
-    store: { isUp: () => true, copies: () => 1, newer: () => 0 },
-  });
+  const metrics = startMetrics(0, true);
+  metrics.watch({ size: 1, recordsHeld: 1 }, { isAway: false, newerWorlds: 0 });
   const text = await metrics.text();
   metrics.close();
   return [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name, type]) =>

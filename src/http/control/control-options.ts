@@ -18,11 +18,8 @@ export interface ControlOptions extends SendContext {
   readonly keyOf: TokenReader;
   readonly requireAdmin: TokenReader;
   readonly version: string;
-  readonly isStopping: () => boolean;
-  /** Whether the worlds are in a store that cannot be used now. */
-  readonly isStoreAway: () => boolean;
-  /** False for a server that could not use its store yet. */
-  readonly wasStoreReached: () => boolean;
+  /** The connection to the store of the worlds; undefined without one. */
+  readonly store: { readonly isAway: boolean; readonly wasReached: boolean } | undefined;
   readonly maxStateBytes: number;
   /** SANDBOX_MAX_TRANSACTIONS. */
   readonly maxRecords: number;

@@ -23,7 +23,12 @@ const MetricsText: z.ZodType = z.string().describe("Counters and gauges in Prome
 
 /** Routes that need no key, since their responses contain nothing about any world. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
-  const { version, isStopping, isStoreAway, wasStoreReached, metricsText, openapi } = options;
+  const { version, store, metricsText, openapi } = options;
+  let isStopping = false;
+  app.addHook('preClose', (done) => {
+    isStopping = true;
+    done();
+  });
 
   app.get(
     '/health',
@@ -34,8 +39,8 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
       response: { 200: HealthResponse, 503: HealthResponse },
     }),
     (_request, reply): z.infer<typeof HealthResponse> => {
-      const status = isStopping() ? 'stopping' : isStoreAway() ? 'store_unavailable' : 'ready';
-      if (isStopping() || !wasStoreReached()) void reply.code(503);
+      const status = isStopping ? 'stopping' : store?.isAway === true ? 'store_unavailable' : 'ready';
+      if (isStopping || store?.wasReached === false) void reply.code(503);
       return { status, version };
     },
   );

@@ -104,7 +104,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       async ({ body, exchange: { world } }) => {
         if (body === undefined || body === null) throw noSnapshot();
         const state = await readState(body as Readable, world);
-        const [source, active] = [state.scenario.source, scenarios.activeSource()];
+        const [source, active] = [state.scenario.source, scenarios.active.source];
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };
         const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;

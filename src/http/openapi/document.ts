@@ -99,7 +99,7 @@ export interface Example {
 }
 
 /** By operationId. The examples are recorded: test/http/openapi/openapi-examples.test.ts sends them and writes the file. */
-export type Examples = Readonly<Record<string, Example>>;
+type Examples = Readonly<Record<string, Example>>;
 
 type Schema = NonNullable<RouteOptions['schema']>;
 
@@ -207,14 +207,15 @@ function operationOf(route: RouteOptions, examples: Examples, schemas: JsonSchem
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description });
 
-/** The OpenAPI 3.1 document of these routes, as JSON text. Other requests have their turn after each route. */
+/** The OpenAPI 3.1 document of these routes, as JSON text. Other requests have their turn after each route. @param examplesText `Examples` as JSON */
 export async function openapiDocument(
   routes: readonly RouteOptions[],
   version: string,
-  examples: Examples,
+  examplesText: string,
   yieldToEventLoop: () => Promise<void>,
 ): Promise<string> {
   const schemas = new JsonSchemas();
+  const examples = JSON.parse(examplesText) as Examples;
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes.filter(
     ({ method, schema }) => method !== 'HEAD' && schema?.undocumented !== true,
