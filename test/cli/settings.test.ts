@@ -254,7 +254,7 @@ testRows([
 
 test('every duration is read back as it was written', () => {
   const anyMs = fc.oneof(
-    fc.maxSafeNat(),
+    fc.nat({ max: 3_650_000 * 86_400_000 }), // the longest
     fc
       .tuple(fc.nat(5000), fc.constantFrom(1, 1000, 60_000, 3_600_000, 86_400_000))
       .map(([n, unit]) => n * unit),

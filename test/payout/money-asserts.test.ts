@@ -20,9 +20,9 @@ import {
   type PayoutStep,
 } from '../../src/payout/payout.ts';
 import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
-import { addPayout, brokenInvariants, nextDueMsOf, recordEntry } from '../../src/world/ledger.ts';
+import { addPayout, brokenInvariants, recordEntry } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
-import { Core, timelines } from '../support/world/core.ts';
+import { Core } from '../support/world/core.ts';
 import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/world/payouts.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -189,14 +189,6 @@ test('the ledger takes no txn_id twice, and the payouts of a reference only one 
   expect(state.wallet.balancePaise).toBe(900);
   add('a', { nth: 2 });
   expect(state.payouts).toHaveLength(2);
-});
-
-test('a step in the queue that its payout does not wait for is a fault, unless it was called off', () => {
-  const world = new Core(timelines({ a: 'SUCCESS 5ms' }));
-  world.pay('a');
-  const { txnId, createdAtMs } = world.payout('a');
-  world.state.index.due.push({ dueMs: createdAtMs + 1, createdAtMs, txnId, position: 0 });
-  expect(() => nextDueMsOf(world.state)).toThrow('only a forced step cancels what was planned');
 });
 
 test('a world whose payouts and their sums are not the same has lost one', () => {
