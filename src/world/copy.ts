@@ -1,5 +1,4 @@
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { isTelling } from './requests.ts';
 import { openIndex, indexPayout, useScenario, type WorldState } from './state.ts';
 
 /** A state that no command changes, without what follows from the rest, and what can be undone. */
@@ -42,9 +41,6 @@ export function* thaw(frozen: FrozenState, compiler: ScenarioCompiler): Generato
   const index = openIndex(compiler.scenario(scenario.source));
   const state: WorldState = { ...freeze(frozen), undoPoints: [], index };
   useScenario(state, scenario, overrides, compiler);
-  for (const exchange of state.requests.pending) {
-    if (isTelling(exchange)) state.index.beingTold.add(exchange.txnId!);
-  }
   for (const [position, payout] of state.payouts.entries()) {
     indexPayout(state, payout, position);
     if (position % PAYOUTS_AT_ONCE === PAYOUTS_AT_ONCE - 1) yield;

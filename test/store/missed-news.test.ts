@@ -8,7 +8,7 @@ import { serverFor } from '../support/server.ts';
 import { freshStore, ownStore } from '../support/store/fresh-store.ts';
 import { storedLogFor, storedLogsFor, WORLD } from '../support/store/stored-log.ts';
 import { withoutPatience } from '../support/store/store-times.ts';
-import { balance, load, readerOf, save } from '../support/world/core.ts';
+import { balance, initiate, load, readerOf, save } from '../support/world/core.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 
 const MAY_BE_AWAY = { storeObserver: { away: () => undefined } };
@@ -78,6 +78,14 @@ test('how a request ended is soon known at other servers, although nobody asks t
   expect(await durations()).not.toEqual([5]);
   await clock.pass(20_000);
   await expect.poll(durations).toEqual([5]);
+});
+
+test('a payout whose server has not said how its request ended is at risk at every server', async () => {
+  const { one, other } = await storedLogsFor();
+  const made = await one.use(WORLD);
+  await made.submit(initiate());
+  for (const log of [one, other])
+    expect(await (await log.use(WORLD)).read(({ index }) => index.atRisk.count)).toBe(1);
 });
 
 test('a reader of a world that is dropped as it begins to read gets a stream that ends', async () => {
