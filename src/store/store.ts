@@ -2,7 +2,8 @@ import { isUse } from '../world/apply.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 
 import { freeze, type FrozenState } from '../world/copy.ts';
-import { openWorld, type WorldState } from '../world/state.ts';
+import { openWorld } from '../world/opening.ts';
+import type { WorldState } from '../world/state.ts';
 import { unavailable } from '../worlds/dropped.ts';
 import type { Opened, Ordered, OrderOf } from '../worlds/order.ts';
 import { thawed } from '../worlds/thawed-state.ts';

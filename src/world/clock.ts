@@ -5,7 +5,8 @@ import { invariant } from '../payout/money.ts';
 import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
-import { isUntouched, nowMs, openLedger, worldTimeMs, type WorldState } from './state.ts';
+import { openLedger } from './opening.ts';
+import { isUntouched, nowMs, worldTimeMs, type WorldState } from './state.ts';
 
 /** The clock at another world time, frozen or running as it was. */
 export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>

@@ -1,5 +1,6 @@
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { openIndex, indexPayout, useScenario, type WorldState } from './state.ts';
+import { useScenario } from './opening.ts';
+import { openIndex, indexPayout, type WorldState } from './state.ts';
 
 /** A state that no command changes, without what follows from the rest, and what can be undone. */
 export type FrozenState = Omit<WorldState, 'index' | 'undoPoints'>;

@@ -11,18 +11,16 @@ import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noRequests, type Exchange } from './journal/exchange.ts';
+import { openLedger, setOverrides, useScenario } from './opening.ts';
 import {
   full,
   isUntouched,
   noAttempts,
   noRoomForScenario,
   nowMs,
-  openLedger,
   recordsHeld,
   refereeState,
   replacePayout,
-  setOverrides,
-  useScenario,
   type WorldState,
 } from './state.ts';
 

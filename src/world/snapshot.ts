@@ -11,15 +11,8 @@ import { type Payout, type PayoutStep, timelineFault } from '../payout/payout.ts
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { noRequests, sentResponse, type Exchange } from './journal/exchange.ts';
-import {
-  extrasHeld,
-  indexPayout,
-  nowMs,
-  openWorld,
-  refereeState,
-  useScenario,
-  type WorldState,
-} from './state.ts';
+import { openWorld, useScenario } from './opening.ts';
+import { extrasHeld, indexPayout, nowMs, refereeState, type WorldState } from './state.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { brokenInvariants } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';

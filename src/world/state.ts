@@ -2,17 +2,12 @@ import TinyQueue from 'tinyqueue';
 import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
 import { type ClockState, LATEST_MS } from '../payout/settlement.ts';
-import { type Entry, openWallet, type Wallet } from '../payout/money.ts';
+import type { Entry, Wallet } from '../payout/money.ts';
 import { type Payout, isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
-import {
-  type ScenarioSource,
-  withOverrides,
-  type Scenario,
-  type ScenarioCompiler,
-} from '../scenario/scenario.ts';
-import { noneHeld, type HeldRequests } from './request/hold-state.ts';
+import type { Scenario, ScenarioSource } from '../scenario/scenario.ts';
+import type { HeldRequests } from './request/hold-state.ts';
 import type { RateWindows, Rule, RuleUse } from '../scenario/rule.ts';
-import { noRequests, type Requests } from './journal/exchange.ts';
+import type { Requests } from './journal/exchange.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
@@ -171,62 +166,6 @@ export const openIndex = (base: Scenario) => ({
   active: base,
 });
 
-const newLedger = (openingBalancePaise: number, atMs: number) => ({
-  openingBalancePaise,
-  wallet: openWallet(openingBalancePaise),
-  entries: [
-    {
-      kind: 'opening' as const,
-      amountPaise: openingBalancePaise,
-      balancePaise: openingBalancePaise,
-      txnId: null,
-      atMs,
-    },
-  ],
-  payouts: [],
-  refused: new Set<string>(),
-  windows: new Map(), // a new ledger may begin at an earlier time
-});
-
-/** The generation of a new world; a reset and a restore begin another. */
-export const FIRST_GENERATION = 1;
-
-/** A new world that follows a scenario it has not chosen itself. */
-export function openWorld(
-  id: string,
-  source: ScenarioSource,
-  wallMs: number,
-  compiler: ScenarioCompiler,
-): WorldState {
-  const base = compiler.scenario(source);
-  return {
-    id,
-    identity: id,
-    generation: FIRST_GENERATION,
-    wallMs,
-    clock: base.clock,
-    scenario: { source, isChosen: false },
-    overrides: [],
-    uses: new Map(),
-    attempts: noAttempts(),
-    name: null,
-    referee: refereeState(null, []),
-    requests: noRequests(),
-    eventCount: 0,
-    undoPoints: [],
-    held: noneHeld(0),
-    ...newLedger(base.openingBalancePaise, worldTimeMs(base.clock, wallMs)),
-    index: openIndex(base),
-  };
-}
-
-/** Starts the ledger again, at the world's time. Everything in it is lost. */
-export function openLedger(state: WorldState, openingBalancePaise: number): void {
-  const { base, overrides, active } = state.index;
-  Object.assign(state, newLedger(openingBalancePaise, nowMs(state)));
-  state.index = { ...openIndex(base), overrides, active };
-}
-
 /** World time at a wall time, ms since the epoch. A running clock stops at the last time that a timestamp can show. */
 export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
   clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
@@ -345,23 +284,4 @@ export function scheduleStep({ due }: WorldState['index'], payout: Payout, posit
   const dueMs = nextDueMs(payout);
   const { createdAtMs, txnId } = payout;
   if (dueMs !== null) due.push({ dueMs, createdAtMs, txnId, position });
-}
-
-/** Sets the scenario of the world, and the overrides. */
-export function useScenario(
-  state: WorldState,
-  scenario: WorldState['scenario'],
-  overrides: readonly unknown[],
-  compiler: ScenarioCompiler,
-): void {
-  state.scenario = scenario;
-  state.index.base = compiler.scenario(scenario.source);
-  setOverrides(state, compiler.rules(overrides));
-}
-
-export function setOverrides(state: WorldState, overrides: readonly Rule[]): void {
-  const { index } = state;
-  state.overrides = overrides.map(({ document }) => document);
-  index.overrides = overrides;
-  index.active = withOverrides(index.base, overrides);
 }

@@ -1,6 +1,7 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
-import { openWorld, type WorldState } from '../world/state.ts';
+import { openWorld } from '../world/opening.ts';
+import type { WorldState } from '../world/state.ts';
 import { Capacity, NOTHING, type Draft, type Limits, type WorldSize } from './capacity.ts';
 import { readUnlessDropped } from './dropped.ts';
 import type { Evictions } from './evictions.ts';

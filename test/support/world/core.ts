@@ -20,7 +20,8 @@ import type { StateEvent } from '../../../src/world/events.ts';
 import { findPayout } from '../../../src/world/ledger.ts';
 import type { Answer, RequestResult } from '../../../src/world/request/response.ts';
 import { SnapshotReader, takeSnapshot } from '../../../src/world/snapshot.ts';
-import { openWorld, type WorldState } from '../../../src/world/state.ts';
+import { openWorld } from '../../../src/world/opening.ts';
+import type { WorldState } from '../../../src/world/state.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** The world time and wall time at which most tests start. */
