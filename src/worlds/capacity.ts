@@ -28,7 +28,7 @@ export interface WorldSize {
   /** The part of them that a full sandbox refuses. */
   transactions: number;
   scenarioCharacters: number;
-  /** The requests that it remembers, and what is kept for undos and for readers that resume. */
+  /** The requests that it remembers, and what is kept to undo actions, and for readers that resume. */
   requests: number;
 }
 

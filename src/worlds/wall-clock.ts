@@ -39,28 +39,10 @@ export class SettlementTimer {
   }
 }
 
-/** The clock of a store, with the timers of this server. @param waitMs how long a timer waits after its time */
-export const clockOf = (
-  store: { nowMs(): number },
-  wallClock: WallClock,
-  waitMs: () => number,
-): WallClock => ({
-  nowMs: () => store.nowMs(),
-  schedule: (atMs, callback) =>
-    wallClock.schedule(atMs - store.nowMs() + wallClock.nowMs() + waitMs(), callback),
+/** A clock with another time, and the timers of this one. */
+export const clockAt = (time: { nowMs(): number }, wallClock: WallClock): WallClock => ({
+  nowMs: () => time.nowMs(),
+  schedule: (atMs, callback) => wallClock.schedule(atMs - time.nowMs() + wallClock.nowMs(), callback),
   nextTurn: (callback) => wallClock.nextTurn(callback),
   yieldToEventLoop: () => wallClock.yieldToEventLoop(),
 });
-
-/** Makes a function that lets something happen after some time, once for all of its calls until then. */
-export function onceLater(wallClock: WallClock, afterMs: number, act: () => void): () => void {
-  let isWaiting = false;
-  return () => {
-    if (isWaiting) return;
-    isWaiting = true;
-    wallClock.schedule(wallClock.nowMs() + afterMs, () => {
-      isWaiting = false;
-      act();
-    });
-  };
-}

@@ -6,7 +6,7 @@ import { changedDialect, type DialectChange } from '../../contract/dialect.ts';
 import { instantMs } from '../../contract/instant.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { UsageError } from '../../contract/usage-error.ts';
-import { clockOf } from '../../worlds/wall-clock.ts';
+import { clockAt } from '../../worlds/wall-clock.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { shippedDialects } from '../../scenario/scenario-file.ts';
@@ -97,7 +97,7 @@ export async function runInSandbox(
 ): Promise<CommandRun> {
   const systemTime = systemClock();
   const offsetMs = startMsOf(settings) - systemTime.nowMs();
-  const wallClock = clockOf({ nowMs: () => systemTime.nowMs() + offsetMs }, systemTime, () => 0);
+  const wallClock = clockAt({ nowMs: () => systemTime.nowMs() + offsetMs }, systemTime);
   const join = await openJoinPoint({
     by: 'matrix',
     usual: REFEREE_DEFAULTS,

@@ -13,7 +13,7 @@ interface Run {
 }
 
 /** Puts a function in the place of all calls of scripts. @returns a function that ends it; the end of the test does, too */
-export function onScripts(act: (script: Run) => Promise<unknown>): () => void {
+function onScripts(act: (script: Run) => Promise<unknown>): () => void {
   const script: Script = StoreConnection.prototype.script; // oxlint-disable-line typescript/unbound-method -- called with its connection
   const spy = vi.spyOn(StoreConnection.prototype, 'script');
   spy.mockImplementation(async function (this: StoreConnection, name, ...args) {

@@ -1,4 +1,4 @@
-import { clockOf, type WallClock } from '../../../src/worlds/wall-clock.ts';
+import { clockAt, type WallClock } from '../../../src/worlds/wall-clock.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 
 /** The system's clock, which a test can put forward: nothing is called back for the time that is skipped. */
@@ -6,7 +6,7 @@ export function laterClock(): { readonly wallClock: WallClock; readonly later: (
   const clock = systemClock();
   let aheadMs = 0;
   return {
-    wallClock: clockOf({ nowMs: () => clock.nowMs() + aheadMs }, clock, () => 0),
+    wallClock: clockAt({ nowMs: () => clock.nowMs() + aheadMs }, clock),
     later: (byMs) => void (aheadMs += byMs),
   };
 }
