@@ -19,7 +19,6 @@ import { packageText, packageVersion } from './package-files.ts';
 import { startAndEnd } from './platform/lifecycle.ts';
 import { crowdedOutWarning, observeScenarios, observeStore, observeWorlds } from './platform/logging.ts';
 import { pageFiles } from './platform/page-files.ts';
-import { sharedSettings } from './platform/shared-settings.ts';
 import { keptState, type Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { Referee } from './referee/referee.ts';
@@ -84,7 +83,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           activeSource,
           observer: observeStore(log, metrics?.store),
           idleMs,
-          settings: sharedSettings(settings, activeSource()),
         });
   const referee = new Referee(maxReportCharacters());
   const worlds = new Worlds({

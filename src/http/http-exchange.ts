@@ -59,6 +59,8 @@ export class HttpExchange {
   #writtenMs: number | undefined;
   /** Which request of its world it is, once that is known; 0 before. */
   #nth = 0;
+  /** The life of the world that gave it this number. */
+  #epoch = '';
   #isSubmitted = false;
   #isSent = false;
   /** The limit that ended its connection, where one did before its response was sent. */
@@ -203,10 +205,12 @@ export class HttpExchange {
 
   #number(nth: number): void {
     this.#nth = nth;
+    this.#epoch = this.world.epoch;
     if (this.outcome !== undefined) this.#end(); // it ended while the store was asked
   }
 
   #end(): void {
+    if (this.world.epoch !== this.#epoch) return; // the number is now that of another request
     const ended: Ended = {
       request: this.#nth,
       outcome: this.outcome!,

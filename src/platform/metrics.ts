@@ -8,8 +8,6 @@ const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
 const NS_PER_S = 1e9;
 const US_PER_S = 1e6;
-/** For figures that servers of one store have in common. */
-const SHARED = '. Servers of one store all show the same: use max(), not sum()';
 
 /** Whose numbers are read when somebody asks. */
 interface Worlds {
@@ -18,7 +16,6 @@ interface Worlds {
 }
 interface StoreConnection {
   readonly isAway: boolean;
-  readonly newerWorlds: number;
 }
 
 /** What is counted of a request and its response. */
@@ -134,20 +131,15 @@ function watchWorlds(
   worlds: Worlds,
   store: StoreConnection | undefined,
 ): void {
-  gauge(`${PREFIX}worlds`, `Current number of worlds${SHARED}`, () => worlds.size);
+  const copies = 'Worlds in memory. With a store, those of which this server has a copy';
+  gauge(`${PREFIX}worlds`, copies, () => worlds.size);
   gauge(
     `${PREFIX}transactions`,
-    `Transactions held in all worlds, as SANDBOX_MAX_TRANSACTIONS counts them${SHARED}`,
+    'Transactions in these worlds, as SANDBOX_MAX_TRANSACTIONS counts them',
     () => worlds.recordsHeld,
   );
   if (store === undefined) return;
   gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(!store.isAway));
-  gauge(
-    `${PREFIX}store_newer_worlds`,
-    'Worlds that this server was asked for and only a newer version of it can read',
-    () => store.newerWorlds,
-  );
-  gauge(`${PREFIX}store_copies`, 'Worlds of which this server has a copy', () => worlds.size);
 }
 
 /** What happens between this server and its store. */

@@ -34,15 +34,15 @@ interface ServerSettings extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
   readonly dialect?: string | undefined;
 }
 
-/** The settings that apply where a scenario sets nothing itself. @throws ScenarioError for a dialect that cannot be used */
+/** The settings that apply where a scenario sets nothing itself, in the order of their schema. @throws ScenarioError for a dialect that cannot be used */
 export const scenarioSettings = (given: ServerSettings): ScenarioSettings => ({
   openingBalancePaise: toPaise(given.openingBalance),
   seed: given.seed,
-  settlement: given.settlement,
   clock: given.clock === 'running' ? { frozenAtMs: null, aheadMs: 0 } : given.clock,
+  settlement: given.settlement,
+  ...(given.dialect !== undefined && { dialect: readDialect(given.dialect) }),
   rateLimit: given.rateLimit,
   isMagic: given.magic === 'on',
-  ...(given.dialect !== undefined && { dialect: readDialect(given.dialect) }),
 });
 
 export interface LibraryOptions {

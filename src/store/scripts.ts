@@ -82,31 +82,30 @@ return {'done', now, news}
 `;
 
 /**
- * Replaces the snapshot of a world, and trims the log up to it, unless another server has done so meanwhile.
- * KEYS: head log states. ARGV: epoch, the snapshot before (empty for none), the new one, its position, format; the pieces that are
- * no longer needed.
+ * Replaces the snapshot of a world, and trims the log up to it, unless there is one of the same place or a later one.
+ * KEYS: head log states. ARGV: epoch, the snapshot, its position, format; the pieces of other states that are no longer needed.
  *
  * @returns 1 if it was replaced
  */
 const KEEP = `
-local head = redis.call('HMGET', KEYS[1], 'epoch', 'snapshot')
-if head[1] ~= ARGV[1] or (head[2] or '') ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], 'snapshot', ARGV[3], 'trimmed', ARGV[4], 'format', ARGV[5])
+local head = redis.call('HMGET', KEYS[1], 'epoch', 'trimmed', 'snapshot')
+if head[1] ~= ARGV[1] or tonumber(head[2]) >= tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], 'snapshot', ARGV[2], 'trimmed', ARGV[3], 'format', ARGV[4])
 redis.call('HDEL', KEYS[1], 'source')
-redis.call('XTRIM', KEYS[2], 'MINID', '0-' .. string.format('%.0f', ARGV[4] + 1))
-for nth = 6, #ARGV do redis.call('HDEL', KEYS[3], ARGV[nth]) end
+redis.call('XTRIM', KEYS[2], 'MINID', '0-' .. string.format('%.0f', ARGV[3] + 1))
+local before = head[3] and cjson.decode(head[3]).state or {pieces = 0}
+for nth = 1, before.pieces do redis.call('HDEL', KEYS[3], before.name .. '/' .. nth - 1) end
+for nth = 5, #ARGV do redis.call('HDEL', KEYS[3], ARGV[nth]) end
 return 1
 `;
 
-const DROPPED_KEPT_MS = 600_000;
-
-/** Drops a world, and remembers for some minutes that it was dropped. KEYS: head log states. @returns 0 without one */
+/** Drops a world, and remembers for ten minutes that it was dropped. KEYS: head log states. @returns 0 without one */
 const DROP = `
 local epoch = redis.call('HGET', KEYS[1], 'epoch')
 if not epoch then return 0 end
 redis.call('DEL', unpack(KEYS))
 redis.call('HSET', KEYS[1], 'dropped', epoch)
-redis.call('PEXPIRE', KEYS[1], ${DROPPED_KEPT_MS})
+redis.call('PEXPIRE', KEYS[1], 600000)
 return 1
 `;
 

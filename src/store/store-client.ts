@@ -53,7 +53,6 @@ export const NO_CLUSTER = 'no node of the cluster responds, or its cluster_state
 const UNREADY = "Cluster isn't ready";
 const CUT = 'Reached the max retries';
 const NO_REASON = new RegExp(`^(?:${UNREADY}|${CUT})`);
-const OF_SCRIPT = / script: [0-9a-f]{40}, on .*/;
 
 /**
  * Why a store cannot be used, in words for its operator.
@@ -75,7 +74,7 @@ export function reasonOf(
     return `it closed the connection before it replied${isPlain ? ': if it uses TLS, write rediss://' : ''}`;
   }
   const isSilent = !wasReached && url.startsWith('rediss:') && reason.startsWith('no response');
-  return isSilent ? `${reason}: if it does not use TLS, write redis://` : reason.replace(OF_SCRIPT, '');
+  return isSilent ? `${reason}: if it does not use TLS, write redis://` : reason;
 }
 
 /**

@@ -54,11 +54,12 @@ export class StoreConnection {
   readonly #joined: (() => void)[] = [];
   /** Keys on a node of a cluster that did not answer just now. */
   readonly #awayKeys = new Set<string>();
-  /** The heads of worlds in a newer format. */
+  /** The heads of worlds in a newer format, of which it has warned. */
   readonly #newerHeads = new Set<string>();
   #awaySinceMs: number | null = null;
   #isPartlyAway = false;
-  #wasReached = false;
+  /** Whether it could be used at any time. If not, the cause may be on the side of this server alone. */
+  wasReached = false;
   /** Why the latest attempt to connect failed. */
   #connectionError: string | null = null;
   #cancelHeartbeat: () => void = () => undefined;
@@ -75,18 +76,8 @@ export class StoreConnection {
     this.#calls = this.client as unknown as Calls;
   }
 
-  /** How many worlds requests came for that only a newer program can read. */
-  get newerWorlds(): number {
-    return this.#newerHeads.size;
-  }
-
   get isAway(): boolean {
     return this.#awaySinceMs !== null;
-  }
-
-  /** Whether it could be used at any time. If not, the cause may be on the side of this server alone. */
-  get wasReached(): boolean {
-    return this.#wasReached;
   }
 
   /** Connects, and asks the store whether it can be used, now and every second from now on. */
@@ -130,14 +121,12 @@ export class StoreConnection {
     for (;;) {
       if (this.#isClosed || this.isAway || this.#awayKeys.has(key)) throw unavailable();
       try {
-        return await this.#inTime(work());
+        return await this.#inTime(work(), endMs - wallClock.nowMs());
       } catch (error) {
         if (isReply(error) && !PASSING.test(error.message)) throw error;
         const { message } = error as Error;
         if (UNSENT.test(message) && wallClock.nowMs() < endMs) {
-          await new Promise<void>((resolve) =>
-            wallClock.schedule(wallClock.nowMs() + AGAIN_AFTER_MS, resolve),
-          );
+          await new Promise<void>((done) => wallClock.schedule(wallClock.nowMs() + AGAIN_AFTER_MS, done));
           continue;
         }
         if (this.client.isCluster) this.#setKeyAway(key); // the other nodes may be working
@@ -177,15 +166,15 @@ export class StoreConnection {
   }
 
   /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */
-  async #inTime<T>(work: Promise<T>): Promise<T> {
+  async #inTime<T>(work: Promise<T>, forMs = STORE_TIMES.answerWithin): Promise<T> {
     const { wallClock } = this.#options;
     let cancel = (): void => undefined;
     const late = new Promise<never>((_resolve, reject) => {
       const check = async (): Promise<void> => {
         await wallClock.yieldToEventLoop();
-        reject(new Error(`no response within ${STORE_TIMES.answerWithin} ms`));
+        reject(new Error(`no response within ${forMs} ms`));
       };
-      cancel = wallClock.schedule(wallClock.nowMs() + STORE_TIMES.answerWithin, () => void check());
+      cancel = wallClock.schedule(wallClock.nowMs() + forMs, () => void check());
     });
     try {
       return await Promise.race([work, late]);
@@ -207,24 +196,19 @@ export class StoreConnection {
     const failed = beats.filter((one) => one.status === 'rejected');
     if (failed.length === count) {
       this.#setAway(failed[0]!.reason);
-      this.#reconnect();
+      // after a failover, the connection may lead to a server that is only read now; a cluster says where to go
+      if (!this.client.isCluster && this.client.status === 'ready') this.client.disconnect(true);
     } else await this.#markReachable(failed[0]?.reason);
     if (this.#isClosed) return;
     const pauseMs = this.isAway ? STORE_TIMES.heartbeatWhileAway : STORE_TIMES.heartbeat;
     this.#cancelHeartbeat = wallClock.schedule(wallClock.nowMs() + pauseMs, () => void this.#heartbeat());
   }
 
-  /** Connects again: after a failover, the connection may lead to a server that is only read now. A cluster says where to go. */
-  #reconnect(): void {
-    const { client } = this;
-    if (!client.isCluster && client.status === 'ready') client.disconnect(true);
-  }
-
   /** @param error why a part of the store cannot be used; undefined when all of it can */
   async #markReachable(error: unknown): Promise<void> {
     this.#setBack();
-    if (!this.#wasReached) {
-      this.#wasReached = true;
+    if (!this.wasReached) {
+      this.wasReached = true;
       await this.#checkPolicy();
     }
     const isPartlyAway = error !== undefined;
@@ -232,23 +216,13 @@ export class StoreConnection {
       this.warn(`a part of its cluster cannot be used, nor the worlds in it: ${(error as Error).message}`);
     } else if (!isPartlyAway && this.#isPartlyAway) this.warn('all parts of its cluster can be used again');
     this.#isPartlyAway = isPartlyAway;
-    for (const head of this.#newerHeads) if (await this.#isReadable(head)) this.#newerHeads.delete(head);
-  }
-
-  /** A world in a newer format may be gone, or be written in an older one again. */
-  async #isReadable(head: string): Promise<boolean> {
-    try {
-      return Number(await this.#inTime(this.client.hget(head, 'format'))) <= FORMAT;
-    } catch {
-      return false;
-    }
   }
 
   #setAway(error: unknown): void {
     if (this.isAway || this.#isClosed) return;
     this.#awaySinceMs = this.#options.wallClock.nowMs();
     this.#options.observer.away(
-      reasonOf((error as Error).message, this.#options.url, this.#connectionError, this.#wasReached),
+      reasonOf((error as Error).message, this.#options.url, this.#connectionError, this.wasReached),
     );
   }
 
@@ -271,14 +245,12 @@ export class StoreConnection {
   async #checkPolicy(): Promise<void> {
     const nodes = this.client instanceof Cluster ? this.client.nodes('master') : [this.client];
     const texts = await Promise.all(nodes.map((node) => node.info('memory').catch(() => '')));
-    const policies = texts.map(
-      (text) => /maxmemory_policy:(\S+)/.exec(text)?.[1] ?? 'not shown to this user',
-    );
+    const policies = texts.map((text) => /maxmemory_policy:(\S+)/.exec(text)?.[1] ?? 'not shown to it');
     const policy = policies.find((one) => one !== 'noeviction');
     if (policy === undefined) return;
     this.warn(`its maxmemory-policy is ${policy}: with any but noeviction, it may drop parts of worlds`);
   }
 }
 
-const UNKNOWN =
+export const UNKNOWN =
   'The store did not reply, so the outcome of this request is unknown: sending it again with the same client_ref_id is safe';

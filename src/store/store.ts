@@ -1,29 +1,20 @@
-import { isUse } from '../world/apply.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
-
 import { freeze, type FrozenState } from '../world/copy.ts';
 import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state.ts';
 import { unavailable } from '../worlds/dropped.ts';
 import type { Opened, Ordered, OrderOf } from '../worlds/order.ts';
 import { thawed } from '../worlds/thawed-state.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
 import type { World } from '../worlds/world.ts';
 import type { WorldsPage } from '../worlds/rows.ts';
 import type { SharedWorlds } from '../worlds/worlds.ts';
-import { FORMAT, KEY_PREFIX, keysOf, LIST_KEY, type WorldKeys } from './scripts.ts';
-import { StoreConnection, type ConnectionOptions } from './store-connection.ts';
+import { FORMAT, keysOf, LIST_KEY, type WorldKeys } from './scripts.ts';
+import { StoreConnection, UNKNOWN, type ConnectionOptions } from './store-connection.ts';
 import { STORE_TIMES } from './store-times.ts';
-import { commandText, readEntry, type Logged, type Place, type StreamEntry } from './stored-command.ts';
+import { commandText, readEntry, type Logged, type Seen, type StreamEntry } from './stored-command.ts';
 import { piecesOfStored, readState, writeState, type StoredState } from './stored-state.ts';
-import {
-  WorldLog,
-  type Appended,
-  type Item,
-  type Kept,
-  type LogStore,
-  type Snapshot,
-  type StoreWorld,
-} from './world-log.ts';
+import { WorldLog, type Appended, type Item, type LogStore, type StoreWorld } from './world-log.ts';
 
 export interface StoreOptions extends ConnectionOptions {
   readonly compiler: ScenarioCompiler;
@@ -31,31 +22,29 @@ export interface StoreOptions extends ConnectionOptions {
   readonly activeSource: () => ScenarioSource;
   /** A world that was not used for this long expires. */
   readonly idleMs: number;
-  /** The settings of this server at its start that all servers should have in common, by their names. */
-  readonly settings: Readonly<Record<string, string>>;
 }
 
+/** See `CALL`. */
 type CallReply =
-  | readonly [
-      'open',
-      nowMs: number,
-      epoch: string,
-      format: number,
-      openedAtMs: number,
-      snapshot: string,
-      source: string,
-      isNew: 0 | 1,
-    ]
+  | readonly ['open', number, string, number, number, string, string, 0 | 1]
   | readonly ['done' | 'more', nowMs: number, news: readonly StreamEntry[]]
   | readonly ['newer', format: number]
   | readonly ['behind' | 'gone' | 'missing' | 'lost'];
 
+/** A state in the store from which the log is followed, and its place. */
+interface Snapshot extends Omit<Seen, 'epoch'> {
+  readonly state: StoredState;
+}
+
+const NOTHING: Seen = { epoch: '', position: 0, name: '' };
 const TRIES = 5;
 const RENEWED_AFTER = 0.05; // of the time that the keys are kept
 
 /** The worlds in Valkey or Redis, which many servers share. */
 export class Store implements SharedWorlds, LogStore {
   readonly server: string;
+  readonly wallClock: WallClock;
+  readonly idleMs: number;
   readonly connection: StoreConnection;
   readonly #options: StoreOptions;
   /** How long keys are kept: not every use renews them. */
@@ -71,6 +60,8 @@ export class Store implements SharedWorlds, LogStore {
   private constructor(options: StoreOptions) {
     this.#options = options;
     this.server = options.server;
+    this.wallClock = options.wallClock;
+    this.idleMs = options.idleMs;
     this.connection = new StoreConnection(options);
     this.#renewMs = Math.ceil(options.idleMs * RENEWED_AFTER);
     this.#keptMs = options.idleMs + this.#renewMs;
@@ -79,17 +70,12 @@ export class Store implements SharedWorlds, LogStore {
   /** Connects to the store, which may also become reachable later. */
   static async open(options: StoreOptions): Promise<Store> {
     const store = new Store(options);
-    // together, since each may wait for a node that hangs
-    await Promise.all([store.connection.start(), store.#compareSettings()]);
+    await store.connection.start();
     return store;
   }
 
-  get idleMs(): number {
-    return this.#options.idleMs;
-  }
-
   nowMs(): number {
-    return this.#options.wallClock.nowMs() + this.#aheadMs;
+    return this.wallClock.nowMs() + this.#aheadMs;
   }
 
   nextNumber(): number {
@@ -114,27 +100,25 @@ export class Store implements SharedWorlds, LogStore {
     const keys = keysOf(worldId);
     const first = source === null ? '' : JSON.stringify(source);
     for (let tried = 0; tried < TRIES; tried += 1) {
-      const reply = await this.#call(keys, '', { position: 0, name: '' }, source !== null, first, []);
+      const reply = await this.#call(keys, NOTHING, source !== null, first, []);
       if (reply[0] !== 'open') return null;
       const [, nowMs, epoch, format, openedAtMs, text, ofWorld, isNew] = reply;
-      this.#aheadMs = nowMs - this.#options.wallClock.nowMs();
+      this.#aheadMs = nowMs - this.wallClock.nowMs();
       if (format > FORMAT) throw this.connection.newerFormat(keys.head, format);
       const snapshot = text === '' ? null : (JSON.parse(text) as Snapshot);
-      const frozen =
+      const state =
         snapshot === null
-          ? freeze(
-              openWorld(worldId, JSON.parse(ofWorld) as ScenarioSource, openedAtMs, this.#options.compiler),
-            )
+          ? openWorld(worldId, JSON.parse(ofWorld) as ScenarioSource, openedAtMs, this.#options.compiler)
           : await this.#readState(keys, snapshot.state);
-      if (frozen === null) continue; // replaced meanwhile
-      const state = await thawed(frozen, this.#options);
-      const { position, name } = snapshot ?? { position: 0, name: '' };
-      return { epoch, openedAtMs, isNew: isNew === 1, state, place: { position, name }, snapshot };
+      if (state === null) continue; // replaced meanwhile
+      const { position, name } = snapshot ?? NOTHING;
+      const characters = snapshot?.state.characters ?? 0;
+      return { epoch, openedAtMs, isNew: isNew === 1, state, seen: { epoch, position, name }, characters };
     }
     throw unavailable();
   }
 
-  async append(worldId: string, epoch: string, seen: Place, items: readonly Item[]): Promise<Appended> {
+  async append(worldId: string, seen: Seen, items: readonly Item[], isUsed: boolean): Promise<Appended> {
     const keys = keysOf(worldId);
     const commands: (string | number)[] = [];
     let characters = 0;
@@ -145,39 +129,40 @@ export class Store implements SharedWorlds, LogStore {
       characters += text.length;
       commands.push(number, text);
     }
-    const isUsed = items.some(({ command }) => isUse(command));
-    const reply = await this.#call(keys, epoch, seen, isUsed, '', commands);
+    const reply = await this.#call(keys, seen, isUsed, '', commands);
     if (reply[0] === 'newer') throw this.connection.newerFormat(keys.head, reply[1]);
     if (reply[0] === 'open') throw new Error('a store has opened a world instead of appending to it');
     if (reply[0] !== 'done' && reply[0] !== 'more') return { kind: reply[0] };
     const [kind, nowMs, news] = reply;
-    this.#aheadMs = nowMs - this.#options.wallClock.nowMs();
+    this.#aheadMs = nowMs - this.wallClock.nowMs();
     const read: Logged[] = [];
     for (const entry of news) {
-      const logged = await readEntry(entry, (stored) => this.#thawedState(keys, stored));
-      if (logged === null) return { kind: 'behind' }; // a snapshot has taken the place of what it restores
+      const logged = await readEntry(entry, (stored) => this.#readState(keys, stored));
+      if (logged === null) {
+        // a snapshot has taken the place of what it restores
+        if (kind === 'done' && items.length > 0) throw unavailable({ message: UNKNOWN }); // they are in the log
+        return { kind: 'behind' };
+      }
       read.push(logged);
     }
-    return kind === 'more' ? { kind, commands: read } : { kind, commands: read, nowMs, characters };
+    return { kind, commands: read, nowMs, characters };
   }
 
   async keep(
     worldId: string,
-    epoch: string,
-    { before, restored, place, state }: Kept,
-  ): Promise<Snapshot | null> {
-    const keys = keysOf(worldId);
-    const snapshot = { ...place, state: await this.#writeState(keys, state) };
-    const needless = [...(before === null ? [] : [before.state]), ...restored].flatMap(piecesOfStored);
-    const texts = [before === null ? '' : JSON.stringify(before), JSON.stringify(snapshot)];
-    const args = [keys.head, keys.log, keys.states, epoch, ...texts, place.position, FORMAT, ...needless];
-    const isDone = await this.connection.use(
-      () => this.connection.script<number>('keep', ...args),
-      keys.head,
-    );
-    if (isDone === 1) return snapshot;
-    await this.connection.client.hdel(keys.states, ...piecesOfStored(snapshot.state)).catch(() => undefined);
-    return null;
+    { epoch, position, name }: Seen,
+    frozen: FrozenState,
+    restored: readonly StoredState[],
+  ): Promise<number> {
+    const { head, log, states } = keysOf(worldId);
+    const state = await this.#writeState(keysOf(worldId), frozen);
+    const snapshot: Snapshot = { position, name, state };
+    const args = [head, log, states, epoch, JSON.stringify(snapshot), position, FORMAT];
+    const needless = restored.flatMap(piecesOfStored);
+    const keep = () => this.connection.script<number>('keep', ...args, ...needless);
+    const isKept = (await this.connection.use(keep, head)) === 1;
+    if (!isKept) await this.connection.client.hdel(states, ...piecesOfStored(state)).catch(() => undefined);
+    return state.characters;
   }
 
   async drop(worldId: string): Promise<boolean> {
@@ -218,7 +203,7 @@ export class Store implements SharedWorlds, LogStore {
   listen(world: Ordered): void {
     this.#listening.add(world);
     if (this.#cancelListening !== null) return;
-    this.#cancelListening = this.later(STORE_TIMES.listen, () => {
+    this.#cancelListening = this.wallClock.schedule(this.wallClock.nowMs() + STORE_TIMES.listen, () => {
       this.#cancelListening = null;
       for (const one of this.#listening) {
         if (one.closed !== null || one.connections.isEmpty) this.#listening.delete(one);
@@ -229,16 +214,6 @@ export class Store implements SharedWorlds, LogStore {
     });
   }
 
-  /** Calls back once, after some ms. @returns a function that cancels it */
-  later(ms: number, callback: () => void): () => void {
-    const { wallClock } = this.#options;
-    return wallClock.schedule(wallClock.nowMs() + ms, callback);
-  }
-
-  yieldToEventLoop(): Promise<void> {
-    return this.#options.wallClock.yieldToEventLoop();
-  }
-
   close(): void {
     this.#cancelListening?.();
     this.connection.close();
@@ -246,8 +221,7 @@ export class Store implements SharedWorlds, LogStore {
 
   #call(
     { head, log, states }: WorldKeys,
-    epoch: string,
-    { position, name }: Place,
+    { epoch, position, name }: Seen,
     isUsed: boolean,
     source: string,
     commands: readonly (string | number)[],
@@ -281,32 +255,11 @@ export class Store implements SharedWorlds, LogStore {
     );
   }
 
-  #readState({ head, states }: WorldKeys, stored: StoredState): Promise<FrozenState | null> {
-    return readState(stored, (fields) =>
+  /** @returns null when it is deleted meanwhile */
+  async #readState({ head, states }: WorldKeys, stored: StoredState): Promise<WorldState | null> {
+    const frozen = await readState(stored, (fields) =>
       this.connection.use(() => this.connection.client.hmget(states, ...fields), head),
     );
-  }
-
-  async #thawedState(keys: WorldKeys, stored: StoredState): Promise<WorldState | null> {
-    const state = await this.#readState(keys, stored);
-    return state === null ? null : thawed(state, this.#options);
-  }
-
-  /** Warns when the server that started before this one had other settings: worlds keep those they have, and limits apply to all. */
-  async #compareSettings(): Promise<void> {
-    const { connection } = this;
-    const { settings } = this.#options;
-    try {
-      const write = () => connection.client.set(`${KEY_PREFIX}settings`, JSON.stringify(settings), 'GET');
-      const before = JSON.parse((await connection.use(write)) ?? '{}') as Readonly<Record<string, string>>;
-      const others = Object.entries(settings).filter(([name, here]) => (before[name] ?? here) !== here);
-      if (others.length === 0) return;
-      const listed = others.map(([name, here]) => `${name} (${before[name]} there, ${here} here)`).join(', ');
-      connection.warn(
-        `the server that started before had another ${listed}: each world uses the scenario and settings of the server that opened or reset it, and the limits of every server`,
-      );
-    } catch {
-      // the store is unavailable; each world will still bring its own
-    }
+    return frozen === null ? null : thawed(frozen, this.#options);
   }
 }

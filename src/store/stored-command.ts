@@ -10,6 +10,11 @@ export interface Place {
   readonly name: string;
 }
 
+/** A place in the log of one life of a world. */
+export interface Seen extends Place {
+  readonly epoch: string;
+}
+
 /** A restore in the log: its state is stored beside it. */
 const StoredRestore = RestoreCommand.extend({ state: StoredState });
 

@@ -1,30 +1,26 @@
 import { Refusal } from '../contract/errors.ts';
 import { type Applied, isUse } from '../world/apply.ts';
-import type { Command } from '../world/commands.ts';
+import { Command } from '../world/commands.ts';
 import { freeze, type FrozenState } from '../world/copy.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import { dropped, unavailable } from '../worlds/dropped.ts';
 import type { Arrival, DropReason, Opened, Order, Ordered, Submitted } from '../worlds/order.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
 import type { StoredState } from './stored-state.ts';
 import { STORE_TIMES } from './store-times.ts';
-import type { Logged, Place } from './stored-command.ts';
-
-/** A state in the store from which the log is followed, and its place. */
-export interface Snapshot extends Place {
-  readonly state: StoredState;
-}
+import type { Logged, Seen } from './stored-command.ts';
 
 /** A world as the store has it. */
 export interface StoreWorld extends Opened {
-  readonly place: Place;
-  /** Null for the first state of a world, which follows from its scenario. */
-  readonly snapshot: Snapshot | null;
+  readonly seen: Seen;
+  /** How many characters its snapshot has; 0 for the first state of a world, which follows from its scenario. */
+  readonly characters: number;
 }
 
 /** A command of this server on its way to the log. */
 export interface Item extends Submitted {
   readonly number: number;
-  readonly ends: readonly Ended[];
+  ends: readonly Ended[];
   /** The state that it restores, once that is stored beside the log. */
   restored: StoredState | undefined;
   isSettled: boolean;
@@ -34,44 +30,38 @@ export interface Item extends Submitted {
 
 /** What an append returns. */
 export type Appended =
-  /** The commands that the server had not seen; its own come after them, with so many characters in all. */
+  /** The commands that the server had not seen; its own come after them. With `more` there are more, and its own were not appended. */
   | {
-      readonly kind: 'done';
+      readonly kind: 'done' | 'more';
       readonly commands: readonly Logged[];
       readonly nowMs: number;
+      /** How many characters its own have in all. */
       readonly characters: number;
     }
-  /** Some of them. There are more, so its own were not appended by this call. */
-  | { readonly kind: 'more'; readonly commands: readonly Logged[] }
   /** The log does not continue what the server has seen: it was trimmed, the world was dropped or is not there, or it has lost its end. */
   | { readonly kind: 'behind' | 'gone' | 'missing' | 'lost' };
-
-/** A snapshot that takes the place of what the store has of a world. */
-export interface Kept {
-  readonly before: Snapshot | null;
-  /** The states of restores since then, which are no longer needed. */
-  readonly restored: readonly StoredState[];
-  readonly place: Place;
-  readonly state: FrozenState;
-}
 
 /** The store, as the log of one world uses it. */
 export interface LogStore {
   readonly server: string;
+  readonly wallClock: WallClock;
   /** A world that was not used for this long expires, in ms. */
   readonly idleMs: number;
   nowMs(): number;
   nextNumber(): number;
-  /** Appends commands to a log; without any, it returns what is new. @param seen what this server has applied */
-  append(worldId: string, epoch: string, seen: Place, items: readonly Item[]): Promise<Appended>;
+  /** Appends commands to a log; without any, it returns what is new. @param seen what this server has applied @param isUsed as for the world */
+  append(worldId: string, seen: Seen, items: readonly Item[], isUsed: boolean): Promise<Appended>;
   /** Reads a world again. @param isMade whether a new one is made where there is none */
   read(worldId: string, isMade: boolean): Promise<StoreWorld | null>;
-  /** Makes a state the snapshot of its world, and trims the log. @returns null when another server was quicker */
-  keep(worldId: string, epoch: string, kept: Kept): Promise<Snapshot | null>;
+  /**
+   * Makes a state the snapshot of its world, and trims the log, unless another server was quicker.
+   *
+   * @param restored the states of restores before it, which are no longer needed
+   * @returns its characters
+   */
+  keep(worldId: string, at: Seen, state: FrozenState, restored: readonly StoredState[]): Promise<number>;
   /** Asks regularly for what happens in a world, for as long as a connection of this server waits for that. */
   listen(world: Ordered): void;
-  later(ms: number, callback: () => void): void;
-  yieldToEventLoop(): Promise<void>;
 }
 
 /** A caller that waits until the state is up to date. */
@@ -102,14 +92,13 @@ const KEPT_AT_STOP = 0.25;
 export class WorldLog implements Order {
   readonly #world: Ordered;
   readonly #store: LogStore;
-  #epoch: string;
   /** The latest command that was applied. */
-  #place: Place;
-  /** The snapshot in the store; null for the first state of a world. */
-  #snapshot: Snapshot | null;
-  /** The states beside the log that restores since then have put in place. */
+  #seen: Seen;
+  /** How many characters the latest snapshot has, as far as this server knows. */
+  #kept: number;
+  /** The states beside the log that restores have put in place since the latest snapshot of this server. */
   #restored: StoredState[] = [];
-  /** How many characters the log has had since then. */
+  /** How many characters the log has had since a server ordered the latest snapshot. */
   #characters = 0;
   /** The position of the last command that is news. */
   #happened: number;
@@ -122,18 +111,17 @@ export class WorldLog implements Order {
   #calling: Promise<void> | null = null;
   #keeping: Promise<void> | null = null;
 
-  constructor(world: Ordered, store: LogStore, { epoch, isNew, place, snapshot }: StoreWorld) {
+  constructor(world: Ordered, store: LogStore, { isNew, seen, characters }: StoreWorld) {
     this.#world = world;
     this.#store = store;
-    this.#epoch = epoch;
-    this.#place = place;
-    this.#snapshot = snapshot;
+    this.#seen = seen;
+    this.#kept = characters;
     this.#happened = isNew ? 0 : Infinity; // what it has been through is no news
     this.#usedAtMs = isNew ? store.nowMs() : -Infinity;
   }
 
   get position(): number {
-    return this.#place.position;
+    return this.#seen.position;
   }
 
   nowMs(): number {
@@ -141,15 +129,14 @@ export class WorldLog implements Order {
   }
 
   get isBusy(): boolean {
-    return (
-      this.#calling !== null || this.#keeping !== null || this.#queue.length > 0 || this.#ends.length > 0
-    );
+    return this.#calling !== null || this.#keeping !== null || this.#ends.length > 0;
   }
 
-  submit({ command, room, onChanges }: Submitted): Promise<Applied> {
+  submit({ command: given, room, onChanges }: Submitted): Promise<Applied> {
     const ends = this.#ends;
     this.#ends = [];
-    if (isUse(command)) this.#usedAtMs = this.nowMs();
+    // what other servers read has the order of its schema: nobody's snapshot differs
+    const command = given.kind === 'restore' || 'request' in given ? given : Command.parse(given);
     return new Promise((resolve, reject) => {
       const number = this.#store.nextNumber();
       const item = { number, command, room, ends, onChanges, restored: undefined, isSettled: false };
@@ -160,10 +147,15 @@ export class WorldLog implements Order {
 
   end(ended: Ended, isLate: boolean): void {
     this.#ends.push(ended);
-    if (isLate) return this.#inBackground({ kind: 'settle' });
+    if (isLate) this.#inBackground({ kind: 'settle' });
+    else this.#endLater();
+  }
+
+  #endLater(afterMs = STORE_TIMES.end): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    this.#store.later(STORE_TIMES.end, () => {
+    const { wallClock } = this.#store;
+    wallClock.schedule(wallClock.nowMs() + afterMs, () => {
       this.#isEnding = false;
       if (this.#ends.length > 0) this.#inBackground({ kind: 'settle' });
     });
@@ -220,20 +212,26 @@ export class WorldLog implements Order {
   /** Calls the store until all commands are applied. @param isUsed whether the world is made again if it was dropped */
   async #complete(items: readonly Item[], isUsed: boolean): Promise<void> {
     for (let reloads = 0; ;) {
-      const reply = await this.#store.append(this.#world.id, this.#epoch, this.#place, items);
+      const reply = await this.#store.append(this.#world.id, this.#seen, items, isUsed);
       if (reply.kind === 'done' || reply.kind === 'more') {
         await this.#takeInTurns(reply.commands);
-        if (this.#happened === Infinity) this.#happened = this.#place.position;
         if (reply.kind === 'more') continue;
+        if (isUsed) this.#usedAtMs = reply.nowMs;
+        if (this.#happened === Infinity) this.#happened = this.#seen.position;
         for (const item of items) this.#applyOwn(item, reply.nowMs, reply.characters / items.length);
         return;
       }
       reloads += 1;
       if (reloads > MOST_RELOADS) throw unavailable();
-      const isLost = reply.kind === 'lost' || (reply.kind === 'missing' && !this.#mayHaveExpired);
+      const mayHaveExpired = this.nowMs() - this.#usedAtMs >= this.#store.idleMs;
+      const isLost = reply.kind === 'lost' || (reply.kind === 'missing' && !mayHaveExpired);
       if (isLost) this.#world.lost();
       const mayBeMade = isUsed && reply.kind !== 'behind';
-      if (await this.#reload(mayBeMade)) continue;
+      const { epoch } = this.#seen;
+      if (await this.#reload(mayBeMade)) {
+        if (this.#seen.epoch !== epoch) for (const item of items) item.ends = []; // its numbers now name other requests
+        continue;
+      }
       const reason = isLost ? 'lost' : 'elsewhere';
       this.#world.ended(reason);
       throw dropped(reason);
@@ -242,11 +240,11 @@ export class WorldLog implements Order {
 
   async #takeInTurns(commands: readonly Logged[]): Promise<void> {
     for (const [nth, logged] of commands.entries()) {
-      if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await this.#store.yieldToEventLoop();
+      if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await this.#store.wallClock.yieldToEventLoop();
       try {
         const isOwn = logged.stamp.server === this.#store.server;
         const applied = this.#apply(logged, { isOwn, isAwaited: false });
-        if (isOwn && this.#place.position === this.#happened) this.#endLost(logged.command, applied);
+        if (isOwn && this.#seen.position === this.#happened) this.#endLost(logged.command, applied);
       } catch (error) {
         this.#world.failed(error);
       }
@@ -256,7 +254,7 @@ export class WorldLog implements Order {
   #applyOwn(item: Item, wallMs: number, characters: number): void {
     const { number, command, room, ends, onChanges, restored } = item;
     const { server } = this.#store;
-    const position = this.#place.position + 1;
+    const position = this.#seen.position + 1;
     const { maxRecords, records, keep, scenarioCharactersFree } = room;
     const stamp = { server, position, wallMs, maxRecords, records, keep, scenarioCharactersFree, ends };
     item.isSettled = true;
@@ -274,17 +272,17 @@ export class WorldLog implements Order {
 
   #apply(logged: Logged, how: Omit<Arrival, 'isNews'>): Applied {
     const { command, stamp, position, name, characters, restored } = logged;
-    this.#place = { position, name };
+    this.#seen = { epoch: this.#seen.epoch, position, name };
     const isNews = position > this.#happened;
     if (isNews) this.#happened = position;
     const applied = this.#world.apply(command, stamp, { ...how, isNews });
     this.#characters += characters;
     if (restored !== undefined) this.#restored.push(restored);
-    if (command.kind === 'forgetUndo') {
-      if (how.isOwn) this.#keeping ??= this.#keep(isNews);
-    } else if (isNews && this.#characters > this.#keptAfter * (how.isOwn ? 1 : OTHERS_AFTER)) {
-      this.#inBackground({ kind: 'forgetUndo' });
-    }
+    const isTooLong = isNews && this.#characters > this.#keptAfter * (how.isOwn ? 1 : OTHERS_AFTER);
+    if (command.kind !== 'forgetUndo' && !isTooLong) return applied;
+    this.#characters = 0;
+    if (command.kind !== 'forgetUndo') this.#inBackground({ kind: 'forgetUndo' });
+    else if (how.isOwn && isNews) this.#keeping ??= this.#keep();
     return applied;
   }
 
@@ -298,7 +296,7 @@ export class WorldLog implements Order {
         request,
         outcome: 'fault',
         durationMs: 0,
-        after: this.#place.position,
+        after: this.#seen.position,
         isSent: false,
         refused: { code: 'STORE_UNAVAILABLE', limit: 'SANDBOX_STORE' },
       },
@@ -313,29 +311,22 @@ export class WorldLog implements Order {
   #fail(item: Item, error: unknown): void {
     if (item.isSettled) return;
     item.isSettled = true;
-    this.#ends = [...item.ends, ...this.#ends].slice(-MOST_ENDS); // they go with a later command
+    this.#ends = [...item.ends, ...this.#ends].slice(-MOST_ENDS);
+    if (this.#ends.length > 0) this.#endLater(STORE_TIMES.heartbeat);
     item.reject(error);
   }
 
-  get #mayHaveExpired(): boolean {
-    return this.nowMs() - this.#usedAtMs >= this.#store.idleMs;
-  }
-
   get #keptAfter(): number {
-    return Math.max(KEPT_AFTER, this.#snapshot?.state.characters ?? 0);
+    return Math.max(KEPT_AFTER, this.#kept);
   }
 
   /** Writes the state as the snapshot from which the log is followed. Nothing in it can be undone, so all servers know the same. */
-  async #keep(isNews: boolean): Promise<void> {
+  async #keep(): Promise<void> {
     const { id, latest } = this.#world;
-    const [before, restored, place] = [this.#snapshot, this.#restored, this.#place];
+    const restored = this.#restored;
     this.#restored = [];
-    this.#characters = 0;
-    const frozen = freeze(latest);
     try {
-      if (!isNews) return;
-      const snapshot = await this.#store.keep(id, this.#epoch, { before, restored, place, state: frozen });
-      if (snapshot !== null) this.#snapshot = snapshot;
+      this.#kept = await this.#store.keep(id, this.#seen, freeze(latest), restored);
     } catch (error) {
       this.#restored = [...restored, ...this.#restored];
       if (!(error instanceof Refusal)) this.#world.failed(error);
@@ -348,15 +339,15 @@ export class WorldLog implements Order {
   async #reload(isMade: boolean): Promise<boolean> {
     const opened = await this.#store.read(this.#world.id, isMade);
     if (opened === null) return false;
-    const isSame = opened.epoch === this.#epoch;
-    const isSkipped = isSame && opened.place.position > this.#place.position;
-    this.#epoch = opened.epoch;
-    this.#place = opened.place;
-    this.#snapshot = opened.snapshot;
+    const isSame = opened.epoch === this.#seen.epoch;
+    const isSkipped = isSame && opened.seen.position > this.position;
+    this.#seen = opened.seen;
+    this.#kept = opened.characters;
     this.#restored = [];
     this.#characters = 0;
+    if (!isSame) this.#ends = [];
     if (!isSame) this.#happened = opened.isNew ? 0 : Infinity;
-    else this.#happened = Math.max(this.#happened, opened.place.position);
+    else this.#happened = Math.max(this.#happened, this.position);
     this.#world.reopened({ ...opened, isSame, isSkipped });
     return true;
   }

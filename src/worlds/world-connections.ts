@@ -27,7 +27,8 @@ class RecentEvents {
     this.#events[number % EVENTS_KEPT] = event;
   }
 
-  clear(): void {
+  clear(latest = this.#latest): void {
+    this.#latest = latest;
     this.#length = 0;
     this.#events.length = 0;
   }
@@ -112,8 +113,9 @@ export class WorldConnections {
     return this.#recent.length;
   }
 
-  forgetRecent(): void {
-    this.#recent.clear();
+  /** @param latest the number of the latest event, where the world has begun another life */
+  forgetRecent(latest?: number): void {
+    this.#recent.clear(latest);
   }
 
   /** Sends `missed` to all readers: events up to a number are lost to them. */

@@ -217,8 +217,10 @@ export class World implements Ordered {
     Object.assign(this, { epoch, openedAtMs, latest: state });
     if (isReplaced) this.connections.endHeldBack();
     if (isReplaced && isSame) this.droppedBefore = null;
-    if (!isSame) this.connections.endReaders();
-    else if (isSkipped) this.connections.miss(epoch, state.eventCount);
+    if (!isSame) {
+      this.connections.endReaders();
+      this.connections.forgetRecent(state.eventCount);
+    } else if (isSkipped) this.connections.miss(epoch, state.eventCount);
   }
 
   ended(reason: DropReason): void {

@@ -51,6 +51,9 @@ describe('a store that comes back with older data', () => {
     await expect.poll(() => before.ends()).toBe(1);
     const { read } = await readerOf(await other.use(WORLD), before.read[0]!.id);
     expect(read.map(({ type }) => type)).toEqual(['missed', 'wallet', 'wallet']);
+    expect(read.slice(1).map(({ data }) => (JSON.parse(data) as { balance: number }).balance)).toEqual([
+      10.01, 11.01,
+    ]);
     const now = await readerOf(await other.use(WORLD));
     await credit(one, WORLD, 1);
     await expect.poll(() => now.read.map(({ type }) => type)).toEqual(['wallet']);

@@ -1,13 +1,16 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { dropWorld } from '../../src/http/referee/evidence.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { Referee } from '../../src/referee/referee.ts';
+import { STORE_TIMES } from '../../src/store/store-times.ts';
 import { keysOf } from '../../src/store/scripts.ts';
 import type { World } from '../../src/worlds/world.ts';
 import type { Worlds } from '../../src/worlds/worlds.ts';
 import { freshStore } from '../support/store/fresh-store.ts';
 import { beforeReply } from '../support/store/scripts-run.ts';
 import { balanceAt, credit, storedLogFor, storedLogsFor, WORLD } from '../support/store/stored-log.ts';
+import type { Client } from '../support/sandbox.ts';
+import { serversFor } from '../support/store/shared-servers.ts';
 import { balance, initiate } from '../support/world/core.ts';
 
 const LIVE = 'e'.repeat(32);
@@ -40,6 +43,28 @@ describe('a world that one server drops and another knows', () => {
         [LIVE, 15],
         [WORLD, 10],
       ]);
+  });
+
+  test('is new there without what ended in its former life: no request of the new one gets such an end', async () => {
+    const { listen } = STORE_TIMES;
+    onTestFinished(() => void (STORE_TIMES.listen = listen));
+    STORE_TIMES.listen = 1_000_000; // it does not learn of the drop before a request comes
+    const { clients, servers } = await serversFor(2);
+    const [one, other] = clients() as [Client, Client];
+    await one.world.rule({ match: { route: 'status' }, effect: { fault: 'hang' } });
+    const hanging = other.status({ client_ref_id: 'a' }).catch(() => 'ended');
+    await expect.poll(async () => (await one.world.requests()).length).toBe(1);
+    const { id } = await one.world.summary();
+    await servers[0]!.dropWorld(id);
+    await one.world.rule({ match: { route: 'status' }, effect: { fault: 'hang' } });
+    const later = one.status({ client_ref_id: 'b' }).catch(() => 'ended');
+    await expect.poll(async () => (await one.world.requests()).length).toBe(1);
+    await other.balance();
+    expect(await hanging).toBe('ended');
+    await other.balance(); // takes along what has ended
+    expect((await other.world.requests())[0]).toMatchObject({ id: 1, outcome: 'pending' });
+    await one.world.reset();
+    await later;
   });
 
   test('ends its delayed responses and its readers there, as one that the store has lost', async () => {

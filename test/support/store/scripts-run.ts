@@ -13,7 +13,7 @@ interface Run {
 }
 
 /** Puts a function in the place of all calls of scripts. @returns a function that ends it; the end of the test does, too */
-function onScripts(act: (script: Run) => Promise<unknown>): () => void {
+export function onScripts(act: (script: Run) => Promise<unknown>): () => void {
   const script: Script = StoreConnection.prototype.script; // oxlint-disable-line typescript/unbound-method -- called with its connection
   const spy = vi.spyOn(StoreConnection.prototype, 'script');
   spy.mockImplementation(async function (this: StoreConnection, name, ...args) {
@@ -24,10 +24,13 @@ function onScripts(act: (script: Run) => Promise<unknown>): () => void {
   return restore;
 }
 
-/** Loses the replies of all scripts. @param runs whether they run all the same @returns a function that ends it */
-export const loseReplies = (runs: boolean): (() => void) =>
-  onScripts(async ({ run }) => {
-    if (runs) await run();
+/** Loses the replies of all scripts, or of one. @param runs whether they run all the same @returns a function that ends it */
+export const loseReplies = (runs: boolean, only?: ScriptName): (() => void) =>
+  onScripts(async ({ name, run }) => {
+    if (runs || (only ?? name) !== name) {
+      const reply = await run();
+      if (!runs) return reply;
+    }
     throw new Error('Connection is closed.');
   });
 

@@ -36,7 +36,6 @@ export async function storedLogFor(url: string, server: string, options: Options
     compiler,
     activeSource,
     idleMs,
-    settings: {},
     observer: {
       away: (reason) => expect.unreachable(reason),
       back: () => undefined,
