@@ -149,5 +149,11 @@ test.each(isLong || MINUTES > 0 ? ['killed, paused, cut or forgotten'] : [])(
       const { balance, invariants } = await world.summary();
       expect([balance, invariants]).toEqual([opening - AMOUNT * transactions.length, 'hold']);
     }
+    const snapshotOf = async ({ url }: Running): Promise<string> =>
+      (await connectSandbox({ url }).world(KEY).snapshot())
+        .replace(/"wallMs":\d+/, '')
+        .replace(/"checksum".*/, '');
+    const snapshots = async () => new Set(await Promise.all(servers.map(snapshotOf)));
+    await expect.poll(async () => (await snapshots()).size).toBe(1); // once the last ends are known
   },
 );

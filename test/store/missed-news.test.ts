@@ -5,9 +5,9 @@ import { Store } from '../../src/store/store.ts';
 import type { Worlds } from '../../src/worlds/worlds.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { serverFor } from '../support/server.ts';
-import { freshStore, ownStore } from '../support/store/fresh-store.ts';
+import { freshStore } from '../support/store/fresh-store.ts';
 import { onScripts } from '../support/store/scripts-run.ts';
-import { storedLogFor, storedLogsFor, WORLD } from '../support/store/stored-log.ts';
+import { storedLogsFor, WORLD } from '../support/store/stored-log.ts';
 import { withoutPatience } from '../support/store/store-times.ts';
 import { balance, initiate, load, readerOf, save } from '../support/world/core.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
@@ -51,20 +51,6 @@ describe('what happens while a server cannot use its store', () => {
     expect([typesOf(events), isReleased]).toEqual([[], false]);
     full.mockRestore();
     await expect.poll(() => [typesOf(events), isReleased]).toEqual([['wallet', 'reset'], true]);
-  });
-
-  test('and after it, also ends answers that the server began to delay meanwhile', async () => {
-    const store = await ownStore('--appendonly', 'yes', '--appendfsync', 'always');
-    const { log: one, store: ofOne } = await storedLogFor(store.url, 'one', MAY_BE_AWAY);
-    const { log: other, store: ofOther } = await storedLogFor(store.url, 'other', MAY_BE_AWAY);
-    const world = await other.use(WORLD);
-    await store.kill();
-    const released = new Promise((resolve) => world.connections.delayed.hold(resolve));
-    for (const { connection } of [ofOne, ofOther]) await foundAway(connection);
-    await store.start();
-    for (const { connection } of [ofOne, ofOther]) await expect.poll(() => connection.isAway).toBe(false);
-    await reset(one);
-    await released;
   });
 });
 
