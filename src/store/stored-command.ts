@@ -5,7 +5,7 @@ import type { Room } from '../worlds/order.ts';
 import { StoredState } from './stored-state.ts';
 
 /** A place in the log of a world: the position of a command, counted from 1, and its name, which no other command has. */
-export interface Place {
+interface Place {
   readonly position: number;
   readonly name: string;
 }
