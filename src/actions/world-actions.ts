@@ -78,9 +78,12 @@ export const worldActions = [
     details: 'Only what a command, a test or the dashboard has done; not what the client did.',
     effect: 'loses',
     input: { force: flag('take back the requests that the client has sent since then, too') },
-    run: async ({ force }, { world }) => ({ undone: await world.undo({ force }) }),
-    lines: ({ undone: { action: taken, at } }) => [
-      `took back the last action: ${actionText(taken)}, at ${istSecond(at)} IST`,
+    async run({ force }, { world }) {
+      const action = world.lastAction ?? (await world.summary()).last_action?.action ?? 0; // 0 is refused
+      return { undone: await world.undo({ action, force }) };
+    },
+    lines: ({ undone: { name, at } }) => [
+      `took back the last action: ${actionText(name)}, at ${istSecond(at)} IST`,
     ],
   }),
   action({

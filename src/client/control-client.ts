@@ -82,6 +82,8 @@ async function refusalOf(response: Response, call: Error, base: string): Promise
 
 /** The most items that the sandbox returns at once. */
 export const LONGEST_PAGE = 1000;
+/** The most control actions that can be undone. */
+const MOST_UNDONE = 10;
 const LONGEST_NAME = 120;
 
 /** A name of a world as the sandbox accepts it: the title of a test may have more characters, and other ones. */
@@ -109,6 +111,8 @@ interface Page<Item> {
 /** A client of the control API with one token: the key of a world, or the admin token. */
 export class ControlClient {
   readonly url: string;
+  /** The numbers of the latest control actions of this client that can be undone, the newest last. */
+  actions: readonly number[] = [];
   readonly #headers: Readonly<Record<string, string>>;
 
   /**
@@ -178,6 +182,8 @@ export class ControlClient {
       throw new NoSandboxError(this.url, error);
     }
     if (!response.ok) throw await refusalOf(response, call, this.url);
+    const action = response.headers.get('x-sandbox-action');
+    if (action !== null) this.actions = [...this.actions.slice(1 - MOST_UNDONE), Number(action)];
     return response;
   }
 

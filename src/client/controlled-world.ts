@@ -22,7 +22,7 @@ import type {
   WorldResponse,
 } from '../contract/control-responses.ts';
 import type { ExplainResponse, ExplainInput } from '../contract/control/explain-call.ts';
-import { ControlClient, LONGEST_PAGE } from './control-client.ts';
+import { ControlClient, LONGEST_PAGE, SandboxError } from './control-client.ts';
 import { callerFrames, ExpectationError } from './expectation.ts';
 import { heldRequests, type HeldOptions, type HeldRequest } from './held.ts';
 import { openEvents, type EventsOptions, type WorldEvents } from './event-stream.ts';
@@ -237,14 +237,28 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Takes back the last control action: an advance, reset, restore, transition, credit or debit, or a change of the clock, the
-   * scenario or the rules. Returns what it was, and the world time at which it had happened.
+   * Takes back the last control action of this object: an advance, reset, restore, transition, credit or debit, or a change of the
+   * clock, the scenario or the rules. Returns what it was, and the world time at which it had happened.
    *
-   * @param options `force` also takes back the requests that the client has sent since then
-   * @throws SandboxError UNDO_REFUSED with nothing to take back, or for requests since then, which the message names
+   * @param options `action` is the number of another client's, from `summary`; `force` also takes back the requests that the
+   *   client has sent since then
+   * @throws SandboxError UNDO_REFUSED with nothing to take back, for a later action of another client, or for requests since then,
+   *   which the message names
    */
-  async undo(options: UndoOptions = {}): Promise<UndoResponse['undone']> {
-    return (await this.#control.post<UndoResponse>('/undo', options)).undone;
+  async undo({ action = this.lastAction, force }: UndoOptions = {}): Promise<UndoResponse['undone']> {
+    if (action === undefined) {
+      const why =
+        'There is nothing to undo that was done here: give it the `action` of `last_action` in the summary';
+      throw new SandboxError(409, 'UNDO_REFUSED', why);
+    }
+    const { undone } = await this.#control.post<UndoResponse>('/undo', { action, force });
+    this.#control.actions = this.#control.actions.filter((number) => number < undone.action);
+    return undone;
+  }
+
+  /** The number of the last control action that was carried out here and not taken back; undefined without one. */
+  get lastAction(): number | undefined {
+    return this.#control.actions.at(-1);
   }
 
   /** The whole world, with its newest requests and what the client was told of its payouts. */

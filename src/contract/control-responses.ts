@@ -61,6 +61,15 @@ const OutOfDate = z.object({ count: z.int(), amount: Inr }).meta({
     'Payouts in a final state that the client has not seen, although it saw an earlier one: how many, and their sum in INR',
 });
 
+export const ControlAction = z
+  .object({
+    action: z.int().describe('Its number, which the response to it has as X-Sandbox-Action'),
+    name: z.string().describe('What it was, such as advance or reset'),
+    at: Time.describe('World time at which it happened'),
+  })
+  .meta({ id: 'ControlAction' });
+export type ControlAction = z.infer<typeof ControlAction>;
+
 export const WorldResponse = z
   .object({
     id: z.string(),
@@ -74,6 +83,9 @@ export const WorldResponse = z
     name: z.string().nullable().describe('The name that this world was given'),
     at_risk: AtRisk,
     out_of_date: OutOfDate,
+    last_action: ControlAction.nullable().describe(
+      'The latest control action that can be undone; null for none',
+    ),
     invariants: z
       .union([z.literal('hold'), z.array(z.string())])
       .describe('hold; otherwise the invariants that are broken, which is a bug in the sandbox'),

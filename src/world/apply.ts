@@ -79,12 +79,14 @@ const HANDLERS = {
 export type ResultOf<C extends Command> = Exclude<ReturnType<(typeof HANDLERS)[C['kind']]>, Unfinished>;
 
 /** The outcome of a command. */
-export type Applied = { readonly events: readonly StateEvent[] } & (
-  | { readonly kind: 'done'; readonly result: ResultOf<Command> }
-  | { readonly kind: 'refused'; readonly refusal: RefusalData }
-  /** More was due than one command may apply: `next` continues it, after other work has had its turn. */
-  | { readonly kind: 'unfinished'; readonly next: Command }
-);
+export type Applied = { readonly events: readonly StateEvent[] } &
+  /** @property action the number of the control action that it has begun, if it has */
+  (
+    | { readonly kind: 'done'; readonly result: ResultOf<Command>; readonly action: number | undefined }
+    | { readonly kind: 'refused'; readonly refusal: RefusalData }
+    /** More was due than one command may apply: `next` continues it, after other work has had its turn. */
+    | { readonly kind: 'unfinished'; readonly next: Command; readonly action?: number | undefined }
+  );
 
 /**
  * Applies one command to a world. It is deterministic and synchronous: every server that applies the same commands arrives
@@ -137,11 +139,12 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
     const handler = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
     const handle = () => handler(state, command, context);
     const isContinued = 'generation' in command && command.generation !== null;
-    const action = isContinued ? undefined : ACTIONS[command.kind];
-    const result = action === undefined ? handle() : undoable(state, action, handle);
+    const name = isContinued ? undefined : ACTIONS[command.kind];
+    const action = name === undefined ? undefined : stamp.position;
+    const result = name === undefined ? handle() : undoable(state, stamp.position, name, handle);
     return typeof result === 'object' && 'next' in result
-      ? { kind: 'unfinished', next: result.next, events }
-      : { kind: 'done', result, events };
+      ? { kind: 'unfinished', next: result.next, events, action }
+      : { kind: 'done', result, events, action };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { kind: 'refused', refusal: error.data, events };

@@ -47,7 +47,7 @@ export const Command = z.discriminatedUnion('kind', [
   /** Empties the list of requests: its client wants that, or their memory is needed. */
   z.strictObject({ kind: z.literal('forget'), as: z.enum(['cleared', 'evicted']) }),
   /** Takes back the latest control action. Requests since then refuse that, unless it is forced. */
-  z.strictObject({ kind: z.literal('undo'), isForced: z.boolean() }),
+  z.strictObject({ kind: z.literal('undo'), action: z.int().optional(), isForced: z.boolean() }),
   /** Forgets what can be undone. */
   z.strictObject({ kind: z.literal('forgetUndo') }),
   z.strictObject({ kind: z.literal('endHold'), id: z.int(), how: z.enum(['expired', 'left']) }),

@@ -79,6 +79,8 @@ export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size
 
 /** A control action that changed the ledger, the clock or the scenario. */
 export interface Action {
+  /** The position of its command in the order of the world, which is the same on all servers. */
+  readonly number: number;
   readonly name: string;
   /** World time. */
   readonly atMs: number;

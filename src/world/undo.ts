@@ -22,9 +22,10 @@ import {
 const ACTIONS_KEPT = 10;
 
 /** Performs a control action so that it can be undone. One that is refused leaves no trace. */
-export function undoable<Result>(state: WorldState, name: string, act: () => Result): Result {
+export function undoable<Result>(state: WorldState, number: number, name: string, act: () => Result): Result {
   const { index, attempts, undoPoints } = state;
   const point: UndoPoint = {
+    number,
     name,
     atMs: nowMs(state),
     fields: { ...state },
@@ -62,12 +63,17 @@ function keepFormerAttempts(state: WorldState): void {
   state.attempts.former = point?.formerAttempts ?? null;
 }
 
-/** Takes back the latest control action. @throws Refusal UNDO_REFUSED with nothing to undo, or for what the client has done since */
-export const undo: Handler<'undo', Action> = (state, { isForced }, { stamp, events }) => {
+/** Takes back the latest control action. @throws Refusal UNDO_REFUSED if there is none or another one, or for what the client has done since */
+export const undo: Handler<'undo', Action> = (state, { action, isForced }, { stamp, events }) => {
   const point = state.undoPoints.at(-1);
   if (point === undefined) throw new Refusal('UNDO_REFUSED');
+  if ((action ?? point.number) !== point.number) {
+    throw new Refusal('UNDO_REFUSED', {
+      message: `The latest action that can be undone is ${point.name} (number ${point.number}), not number ${action}`,
+    });
+  }
   if (!isForced) refuseUndo(state, point);
-  const { fields, name, atMs } = point;
+  const { fields, name } = point;
   if (fields.payouts !== state.payouts && transactionsHeld(fields) > stamp.records)
     throw full(stamp.maxRecords);
   const characters = scenarioCharactersHeld({ ...fields, index: { ...fields.index, ...point.scenario } });
@@ -93,7 +99,7 @@ export const undo: Handler<'undo', Action> = (state, { isForced }, { stamp, even
   Object.assign(state.index, point.scenario);
   keepFormerAttempts(state);
   events.push({ type: 'restore', nowMs: nowMs(state), undone: name });
-  return { name, atMs };
+  return point;
 };
 
 /** The journal without the requests since a point, or the one that its action has replaced. Numbers of requests are never reused. */

@@ -17,6 +17,13 @@ export type Room = Pick<Stamp, 'maxRecords' | 'records' | 'keep' | 'scenarioChar
 /** Called with the steps that a command applied, part by part. */
 export type OnChanges = (changes: readonly Change[]) => void;
 
+/** What the caller of a command is told before its result. */
+export interface Callbacks {
+  readonly onChanges?: OnChanges;
+  /** Called with the number of a control action that can be undone. */
+  readonly onAction?: (number: number) => void;
+}
+
 /** A world as it is opened. */
 export interface Opened {
   /** Distinguishes the lives of a world: it differs once the world was dropped and opened again. */

@@ -11,6 +11,7 @@ import { dropped } from './dropped.ts';
 import { idOf, type EventReader } from './event-reader.ts';
 import type {
   Arrival,
+  Callbacks,
   DropReason,
   OnChanges,
   Opened,
@@ -111,19 +112,18 @@ export class World implements Ordered {
   /**
    * Orders one command, applies it and publishes its events. In memory, it has been applied when this returns.
    *
-   * @param onChanges called with the steps that the command applied, part by part: there may be a million
    * @returns its result
    * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile; STORE_UNAVAILABLE
    */
-  async submit<C extends Command>(command: C, onChanges?: OnChanges): Promise<ResultOf<C>> {
+  async submit<C extends Command>(command: C, callbacks: Callbacks = {}): Promise<ResultOf<C>> {
     while (this.#unfinished !== null && !isReplacing(command)) await this.#unfinished.done;
     try {
-      let applied = await this.#submitPart(command, onChanges);
-      if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onChanges);
+      let applied = await this.#submitPart(command, callbacks);
+      if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, callbacks);
       if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
       return applied.result as ResultOf<C>;
     } finally {
-      if (onChanges !== undefined) this.#collecting.delete(onChanges);
+      if (callbacks.onChanges !== undefined) this.#collecting.delete(callbacks.onChanges);
     }
   }
 
@@ -269,19 +269,22 @@ export class World implements Ordered {
     return { ...this.latest, wallMs: Math.max(this.latest.wallMs, this.#order.nowMs()) };
   }
 
-  async #submitPart(command: Command, onChanges: OnChanges | undefined): Promise<Applied> {
+  async #submitPart(command: Command, { onChanges, onAction }: Callbacks): Promise<Applied> {
     if (this.closed !== null) throw dropped(this.closed);
     const source = command.kind === 'follow' ? null : this.#parts.successorOf(this.latest);
-    if (source !== null) this.inBackground(this.#submitPart({ kind: 'follow', source }, undefined));
-    return this.#order.submit({ command, room: this.#parts.roomFor(this, command), onChanges });
+    if (source !== null) this.inBackground(this.#submitPart({ kind: 'follow', source }, {}));
+    const room = this.#parts.roomFor(this, command);
+    const applied = await this.#order.submit({ command, room, onChanges });
+    if (applied.kind !== 'refused' && applied.action !== undefined) onAction?.(applied.action);
+    return applied;
   }
 
   /** Orders the further parts of a command, with turns for other work in between. Other commands wait, but for a reset or a restore. */
-  async #finish(command: Command, onChanges: OnChanges | undefined) {
+  async #finish(command: Command, callbacks: Callbacks) {
     try {
       for (let next = command; ;) {
         await this.#parts.wallClock.yieldToEventLoop();
-        const applied = await this.#submitPart(next, onChanges);
+        const applied = await this.#submitPart(next, callbacks);
         if (applied.kind !== 'unfinished') return applied;
         next = applied.next;
       }

@@ -127,7 +127,9 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     await world.pay({ client_ref_id: 'order-1' });
     const paid = await world.summary();
     await world.clock.advance('2h');
-    expect(await world.undo()).toEqual({ action: 'advance', at: START });
+    const done = { action: expect.any(Number), name: 'advance', at: START };
+    expect((await world.summary()).last_action).toEqual(done);
+    expect(await world.undo()).toEqual(done);
     expect(await world.summary()).toEqual(paid);
     await world.clock.advance('2h');
     await world.pay({ client_ref_id: 'order-2' });
@@ -135,11 +137,26 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     await fork.restore(await world.snapshot());
     expect((await fork.transactions()).map(({ status }) => status)).toEqual(['SUCCESS', 'PENDING']);
     await fork.pay();
-    expect(await fork.undo({ force: true })).toMatchObject({ action: 'restore' });
+    expect(await fork.undo({ force: true })).toMatchObject({ name: 'restore' });
     expect(await fork.transactions()).toEqual([]);
     await world.rule({ effect: LOST });
-    expect(await world.reset()).toEqual(initial);
+    expect({ ...(await world.reset()), last_action: null }).toEqual(initial);
     expect([await references(), await world.requests(), await world.rules('world')]).toEqual([[], [], []]);
+  });
+
+  test('an undo takes back nothing that another client has done, unless it names that', async () => {
+    const one = sandbox.world();
+    const other = sandbox.world({ apiKey: one.apiKey });
+    await one.fund(1);
+    await other.clock.advance('2h');
+    const { last_action: theirs } = await one.summary();
+    await expect(one.undo({ force: true })).rejects.toMatchObject({
+      code: 'UNDO_REFUSED',
+      message: expect.stringMatching(`^The latest action .* is advance \\(number ${theirs!.action}\\)`),
+    });
+    await one.undo({ action: theirs!.action });
+    expect(await one.undo()).toMatchObject({ name: 'credit' });
+    await expect(one.undo()).rejects.toThrow('nothing to undo that was done here');
   });
 
   test('a payout whose response was lost is at risk until a response shows it to the client', async () => {

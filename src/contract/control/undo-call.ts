@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { ControlAction } from '../control-responses.ts';
 
 /** The request and the response of POST /_sandbox/undo. */
 
 export const UndoRequest = z
   .strictObject({
+    action: z
+      .int()
+      .describe('The number of the action to take back; refused unless it is the latest. Absent: the latest')
+      .optional(),
     force: z
       .boolean()
       .describe('Whether to undo requests that the client has sent since then, too')
@@ -14,11 +19,6 @@ export const UndoRequest = z
 export type UndoRequest = z.input<typeof UndoRequest>;
 
 export const UndoResponse = z
-  .object({
-    undone: z.object({
-      action: z.string().describe('What was taken back, such as advance or reset'),
-      at: z.iso.datetime().describe('World time at which it had happened'),
-    }),
-  })
+  .object({ undone: ControlAction.describe('What was taken back') })
   .meta({ id: 'Undone' });
 export type UndoResponse = z.infer<typeof UndoResponse>;

@@ -175,6 +175,7 @@ function plainCommands(live: LiveWorld): readonly Command[] {
     act: () => chooseTheme(name),
   }));
   const isFrozen = live.clock.value?.frozen === true;
+  const last = live.summary.value?.last_action ?? null;
   return [
     { title: 'Risk', note: 'the payouts at risk', act: showRisk },
     {
@@ -182,7 +183,11 @@ function plainCommands(live: LiveWorld): readonly Command[] {
       note: 'the clock, f',
       act: () => toggleClock(live),
     },
-    { title: 'Undo', note: 'the last action', act: () => void undo(live) },
+    {
+      title: 'Undo',
+      note: last === null ? 'the last action' : `the last action: ${last.name}, ${istMoment(last.at)}`,
+      act: () => void undo(live, { action: last?.action ?? 0 }), // 0 is refused
+    },
     {
       title: 'Back to normal',
       note: 'no overrides, the scenario of the server',

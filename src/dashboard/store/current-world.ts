@@ -33,25 +33,36 @@ export interface Effects {
   readonly undo?: boolean;
 }
 
-/** Takes the last control action back. @param agreed the refusal after which it may be forced: another one names other requests */
-const takeBack = ({ world }: LiveWorld, agreed: string | null) =>
-  world.undo().catch((error: unknown) => {
+interface Undoing {
+  /** How many of the last control actions of this page. */
+  readonly actions?: number;
+  /** The number of another client's action instead. */
+  readonly action?: number | undefined;
+  /** The refusal after which it may be forced: another one names other requests. */
+  readonly agreed?: string;
+}
+
+/** Takes a control action back. */
+const takeBack = ({ world }: LiveWorld, { action, agreed }: Undoing) =>
+  world.undo({ action }).catch((error: unknown) => {
     if (refusalText(error) !== agreed) throw error;
-    return world.undo({ force: true });
+    return world.undo({ action, force: true });
   });
 
-/** Takes the last control actions back, and says which they were. @param agreed what the user was told that it also takes back */
-export async function undo(live: LiveWorld, actions = 1, agreed: string | null = null): Promise<void> {
+/** Takes control actions back, and says which they were. */
+export async function undo(live: LiveWorld, undoing: Undoing = {}): Promise<void> {
+  const { actions = 1 } = undoing;
   const done = live.news.expect(['restore']);
   const taken: string[] = [];
   try {
-    while (taken.length < actions) taken.push((await takeBack(live, agreed)).action);
+    while (taken.length < actions) taken.push((await takeBack(live, undoing)).name);
     live.news.replaced.value += 1;
     live.news.show({ text: `Taken back: ${[...new Set(taken)].join(', ')}.` });
   } catch (error) {
     const refusal = refusalText(error);
     const [why, forced] = refusal.split(FORCED, 2);
-    const offer = { label: 'Undo these too', act: () => void undo(live, actions - taken.length, refusal) };
+    const rest = { ...undoing, actions: actions - taken.length, agreed: refusal };
+    const offer = { label: 'Undo these too', act: () => void undo(live, rest) };
     live.news.show({ text: why!, offer: forced === undefined ? undefined : offer });
   } finally {
     done();
@@ -59,7 +70,9 @@ export async function undo(live: LiveWorld, actions = 1, agreed: string | null =
 }
 
 const undoOffer = (live: LiveWorld, actions: number): Toast['offer'] =>
-  actions < 1 || actions > MOST_UNDONE ? undefined : { label: 'Undo', act: () => void undo(live, actions) };
+  actions < 1 || actions > MOST_UNDONE
+    ? undefined
+    : { label: 'Undo', act: () => void undo(live, { actions }) };
 
 /**
  * Carries out an action and says what it did. Whatever goes wrong is returned as a text: null if nothing did, or if no server

@@ -2,6 +2,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Worlds } from '../../worlds/worlds.ts';
 import type { Referee } from '../../referee/referee.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
+import type { Command } from '../../world/commands.ts';
+import type { OnChanges } from '../../worlds/order.ts';
+import type { HttpExchange } from '../http-exchange.ts';
 import type { TokenReader } from '../admission.ts';
 import type { SendContext } from '../limits/unread-responses.ts';
 
@@ -30,5 +33,12 @@ export interface ControlOptions extends SendContext {
   /** All files of a page by their paths below it; none if it was not built. */
   readonly pageFiles: (page: 'dashboard' | 'docs') => ReadonlyMap<string, PageFile>;
 }
+
+/** Carries out a control action of a request. The response says how an undo can name it. */
+export const act = <C extends Command>({ world, reply }: HttpExchange, command: C, onChanges?: OnChanges) =>
+  world.submit(command, {
+    ...(onChanges && { onChanges }),
+    onAction: (number) => void reply.header('x-sandbox-action', number),
+  });
 
 export type ControlRoutes = FastifyPluginAsyncZod<ControlOptions>;

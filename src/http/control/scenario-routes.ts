@@ -26,8 +26,8 @@ import { scenarioText, type Problem } from '../../scenario/scenario-text.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { explainRequest } from '../../world/explain.ts';
-import type { World } from '../../worlds/world.ts';
-import type { ControlRoutes } from './control-options.ts';
+import type { HttpExchange } from '../http-exchange.ts';
+import { act, type ControlRoutes } from './control-options.ts';
 import { checked, invalidField, invalidRequest, operation } from '../route-schemas.ts';
 import { ruleResponse, rulesResponse, scenarioResponse } from './world-responses.ts';
 
@@ -48,14 +48,18 @@ const problemOf = ({ place, path, message }: Problem) => ({ ...(place ?? START),
 
 const isNaming = (body: unknown): boolean => typeof body === 'object' && body !== null && 'use' in body;
 
-async function choose(world: World, scenario: Scenario, isChosen: boolean): Promise<ScenarioResponse> {
-  await world.submit({ kind: 'choose', source: scenario.source, isChosen });
-  return world.read(scenarioResponse);
+async function choose(
+  exchange: HttpExchange,
+  scenario: Scenario,
+  isChosen: boolean,
+): Promise<ScenarioResponse> {
+  await act(exchange, { kind: 'choose', source: scenario.source, isChosen });
+  return exchange.world.read(scenarioResponse);
 }
 
-async function removeRule(world: World, name: string | null): Promise<{ rules: RuleResponse[] }> {
-  await world.submit({ kind: 'removeRule', name });
-  return { rules: await world.read(rulesResponse) };
+async function removeRule(exchange: HttpExchange, name: string | null): Promise<{ rules: RuleResponse[] }> {
+  await act(exchange, { kind: 'removeRule', name });
+  return { rules: await exchange.world.read(rulesResponse) };
 }
 
 /** How a world behaves: its scenario, and the overrides. */
@@ -94,16 +98,16 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
       errors: ['SCENARIO_NOT_FOUND', 'SANDBOX_FULL'],
       requestBody: ScenarioRequest,
     }),
-    async ({ body, exchange: { world } }) => {
+    async ({ body, exchange }) => {
       if (isNaming(body)) {
         const { use } = checked(ChooseRequest, body, 'body');
-        return use === null ? choose(world, scenarios.active, false) : choose(world, named(use), true);
+        return use === null ? choose(exchange, scenarios.active, false) : choose(exchange, named(use), true);
       }
       if (body === undefined || body === null) {
         throw invalidField('body', 'must be {"use":"NAME"} or a whole scenario'); // although an empty file is a scenario
       }
       return choose(
-        world,
+        exchange,
         compiled(() => scenarios.compile(body)),
         true,
       );
@@ -113,7 +117,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
   app.delete(
     '/scenario',
     operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server', ScenarioResponse),
-    ({ exchange: { world } }) => choose(world, scenarios.active, false),
+    ({ exchange }) => choose(exchange, scenarios.active, false),
   );
 
   app.post(
@@ -151,12 +155,12 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
       requestBody: RuleRequest,
       response: { 201: RuleResponse },
     }),
-    async ({ body, exchange: { world } }, reply) => {
+    async ({ body, exchange }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
       const document = body as CommandOf<'putRule'>['rule'];
       const named = (name: string): Rule => compiled(() => scenarios.rules([{ name, ...document }])[0]!);
       named('rule-1'); // refuses a wrong document; inside the command, the error would count as a bug
-      const id = await world.submit({ kind: 'putRule', rule: document });
+      const id = await act(exchange, { kind: 'putRule', rule: document });
       void reply.code(201);
       return ruleResponse(named(id.slice(id.indexOf('/') + 1)), new Map());
     },
@@ -184,7 +188,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
   app.delete(
     '/rules',
     operation('Scenario', 'removeRules', 'Remove all overrides', RulesResponse),
-    ({ exchange: { world } }) => removeRule(world, null),
+    ({ exchange }) => removeRule(exchange, null),
   );
 
   app.delete(
@@ -193,6 +197,6 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
     }),
-    ({ params: { name }, exchange: { world } }) => removeRule(world, name),
+    ({ params: { name }, exchange }) => removeRule(exchange, name),
   );
 };

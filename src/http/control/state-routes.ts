@@ -9,7 +9,7 @@ import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
-import type { ControlRoutes } from './control-options.ts';
+import { act, type ControlRoutes } from './control-options.ts';
 import { sendInPieces } from '../limits/unread-responses.ts';
 import { worldResponse } from './world-responses.ts';
 
@@ -101,14 +101,15 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
           requestType: SNAPSHOT_TYPE,
         }),
       },
-      async ({ body, exchange: { world } }) => {
+      async ({ body, exchange }) => {
         if (body === undefined || body === null) throw noSnapshot();
+        const { world } = exchange;
         const state = await readState(body as Readable, world);
         const [source, active] = [state.scenario.source, scenarios.active.source];
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };
         const restore = { kind: 'restore', state, clock: 'from-snapshot' } as const;
-        await world.submit(restore);
+        await act(exchange, restore);
         return world.read(worldResponse);
       },
     );

@@ -12,7 +12,7 @@ import { entryResponse, moneyResponse } from '../../world/events.ts';
 import { entriesPage, findPayout, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
 import { nowMs } from '../../world/state.ts';
 import { operation } from '../route-schemas.ts';
-import type { ControlRoutes } from './control-options.ts';
+import { act, type ControlRoutes } from './control-options.ts';
 import { transactionResponse, walletResponse } from './world-responses.ts';
 
 /** The money of a world and its payouts. */
@@ -33,8 +33,8 @@ export const walletRoutes: ControlRoutes = async (app) => {
         errors: [error],
         body: MoneyRequest,
       }),
-      async ({ body, exchange: { world } }) =>
-        moneyResponse(await world.submit({ kind: direction, amountPaise: toPaise(body.amount) })),
+      async ({ body, exchange }) =>
+        moneyResponse(await act(exchange, { kind: direction, amountPaise: toPaise(body.amount) })),
     );
   }
 
@@ -88,7 +88,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
       params: named,
       body: TransitionRequest,
     }),
-    async ({ params: { txn_id: txnId }, body: { to }, exchange: { world } }) =>
-      transactionResponse(await world.submit({ kind: 'transition', txnId, to }), world.nowMs),
+    async ({ params: { txn_id: txnId }, body: { to }, exchange }) =>
+      transactionResponse(await act(exchange, { kind: 'transition', txnId, to }), exchange.world.nowMs),
   );
 };

@@ -1,5 +1,6 @@
 import type {
   ClockResponse,
+  ControlAction,
   OutcomeResponse,
   RuleResponse,
   ScenarioResponse,
@@ -14,7 +15,7 @@ import { LATEST_MS } from '../../payout/settlement.ts';
 import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { brokenInvariants } from '../../world/ledger.ts';
-import type { WorldState } from '../../world/state.ts';
+import type { Action, WorldState } from '../../world/state.ts';
 import { clockResult, type ClockResult } from '../../world/clock.ts';
 
 /** The state of a world in the words of the control API: INR and timestamps for paise and milliseconds. */
@@ -29,8 +30,15 @@ export const clockResponse = ({ nowMs, isFrozen, nextDueMs }: ClockResult): Cloc
   next_due: isoOrNull(nextDueMs),
 });
 
+export const actionResponse = ({ number, name, atMs }: Action): ControlAction => ({
+  action: number,
+  name,
+  at: iso(atMs),
+});
+
 export function worldResponse(state: WorldState): WorldResponse {
   const { tallies, base, atRisk, outOfDate } = state.index;
+  const last = state.undoPoints.at(-1);
   const broken = brokenInvariants(state);
   return {
     id: state.id,
@@ -47,6 +55,7 @@ export function worldResponse(state: WorldState): WorldResponse {
     name: state.name,
     at_risk: { count: atRisk.count, amount: toInr(atRisk.paise) },
     out_of_date: { count: outOfDate.count, amount: toInr(outOfDate.paise) },
+    last_action: last === undefined ? null : actionResponse(last),
     invariants: broken.length === 0 ? 'hold' : [...broken],
   };
 }

@@ -16,8 +16,8 @@ import type { CommandOf } from '../../world/commands.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
 import { asText, operation } from '../route-schemas.ts';
 import { resetWorld } from '../referee/evidence.ts';
-import type { ControlRoutes } from './control-options.ts';
-import { clockResponse, worldResponse } from './world-responses.ts';
+import { act, type ControlRoutes } from './control-options.ts';
+import { actionResponse, clockResponse, worldResponse } from './world-responses.ts';
 
 /** The state machine of a payout, as data. */
 const MODEL: ModelResponse = {
@@ -52,9 +52,9 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     operation('World', 'resetWorld', 'Reset the world', WorldResponse, {
       description: 'Its hanging and delayed responses end.',
     }),
-    async ({ exchange: { world } }) => {
-      await resetWorld(world, options.scenarios.active.source, options);
-      return world.read(worldResponse);
+    async ({ exchange }) => {
+      await resetWorld(exchange, options.scenarios.active.source, options);
+      return exchange.world.read(worldResponse);
     },
   );
 
@@ -62,14 +62,13 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     '/undo',
     operation('World', 'undo', 'Take back the last control action', UndoResponse, {
       description:
-        'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. Requests that the client has sent since then, and held ones that have ended, are named and need `force`.',
+        'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. With `action`, it is refused if the last one has another number. Requests that the client has sent since then, and held ones that have ended, are named and need `force`.',
       errors: ['UNDO_REFUSED'],
       body: UndoRequest,
     }),
-    async ({ exchange: { world }, body }) => {
-      const { name, atMs } = await world.submit({ kind: 'undo', isForced: body?.force === true });
-      return { undone: { action: name, at: iso(atMs) } };
-    },
+    async ({ exchange: { world }, body: { action, force: isForced = false } = {} }) => ({
+      undone: actionResponse(await world.submit({ kind: 'undo', action, isForced })),
+    }),
   );
 
   app.get(
@@ -91,7 +90,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     app.post(
       `/clock/${kind}`,
       operation('Clock', `${kind}Clock`, summary, ClockResponse),
-      async ({ exchange: { world } }) => clockResponse(await world.submit({ kind })),
+      async ({ exchange }) => clockResponse(await act(exchange, { kind })),
     );
   }
 
@@ -100,8 +99,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     operation('Clock', 'resetClock', 'The clock of a new world', ClockResponse, {
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
     }),
-    async ({ exchange: { world } }) =>
-      clockResponse(await world.submit({ kind: 'resetClock', generation: null })),
+    async ({ exchange }) => clockResponse(await act(exchange, { kind: 'resetClock', generation: null })),
   );
 
   app.post(
@@ -111,9 +109,10 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
       body: AdvanceRequest,
     }),
-    async ({ body, exchange: { world } }, reply) => {
+    async ({ body, exchange }, reply) => {
       const texts: string[] = [];
-      const { nowMs, isFrozen } = await world.submit(
+      const { nowMs, isFrozen } = await act(
+        exchange,
         { kind: 'advance', move: moveOf(body), generation: null },
         (changes) => changes.length > 0 && texts.push(changesText(changes)),
       );

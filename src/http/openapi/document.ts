@@ -40,6 +40,7 @@ const HEADERS = {
   'X-Sandbox-Request-Id': header('The id of this request in the log and in the journal', 'req-1'),
   'X-Sandbox-Rule': header('The rule that decided this response: scenario/rule', 'magic/status-402'),
   'X-Sandbox-Limit': header('The setting whose limit refused this request', 'SANDBOX_RATE_LIMIT'),
+  'X-Sandbox-Action': header('The number of this control action, if an undo can take it back', '17'),
   'X-Sandbox-World-Dropped': header(
     'When and why the payouts and the balance of this key were dropped, until its world is reset',
     'at 2026-01-15T10:30:00.000Z with its 3 payouts: SANDBOX_MAX_WORLDS',
@@ -81,8 +82,12 @@ const ALWAYS: readonly HeaderName[] = ['X-Sandbox-Request-Id', 'X-Sandbox-World-
 const always = ({ config }: RouteOptions): readonly HeaderName[] =>
   config?.name === undefined ? ALWAYS : [...ALWAYS, 'X-Sandbox-Rule'];
 
-const headersOfResponse = (route: RouteOptions): object =>
-  references([...always(route), ...(route.schema?.responseHeaders ?? [])]);
+function headersOfResponse(route: RouteOptions): object {
+  const { method, config, schema } = route;
+  const mayAct = method !== 'GET' && config?.name === undefined;
+  const numbered: readonly HeaderName[] = mayAct ? ['X-Sandbox-Action'] : [];
+  return references([...always(route), ...numbered, ...(schema?.responseHeaders ?? [])]);
+}
 
 function headersOfRefusals(route: RouteOptions, codes: readonly RefusalCode[]): object {
   const warnings = route.schema?.responseHeaders?.filter((name) => name === 'X-Sandbox-Warning') ?? [];

@@ -8,7 +8,8 @@ import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
 import { journalEntry } from '../../world/journal/journal-entry.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
-import type { ControlOptions } from '../control/control-options.ts';
+import type { HttpExchange } from '../http-exchange.ts';
+import { act, type ControlOptions } from '../control/control-options.ts';
 import { transactionResponse } from '../control/world-responses.ts';
 
 /**
@@ -79,15 +80,16 @@ export function reportOnDropped(
 
 /** Resets a world. The report on the journal that ends is added to its others, if somebody wants it. */
 export async function resetWorld(
-  world: World,
+  exchange: HttpExchange,
   source: ScenarioSource,
   { referee, wallClock }: Omit<RefereeDeps, 'worlds'>,
 ): Promise<void> {
+  const { world } = exchange;
   const ended = await world.read((state) => {
     const settings = referee.settingsToJudge(state.referee);
     return settings && referee.endedAtReset(judgedBy(settings, state, world, wallClock.nowMs(), true));
   });
-  await world.submit({ kind: 'reset', source, ...(ended && { ended }) });
+  await act(exchange, { kind: 'reset', source, ...(ended && { ended }) });
 }
 
 /** Drops a world, and keeps the report on it if the settings for all worlds ask for that. @returns false if there was none */

@@ -50,6 +50,7 @@ test('the summary of a world has its balance, payouts by state, clock, scenario 
     name: null,
     at_risk: { count: 0, amount: 0 },
     out_of_date: { count: 3, amount: 300 },
+    last_action: { action: expect.any(Number), name: 'transition', at: START },
     invariants: 'hold',
   });
   expect(await world.world.wallet()).toMatchObject({ in_flight: 200, paid_out: 100, came_back: 200 });
