@@ -255,20 +255,15 @@ test.each<[string, object, Parameters<World['waitFor']>, string]>([
 });
 
 test('waitFor does not say that its time is over when its world is dropped before', async () => {
-  const { sandbox } = await serverFor();
+  const { sandbox, worlds } = await serverFor();
   const world = sandbox.world();
   const { id } = await world.summary();
-  let message = '';
-  void errorOf(world.waitFor('order-1', 'SUCCESS', { timeoutMs: 60_000 })).then(
-    (error) => (message = error.message),
+  const error = errorOf(world.waitFor('order-1', 'SUCCESS', { timeoutMs: 60_000 }));
+  await expect.poll(() => worlds.known(id)?.connections.isEmpty).toBe(false); // it is read
+  await sandbox.dropWorld(id);
+  expect((await error).message).toMatch(
+    /^when the sandbox ended its events, no payout has the reference order-1/,
   );
-  const dropped = async (): Promise<string> => {
-    await sandbox.dropWorld(id).catch(() => undefined); // until it is read: it may not be there yet
-    return message;
-  };
-  await expect
-    .poll(dropped)
-    .toMatch(/^when the sandbox ended its events, no payout has the reference order-1/);
 });
 
 testRows<[message: RegExp, reference: string, settlement: ScenarioInput['settlement']]>([

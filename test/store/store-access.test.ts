@@ -92,7 +92,7 @@ describe('a store', () => {
     await store.command('ACL', 'SETUSER', 'sandbox', 'resetpass', '>new-secret');
     await store.command('CLIENT', 'KILL', 'USER', 'sandbox');
     const five = () => Promise.all(Array.from({ length: 5 }, () => pay(url)));
-    const statuses = await withoutPatience(five);
+    const statuses = await withoutPatience(five, { answers: true });
     expect(new Set(statuses)).toEqual(new Set([503]));
     await store.command('ACL', 'SETUSER', 'sandbox', '>old-secret');
     await expect.poll(() => pay(url)).toBe(200);
