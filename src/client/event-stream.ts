@@ -1,13 +1,19 @@
 import { createParser } from 'eventsource-parser';
-import type { ChangeResponse, JournalEntry, MoneyResponse } from '../contract/control-responses.ts';
+import type {
+  ChangeResponse,
+  JournalEntry,
+  MoneyResponse,
+  TransactionResponse,
+  WorldSums,
+} from '../contract/control-responses.ts';
 import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import type { ControlClient } from './control-client.ts';
 
 interface EventData {
   /** A request that ended, or that began to wait. */
   readonly request: JournalEntry;
-  /** A step of a payout that was applied. */
-  readonly settlement: ChangeResponse;
+  /** A step of a payout that was applied, and the payout as it then was. */
+  readonly settlement: ChangeResponse & { readonly transaction: TransactionResponse };
   /** Money that was credited or debited by hand. */
   readonly wallet: MoneyResponse;
   /** A change of the payouts that were made although no response has told the client so: how many, and INR. */
@@ -30,9 +36,12 @@ interface EventData {
   readonly missed: { readonly missed: number | null };
 }
 
+/** What each event has besides: the sums of the world right after it. */
+type Summed<K extends keyof EventData> = K extends 'missed' ? object : { readonly sums: WorldSums };
+
 /** Something that happened in a world. Pass its `id` as `after` to continue from there. */
 export type WorldEvent = {
-  [K in keyof EventData]: { readonly id: string; readonly type: K; readonly data: EventData[K] };
+  [K in keyof EventData]: { readonly id: string; readonly type: K; readonly data: EventData[K] & Summed<K> };
 }[keyof EventData];
 
 export interface EventsOptions {

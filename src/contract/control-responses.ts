@@ -70,6 +70,16 @@ export const ControlAction = z
   .meta({ id: 'ControlAction' });
 export type ControlAction = z.infer<typeof ControlAction>;
 
+/** What a world holds: each event has it as it was after the command of that event. */
+export interface WorldSums {
+  /** INR, as all amounts. */
+  readonly balance: number;
+  readonly payouts: Readonly<Record<z.infer<typeof State>, Sum>>;
+  readonly at_risk: Sum;
+  readonly out_of_date: Sum;
+}
+type Sum = z.infer<typeof AtRisk>;
+
 export const WorldResponse = z
   .object({
     id: z.string(),

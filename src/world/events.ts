@@ -1,17 +1,24 @@
-import type { ChangeResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
+import type {
+  ChangeResponse,
+  EntryResponse,
+  MoneyResponse,
+  WorldSums,
+} from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
 import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import { type Entry, toInr } from '../payout/money.ts';
-import type { Change } from '../payout/payout.ts';
+import type { Change, Payout } from '../payout/payout.ts';
 import type { Exchange } from './journal/exchange.ts';
 import { journalEntry } from './journal/journal-entry.ts';
 import type { HeldRequest, Released } from './request/hold-state.ts';
+import type { Sums } from './state.ts';
+import { transactionResponse } from './transaction-response.ts';
 
 /** What happened in a world when a command was applied. */
 export type StateEvent =
   | { readonly type: 'request'; readonly request: Exchange }
   | { readonly type: 'at_risk'; readonly count: number; readonly paise: number }
-  | { readonly type: 'settlement'; readonly change: Change }
+  | { readonly type: 'settlement'; readonly change: Change; readonly payout: Payout }
   | { readonly type: 'wallet'; readonly entry: Entry }
   | { readonly type: 'clock'; readonly nowMs: number; readonly isFrozen: boolean }
   | { readonly type: 'scenario'; readonly scenario: string; readonly rule?: string }
@@ -22,15 +29,31 @@ export type StateEvent =
   | { readonly type: 'reset'; readonly nowMs: number }
   | { readonly type: 'restore'; readonly nowMs: number; readonly undone?: string };
 
-/** The `data` of an event, as readers of `GET /_sandbox/events` get it. */
-export function eventData(event: StateEvent): object {
+export function sumsResponse({ balancePaise, counts, paise }: Sums): WorldSums {
+  const [PENDING, SUCCESS, FAILED, REVERSED, atRisk, outOfDate] = counts.map((count, nth) => ({
+    count,
+    amount: toInr(paise[nth]!),
+  })) as [Sum, Sum, Sum, Sum, Sum, Sum];
+  const payouts = { PENDING, SUCCESS, FAILED, REVERSED };
+  return { balance: toInr(balancePaise), payouts, at_risk: atRisk, out_of_date: outOfDate };
+}
+
+type Sum = WorldSums['at_risk'];
+
+/** The `data` of an event, as readers of `GET /_sandbox/events` get it. @param sums after the command that made it happen */
+export const eventData = (event: StateEvent, sums: Sums): object => ({
+  ...dataOf(event, sums.nowMs),
+  sums: sumsResponse(sums),
+});
+
+function dataOf(event: StateEvent, atMs: number): object {
   switch (event.type) {
     case 'request':
       return journalEntry(event.request);
     case 'at_risk':
       return { count: event.count, amount: toInr(event.paise) };
     case 'settlement':
-      return changeResponse(event.change);
+      return { ...changeResponse(event.change), transaction: transactionResponse(event.payout, atMs) };
     case 'wallet':
       return moneyResponse(event.entry);
     case 'clock':

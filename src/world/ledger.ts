@@ -129,7 +129,7 @@ export function takeStep(state: WorldState, position: number, atMs: number, even
   scheduleStep(index, after, position);
   const { txnId, clientRefId } = after;
   const change = { txnId, clientRefId, from: before.state, to: after.state, atMs, utr };
-  events.push({ type: 'settlement', change });
+  events.push({ type: 'settlement', change, payout: after });
 }
 
 /** The invariants that are broken; none in a correct world. It compares sums that were kept separately, so its cost does not depend on the size of the world. */

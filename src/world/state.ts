@@ -180,6 +180,19 @@ export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>
   worldTimeMs(clock, wallMs);
 
+/** What a world holds at a moment: how many payouts are in each state, at risk and out of date, and their sums, in this order. */
+export function sumsOf(state: Readonly<WorldState>) {
+  const { tallies, atRisk, outOfDate } = state.index;
+  const all = [tallies.PENDING, tallies.SUCCESS, tallies.FAILED, tallies.REVERSED, atRisk, outOfDate];
+  return {
+    nowMs: nowMs(state),
+    balancePaise: state.wallet.balancePaise,
+    counts: all.map(({ count }) => count),
+    paise: all.map(({ paise }) => paise),
+  };
+}
+export type Sums = ReturnType<typeof sumsOf>;
+
 /** True while nothing has happened to the wallet since its opening. */
 export const isUntouched = ({ entries, refused }: WorldState): boolean =>
   entries.length === 1 && refused.size === 0;

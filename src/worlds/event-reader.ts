@@ -1,4 +1,5 @@
 import { eventData, type StateEvent } from '../world/events.ts';
+import type { Sums } from '../world/state.ts';
 
 /** Something that happened in a world. */
 export interface PublishedEvent {
@@ -7,6 +8,13 @@ export interface PublishedEvent {
   readonly type: StateEvent['type'] | 'missed';
   /** JSON. */
   readonly data: string;
+}
+
+/** The newest events of a world that a server knows, the oldest first, each with the sums of the world right after it. */
+export interface Known {
+  /** The number of the newest. */
+  readonly latest: number;
+  readonly events: readonly { readonly event: StateEvent; readonly sums: Sums }[];
 }
 
 /** A reader of the events of a world, as they come. */
@@ -32,7 +40,7 @@ const ID = /^([a-z0-9]+)-(\d{1,15})$/;
 export const idOf = (epoch: string, number: number): string => `${epoch}-${number}`;
 
 /** The number of the event that an id names; null for one of another life of the world. */
-export function numberIn(id: string, epoch: string): number | null {
+function numberIn(id: string, epoch: string): number | null {
   const [, ofEpoch, number] = ID.exec(id) ?? [];
   return ofEpoch === epoch ? Number(number) : null;
 }
@@ -61,10 +69,17 @@ export class Reading {
     else if (this.hasBegun) this.#waiting.push(event);
   }
 
-  /** Sends an earlier event. Resolves once there is room for more. */
-  catchUp(event: PublishedEvent): void | Promise<void> {
-    this.#reader.take(event);
-    return this.#reader.ready?.();
+  /** Sends the events after one that the reader has, or `missed` and those that are known. */
+  async catchUp(epoch: string, afterId: string, { latest, events }: Known): Promise<void> {
+    const known = latest - events.length;
+    const after = numberIn(afterId, epoch);
+    const isKnown = after !== null && after >= known && after <= latest;
+    if (!isKnown) this.miss(epoch, known);
+    const from = isKnown ? after : known;
+    for (const [nth, { event, sums }] of events.slice(from - known).entries()) {
+      this.#reader.take(published(epoch, from + nth + 1, event, sums));
+      await this.#reader.ready?.();
+    }
   }
 
   /** Says that events up to a number are no longer known. */
@@ -85,8 +100,8 @@ export class Reading {
   stop = (): void => this.#left(this);
 }
 
-export const published = (epoch: string, number: number, event: StateEvent): PublishedEvent => ({
+export const published = (epoch: string, number: number, event: StateEvent, sums: Sums): PublishedEvent => ({
   id: idOf(epoch, number),
   type: event.type,
-  data: JSON.stringify(eventData(event)),
+  data: JSON.stringify(eventData(event, sums)),
 });

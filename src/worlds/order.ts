@@ -66,9 +66,13 @@ export interface Order {
 }
 
 /** How a command came: from this server or another, and for the first time or not. */
-export interface Arrival {
+export interface How {
   readonly isOwn: boolean;
   readonly isNews: boolean;
+}
+
+/** The same of a command that is to be applied. */
+export interface Arrival extends How {
   /** Whether somebody on this server waits for its outcome, and for its steps. */
   readonly isAwaited: boolean;
   readonly onChanges?: OnChanges | undefined;

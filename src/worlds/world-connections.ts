@@ -1,6 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
 import type { StateEvent } from '../world/events.ts';
-import { numberIn, published, Reading, type EventReader } from './event-reader.ts';
+import { sumsOf, type Sums, type WorldState } from '../world/state.ts';
+import { published, Reading, type EventReader, type Known } from './event-reader.ts';
+import type { How } from './order.ts';
 import { DelayedResponses, Releases } from './waits.ts';
 
 /** How many readers the events of one world may have on one server. */
@@ -11,7 +13,7 @@ const EVENTS_KEPT = 1000;
 
 /** The newest events of a world on this server, for readers that resume. */
 class RecentEvents {
-  readonly #events: StateEvent[] = [];
+  readonly #events: Known['events'][number][] = [];
   /** The number of the newest, and how many of those before it are known. */
   #latest = 0;
   #length = 0;
@@ -20,32 +22,28 @@ class RecentEvents {
     return this.#length;
   }
 
-  add(number: number, event: StateEvent): void {
+  add(number: number, event: StateEvent, sums: Sums): void {
     if (number <= this.#latest) return; // a world that is read again from its store repeats them
     this.#length = number === this.#latest + 1 ? Math.min(this.#length + 1, EVENTS_KEPT) : 1;
     this.#latest = number;
-    this.#events[number % EVENTS_KEPT] = event;
+    this.#events[number % EVENTS_KEPT] = { event, sums };
   }
 
+  /** @param latest the number of the latest event, where the world has begun another life */
   clear(latest = this.#latest): void {
     this.#latest = latest;
     this.#length = 0;
     this.#events.length = 0;
   }
 
-  /** Sends a reader the events after one that it has, or `missed` and those that are known. */
-  async catchUp(reading: Reading, epoch: string, afterId: string): Promise<void> {
-    const known = this.#latest - this.#length;
-    const after = numberIn(afterId, epoch);
-    const isKnown = after !== null && after >= known && after <= this.#latest;
-    if (!isKnown) reading.miss(epoch, known);
-    const from = isKnown ? after : known;
-    const missed = Array.from(
-      { length: this.#latest - from },
-      (_, nth) => this.#events[(from + nth + 1) % EVENTS_KEPT]!,
+  /** The events that are known, and the number of the latest of them. */
+  get known(): Known {
+    const from = this.#latest - this.#length + 1;
+    const events = Array.from(
+      { length: this.#length },
+      (_, nth) => this.#events[(from + nth) % EVENTS_KEPT]!,
     );
-    for (const [nth, event] of missed.entries())
-      await reading.catchUp(published(epoch, from + nth + 1, event));
+    return { latest: this.#latest, events };
   }
 }
 
@@ -56,7 +54,8 @@ export class WorldConnections {
   /** How the requests ended that rules hold until somebody releases them. */
   readonly releases = new Releases();
   readonly #readings = new Set<Reading>();
-  readonly #recent = new RecentEvents();
+  /** What a reader that resumes may have missed. */
+  readonly recent = new RecentEvents();
   readonly #failed: (error: unknown) => void;
 
   /**
@@ -80,42 +79,24 @@ export class WorldConnections {
     return reading;
   }
 
-  /** Remembers events that readers may ask for. @param latest the number of the last of them */
-  remember(latest: number, events: readonly StateEvent[]): void {
-    for (const [index, event] of events.entries())
-      this.#recent.add(latest - events.length + index + 1, event);
-  }
-
-  /** Sends events to the readers. @param latest the number of the last of them */
-  publish(epoch: string, latest: number, events: readonly StateEvent[], isOwn: boolean): void {
-    this.remember(latest, events);
-    for (let index = 0; index < events.length; index += 1) {
-      const event = events[index]!;
-      const number = latest - events.length + index + 1;
-      if (event.type === 'held' || event.type === 'released') this.releases.take(event, isOwn);
+  /** Remembers the events of a command, and sends them to the readers if they are news. @param state after the command */
+  publish(epoch: string, state: Readonly<WorldState>, events: readonly StateEvent[], how: How): void {
+    if (events.length === 0) return;
+    const sums = sumsOf(state);
+    let number = state.eventCount - events.length;
+    for (const event of events) {
+      number += 1;
+      this.recent.add(number, event, sums);
+      if (!how.isNews) continue;
+      if (event.type === 'held' || event.type === 'released') this.releases.take(event, how.isOwn);
       if (this.#readings.size === 0) continue; // the text of an event is made once, and only if there is a reader
       try {
-        const one = published(epoch, number, event);
+        const one = published(epoch, number, event, sums);
         for (const reading of this.#readings) reading.take(one);
       } catch (error) {
         this.#failed(error);
       }
     }
-  }
-
-  /** Sends a reader what it has missed. @param afterId the id of the last event that it has */
-  catchUp(reading: Reading, epoch: string, afterId: string): Promise<void> {
-    return this.#recent.catchUp(reading, epoch, afterId);
-  }
-
-  /** About how many characters the events have that are remembered. */
-  get recentEvents(): number {
-    return this.#recent.length;
-  }
-
-  /** @param latest the number of the latest event, where the world has begun another life */
-  forgetRecent(latest?: number): void {
-    this.#recent.clear(latest);
   }
 
   /** Sends `missed` to all readers: events up to a number are lost to them. */

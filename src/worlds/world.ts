@@ -13,6 +13,7 @@ import type {
   Arrival,
   Callbacks,
   DropReason,
+  How,
   OnChanges,
   Opened,
   Order,
@@ -171,7 +172,7 @@ export class World implements Ordered {
       if (this.closed !== null) throw dropped(this.closed);
       this.#order.listen();
       reading.begin(afterId === undefined ? idOf(this.epoch, this.latest.eventCount) : undefined);
-      if (afterId !== undefined) await this.connections.catchUp(reading, this.epoch, afterId);
+      if (afterId !== undefined) await reading.catchUp(this.epoch, afterId, this.connections.recent.known);
       reading.start();
       return reading.stop;
     } catch (error) {
@@ -203,13 +204,13 @@ export class World implements Ordered {
       const goesOn = command.kind === 'undo' && !command.isForced; // and so do its requests
       if (!goesOn) this.connections.endHeldBack();
     }
-    this.#publish(outcome.events, isOwn, isNews);
+    this.#publish(outcome.events, { isOwn, isNews });
     this.#parts.changed(this, isOwn && isUse(command));
     return outcome;
   }
 
   applyEnds(ends: Pick<Stamp, 'ends' | 'wallMs'>): void {
-    this.#publish(applyEnds(this.latest, ends), true, true);
+    this.#publish(applyEnds(this.latest, ends), { isOwn: true, isNews: true });
   }
 
   reopened({ isSame, isSkipped, epoch, openedAtMs, state }: Reopened): void {
@@ -219,7 +220,7 @@ export class World implements Ordered {
     if (isReplaced && isSame) this.droppedBefore = null;
     if (!isSame) {
       this.connections.endReaders();
-      this.connections.forgetRecent(state.eventCount);
+      this.connections.recent.clear(state.eventCount);
     } else if (isSkipped) this.connections.miss(epoch, state.eventCount);
   }
 
@@ -235,15 +236,15 @@ export class World implements Ordered {
     this.#parts.observer.failed(this.id, error);
   }
 
-  #publish(events: readonly StateEvent[], isOwn: boolean, isNews: boolean): void {
-    if (!isNews) return this.connections.remember(this.latest.eventCount, events);
+  #publish(events: readonly StateEvent[], how: How): void {
+    this.connections.publish(this.epoch, this.latest, events, how);
+    if (!how.isNews) return;
     const changes: Change[] = [];
     for (const event of events) {
       if (event.type !== 'settlement') continue;
       changes.push(event.change);
-      if (isOwn) this.#report(event.change);
+      if (how.isOwn) this.#report(event.change);
     }
-    this.connections.publish(this.epoch, this.latest.eventCount, events, isOwn);
     for (const onChanges of this.#collecting) onChanges(changes);
   }
 

@@ -354,7 +354,7 @@ export class Worlds {
   #count(world: World): void {
     const known = this.#byId.get(world.id);
     if (known === undefined || known.world !== world) return;
-    known.size = this.#capacity.count(known.size, world.latest, world.connections.recentEvents);
+    known.size = this.#capacity.count(known.size, world.latest, world.connections.recent.length);
     if (this.#capacity.remembersMoreThan(1)) this.#forgetOldest();
   }
 
@@ -379,7 +379,7 @@ export class Worlds {
         if (!this.#capacity.remembersMoreThan(1 - FREED)) break;
         if (size.requests === 0) continue;
         world.inBackground(world.submit(command));
-        world.connections.forgetRecent(); // with the event of that
+        world.connections.recent.clear(); // with the event of that
         this.#count(world);
       }
     }

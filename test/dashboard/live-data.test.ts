@@ -76,7 +76,7 @@ test('a connection that replaces one without an event continues from where that 
 
 test('a server that does not say where its events begin may have missed any, so everything is read again', async () => {
   const open = [connection(), connection(), connection()];
-  const event = { id: 'a.1.0', type: 'reset', data: { now: '' } } as const;
+  const event = { id: 'a.1.0', type: 'reset', data: { now: '' } } as WorldEvent;
   async function* withEvent(): AsyncGenerator<WorldEvent, void> {
     yield event;
     yield* open[1]!.events;
@@ -162,7 +162,7 @@ test('a list of requests says when newer ones have taken the place of its oldest
 
 test('a screen reader announces the payouts at risk, also after several at once', () => {
   const news = new News();
-  const risk = (count: number) => ({ id: '', type: 'at_risk', data: { count, amount: 500 } }) as const;
+  const risk = (count: number) => ({ id: '', type: 'at_risk', data: { count, amount: 500 } }) as WorldEvent;
   news.takeEvents([risk(1), risk(2)]);
   expect(news.said.value).toBe('2 payouts at risk, ₹500.00');
 });

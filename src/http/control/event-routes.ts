@@ -8,8 +8,9 @@ import type { ControlRoutes } from './control-options.ts';
 const EventsText: z.ZodType = z.string().meta({
   id: 'Events',
   description: [
-    'Server-sent events, until the reader disconnects. Each has an `id`, a type (`event`) and one line of JSON (`data`):',
-    '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change;',
+    'Server-sent events, until the reader disconnects. Each has an `id`, a type (`event`) and one line of JSON (`data`).',
+    'All but `missed` have the `sums` of the world right after it: `{balance, payouts, at_risk, out_of_date}`, where `payouts` has count and amount by state.',
+    '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change with the whole `transaction`;',
     '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
     '`at_risk` `{count, amount}`, when the payouts that the client was not told of change;',
     '`scenario` `{scenario, rule}`, when the scenario or the overrides change; `rule` `{rule, matched, taken}`, when a',

@@ -11,9 +11,10 @@ import { toPaise } from '../../payout/money.ts';
 import { entryResponse, moneyResponse } from '../../world/events.ts';
 import { entriesPage, findPayout, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
 import { nowMs } from '../../world/state.ts';
+import { transactionResponse } from '../../world/transaction-response.ts';
 import { operation } from '../route-schemas.ts';
 import { act, type ControlRoutes } from './control-options.ts';
-import { transactionResponse, walletResponse } from './world-responses.ts';
+import { walletResponse } from './world-responses.ts';
 
 /** The money of a world and its payouts. */
 export const walletRoutes: ControlRoutes = async (app) => {

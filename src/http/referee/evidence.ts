@@ -8,9 +8,9 @@ import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
 import { journalEntry } from '../../world/journal/journal-entry.ts';
 import { nowMs, type WorldState } from '../../world/state.ts';
+import { transactionResponse } from '../../world/transaction-response.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 import { act, type ControlOptions } from '../control/control-options.ts';
-import { transactionResponse } from '../control/world-responses.ts';
 
 /**
  * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectSandbox, type EventsOptions, type World, type WorldEvent } from '../../../src/index.ts';
+import type { WorldSums } from '../../../src/contract/control-responses.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { serveInProcess } from '../../support/program.ts';
 import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
@@ -13,6 +14,9 @@ import { SLOW } from '../../support/size.ts';
 
 const START = '2026-01-15T10:30:00.000Z';
 const SETTINGS = { clock: START, openingBalance: 10_000 } as const;
+
+const NONE = { count: 0, amount: 0 };
+const NO_PAYOUTS = { PENDING: NONE, SUCCESS: NONE, FAILED: NONE, REVERSED: NONE };
 
 /** Reads the events of a world one by one, until the test ends. */
 async function readerOf(world: World, options: EventsOptions = {}) {
@@ -48,7 +52,11 @@ test('events are sent as server-sent events, each with an id, a type and JSON da
   expect(head).toMatch(/^content-type: text\/event-stream; charset=utf-8$/im);
   expect(head).toMatch(/^cache-control: no-store$/im);
   const entry = (amount: number, balance: number) =>
-    JSON.stringify({ balance, entry: { kind: 'credit', amount, balance, txn_id: null, at: START } });
+    JSON.stringify({
+      balance,
+      entry: { kind: 'credit', amount, balance, txn_id: null, at: START },
+      sums: { balance, payouts: NO_PAYOUTS, at_risk: NONE, out_of_date: NONE },
+    });
   const frames = body
     .join('')
     .split(/\r\n|\n\n/)
@@ -67,7 +75,8 @@ test('every change in a world is sent as an event, in order', async () => {
   const { next } = await readerOf(world);
   const expectNext = async (type: string, expected: object) => {
     const event = await next();
-    expect([event.type, event.data]).toEqual([type, expected]);
+    const { sums: _sums, ...data } = event.data as { sums?: unknown };
+    expect([event.type, data]).toEqual([type, expected]);
   };
   const some = (data: object): object => expect.objectContaining(data) as object;
   await world.fund(5);
@@ -89,7 +98,7 @@ test('every change in a world is sent as an event, in order', async () => {
   await expectNext('scenario', { scenario: 'happy-fast' });
   const { changes } = await world.clock.advance('1h');
   expect(changes).toHaveLength(1);
-  await expectNext('settlement', changes[0]!);
+  await expectNext('settlement', { ...changes[0]!, transaction: await world.transaction(txn_id) });
   await expectNext('clock', { now: '2026-01-15T11:30:00.000Z', frozen: true });
   await world.transition(txn_id, 'REVERSED');
   await expectNext('settlement', some({ from: 'SUCCESS', to: 'REVERSED' }));
@@ -104,6 +113,51 @@ test('every change in a world is sent as an event, in order', async () => {
     await next();
     await world.clock[turn]();
     await expectNext('clock', some({ frozen: turn !== 'resume' }));
+  }
+});
+
+test('an event has the sums of the world right after it, also for a reader that resumes', async () => {
+  const { world, pay } = await clientFor({ ...SETTINGS, settlement: 'manual' });
+  const { events, next } = await readerOf(world);
+  const sums: unknown[] = [];
+  const act = async (action: Promise<unknown>, last: string) => {
+    await action;
+    let event: WorldEvent;
+    do event = await next();
+    while (event.type !== last);
+    const { balance, transactions, at_risk, out_of_date } = await world.summary();
+    const { in_flight, paid_out } = await world.wallet();
+    expect(event.data).toMatchObject({
+      sums: {
+        payouts: { PENDING: { amount: in_flight }, SUCCESS: { amount: paid_out } },
+        balance,
+        at_risk,
+        out_of_date,
+      },
+    });
+    const { payouts } = (event.data as { sums: WorldSums }).sums;
+    expect(Object.entries(payouts).map(([state, { count }]) => [state, count])).toEqual(
+      Object.entries(transactions),
+    );
+    sums.push([event.id, event.data]);
+  };
+  await world.rule({
+    match: { route: 'initiate' },
+    times: 1,
+    effect: { commit: true, respond: { status: 500 } },
+  });
+  await act(pay({ client_ref_id: 'lost', amount: 100 }), 'at_risk');
+  await act(pay({ client_ref_id: 'told', amount: 10 }), 'request');
+  const [lost, told] = await world.transactions();
+  await act(world.transition(told!.txn_id, 'SUCCESS'), 'settlement');
+  await act(world.transition(lost!.txn_id, 'FAILED'), 'at_risk');
+  await act(world.fund(5), 'wallet');
+  const again = await readerOf(world, { after: events.from! });
+  for (const expected of sums as [string, unknown][]) {
+    let event: WorldEvent;
+    do event = await again.next();
+    while (event.id !== expected[0]);
+    expect(event.data).toEqual(expected[1]);
   }
 });
 
