@@ -19,13 +19,15 @@ interface TurnsOptions {
 export const turns = fp<TurnsOptions>(async (app, { wallClock, isEnded }) => {
   /** The requests that wait to be handled, by connection, the oldest first. */
   const waiting = new Map<Socket, (() => void)[]>();
-  const handleRound = (): void => {
-    for (const [socket, requests] of waiting) {
-      const handle = requests.shift()!;
-      if (requests.length === 0) waiting.delete(socket);
-      handle();
+  const handleAll = (): void => {
+    while (waiting.size > 0) {
+      // a round; all of them before more is read, since each request that waits takes some kilobytes
+      for (const [socket, requests] of waiting) {
+        const handle = requests.shift()!;
+        if (requests.length === 0) waiting.delete(socket);
+        handle();
+      }
     }
-    if (waiting.size > 0) wallClock.nextTurn(handleRound);
   };
   app.addHook('onRequest', (request, reply, done) => {
     if (!takeChunks(request)) return done();
@@ -36,7 +38,7 @@ export const turns = fp<TurnsOptions>(async (app, { wallClock, isEnded }) => {
     };
     const before = waiting.get(socket);
     if (before !== undefined) return void before.push(handle);
-    if (waiting.size === 0) wallClock.nextTurn(handleRound);
+    if (waiting.size === 0) wallClock.nextTurn(handleAll);
     waiting.set(socket, [handle]);
   });
 
