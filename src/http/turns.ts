@@ -19,15 +19,14 @@ interface TurnsOptions {
 export const turns = fp<TurnsOptions>(async (app, { wallClock, isEnded }) => {
   /** The requests that wait to be handled, by connection, the oldest first. */
   const waiting = new Map<Socket, (() => void)[]>();
-  const handleAll = (): void => {
-    while (waiting.size > 0) {
-      // a round; all of them before more is read, since each request that waits takes some kilobytes
-      for (const [socket, requests] of waiting) {
-        const handle = requests.shift()!;
-        if (requests.length === 0) waiting.delete(socket);
-        handle();
-      }
+  const handleRound = (): void => {
+    for (const [socket, requests] of waiting) {
+      const handle = requests.shift()!;
+      if (requests.length === 0) waiting.delete(socket);
+      handle();
     }
+    // the next round once all that this one can do has been done, but before more is read: each request that waits takes kilobytes
+    if (waiting.size > 0) void Promise.resolve().then(() => process.nextTick(handleRound));
   };
   app.addHook('onRequest', (request, reply, done) => {
     if (!takeChunks(request)) return done();
@@ -38,7 +37,7 @@ export const turns = fp<TurnsOptions>(async (app, { wallClock, isEnded }) => {
     };
     const before = waiting.get(socket);
     if (before !== undefined) return void before.push(handle);
-    if (waiting.size === 0) wallClock.nextTurn(handleAll);
+    if (waiting.size === 0) wallClock.nextTurn(handleRound);
     waiting.set(socket, [handle]);
   });
 
