@@ -126,7 +126,12 @@ export function admission({
     exchange.chosen = chosen;
     if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
     const key = mayLackKey && needsNoKey(request) ? defaultKey : keyOf(authorization);
-    enter(request, await worlds.use(worldIds.memo(key)));
+    const worldId = worldIds.memo(key);
+    const opening = worlds.use(worldId);
+    const known = worlds.known(worldId); // in use at once, before another world needs its place
+    if (known !== undefined) enter(request, known);
+    const world = await opening;
+    if (known === undefined) enter(request, world);
   };
 }
 

@@ -289,10 +289,11 @@ export class Worlds {
     }
   }
 
-  /** The one whose drop loses least: the idlest without payouts or other records, else the idlest. */
+  /** The one whose drop loses least: the idlest without payouts or other records, else the idlest. One in use only if all are. */
   #leastMissed(): World | undefined {
-    for (const { world, size } of this.#byId.values()) if (size.records === 0) return world;
-    return this.#byId.values().next().value?.world;
+    const all = [...this.#byId.values()];
+    const idle = all.filter(({ world }) => !world.isInUse);
+    return (idle.find(({ size }) => size.records === 0) ?? idle[0] ?? all[0])?.world;
   }
 
   /** Sets one timer: for the world in memory that was idle longest; with a store, for its list of worlds. */
