@@ -267,12 +267,12 @@ const payoutOf = (state: WorldState, { txnId, clientRefId }: Exchange): number |
 const isTelling = ({ committed, waits, fault }: Exchange): boolean =>
   committed === true && waits === undefined && fault === undefined;
 
-/**
- * Whether the response that tells of a new payout is being sent. Until that ends, it is not at risk: but for servers that share a
- * store, since one may die before it says how a request ended.
- */
 const ONLY = ''; // the name of a server that shares its worlds with no other
 
+/**
+ * Records whether the response that tells of a new payout is being sent. Until that ends, the payout is not at risk. Not for servers
+ * that share a store: one may die before it says how a request ended.
+ */
 function setTelling({ index, payouts }: WorldState, txnId: string, isBeingTold: boolean): void {
   const payout = payouts[index.byTxnId.get(txnId)!]!;
   tally(index, payout, -1);

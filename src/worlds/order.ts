@@ -17,7 +17,7 @@ export type Room = Pick<Stamp, 'maxRecords' | 'records' | 'keep' | 'scenarioChar
 /** Called with the steps that a command applied, part by part. */
 export type OnChanges = (changes: readonly Change[]) => void;
 
-/** What the caller of a command is told before its result. */
+/** What a caller learns of a command before its result. */
 export interface Callbacks {
   readonly onChanges?: OnChanges;
   /** Called with the number of a control action that can be undone. */

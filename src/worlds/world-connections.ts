@@ -89,12 +89,13 @@ export class WorldConnections {
       this.recent.add(number, event, sums);
       if (!how.isNews) continue;
       if (event.type === 'held' || event.type === 'released') this.releases.take(event, how.isOwn);
-      if (this.#readings.size === 0) continue; // the text of an event is made once, and only if there is a reader
-      try {
-        const one = published(epoch, number, event, sums);
-        for (const reading of this.#readings) reading.take(one);
-      } catch (error) {
-        this.#failed(error);
+      let text: ReturnType<typeof published> | undefined; // made once, and only if there is a reader
+      for (const reading of this.#readings) {
+        try {
+          reading.take((text ??= published(epoch, number, event, sums)));
+        } catch (error) {
+          this.#failed(error); // it keeps nothing from the others, and changes nothing of the command
+        }
       }
     }
   }

@@ -1,5 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { Reading } from '../../src/worlds/event-reader.ts';
+import { expect, test } from 'vitest';
 import { clientFor, PAYOUT } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -31,17 +30,4 @@ testRows([
     status: 400,
     body: { errors: [{ field: 'body', message }] },
   });
-});
-
-test('a bug in the announcement of a request ends neither the process nor the next request', async () => {
-  const client = await clientFor();
-  const events = await client.world.events(); // only a world that somebody watches publishes anything
-  onTestFinished(async () => void (await events.return()));
-  const told = vi.spyOn(Reading.prototype, 'take').mockImplementation(() => {
-    throw new RangeError('too deep');
-  });
-  onTestFinished(() => told.mockRestore());
-  expect((await client.balance()).status).toBe(200);
-  await expect.poll(() => told.mock.calls.length).toBe(1);
-  expect((await client.balance()).status).toBe(200);
 });

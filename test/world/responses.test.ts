@@ -198,7 +198,7 @@ test('a response of a rule names the request and the payout that it made, in its
   expect(JSON.parse(refusal.body)).toMatchObject({ message: 'né 1 was not paid ()' });
 });
 
-test('a request past the limit of a rule is told in whole seconds when the window ends', () => {
+test('Retry-After of a request past the limit of a rule is the rest of the window in whole seconds', () => {
   const world = new Core(oneRule({ limit: { max: 1, per: '90s' } }));
   world.pay('a');
   const { status, headers, body } = responseOf(world.pay('b', {}, 500), { requestId: 'one', fields: {} });

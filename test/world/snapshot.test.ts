@@ -144,7 +144,7 @@ type Tamper = (saved: Tampered) => void;
 
 testRows<[what: string, why: string, tamper: Tamper]>([
   [
-    'more money than its payouts and what was put in',
+    'more money in the wallet than the ledger explains',
     'it does not hold that balance + PENDING + SUCCESS = money put in',
     ({ head }) => void (head.wallet.balancePaise += 1),
   ],

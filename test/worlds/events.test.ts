@@ -79,3 +79,16 @@ test.each(['', 'x', '0-1-1', 'zzzz-99', '-1-1', 'of-the-future'])(
     expect(JSON.parse(missed.read[0]!.data)).toEqual({ missed: null });
   },
 );
+
+test('a reader that fails keeps no event from the others, and does not fail the command', async () => {
+  const { world, failures } = logFor();
+  const a = world('a');
+  const error = new RangeError('too deep');
+  const take = () => {
+    throw error;
+  };
+  await a.watch(undefined, { take, end: () => undefined });
+  const { read } = await readerOf(a);
+  await a.submit(CREDIT);
+  expect([read.map(({ type }) => type), failures]).toEqual([['wallet'], [error]]);
+});

@@ -51,6 +51,15 @@ describe('worlds', () => {
     expect(await world('a').read(({ payouts }) => payouts)).toEqual([]);
   });
 
+  test('make room by dropping one with payouts before one that a request is on its way to', () => {
+    const { world } = logFor({ maxWorlds: 2 });
+    const [paid, asked] = [world('a'), world('b')];
+    void paid.submit(initiate());
+    asked.enter();
+    world('c');
+    expect([paid.isClosed, asked.isClosed]).toEqual([true, false]);
+  });
+
   test('are dropped after a day without a use; one timer waits for the idlest', async () => {
     const { log, world, wallClock, drops } = logFor();
     expect(wallClock.timers).toBe(0);
