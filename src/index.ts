@@ -1,7 +1,7 @@
 import { JOIN_VARIABLE, joinSandbox, type JoinedSandbox } from './client/joined-sandbox.ts';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
 import type { TestWorld } from './client/test-world.ts';
-import type { HuntResult, KnownFinding, Progress } from './trials/hunt/hunt.ts';
+import type { HuntResult, Progress } from './trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettingsInput } from './trials/hunt/options.ts';
 import { systemClock } from './platform/system-clock.ts';
 import { readOptions, type Settings, type SettingsInput } from './settings.ts';
@@ -47,8 +47,6 @@ export interface HuntOptions extends HuntSettingsInput {
    * other value says no more than the end. `signal` is aborted when the run takes too long.
    */
   readonly run: (world: TestWorld, signal: AbortSignal) => Promise<unknown>;
-  /** Findings that are accepted, as the JSON report of the command has them. */
-  readonly known?: readonly KnownFinding[];
   /** Settings of the sandbox, such as `scenario` or `openingBalance`. */
   readonly sandbox?: SettingsInput;
   /** Called after each run. */
@@ -62,13 +60,7 @@ export interface HuntOptions extends HuntSettingsInput {
  *
  * @throws HuntError when the client fails without any failure, sends nothing, or does not do the same in two runs
  */
-export async function hunt({
-  run,
-  sandbox: options,
-  onRun,
-  known = [],
-  ...given
-}: HuntOptions): Promise<HuntResult> {
+export async function hunt({ run, sandbox: options, onRun, ...given }: HuntOptions): Promise<HuntResult> {
   const settings = huntSettings(given);
   const { settlement = 'instant', ...others } = options ?? {};
   await using sandbox = await startHere(
@@ -85,7 +77,6 @@ export async function hunt({
   return await runHunt(settings, {
     sandbox,
     settlement,
-    known,
     wallClock: systemClock(),
     stop: new AbortController().signal,
     client: async (world, signal) => {

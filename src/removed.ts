@@ -24,6 +24,8 @@ const REMOVED: Readonly<Record<string, string>> = {
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
   '--junit-checks': '--verbose has each check, also in a JUnit report',
+  '--known': 'choose what a hunt looks for with --goal',
+  'hunt --report': 'hunt --json prints the result as JSON',
   rewind:
     'undo takes back the last actions, and snapshot load returns to a world that snapshot save has saved',
   '--before': 'save the snapshot when the world is as you want it, and load it with snapshot load',

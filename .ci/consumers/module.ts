@@ -1,5 +1,4 @@
 import { hunt, startSandbox, SandboxError, type Sandbox, type Transaction } from 'payout-sandbox';
-import { matchers, type PayoutMatchers } from 'payout-sandbox/matchers';
 
 const sandbox: Sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
 const world = sandbox.world();
@@ -12,7 +11,4 @@ const { findings } = await hunt({ run: ({ url }) => Promise.resolve(url), depth:
     return { findings: error.message.startsWith('no request used') ? [] : [error] };
   },
 );
-const names: readonly (keyof PayoutMatchers)[] = ['toHavePayout', 'toHaveReceived', 'toHaveGoodConduct'];
-const isRight =
-  payout.amount === 5 && refusal instanceof SandboxError && names.every((name) => name in matchers);
-console.log(isRight, findings.length);
+console.log(payout.amount === 5 && refusal instanceof SandboxError, findings.length);

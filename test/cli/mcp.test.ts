@@ -172,12 +172,11 @@ test('the hunt tool runs a command only with --allow-commands, and otherwise sho
   expect(text).toContain('--allow-commands');
 });
 
-testRows([
-  [{ known: '[]' }, 'known: the text cannot be used: it is not a report of hunt in JSON'],
-  [{ workers: 0 }, 'workers must be a whole number from 1 to 64, not 0'],
-])('wrong arguments of the hunt tool are refused by their names', async (args, words) => {
+test('a wrong argument of the hunt tool is refused by its name', async () => {
   const { tell } = await agentFor({ mayRunCommands: true });
-  expect((await tell('hunt', { command: ['true'], ...args })).text).toContain(words);
+  expect((await tell('hunt', { command: ['true'], workers: 0 })).text).toContain(
+    'workers must be a whole number from 1 to 64, not 0',
+  );
 });
 
 test.skipIf(!hasCurl)(
@@ -192,10 +191,8 @@ test.skipIf(!hasCurl)(
     expect(text).toMatch(/A scenario that repeats it:\n\ndescription: \|\n {2}paid-twice/);
     expect(text).toMatch(/found paid-twice: \d+ runs in /);
     expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);
-    const report = await ask('hunt', HUNT);
-    expect(report).toMatchObject({ findings: [{ goal: 'paid-twice' }], known: [] });
-    const again = { ...HUNT, known: report, exit_codes: 'failed=1', workers: '2', runs: '1' };
-    expect(await ask('hunt', again)).toMatchObject({ findings: [], known: expect.any(Array) });
+    const again = { ...HUNT, exit_codes: 'failed=1', workers: '2' };
+    expect(await ask('hunt', again)).toMatchObject({ findings: [{ goal: 'paid-twice' }] });
   },
 );
 

@@ -117,9 +117,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--depth <number>', 'the most failures in one run [default 3]')
     .option('--runs <number>', 'the most runs [default 500]')
     .option('--time <time>', 'how long to search [default 5m]')
-    .option('--write <folder>', 'where to write each finding as a scenario')
-    .option('--known <file>', 'findings that are accepted: the JSON report of an earlier hunt')
-    .addOption(list('--report <format=file>', 'junit, markdown or json, to a file'));
+    .option('--write <folder>', 'where to write each finding as a scenario');
   take(hunt, 'workers', 'patience', 'intent', 'expect', 'settings', 'exitCodes', 'json');
   runs(hunt, async () => (await import('../hunt/hunt-command.ts')).huntCommand);
   const matrix = builder

@@ -1,38 +1,22 @@
 import { huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
 import type { Settings } from '../../settings.ts';
-import {
-  conductSettings,
-  reportFile,
-  tableName,
-  writeReports,
-  type ConductFlags,
-} from '../referee/conduct-options.ts';
-import { makeFolder, usedFile } from '../named-files.ts';
+import { conductSettings, tableName, type ConductFlags } from '../referee/conduct-options.ts';
+import { makeFolder } from '../named-files.ts';
 import { CLEAR_LINE, say, sayJson, searchExitCode } from '../output.ts';
 import { givenSettings, workersOf, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import {
-  HUNT_WRITERS,
-  huntReport,
-  knownFindings,
-  progressLines,
-  resultLines,
-  showFinding,
-  showProgress,
-  writeFinding,
-} from './hunt-report.ts';
+import { huntReport, progressWriter, resultLines, showFinding, writeFinding } from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
 import { clientOf, typed, type ClientFlags } from './hunted-command.ts';
 
 interface HuntFlags
-  extends ClientFlags, Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience' | 'report' | 'json'> {
+  extends ClientFlags, Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience' | 'json'> {
   readonly goal: readonly string[];
   readonly runs?: string;
   readonly depth?: string;
   readonly time?: string;
   readonly workers?: string;
   readonly write?: string;
-  readonly known?: string;
 }
 
 /** The flags with which `referee` repeats a run: the last two are settings of the sandbox that a scenario cannot hold. */
@@ -67,8 +51,6 @@ export async function huntCommand(
   const { write: folder, json: isJson = false } = flags;
   const sandboxSettings = huntingSettings(settingFlags, environment);
   const settings = huntSettingsOf(flags, sandboxSettings);
-  const known = flags.known === undefined ? [] : usedFile('--known', flags.known, knownFindings);
-  const reports = flags.report.map((text) => reportFile(text, HUNT_WRITERS));
   if (folder !== undefined) makeFolder('--write', folder);
   const isTerminal = process.stderr.isTTY;
   const clearProgress = (): void => void (isTerminal && process.stderr.write(CLEAR_LINE));
@@ -80,7 +62,6 @@ export async function huntCommand(
       givenSettings(settingFlags, environment),
       {
         client,
-        known,
         stop,
         tableName: tableName(flags),
         onFinding(finding) {
@@ -88,13 +69,12 @@ export async function huntCommand(
           if (folder !== undefined) writeFinding(finding, folder);
           if (!isJson) showFinding(finding, folder, again);
         },
-        onRun: isTerminal ? showProgress : progressLines((line) => void process.stderr.write(`${line}\n`)),
+        onRun: progressWriter(process.stderr),
       },
     );
     clearProgress();
     if (isJson) sayJson(huntReport(result));
     else resultLines(result, stop.aborted).forEach(say);
-    const areWritten = writeReports(reports, (write) => write(result), environment);
-    return searchExitCode(result.findings.length > 0, stop.aborted, areWritten);
+    return searchExitCode(result.findings.length > 0, stop.aborted, true);
   });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { document, listDocument, text, usedText, wholeNumber } from '../../actions/arguments.ts';
+import { listDocument, text, usedText, wholeNumber } from '../../actions/arguments.ts';
 import { action } from '../../actions/sandbox-action.ts';
 import { SettingsError } from '../../settings.ts';
 import { intentOf } from '../../actions/journal-actions.ts';
@@ -7,7 +7,7 @@ import { expectedTable } from '../../referee/expected-table.ts';
 import { GOALS } from '../../trials/hunt/goals.ts';
 import { huntSettings } from '../../trials/hunt/options.ts';
 import { clientCommand } from '../client-command.ts';
-import { huntReport, knownFindings, progressText, resultLines } from '../hunt/hunt-report.ts';
+import { huntReport, progressText, resultLines } from '../hunt/hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from '../hunt/hunt-sandbox.ts';
 import { exitCodesOf, huntedCommand } from '../hunt/hunted-command.ts';
 import { quoted } from '../output.ts';
@@ -49,7 +49,6 @@ export const huntTool = (mayRunCommands: boolean) =>
       intent: z.string().optional().describe('as for verdict'),
       expect: listDocument('as for verdict').optional(),
       exit_codes: text('what the exit codes say [default paid=0,failed=1,in-doubt=75]').optional(),
-      known: document('findings that are accepted: the JSON of an earlier hunt').optional(),
       depth: wholeNumber('the most failures in one run', 1, 10).default(2),
       runs: wholeNumber('the most runs').default(200),
       workers: wholeNumber('how many runs to do at once', 1, 64).optional(),
@@ -61,7 +60,7 @@ export const huntTool = (mayRunCommands: boolean) =>
         .describe('a scenario, by name or file, to which the failures are added'),
     },
     async run(
-      { command, env, scenario, intent, expect, exit_codes, known, workers = defaultWorkers(), ...given },
+      { command, env, scenario, intent, expect, exit_codes, workers = defaultWorkers(), ...given },
       { signal = new AbortController().signal, progress = () => undefined, texts },
     ) {
       const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
@@ -80,7 +79,6 @@ export const huntTool = (mayRunCommands: boolean) =>
           clientCommand(command, variables, process.env),
           exitCodesOf(exit_codes, 'exit_codes'),
         ),
-        known: known === undefined ? [] : usedText('known', texts.read('known', known), knownFindings),
         tableName: 'expect',
         stop: signal,
         onRun: (at) => progress(progressText(at)),

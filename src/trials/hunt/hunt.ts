@@ -3,7 +3,7 @@ import type { ScenarioInput } from '../../contract/control.ts';
 import { often, rupees } from '../../contract/words.ts';
 import { caseOf } from '../../referee/case.ts';
 import { requestLine } from '../../referee/call.ts';
-import { failureName, withFailures, type Failure } from './failures.ts';
+import { withFailures, type Failure } from './failures.ts';
 import {
   GOALS,
   hitsIn,
@@ -35,8 +35,6 @@ export interface HuntResult {
   readonly goals: readonly Goal[];
   /** At most one for each goal, in the order in which they were found. */
   readonly findings: readonly HuntFinding[];
-  /** What was found, and is among the known findings. */
-  readonly known: readonly HuntFinding[];
   /** What it pays without any failure, in INR; null if it was stopped before that. */
   readonly baseline: { readonly payouts: number; readonly amount: number } | null;
   /** Accounts that the client pays the same amount several times without any failure, as sentences. */
@@ -53,18 +51,10 @@ export interface HuntResult {
 export interface HuntDeps extends HuntRunDeps {
   /** How payouts settle unless the scenario says otherwise. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
-  /** Findings that are already accepted. */
-  readonly known?: readonly KnownFinding[];
   /** The name of the table of expected payouts in messages. */
   readonly tableName?: string;
   readonly onFinding?: (finding: HuntFinding) => void;
   readonly onRun?: (progress: Progress) => void;
-}
-
-/** A finding of an earlier hunt: its goal, and the names of its failures. */
-export interface KnownFinding {
-  readonly goal: string;
-  readonly failures: readonly string[];
 }
 
 /** How long a run may take, given how long the baselines took: enough for a client that waits out every failure. */
@@ -109,7 +99,7 @@ function observationOf(run: HuntRun, rules: RunRules): Observation {
 /** @throws HuntError when the client fails without any failure, sends nothing, does not do the same twice, or does not pay what it should */
 export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<HuntResult> {
   const { goals, depth, seed, workers, time: timeMs, patience: patienceMs } = settings;
-  const { settlement, known: accepted = [], tableName = 'expect', wallClock, stop, onFinding, onRun } = deps;
+  const { settlement, tableName = 'expect', wallClock, stop, onFinding, onRun } = deps;
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
   const base = await baseScenario(deps.sandbox, settlement, seed);
@@ -120,13 +110,11 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
     return runInWorld(deps, runs, ofHunt, withFailures(base, failures, patienceMs), limit);
   };
   const findings: HuntFinding[] = [];
-  const knownFindings = new Map<KnownFinding, HuntFinding>();
   const flaky: Hit[] = [];
   const rounds: Round[] = [];
   const result = () => ({
     goals: GOALS.filter((goal) => goals.includes(goal)),
     findings,
-    known: [...knownFindings.values()],
     flaky,
     rounds,
     runs,
@@ -149,17 +137,8 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
   if (fault !== null) throw new HuntError(fault);
   const baselineMs = Math.max(baseline.durationMs, again.durationMs);
 
-  const acceptedAs = (goal: Goal, failures: readonly Failure[]): KnownFinding | undefined => {
-    const names = new Set(failures.map(failureName));
-    return accepted.find((one) => one.goal === goal && one.failures.every((name) => names.has(name)));
-  };
   const onFound = (found: Reproduction): void => {
     const finding = findingOf(found, expect, base, patienceMs);
-    const known = acceptedAs(found.goal, found.failures);
-    if (known !== undefined) {
-      if (!knownFindings.has(known)) knownFindings.set(known, finding);
-      return;
-    }
     findings.push(finding);
     onFinding?.(finding);
   };
@@ -183,7 +162,6 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
       mayGoOn: () => runs < settings.runs && elapsedMs() < timeMs,
       onFound,
       onFlaky: (hit) => void flaky.push(hit),
-      isKnown: (goal, failures) => acceptedAs(goal, failures) !== undefined,
       rounds,
     });
   } catch (error) {

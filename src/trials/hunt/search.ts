@@ -32,8 +32,6 @@ export interface SearchOptions {
   readonly onFound: (found: Reproduction) => void;
   /** Called with a hit that did not repeat. */
   readonly onFlaky: (hit: Hit) => void;
-  /** Whether somebody has accepted these failures, or fewer of them, for this goal. */
-  readonly isKnown: (goal: Goal, failures: readonly Failure[]) => boolean;
   /** Gets each round when it begins, and is kept up to date. */
   readonly rounds: Round[];
 }
@@ -86,9 +84,7 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
         if (observed.waitedForEver) isHangTried = true;
         const hits = observed.hits.filter(({ goal }) => open.has(goal));
         for (const hit of hits) {
-          if (options.isKnown(hit.goal, failures)) {
-            options.onFound({ ...hit, failures, requests: observed.requests });
-          } else if (await settle(hit, failures, options)) open.delete(hit.goal);
+          if (await settle(hit, failures, options)) open.delete(hit.goal);
         }
         const continuation = continuationOf(observed.trace, failures);
         // after a run that reached a goal, more failures rarely show anything new
@@ -119,7 +115,7 @@ async function observeMany(
   isUseless: (candidate: Candidate) => boolean,
   open: ReadonlySet<Goal>,
   round: Round,
-  { workers, observe, mayGoOn, isKnown }: SearchOptions,
+  { workers, observe, mayGoOn }: SearchOptions,
 ): Promise<readonly { readonly failures: readonly Failure[]; readonly observed: Observation }[]> {
   const results: { failures: readonly Failure[]; observed: Observation }[] = [];
   let begun = 0;
@@ -132,13 +128,12 @@ async function observeMany(
     const observed = await observe(failures);
     round.tried += 1;
     results[place] = { failures, observed };
-    isOver ||=
-      observed.waitedForEver || observed.hits.some(({ goal }) => open.has(goal) && !isKnown(goal, failures));
+    isOver ||= observed.waitedForEver || observed.hits.some(({ goal }) => open.has(goal));
   });
   return results;
 }
 
-/** Repeats a hit alone, and leaves out each failure that it does not need. @returns whether its goal is reached by it: a known finding leaves the goal open */
+/** Repeats a hit alone, and leaves out each failure that it does not need. @returns whether it repeats */
 async function settle(hit: Hit, failures: readonly Failure[], options: SearchOptions): Promise<boolean> {
   let found = await repeatedly(hit.goal, failures, options);
   if (found === null) {
@@ -150,7 +145,7 @@ async function settle(hit: Hit, failures: readonly Failure[], options: SearchOpt
     found = (await repeatedly(hit.goal, fewer, options)) ?? found;
   }
   options.onFound(found);
-  return !options.isKnown(found.goal, found.failures);
+  return true;
 }
 
 /** The failures as a finding, if the client reaches the goal every time. */
