@@ -127,9 +127,9 @@ export function timelineOf(
       earliestMs = nextIstMinute(createdAtMs + earliestMs, when.atMinute) - createdAtMs;
     }
     return {
-      to,
-      polls,
       afterMs: polls === null ? earliestMs : null,
+      polls,
+      to,
       utr: utr ?? (to === 'FAILED' ? utrOfFailed : to !== null),
       forced: false,
     };

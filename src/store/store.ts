@@ -1,10 +1,9 @@
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
-import { freeze, type FrozenState } from '../world/copy.ts';
 import { openWorld } from '../world/opening.ts';
+import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import type { WorldState } from '../world/state.ts';
 import { unavailable } from '../worlds/dropped.ts';
 import type { Opened, Ordered, OrderOf } from '../worlds/order.ts';
-import { thawed } from '../worlds/thawed-state.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { World } from '../worlds/world.ts';
 import type { WorldsPage } from '../worlds/rows.ts';
@@ -32,7 +31,7 @@ type CallReply =
   | readonly ['behind' | 'gone' | 'missing' | 'lost'];
 
 /** A state in the store from which the log is followed, and its place. */
-interface Snapshot extends Omit<Seen, 'epoch'> {
+interface StoredSnapshot extends Omit<Seen, 'epoch'> {
   readonly state: StoredState;
 }
 
@@ -105,7 +104,7 @@ export class Store implements SharedWorlds, LogStore {
       const [, nowMs, epoch, format, openedAtMs, text, ofWorld, isNew] = reply;
       this.#aheadMs = nowMs - this.wallClock.nowMs();
       if (format > FORMAT) throw this.connection.newerFormat(keys.head, format);
-      const snapshot = text === '' ? null : (JSON.parse(text) as Snapshot);
+      const snapshot = text === '' ? null : (JSON.parse(text) as StoredSnapshot);
       const state =
         snapshot === null
           ? openWorld(worldId, JSON.parse(ofWorld) as ScenarioSource, openedAtMs, this.#options.compiler)
@@ -124,7 +123,9 @@ export class Store implements SharedWorlds, LogStore {
     let characters = 0;
     for (const item of items) {
       const { number, command, room, ends } = item;
-      if (command.kind === 'restore') item.restored ??= await this.#writeState(keys, freeze(command.state));
+      if (command.kind === 'restore') {
+        item.restored ??= await this.#writeState(keys, takeSnapshot(command.state, true));
+      }
       const text = commandText(command, room, ends, item.restored);
       characters += text.length;
       commands.push(number, text);
@@ -151,12 +152,12 @@ export class Store implements SharedWorlds, LogStore {
   async keep(
     worldId: string,
     { epoch, position, name }: Seen,
-    frozen: FrozenState,
+    taken: Snapshot,
     restored: readonly StoredState[],
   ): Promise<number> {
     const { head, log, states } = keysOf(worldId);
-    const state = await this.#writeState(keysOf(worldId), frozen);
-    const snapshot: Snapshot = { position, name, state };
+    const state = await this.#writeState(keysOf(worldId), taken);
+    const snapshot: StoredSnapshot = { position, name, state };
     const args = [head, log, states, epoch, JSON.stringify(snapshot), position, FORMAT];
     const needless = restored.flatMap(piecesOfStored);
     const keep = () => this.connection.script<number>('keep', ...args, ...needless);
@@ -242,9 +243,9 @@ export class Store implements SharedWorlds, LogStore {
     await this.#ofList((client) => client.zremrangebyscore(LIST_KEY, '-inf', this.nowMs() - this.#keptMs));
   }
 
-  #writeState({ head, states }: WorldKeys, state: FrozenState): Promise<StoredState> {
+  #writeState({ head, states }: WorldKeys, snapshot: Snapshot): Promise<StoredState> {
     const { client } = this.connection;
-    return writeState(`${this.server}:${this.nextNumber()}`, state, (fields) =>
+    return writeState(`${this.server}:${this.nextNumber()}`, snapshot, (fields) =>
       this.connection.use(async () => {
         const [written] = await Promise.all([
           client.hset(states, ...fields),
@@ -256,10 +257,9 @@ export class Store implements SharedWorlds, LogStore {
   }
 
   /** @returns null when it is deleted meanwhile */
-  async #readState({ head, states }: WorldKeys, stored: StoredState): Promise<WorldState | null> {
-    const frozen = await readState(stored, (fields) =>
-      this.connection.use(() => this.connection.client.hmget(states, ...fields), head),
-    );
-    return frozen === null ? null : thawed(frozen, this.#options);
+  #readState({ head, states }: WorldKeys, stored: StoredState): Promise<WorldState | null> {
+    const read = (fields: readonly string[]) =>
+      this.connection.use(() => this.connection.client.hmget(states, ...fields), head);
+    return readState(stored, read, this.#options);
   }
 }

@@ -1,8 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
 import { type Applied, isUse } from '../world/apply.ts';
 import { Command } from '../world/commands.ts';
-import { freeze, type FrozenState } from '../world/copy.ts';
 import type { Ended } from '../world/request/request-commands.ts';
+import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import { dropped, unavailable } from '../worlds/dropped.ts';
 import type { Arrival, DropReason, Opened, Order, Ordered, Submitted } from '../worlds/order.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
@@ -59,7 +59,7 @@ export interface LogStore {
    * @param restored the states of restores before it, which are no longer needed
    * @returns its characters
    */
-  keep(worldId: string, at: Seen, state: FrozenState, restored: readonly StoredState[]): Promise<number>;
+  keep(worldId: string, at: Seen, state: Snapshot, restored: readonly StoredState[]): Promise<number>;
   /** Asks regularly for what happens in a world, for as long as a connection of this server waits for that. */
   listen(world: Ordered): void;
 }
@@ -326,7 +326,7 @@ export class WorldLog implements Order {
     const restored = this.#restored;
     this.#restored = [];
     try {
-      this.#kept = await this.#store.keep(id, this.#seen, freeze(latest), restored);
+      this.#kept = await this.#store.keep(id, this.#seen, takeSnapshot(latest, true), restored);
     } catch (error) {
       this.#restored = [...restored, ...this.#restored];
       if (!(error instanceof Refusal)) this.#world.failed(error);

@@ -11,7 +11,6 @@ import type { Outcome } from '../scenario/outcome.ts';
 import { replacesBody, showsResponse, skipReason } from '../scenario/rule.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso, istDate } from '../contract/instant.ts';
-import { copyOfCounts } from './copy.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
@@ -120,6 +119,17 @@ function made(
   }));
   return { payout: { planned_by: plannedBy, timeline: planned }, note: null };
 }
+
+/** A copy of what a world counts, in which a request can be counted without changing the world. */
+const copyOfCounts = ({
+  uses,
+  windows,
+  attempts,
+}: WorldState): Pick<WorldState, 'uses' | 'windows' | 'attempts'> => ({
+  uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
+  windows: new Map(windows),
+  attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older), former: null },
+});
 
 /** Explains which rule and which outcome a request would match now, and why not the others. It is counted in copies only. */
 export function explainRequest(

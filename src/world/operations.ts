@@ -6,7 +6,6 @@ import { listed } from '../contract/words.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { clockAt } from './clock.ts';
-import { freeze } from './copy.ts';
 import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
@@ -195,9 +194,8 @@ export const instructReferee: Handler<'referee'> = (state, { settings, forgets }
 };
 
 /** Replaces all of the world with a state that was read and checked. */
-export const restoreWorld: Handler<'restore'> = (state, { state: given, clock }, { events }) => {
-  const { id, wallMs, requests, generation, held, name, referee, eventCount } = state;
-  const restored = { ...freeze(given), index: given.index }; // a log may apply the command once more
+export const restoreWorld: Handler<'restore'> = (state, { state: restored, clock }, { events }) => {
+  const { id, wallMs, requests, generation, held, name, referee, eventCount, undoPoints } = state;
   const made = Math.max(held.made, restored.held.made); // an id is never given twice either
   // a machine whose clock was set back must not turn world time back
   const continues = clock === 'from-snapshot' || wallMs < restored.wallMs;
@@ -211,6 +209,7 @@ export const restoreWorld: Handler<'restore'> = (state, { state: given, clock },
     referee: referee.settings === null && referee.ended.length === 0 ? restored.referee : referee,
     generation: generation + 1,
     eventCount,
+    undoPoints,
     held: noneHeld(made),
     wallMs,
     clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,

@@ -20,8 +20,8 @@ import type * as rule from '../scenario/rule.ts';
 import type * as scenario from '../scenario/scenario.ts';
 
 /**
- * A world as data: what `GET /_sandbox/state` answers and what a state file holds, as lines of JSON (NDJSON).
- * Money is whole paise, times are ms since the epoch.
+ * A world as data: what `GET /_sandbox/state` answers, what a state file holds and what a store keeps beside a log, as lines of
+ * JSON (NDJSON). Money is whole paise, times are ms since the epoch.
  *
  * A document is one `FileHead`, then for each world one `WorldHead`, its `WORLD_ITEMS` and one `WorldEnd`, then one
  * `FileEnd`.
@@ -201,7 +201,10 @@ export const WorldHead = z.strictObject({
   /** How many of its requests rules have held so far; absent for none. */
   held: Count.optional(),
 });
-export type WorldHead = z.infer<typeof WorldHead>;
+
+/** The same of a world that goes on at other servers, as a store has it. */
+export const LiveHead = WorldHead.extend({ generation: Count.optional(), eventCount: Count.optional() });
+export type LiveHead = z.infer<typeof LiveHead>;
 
 /** The lists of a world, one item a line: `{"entry":{…}}`. They come in this order. */
 export const WORLD_ITEMS = {
@@ -228,9 +231,26 @@ export const WORLD_ITEMS = {
   /** The referee's report on a journal that a reset has ended, the oldest first. */
   report: EndedJournal,
 } as const;
+
+/** A request with its place in the log: the position of its command, and the server that has its connection. */
+const LiveRequest = Request.extend({ position: Count.optional(), server: z.string().optional() });
+export const LIVE_REQUEST_FIELDS = Object.keys(
+  LiveRequest.shape,
+) as readonly (keyof typeof LiveRequest.shape)[];
+
+/** The lists of a world that goes on at other servers. Nobody else writes them, so what is held is not checked. */
+export const LIVE_ITEMS = {
+  ...WORLD_ITEMS,
+  /** A request that is under way, although it was dropped from the list. */
+  pending: LiveRequest,
+  request: LiveRequest,
+  /** A request that waits to be released, and one of the latest that nobody released in time. */
+  waiting: z.record(z.string(), z.unknown()),
+  expired: z.record(z.string(), z.unknown()),
+} as const;
 export type WorldItem = {
-  [Name in keyof typeof WORLD_ITEMS]: { readonly [Key in Name]: z.infer<(typeof WORLD_ITEMS)[Name]> };
-}[keyof typeof WORLD_ITEMS];
+  [Name in keyof typeof LIVE_ITEMS]: { readonly [Key in Name]: z.infer<(typeof LIVE_ITEMS)[Name]> };
+}[keyof typeof LIVE_ITEMS];
 
 /** `checksum` is the SHA-256 of all lines of the world, from its head on, each with its line end. */
 export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() });

@@ -1,10 +1,11 @@
+import type { z } from 'zod';
 import { MAX_ENDED_JOURNALS } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
 import {
+  LIVE_REQUEST_FIELDS,
   REQUEST_FIELDS,
-  type StoredRequest,
-  type WORLD_ITEMS,
-  type WorldHead,
+  type LIVE_ITEMS,
+  type LiveHead,
   type WorldItem,
 } from './snapshot-lines.ts';
 import { type Payout, type PayoutStep, timelineFault } from '../payout/payout.ts';
@@ -13,23 +14,28 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { noRequests, sentResponse, type Exchange } from './journal/exchange.ts';
 import { openWorld, useScenario } from './opening.ts';
 import { extrasHeld, indexPayout, nowMs, refereeState, type WorldState } from './state.ts';
-import { noneHeld } from './request/hold-state.ts';
+import { noneHeld, type HeldRequest } from './request/hold-state.ts';
 import { brokenInvariants } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
 /** A world as data, at one moment: later changes of the world do not affect it. */
 export interface Snapshot {
-  readonly head: WorldHead;
-  /** In the order of `WORLD_ITEMS`; generated as they are read. */
+  readonly head: LiveHead;
+  /** In the order of the items of the format; generated as they are read. */
   readonly items: Iterable<WorldItem>;
   readonly length: number;
 }
 
-/** Takes a snapshot. It copies two lists of references, and nothing else. */
-export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
-  const { count, evicted, list } = state.requests;
-  const exchanges = list.slice();
-  const lists: Readonly<Record<keyof typeof WORLD_ITEMS, Iterable<unknown> & { readonly length: number }>> = {
+/** Takes a snapshot. It copies lists of references, and nothing else. @param isLive whether the world goes on from it at other servers */
+export function takeSnapshot(state: Readonly<WorldState>, isLive = false): Snapshot {
+  const { count, evicted, list, pending } = state.requests;
+  const { waiting, expired, made } = state.held;
+  const oldest = list[0]?.nth ?? Infinity;
+  const requests = (exchanges: readonly Exchange[]) => ({
+    length: exchanges.length,
+    [Symbol.iterator]: () => storedRequests(exchanges, isLive ? LIVE_REQUEST_FIELDS : REQUEST_FIELDS),
+  });
+  const lists: Readonly<Record<keyof typeof LIVE_ITEMS, Iterable<unknown> & { readonly length: number }>> = {
     entry: state.entries.slice(),
     payout: state.payouts.slice(),
     rule: state.overrides,
@@ -40,7 +46,10 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
     ],
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     refused: [...state.refused],
-    request: { length: exchanges.length, [Symbol.iterator]: () => storedRequests(exchanges) },
+    pending: requests(isLive ? pending.filter(({ nth }) => nth < oldest) : []),
+    request: requests(list.slice()),
+    waiting: isLive ? waiting : [],
+    expired: isLive ? expired : [],
     referee: state.referee.settings === null ? [] : [state.referee.settings],
     report: state.referee.ended,
   };
@@ -56,7 +65,8 @@ export function takeSnapshot(state: Readonly<WorldState>): Snapshot {
       references: state.attempts.references,
       name: state.name,
       requests: { count, evicted },
-      held: state.held.made || undefined, // so that a world without any has the bytes that 1.0.0 writes and reads
+      held: made || undefined, // so that a world without any has the bytes that 1.0.0 writes and reads
+      ...(isLive && { generation: state.generation, eventCount: state.eventCount }),
     },
     items: itemsOf(lists),
     length: Object.values(lists).reduce((sum, { length }) => sum + length, 0),
@@ -70,13 +80,23 @@ function* itemsOf(lists: Readonly<Record<string, Iterable<unknown>>>): Generator
 }
 
 /** Requests as a snapshot has them, with the text of what was sent. */
-function* storedRequests(exchanges: readonly Exchange[]): Generator<StoredRequest> {
+function* storedRequests(
+  exchanges: readonly Exchange[],
+  fields: typeof LIVE_REQUEST_FIELDS,
+): Generator<object> {
   for (const exchange of exchanges) {
-    const request: StoredRequest = { ...exchange, response: sentResponse(exchange) };
+    const request = { ...exchange, response: sentResponse(exchange) };
     // in one order, whatever this server read and what it made itself
-    yield Object.fromEntries(REQUEST_FIELDS.map((name) => [name, request[name]])) as StoredRequest;
+    yield Object.fromEntries(fields.map((name) => [name, request[name]]));
   }
 }
+
+/** A request that was read. One that came to another world has no place in the log of this one. */
+const placed = (request: z.infer<typeof LIVE_ITEMS.request>): Exchange => ({
+  ...request,
+  position: request.position ?? 0,
+  server: request.server ?? '',
+});
 
 export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
 
@@ -98,7 +118,7 @@ export class SnapshotReader {
   #freeEntries = 0;
 
   /** @throws Refusal STATE_REFUSED when its scenario cannot be used here */
-  constructor(head: WorldHead, compiler: ScenarioCompiler) {
+  constructor(head: LiveHead, compiler: ScenarioCompiler) {
     const { world, wallMs, references, requests, held = 0, ...others } = head;
     this.#compiler = compiler;
     this.#state = usable(() => openWorld(world, others.scenario.source, wallMs, compiler));
@@ -126,7 +146,7 @@ export class SnapshotReader {
 
   /** @throws Refusal STATE_REFUSED for an entry or a payout that breaks the rules of money */
   add(item: WorldItem): void {
-    const { overrides, uses, attempts, windows, refused, requests, referee } = this.#state;
+    const { overrides, uses, attempts, windows, refused, requests, referee, held } = this.#state;
     if ('entry' in item) {
       const { amountPaise, balancePaise } = item.entry;
       const before = this.#state.entries.at(-1)?.balancePaise ?? 0;
@@ -144,8 +164,15 @@ export class SnapshotReader {
     } else if ('window' in item) {
       const { of, ...window } = item.window;
       windows.set(of, window);
-    } else if ('request' in item) {
-      requests.list.push({ ...item.request, position: 0, server: '' });
+    } else if ('pending' in item) requests.pending.push(placed(item.pending));
+    else if ('request' in item) {
+      const exchange = placed(item.request);
+      requests.list.push(exchange);
+      if (exchange.outcome === 'pending') requests.pending.push(exchange);
+    } else if ('waiting' in item) {
+      this.#state.held = { ...held, waiting: [...held.waiting, item.waiting as unknown as HeldRequest] };
+    } else if ('expired' in item) {
+      this.#state.held = { ...held, expired: [...held.expired, item.expired as unknown as HeldRequest] };
     } else if ('referee' in item) this.#state.referee = refereeState(item.referee, referee.ended);
     else if ('report' in item) {
       demand(referee.ended.length < MAX_ENDED_JOURNALS, `it has more than ${MAX_ENDED_JOURNALS} reports`);

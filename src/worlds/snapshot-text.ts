@@ -5,6 +5,8 @@ import { pathText } from '../contract/shape-issues.ts';
 import {
   FileEnd,
   FileHead,
+  LIVE_ITEMS,
+  LiveHead,
   SNAPSHOT_FORMAT,
   SNAPSHOT_VERSION,
   WORLD_ITEMS,
@@ -61,8 +63,10 @@ interface ReadingOptions {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   readonly maxLine: number;
-  /** Room for the state that is read. */
-  readonly draft: Draft;
+  /** Room for the state that is read; absent for one that is counted elsewhere. */
+  readonly draft?: Draft;
+  /** Whether the text comes from a store, whose worlds go on from it. */
+  readonly isLive?: boolean;
 }
 
 /** A world that was read; or one that cannot be used, and why. */
@@ -142,13 +146,13 @@ function shaped<T extends z.ZodType>(schema: T, value: unknown, nth: number): z.
   throw damagedAt(nth, `${pathText(issue!.path)} ${issue!.message}`.trim());
 }
 
-function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
+function itemOf(value: Record<string, unknown>, nth: number, isLive: boolean): WorldItem {
   const [name = ''] = Object.keys(value);
-  if (!Object.hasOwn(WORLD_ITEMS, name) || Object.keys(value).length > 1) {
+  const schemas: Readonly<Record<string, z.ZodType>> = isLive ? LIVE_ITEMS : WORLD_ITEMS;
+  if (!Object.hasOwn(schemas, name) || Object.keys(value).length > 1) {
     throw damagedAt(nth, 'it is not part of a world');
   }
-  const schema: z.ZodType = WORLD_ITEMS[name as keyof typeof WORLD_ITEMS];
-  return { [name]: shaped(schema, value[name], nth) } as WorldItem;
+  return { [name]: shaped(schemas[name]!, value[name], nth) } as WorldItem;
 }
 
 /** A world of which some lines have been read. */
@@ -228,22 +232,23 @@ function addLine(
   reading: Reading,
   value: Record<string, unknown> | undefined,
   nth: number,
-  { compiler, draft }: ReadingOptions,
+  { compiler, draft, isLive = false }: ReadingOptions,
 ): void {
   unlessFaulty(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is not JSON');
     if (reading.reader === null) {
-      const head = shaped(WorldHead, value, nth);
+      const head = shaped(isLive ? LiveHead : WorldHead, value, nth);
       const { isChosen, source } = head.scenario;
-      if (isChosen || !draft.isOwn) draft.grow(0, documentCharacters(source.document));
+      if (draft !== undefined && (isChosen || !draft.isOwn))
+        draft.grow(0, documentCharacters(source.document));
       reading.reader = new SnapshotReader(head, compiler);
     } else {
       const { reader } = reading;
-      const counted = draft.isOwn ? 'transactions' : 'records';
-      const item = itemOf(value, nth);
+      const counted = draft?.isOwn === true ? 'transactions' : 'records';
+      const item = itemOf(value, nth, isLive);
       const before = reader[counted];
       reader.add(item);
-      draft.grow(reader[counted] - before, 'rule' in item ? documentCharacters(item.rule) : 0);
+      draft?.grow(reader[counted] - before, 'rule' in item ? documentCharacters(item.rule) : 0);
     }
   });
 }
