@@ -64,13 +64,13 @@ function journalLines(
   ];
 }
 
-/** A number of a request, or a world time in ISO 8601. A time of day is the latest one. */
-async function sinceOf(given: string, { world, nameOf }: Session): Promise<string> {
+/** A number of a request, or a world time in ISO 8601. */
+function sinceOf(given: string, { nameOf }: Session): string {
   if (/^#?\d+$/.test(given)) return given.replace('#', '');
-  const atMs = writtenInstantMs(given) ?? writtenInstantMs(given, (await world.clock.now()).getTime());
+  const atMs = writtenInstantMs(given);
   if (atMs !== undefined) return iso(atMs);
   throw new SettingsError(
-    `${nameOf('since')} must be the number of a request, or a time such as 07:39:36 or 2026-12-01 10:00 (IST), not ${JSON.stringify(given)}`,
+    `${nameOf('since')} must be the number of a request, or a time such as 2026-12-01 10:00 (IST), not ${JSON.stringify(given)}`,
   );
 }
 
@@ -115,7 +115,7 @@ export const journalActions = [
             ...query,
             client_ref_id: reference,
             txn_id: txn,
-            since: since && (await sinceOf(since, session)),
+            since: since && sinceOf(since, session),
           })
         : requestOf(number, session),
     lines: (found, session) =>

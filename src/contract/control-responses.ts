@@ -313,13 +313,6 @@ export const VerifyResponse = z
   .meta({ id: 'Verified' });
 export type VerifyResponse = z.infer<typeof VerifyResponse>;
 
-export const ModelResponse = z.object({
-  initial: State,
-  states: z.array(z.object({ name: State, final: z.boolean(), money_back: z.boolean() })),
-  edges: z.array(z.object({ from: State, to: State })),
-});
-export type ModelResponse = z.infer<typeof ModelResponse>;
-
 export const WorldsResponse = z.object({
   worlds: z.array(
     z.object({

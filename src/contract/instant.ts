@@ -4,7 +4,6 @@ import { requiredText } from './shape-issues.ts';
 const FORM = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z)|([+ -]\d\d):?(\d\d)?)?$/;
 const IST = '+05:30'; // all year: the time of Indian banks
 export const IST_OFFSET_MS = 5.5 * 3_600_000;
-const DAY_MS = 86_400_000;
 
 const CANONICAL = z.iso.datetime({ offset: true }); // knows the days of each month
 
@@ -37,21 +36,16 @@ export const istSecond = (at: string | number): string => istText(at).slice(0, 1
 /** `22:36:05.123` */
 export const istTime = (at: string | number): string => istText(at).slice(11);
 
-const PRINTED = /^(?:(\d{4}-\d\d-\d\d)(?:[T ]|$))?(?:(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?))?(?: ?IST)?$/i;
+const PRINTED = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?))?(?: ?IST)?$/i;
 
 /**
- * Parses a time in India as people read it, `2026-11-20 22:36:05 IST`, as well as ISO 8601: without a time of day midnight, and
- * without a date on the day of `nowMs`, which is then the latest such time before it.
+ * Parses a time in India as people read it, `2026-11-20 22:36:05 IST`, as well as ISO 8601: without a time of day midnight.
  *
  * @returns ms since the epoch, or undefined when the text is not a time
  */
-export function writtenInstantMs(text: string, nowMs?: number): number | undefined {
-  const [, date, time] = PRINTED.exec(text) ?? [];
-  if (date !== undefined) return instantMs(`${date}T${time ?? '00:00'}`);
-  if (time === undefined) return instantMs(text);
-  if (nowMs === undefined) return undefined;
-  const atMs = instantMs(`${istDate(nowMs)}T${time}`);
-  return atMs !== undefined && atMs > nowMs ? atMs - DAY_MS : atMs;
+export function writtenInstantMs(text: string): number | undefined {
+  const [, date, time = '00:00'] = PRINTED.exec(text) ?? [];
+  return instantMs(date === undefined ? text : `${date}T${time}`);
 }
 
 const noInstant = (input: unknown): string =>

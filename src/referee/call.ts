@@ -8,9 +8,8 @@ import { withoutControls } from '../world/journal/journal-text.ts';
 /** One request of the client, with what the checks ask about it. */
 export interface Call {
   readonly entry: JournalEntry;
+  /** Its number in the journal: the order in which the requests began. */
   readonly id: number;
-  /** Its place in the order in which the requests began. */
-  readonly place: number;
   readonly route: JournalEntry['route'];
   /** The client_ref_id that it names; null where it names none. */
   readonly reference: string | null;
@@ -22,7 +21,7 @@ export interface Call {
   readonly endedMs: number;
   /** World time, ms since the epoch. */
   readonly atMs: number;
-  /** The place of the newest request that had begun when this one ended; Infinity while it is under way. */
+  /** The id of the newest request that had begun when this one ended; Infinity while it is under way. */
   readonly endedAfter: number;
   /** True when it ended because the client gave up, or because a hang was cut. A slow response that was read is "answered". */
   readonly wasLeft: boolean;
@@ -69,36 +68,15 @@ function txnIdIn({ route, request, txn_id }: JournalEntry): string | null {
   return query === -1 ? null : new URLSearchParams(request.path.slice(query)).get('txn_id');
 }
 
-/** What is known of the end of one whose response is on its way, perhaps from another server: nothing came before it for certain. */
+/**
+ * The newest request that had begun when this one ended. Where its response is on its way, perhaps from another server, nothing came
+ * before its end for certain.
+ */
 const endOf = ({ id, ended_after: after, answer, fault }: JournalEntry): number =>
   after ?? (answer !== null && fault === null ? id : Infinity);
 
-/**
- * Requests in the order in which they began, each with its `place` and with `endedAfter` of a `Call`. The journal says which
- * overlapped. One of a store that several servers share does not, and is ordered by its times.
- */
-export function inOrder(entries: readonly JournalEntry[]) {
-  if (entries.every(({ duration_ms, ended_after }) => duration_ms === null || ended_after !== null)) {
-    return entries
-      .toSorted((a, b) => a.id - b.id)
-      .map((entry) => ({ entry, place: entry.id, endedAfter: endOf(entry) }));
-  }
-  const began = ({ wall_at }: JournalEntry): number => Date.parse(wall_at);
-  const sorted = entries.toSorted((a, b) => began(a) - began(b) || a.id - b.id);
-  const times = sorted.map(began);
-  return sorted.map((entry, index) => {
-    // a beginning has no fraction of a millisecond: with that of a duration, a request sent right after this one would overlap
-    const endMs = times[index]! + Math.floor(entry.duration_ms ?? Infinity);
-    const newest = times.findLastIndex((atMs) => atMs < endMs);
-    return { entry, place: index, endedAfter: endMs === Infinity ? Infinity : Math.max(newest, index) };
-  });
-}
-
 /** @param referenceOf the reference of a payout, for a status read that named a txn_id */
-export function callOf(
-  { entry, place, endedAfter }: ReturnType<typeof inOrder>[number],
-  referenceOf: (txnId: string) => string | undefined,
-): Call {
+export function callOf(entry: JournalEntry, referenceOf: (txnId: string) => string | undefined): Call {
   const { id, route, request, duration_ms, fault, outcome, client_ref_id } = entry;
   const txnId = txnIdIn(entry);
   const body = route === 'initiate' && isObject(request.body) ? request.body : {};
@@ -108,7 +86,6 @@ export function callOf(
   return {
     entry,
     id,
-    place,
     route,
     reference:
       client_ref_id ??
@@ -119,7 +96,7 @@ export function callOf(
     beganMs,
     endedMs,
     atMs: Date.parse(entry.at),
-    endedAfter,
+    endedAfter: endOf(entry),
     wasLeft:
       outcome === 'client_gone' ||
       (!isCutOff(entry) && (fault === 'hang' || (fault === 'slow-body' && outcome === 'fault'))),
@@ -151,7 +128,7 @@ const wereLeftTogether = (earlier: Call, later: Call): boolean =>
 export const overlaps = (earlier: Call, later: Call): boolean =>
   earlier.wasLeft
     ? earlier.endedMs > later.endedMs + NOTICED_LATE_MS || wereLeftTogether(earlier, later)
-    : earlier.endedAfter >= later.place;
+    : earlier.endedAfter >= later.id;
 
 /** What these requests send together; an amount that is not whole paise counts as nothing. */
 export const totalOf = (calls: readonly Call[]): number =>

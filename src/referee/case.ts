@@ -1,6 +1,6 @@
 import { USUAL_LIMITS, type RefereeLimits, type RefereeSettings } from '../contract/conduct.ts';
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
-import { callOf, inOrder, type Call } from './call.ts';
+import { callOf, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
 
 /** What a world knows about its client, in the terms of the control API. */
@@ -96,7 +96,9 @@ export function caseOf(
     if (txn_id !== null && client_ref_id !== null) references.set(txn_id, client_ref_id);
   }
   const all = clientEnded ? leftAtEnd(requests, wall_now) : requests;
-  const calls = inOrder(all).map((placed) => callOf(placed, (txnId) => references.get(txnId)));
+  const calls = all
+    .toSorted((a, b) => a.id - b.id)
+    .map((entry) => callOf(entry, (txnId) => references.get(txnId)));
   const initiates = calls.filter(({ route }) => route === 'initiate');
   const sends = groupedBy(initiates, referenceOf);
   const intents = intentsOf(initiates, intent);

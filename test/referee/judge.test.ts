@@ -311,17 +311,6 @@ test('the advice after a second payment for a PENDING one is to wait until that 
   );
 });
 
-test('in a journal that does not say what overlapped, the times do', () => {
-  const verdict = (tookMs: number): string => {
-    const evidence = evidenceOf([{ tookMs, state: 'PENDING' }, { state: 'PENDING' }]);
-    const requests = evidence.requests.map((entry) => Object.assign(entry, { ended_after: null }));
-    return verdictOf('same-reference-at-once', { ...evidence, requests });
-  };
-  expect(verdict(1500)).toBe('found warning');
-  expect(verdict(900)).toBe('passed');
-  expect(verdict(1000.4)).toBe('passed'); // the next one was sent right afterwards
-});
-
 test('a payout that is sent twice while another is under way counts once', () => {
   const lines = [{ endedAfter: 3, tookMs: 3000 }, again(B), again(B, { change: { committed: false } })];
   expect(checkOf('same-payout-at-once', evidenceOf(lines), ORDERS).findings).toMatchObject([

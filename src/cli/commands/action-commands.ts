@@ -124,7 +124,7 @@ interface TailFlags extends ActorFlags {
 export function addActionCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('A running sandbox:');
   for (const action of ACTIONS) addAction(builder, action);
-  const tail = builder.command('tail', 'follow the requests, settlements and findings');
+  const tail = builder.command('tail', 'follow the requests and what happens to the payouts');
   takeFlags(tail, argumentsOf(COMMON.world), { words: [], scope: 'world' });
   tail.action(async ({ key, json, ...flags }: TailFlags) => {
     const { tailUntilSignal } = await import('../running-sandbox/tail.ts');

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
-import type { CheckId, Finding } from '../../contract/conduct.ts';
 import { istDate, istTime } from '../../contract/instant.ts';
 import { rupees, signedRupees } from '../../contract/words.ts';
 import type { Session } from '../../actions/sandbox-action.ts';
@@ -17,7 +16,6 @@ import {
   visibleLine,
   jsonText,
 } from '../../actions/text-output.ts';
-import { COLOURS } from '../../referee/reports/summary.ts';
 import { complain, EXIT_OK, say } from '../output.ts';
 import { untilStopped } from '../stop-signal.ts';
 
@@ -91,72 +89,13 @@ function eventLines(
   }
 }
 
-interface NamedFinding extends Finding {
-  readonly check: CheckId;
-}
-
-/** Prints what the referee finds while a client runs, each finding once. */
-function newFindings({ world }: Session, publish: (found: NamedFinding) => void, signal: AbortSignal) {
-  const known = new Set<string>();
-  let isReading = false;
-  let isDue = false;
-  const next = async (): Promise<readonly NamedFinding[]> => {
-    const { checks } = await world.referee();
-    const all = checks
-      .filter(({ id }) => id !== 'never-asked') // it may still ask
-      .flatMap(({ id: check, findings }) => findings.map((found) => ({ check, ...found })));
-    return all.filter(({ check, references, requests }) => {
-      const key = JSON.stringify([check, references, requests[0]]); // its message changes with each retry
-      const isNew = !known.has(key);
-      known.add(key);
-      return isNew;
-    });
-  };
-  return {
-    next,
-    /** Prints new findings, one call to the referee at a time, however many requests there are. */
-    async read(): Promise<void> {
-      isDue = true;
-      if (isReading) return;
-      isReading = true;
-      while (isDue && !signal.aborted) {
-        isDue = false;
-        try {
-          for (const found of await next()) publish(found);
-          await pause(AGAIN_MS, undefined, { signal });
-        } catch {
-          break; // the sandbox is gone or this was stopped: the reader of the events notices it too
-        }
-      }
-      isReading = false;
-    },
-    /** After a reset, the same finding counts as a new one. */
-    forget: (): void => known.clear(),
-  };
-}
-
-function findingLines(found: NamedFinding, isJson: boolean, { paint }: Session): readonly string[] {
-  if (isJson) return [jsonText({ type: 'finding', data: found }, 0)];
-  const { check, severity, message, fix } = found;
-  return [
-    `${NO_TIME}  ${paint(severity.padEnd(8), COLOURS[severity])}  ${check}: ${visibleLine(message)}`,
-    `${NO_TIME}            fix: ${visibleLine(fix)}`,
-  ];
-}
-
 /** Whether the sandbox may come back: it is gone, or fails by itself. */
 const isAway = (error: unknown): boolean =>
   error instanceof SandboxError
     ? error.status >= 500
     : error instanceof NoSandboxError || error instanceof TypeError;
 
-const STARTS_AGAIN = new Set<WorldEvent['type']>(['reset', 'restore', 'missed']);
-const MAY_SHOW_MORE = new Set<WorldEvent['type']>(['request', 'settlement']);
-
-/**
- * `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. Findings that
- * the referee already has are not printed.
- */
+/** `payout-sandbox tail`: prints what happens in a world from now on, and reconnects to a sandbox that restarts. */
 export async function tail(
   session: Session,
   isJson: boolean,
@@ -164,22 +103,17 @@ export async function tail(
   signal: AbortSignal,
 ): Promise<number> {
   const { world } = session;
-  const findings = newFindings(session, (found) => findingLines(found, isJson, session).forEach(say), signal);
   const { id, name, clock } = await world.summary(); // also fails at once for a wrong address or key
   const today = istDate(clock.now);
   const newDay = newDays(today);
   const following = `following world ${namedText(id, name)} at ${world.url}; it is ${today}, times in IST; Ctrl-C to stop`;
-  const print = (event: WorldEvent): void => {
+  const print = (event: WorldEvent): void =>
     (isJson ? [jsonText(event, 0)] : eventLines(event, session, newDay)).forEach(say);
-    if (STARTS_AGAIN.has(event.type)) findings.forget();
-    if (MAY_SHOW_MORE.has(event.type)) void findings.read();
-  };
 
   let after: string | undefined;
   let connected: string | null = following;
   while (!signal.aborted) {
     try {
-      if (after === undefined) await findings.next();
       const events = await world.events({ signal, ...(after !== undefined && { after }) });
       after = events.from;
       if (connected !== null) note(connected); // only now: whoever reads this may send a request at once

@@ -1,14 +1,9 @@
 import type { z } from 'zod';
 import { AdvanceRequest } from '../../contract/control.ts';
 import { UndoResponse, UndoRequest } from '../../contract/control/undo-call.ts';
-import {
-  AdvanceResponse,
-  ClockResponse,
-  ModelResponse,
-  WorldResponse,
-} from '../../contract/control-responses.ts';
-import { STATES, JSON_TYPE } from '../../contract/service.ts';
-import { isMoneyBack, legalNext, type Change } from '../../payout/payout.ts';
+import { AdvanceResponse, ClockResponse, WorldResponse } from '../../contract/control-responses.ts';
+import { JSON_TYPE } from '../../contract/service.ts';
+import type { Change } from '../../payout/payout.ts';
 import { iso } from '../../contract/instant.ts';
 import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
@@ -18,17 +13,6 @@ import { asText, operation } from '../route-schemas.ts';
 import { resetWorld } from '../referee/evidence.ts';
 import { act, type ControlRoutes } from './control-options.ts';
 import { actionResponse, clockResponse, worldResponse } from './world-responses.ts';
-
-/** The state machine of a payout, as data. */
-const MODEL: ModelResponse = {
-  initial: 'PENDING',
-  states: STATES.map((name) => ({
-    name,
-    final: legalNext(name).length === 0,
-    money_back: isMoneyBack(name),
-  })),
-  edges: STATES.flatMap((from) => legalNext(from).map((to) => ({ from, to }))),
-};
 
 function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {
   if (by !== undefined) return { byMs: by };
@@ -69,12 +53,6 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     async ({ exchange: { world }, body: { action, force: isForced = false } = {} }) => ({
       undone: actionResponse(await world.submit({ kind: 'undo', action, isForced })),
     }),
-  );
-
-  app.get(
-    '/model',
-    operation('World', 'getModel', 'The state machine of a payout, as data', ModelResponse),
-    () => MODEL,
   );
 
   app.get(

@@ -76,7 +76,7 @@ export const resentAfterSuccess: Check = {
       const ofReference = sends.get(reference) ?? [];
       const again = ofReference.find(
         (call, index) =>
-          call.place > saw.place &&
+          call.id > saw.id &&
           knownBefore(calls, call).of === 'SUCCESS' &&
           (index === 0 || changedFields(ofReference[index - 1]!, call).length === 0),
       );

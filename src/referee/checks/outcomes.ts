@@ -88,7 +88,7 @@ export const notFoundBelieved: Check = {
       const calls = facts.byReference.get(reference)!;
       const made = initiates.find(({ committed }) => committed === true);
       if (made === undefined) return undefined;
-      if (!calls.some(({ seen, place }) => seen.kind === 'not-found' && place > made.place)) return undefined;
+      if (!calls.some(({ seen, id }) => seen.kind === 'not-found' && id > made.id)) return undefined;
       const known = knownAtEnd(calls);
       // a refusal of a repetition does not say that the payout exists
       const last = asAnswered(calls).findLast(
@@ -139,10 +139,9 @@ const followed = (facts: Case) =>
     const step = payout && lastStep(payout);
     if (payout === undefined || step === undefined) return [];
     const calls = facts.byReference.get(reference)!;
-    const { place } = calls.at(-1)!;
+    const { id } = calls.at(-1)!;
     /** The first request of the client, about anything, after its payout reached its state; undefined if it was gone by then. */
-    const later = (): Call | undefined =>
-      facts.calls.find((call) => call.place > place && cameAfter(step, call));
+    const later = (): Call | undefined => facts.calls.find((call) => call.id > id && cameAfter(step, call));
     return { reference, status: payout.status, known: knownAtEnd(calls), later };
   });
 

@@ -49,7 +49,7 @@ function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]):
   return group.some(({ reference }) => {
     const ofReference = calls.get(reference) ?? [];
     const tempting = ofReference.filter(({ seen: { kind } }) => kind === 'unknown' || kind === 'not-found');
-    const made = new Set(tempting.map(({ place }) => firsts.find((call) => call.place > place)));
+    const made = new Set(tempting.map(({ id }) => firsts.find((call) => call.id > id)));
     return [...made].some((next) => next !== undefined && knownBefore(ofReference, next).of !== 'SUCCESS');
   });
 }

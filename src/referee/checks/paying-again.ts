@@ -20,7 +20,7 @@ const openingOf = (sends: readonly Call[]): Call =>
 /** The opening initiate of each reference, by intended payout. */
 const openings = ({ sends, intents }: Case): ReadonlyMap<string, readonly Call[]> =>
   groupedBy(
-    [...sends.values()].map(openingOf).toSorted((a, b) => a.place - b.place),
+    [...sends.values()].map(openingOf).toSorted((a, b) => a.id - b.id),
     intents.of,
   );
 
@@ -41,7 +41,7 @@ interface Repetition {
 function repetitionOf(facts: Case, call: Call, before: readonly Call[]): Repetition | null {
   const { byReference, sends, intents } = facts;
   for (const { reference: earlier } of before.slice(-LATEST).toReversed()) {
-    if (sends.get(earlier!)!.some((send) => send.place < call.place && overlaps(send, call))) continue;
+    if (sends.get(earlier!)!.some((send) => send.id < call.id && overlaps(send, call))) continue;
     const known = knownBefore(byReference.get(earlier!)!, call);
     if (!isSuspect(known, intents.isDeclared)) continue;
     const isPaidTwice = [earlier, call.reference].every((reference) => wasCommitted(sends.get(reference!)!));
@@ -89,7 +89,7 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
     severity: isTooMuch ? grave : lucky,
     message: `${shortListed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
     fix: fixAfter(earlier, known),
-    calls: [...calls].toSorted((a, b) => a.place - b.place).slice(0, MOST_CALLS),
+    calls: [...calls].toSorted((a, b) => a.id - b.id).slice(0, MOST_CALLS),
     knew: [earlier, known],
     amountPaise,
     tooMuch: paid.length > 0 ? out.slice(1).map(({ reference }) => reference!) : [],
@@ -145,14 +145,14 @@ function shownOf({ sends }: Case, atOnce: readonly Call[]): readonly Call[] {
   const all = [...new Set(atOnce.flatMap(({ reference }) => sends.get(reference ?? '') ?? []))];
   const paid = all.filter(({ committed }) => committed === true).slice(0, MOST_CALLS / 2);
   const others = atOnce.filter((call) => !paid.includes(call)).slice(0, MOST_CALLS - paid.length);
-  return [...paid, ...others].toSorted((a, b) => a.place - b.place);
+  return [...paid, ...others].toSorted((a, b) => a.id - b.id);
 }
 
 /** Pairs of initiates of which one began while the other was under way. */
 function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: Call, later: Call]> {
   let underWay: readonly Call[] = [];
   for (const later of initiates) {
-    underWay = underWay.filter((earlier) => earlier.wasLeft || earlier.endedAfter >= later.place);
+    underWay = underWay.filter((earlier) => earlier.wasLeft || earlier.endedAfter >= later.id);
     for (const earlier of underWay) if (overlaps(earlier, later)) yield [earlier, later];
     underWay = [...underWay.slice(-200), later];
   }
@@ -173,7 +173,7 @@ export const samePayoutAtOnce: Check = {
     const findings = [...groupedBy(ofOne, ([, later]) => intents.of(later)).values()].map(
       (group): Mistake => {
         const [[first]] = group as [readonly [Call, Call]];
-        const calls = [...new Set(group.flat())].toSorted((a, b) => a.place - b.place);
+        const calls = [...new Set(group.flat())].toSorted((a, b) => a.id - b.id);
         const others = calls.filter(({ reference }) => reference !== first.reference);
         const references = [...new Set(others.flatMap(({ reference }) => reference ?? []))];
         const amountPaise = totalOf(

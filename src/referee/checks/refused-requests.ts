@@ -38,7 +38,7 @@ const nameOf = ({ reference }: Call): string => reference ?? 'a request';
 const sentUnchanged = ({ initiates }: Case, refused: ReadonlySet<Call>): readonly Mistake[] =>
   [...groupedBy(initiates, bodyText).values()].flatMap((calls): Mistake | [] => {
     const before = calls.find((call) => refused.has(call));
-    const again = calls.find((call) => before && call.place > before.place && !overlaps(before, call));
+    const again = calls.find((call) => before && call.id > before.id && !overlaps(before, call));
     if (before === undefined || again === undefined) return [];
     const message = `${nameOf(again)} was sent again unchanged after a ${before.status}`;
     return { message, fix: fix(before.status), calls: [before, again] };
@@ -86,11 +86,8 @@ function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
 function sentUnfunded(facts: Case): readonly Mistake[] {
   const coversIt = (before: Call, after: Call): boolean =>
     facts.calls.some(
-      ({ seen, place }) =>
-        seen.kind === 'balance' &&
-        seen.paise >= (after.amountPaise ?? 0) &&
-        place > before.place &&
-        place < after.place,
+      ({ seen, id }) =>
+        seen.kind === 'balance' && seen.paise >= (after.amountPaise ?? 0) && id > before.id && id < after.id,
     );
   return [...facts.tries.values()].flatMap((calls): Mistake | [] => {
     const pair = calls.flatMap((refused, index) => {
@@ -120,7 +117,7 @@ export const refusalRepeated: Check = {
       ...sentUnchanged(facts, refused),
       ...sentUnfunded(facts),
     ];
-    const inOrder = findings.toSorted((a, b) => a.calls[1]!.place - b.calls[1]!.place);
+    const inOrder = findings.toSorted((a, b) => a.calls[1]!.id - b.calls[1]!.id);
     const isExercised = refused.size > 0 || facts.initiates.some(({ status }) => status === 402);
     return { isExercised, findings: inOrder };
   },

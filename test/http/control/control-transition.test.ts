@@ -67,16 +67,3 @@ test('a payout that is forced to FAILED gets a UTR if the dialect says so', asyn
   const txnId = await payoutIn(world, 'FAILED');
   expect((await world.world.transaction(txnId)).utr).toMatch(/^\d{12}$/);
 });
-
-test('the control API returns the state machine as data', async () => {
-  const { initial, states, edges } = (await ask(await clientFor(), 'GET', '/model')).body;
-  expect(initial).toBe('PENDING');
-  expect(edges).toEqual(edgesIn(true));
-  expect(states).toEqual(
-    STATES.map((name) => ({
-      name,
-      final: LEGAL[name].length === 0,
-      money_back: name === 'FAILED' || name === 'REVERSED',
-    })),
-  );
-});

@@ -26,7 +26,6 @@ const txnId = (answers: Answers): string => answers['initiatePayout'].data.txn_i
 const STORY: readonly Turn[] = [
   ['getHealth'],
   ['getLiveness'],
-  ['getModel'],
   ['listScenarios', undefined, (answer) => ({ ...answer, scenarios: answer.scenarios.slice(0, 2) })],
   [
     'chooseScenario',
