@@ -2,13 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import {
-  maxReportCharacters,
-  maxRequestsAhead,
-  maxStateBytes,
-  maxUnreadBytes,
-  worldsThatFit,
-} from './heap-share.ts';
+import { maxReportCharacters, maxStateBytes, maxUnreadBytes, worldsThatFit } from './heap-share.ts';
 import { adminOnly, bearerKeys } from './http/admission.ts';
 import { controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
@@ -111,7 +105,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     scenarios,
     allowedHosts: settings.allowedHosts,
     maxConnections: settings.maxConnections,
-    maxRequestsAhead: maxRequestsAhead(),
     maxUnreadBytes: maxUnreadBytes(),
     wallClock,
     stopwatchMs,

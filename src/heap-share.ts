@@ -20,10 +20,5 @@ export const maxStateBytes = (): number => atMost(256 * MIB, 1 / 16);
 /** What clients have not read of long responses. */
 export const maxUnreadBytes = (): number => atMost(128 * MIB, 1 / 8);
 
-const WORST_REQUEST_BYTES = 48 * 1024; // with its headers at their largest
-
-/** How many pipelined requests wait for the responses before them. */
-export const maxRequestsAhead = (): number => atMost(10_000, 1 / 8, WORST_REQUEST_BYTES);
-
 /** The referee's reports on dropped worlds. */
 export const maxReportCharacters = (): number => atMost(64 * MIB, 1 / 16);

@@ -107,7 +107,7 @@ export function admission({
     const { chosen } = exchange;
     const { 'x-sandbox-scenario': wanted } = headers;
     exchange.dialect = (chosen ?? world.latest.index.base).dialect;
-    exchange.enter(world);
+    exchange.found(world);
     exchange.name = headers.authorization === undefined ? undefined : worldNameIn(headers); // only its owner names a world
     if (wanted === undefined || chosen !== undefined) return;
     const name = String(wanted).slice(0, LONGEST_HEADER);

@@ -8,7 +8,7 @@ import type { SentResponse } from '../world/snapshot-lines.ts';
 import type { World } from '../worlds/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
 import type { Decided, ExchangeOutcome } from '../world/journal/exchange.ts';
-import type { Ended, Received, Refused, RequestCommand } from '../world/request/request-commands.ts';
+import type { End, Received, RequestCommand } from '../world/request/request-commands.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -66,7 +66,7 @@ export class HttpExchange {
   /** The limit that ended its connection, where one did before its response was sent. */
   #endedBy: string | undefined;
   /** The response, where it is not the one that the world planned. */
-  #unplanned: Refused | undefined;
+  #unplanned: End['refused'];
 
   constructor(request: FastifyRequest, reply: FastifyReply, dialect: Dialect, stopwatchMs: () => number) {
     this.request = request;
@@ -88,15 +88,10 @@ export class HttpExchange {
   /** The request has found its world, which its server keeps until `close`. */
   found(world: World): void {
     this.world = world;
-    if (this.outcome === undefined) world.enter();
-  }
-
-  /** A request of the service has found its world. */
-  enter(world: World): void {
-    this.found(world);
     this.#arrivedAfter = world.position;
+    if (this.outcome === undefined) world.enter();
     // its client left in the middle of its body, while a store was asked for the world: nothing more happens to it
-    if (this.outcome !== undefined && !this.request.raw.complete) this.#ended();
+    else if (this.route !== undefined && !this.request.raw.complete) this.#ended();
   }
 
   /** What its world keeps of the request. */
@@ -115,11 +110,14 @@ export class HttpExchange {
     };
   }
 
+  /** Has the world carry it out. */
   async submit(command: RequestCommand): Promise<Decided> {
     this.#isSubmitted = true;
     const decided = await this.world.submit(command);
     this.decide(decided);
-    this.#number(decided.nth);
+    this.#nth = decided.nth;
+    this.#epoch = this.world.epoch;
+    if (this.outcome !== undefined) this.#ended(); // it ended while the store was asked
     return decided;
   }
 
@@ -141,10 +139,10 @@ export class HttpExchange {
 
   /** Called with a response before its first byte is sent. */
   sending(body: string): void {
-    if (this.reply.raw.socket !== null) this.#writtenMs = this.#elapsedMs();
+    if (this.outcome !== undefined) return; // nobody waits for it any more
+    this.#writtenMs = this.#elapsedMs();
     if (this.world === undefined || this.route === undefined) return;
     const { refusal, reply } = this;
-    const isGone = this.outcome !== undefined; // nobody waits for it any more
     if (this.#isSubmitted && refusal === undefined && !reply.hasHeader('connection')) return; // the planned one
     const response = {
       status: reply.statusCode,
@@ -152,9 +150,7 @@ export class HttpExchange {
       body: this.request.method === 'HEAD' ? '' : body,
     };
     const { limit, rule } = refusal?.details ?? {};
-    const shown = isGone ? this.#cutOff : { response, code: this.code, limit, rule };
-    if (this.#isSubmitted) this.#unplanned = shown;
-    else this.#refuse(shown);
+    this.#unplanned = { response, code: this.code, limit, rule };
   }
 
   /** The fault of a rule begins. @param isShown whether the client sees any of the response */
@@ -168,59 +164,36 @@ export class HttpExchange {
     this.outcome = outcome;
     if (outcome === 'fault' && limit !== undefined) {
       this.#endedBy = limit;
-      this.#unplanned = this.#cutOff;
+      this.#unplanned = { limit };
     }
     // a client may have its response, and act on it, before a busy server notices that it was sent
     this.durationMs = (outcome === 'answered' ? this.#writtenMs : undefined) ?? this.#elapsedMs();
-    if (this.world !== undefined && this.route !== undefined) this.#ended();
-    this.world?.leave();
-  }
-
-  #ended(): void {
+    if (this.world === undefined) return;
     this.#endedAfter = this.world.position;
     this.#isSent ||= this.reply.raw.headersSent;
-    if (this.#nth > 0) this.#end();
-    else if (!this.#isSubmitted) this.#refuse(this.#cutOff);
+    if (this.route !== undefined) this.#ended();
+    this.world.leave();
   }
 
-  /** What the client of a request whose connection has ended was sent: nothing, by a limit or because it left. */
-  get #cutOff(): Refused {
-    return this.#endedBy === undefined ? {} : { limit: this.#endedBy };
-  }
-
-  /** A refusal that the world gave no reason for: of the server's limit, or of the request's shape. */
-  #refuse(refused: Refused): void {
-    this.#isSubmitted = true;
-    this.world.note(
-      {
-        kind: 'refused',
-        route: this.route!,
-        request: this.received(),
-        refused,
-        clientRefId: this.named('client_ref_id'),
-      },
-      (nth) => this.#number(nth),
-    );
-  }
-
-  #number(nth: number): void {
-    this.#nth = nth;
-    this.#epoch = this.world.epoch;
-    if (this.outcome !== undefined) this.#end(); // it ended while the store was asked
-  }
-
-  #end(): void {
-    if (this.world.epoch !== this.#epoch) return; // the number is now that of another request
-    const ended: Ended = {
-      request: this.#nth,
+  /** Says how it ended, unless its world is about to carry it out. */
+  #ended(): void {
+    const { world, route } = this;
+    const end: End = {
       outcome: this.outcome!,
       durationMs: this.durationMs,
       after: this.#endedAfter,
       isSent: this.#isSent,
       refused: this.#unplanned,
     };
-    const isAtOnce = this.outcome === 'answered' && this.decided?.waits === undefined;
-    this.world.end(ended, !isAtOnce || this.#unplanned !== undefined);
+    if (!this.#isSubmitted) {
+      const clientRefId = this.named('client_ref_id');
+      const request = this.received();
+      world.inBackground(world.submit({ kind: 'refused', route: route!, request, clientRefId, end }));
+    } else if (this.#nth > 0 && world.epoch === this.#epoch) {
+      // else the number is now that of another request
+      const isAtOnce = this.outcome === 'answered' && this.decided?.waits === undefined;
+      world.end({ request: this.#nth, ...end }, !isAtOnce || this.#unplanned !== undefined);
+    }
   }
 
   #elapsedMs(): number {

@@ -38,8 +38,6 @@ interface HttpServerOptions {
   readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
-  /** How many requests may wait for the responses before them, on all connections. */
-  readonly maxRequestsAhead: number;
   /** How many bytes of long answers may wait for their readers. */
   readonly maxUnreadBytes: number;
   /** The name of this server among those of one store; undefined where there is one server. */
@@ -52,7 +50,7 @@ function outcomeOf(
   limit: string | undefined,
 ): 'answered' | 'fault' | 'client_gone' {
   if (fault === 'malformed-json') return 'fault';
-  if (raw.writableFinished) return 'answered';
+  if (raw.writableFinished && raw.req.socket.errored === null) return 'answered'; // a write that failed finishes, too
   return fault === undefined && limit === undefined ? 'client_gone' : 'fault';
 }
 
@@ -116,7 +114,12 @@ function setDroppedHeader({ dialect, reply, world }: HttpExchange): void {
 export function httpServer(options: HttpServerOptions) {
   const { log, observe, scenarios, stopwatchMs, wallClock } = options;
   const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
-  const connections = new Connections(options.maxConnections, options.maxRequestsAhead, connectionEnded);
+  const connections = new Connections({
+    max: options.maxConnections,
+    wallClock,
+    stopwatchMs,
+    ended: connectionEnded,
+  });
   const unread = new UnreadResponses(options.maxUnreadBytes, connections.end.bind(connections));
   /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -134,7 +137,7 @@ export function httpServer(options: HttpServerOptions) {
         log.error({ err: error, request_id: request.id }, 'internal error in the sandbox');
       }
     };
-    connections.began(reply.raw, { worldId: () => exchange.world?.id, over });
+    connections.began({ response: reply.raw, worldId: () => exchange.world?.id, over });
   };
   const respondTo = errorResponder(log, record);
   const afterwards = async (
@@ -191,7 +194,7 @@ export function httpServer(options: HttpServerOptions) {
     unread.wait(reply.raw, text.length);
     done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
   });
-  void app.register(turns, { wallClock, isEnded: connections.isEnded.bind(connections) }); // its hooks come after those above
+  void app.register(turns, { wallClock, connections }); // its hooks come after those above
   app.setErrorHandler((error, request, reply) => {
     const reading = request.exchange?.readDialect() ?? null; // a method that Fastify does not know meets no hook
     // at once: what follows bytes that are no request may end the connection

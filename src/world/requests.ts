@@ -14,7 +14,7 @@ import {
   type Exchange,
 } from './journal/exchange.ts';
 import { positionOf } from './ledger.ts';
-import type { Ended, Received, RequestCommand } from './request/request-commands.ts';
+import type { End, Ended, Received, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
 import { codeOf } from './request/other-responses.ts';
@@ -44,6 +44,7 @@ export function recordRequest(
   if (exchange.cut !== undefined && exchange.response !== undefined)
     exchange.response = wholeResponse(command, result);
   add(state, exchange, command.request.after, context);
+  underWay(state, exchange);
   if (context.stamp.server === ONLY && isTelling(exchange)) setTelling(state, exchange.txnId!, true);
   const { waits, fault } = exchange;
   if (waits === true || fault === 'slow-body') context.events.push({ type: 'request', request: exchange });
@@ -57,16 +58,13 @@ function wholeResponse(command: RequestCommand, result: RequestResult): SentResp
   return method === 'HEAD' ? { ...response, body: '' } : response;
 }
 
-/** Adds a request that was refused before it reached the ledger. */
-export const refuseRequest: Handler<'refused', number> = (
-  state,
-  { request, refused, route, clientRefId },
-  context,
-) => {
+/** Adds a request that has ended before it reached the ledger. */
+export const refuseRequest: Handler<'refused'> = (state, { request, end, route, clientRefId }, context) => {
   const exchange = received(state, route, request, countRequest(state), context);
-  Object.assign(exchange, refused, { clientRefId });
-  add(state, exchange, request.after, context);
-  return exchange.nth;
+  exchange.clientRefId = clientRefId;
+  const ended = afterEnd(state, exchange, end);
+  add(state, ended, request.after, context);
+  context.events.push({ type: 'request', request: ended });
 };
 
 const cutOf = (isBody: boolean, isHeaders: boolean): Exchange['cut'] =>
@@ -162,16 +160,19 @@ function fillReason(exchange: Writable<Exchange>, { answer, effect, hold }: Requ
 
 /** @param after what its server had applied when it arrived: everything that it answered later had not ended by then */
 function add({ requests }: WorldState, exchange: Exchange, after: number, { stamp }: Context): void {
-  const { list, pending } = requests;
+  const { list } = requests;
   for (let index = list.length - 1; index >= 0 && list[index]!.position > after; index -= 1) {
     const earlier = list[index]!;
     const isOver = earlier.outcome !== 'pending' && earlier.server === stamp.server;
     if (isOver) list[index] = { ...earlier, endedAfter: exchange.nth };
   }
-  pending.push(exchange);
-  if (pending.length > MOST_UNDER_WAY) pending.shift();
   list.push(exchange);
   makeRoom(requests, stamp.keep);
+}
+
+function underWay({ requests: { pending } }: WorldState, exchange: Exchange): void {
+  pending.push(exchange);
+  if (pending.length > MOST_UNDER_WAY) pending.shift();
 }
 
 /** Some more than it may keep make room together, since each time moves all others. */
@@ -214,25 +215,30 @@ export function endRequest(
   }
 }
 
-/** No-op for a request of a world that was replaced, or one that was taken back. */
-function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEvent[]): void {
-  const { pending, list } = state.requests;
-  const index = pending.findIndex(({ nth }) => nth === ended.request);
-  if (index === -1) return;
-  const [before] = pending.splice(index, 1) as [Exchange];
-  const { refused } = ended;
-  const newest = list.findLast(({ position }) => position <= ended.after);
-  const after: Exchange = {
+/** A request with what its end says. */
+function afterEnd({ requests: { list } }: WorldState, before: Exchange, end: End): Exchange {
+  const { refused } = end;
+  const newest = list.findLast(({ position }) => position <= end.after);
+  return {
     ...before,
     code: (refused ?? before).code,
     limit: (refused ?? before).limit,
     rule: refused?.rule ?? before.rule,
-    outcome: ended.outcome,
-    durationMs: ended.durationMs,
+    outcome: end.outcome,
+    durationMs: end.durationMs,
     endedAfter: Math.max(before.nth, newest?.nth ?? 0),
-    response: ended.isSent ? (refused?.response ?? before.response) : undefined,
+    response: end.isSent ? (refused?.response ?? before.response) : undefined,
     waits: undefined,
   };
+}
+
+/** No-op for a request of a world that was replaced, or one that was taken back. */
+function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEvent[]): void {
+  const { pending } = state.requests;
+  const index = pending.findIndex(({ nth }) => nth === ended.request);
+  if (index === -1) return;
+  const [before] = pending.splice(index, 1) as [Exchange];
+  const after = afterEnd(state, before, ended);
   replace(state, after);
   const endedAtMs = worldTimeMs(state.clock, Math.max(state.wallMs, wallMs)); // the state is still at the command before
   tell(state, after, endedAtMs);

@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { apply, applyEnds, type Applied, type ResultOf, isReplacing, isUse } from '../world/apply.ts';
-import type { Command, CommandOf, Stamp } from '../world/commands.ts';
+import type { Command, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
 import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
@@ -133,11 +133,6 @@ export class World implements Ordered {
     work.catch((error: unknown) => {
       if (!(error instanceof Refusal)) this.failed(error);
     });
-  }
-
-  /** Notes a request that was refused before it reached the world. Nobody waits for it. @param numbered called with its number */
-  note(command: CommandOf<'refused'>, numbered: (nth: number) => void): void {
-    this.inBackground(this.submit(command).then(numbered));
   }
 
   /** Records how a request ended. @param isLate its response had to wait: other servers should know at once */

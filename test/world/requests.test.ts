@@ -85,21 +85,32 @@ describe('the requests that a world remembers', () => {
   });
 });
 
-/** A request that was refused before it reached the ledger. */
+/** A request that has ended before it reached the ledger. */
 const refused = (change: Partial<CommandOf<'refused'>['request']> = {}): CommandOf<'refused'> => ({
   kind: 'refused',
   route: 'initiate',
   request: { ...balance().request, ...change },
-  refused: { code: 'INVALID_JSON', response: { status: 400, headers: {}, body: '{}' } },
+  end: {
+    outcome: 'answered',
+    durationMs: 1,
+    after: 0,
+    isSent: true,
+    refused: { code: 'INVALID_JSON', response: { status: 400, headers: {}, body: '{}' } },
+  },
 });
 
-test('a request that was refused before it reached the ledger is remembered like any other', () => {
+test('a request that has ended before it reached the ledger is remembered like any other', () => {
   const world = new Core();
-  const nth = world.submit(refused({ worldName: 'payroll', waitedMs: 30 }), 100);
-  expect(world.state.requests.list).toMatchObject([{ wallMs: START_MS + 70, outcome: 'pending' }]);
-  expect(world.events).toEqual([]);
-  world.end(nth, 'answered');
-  const ended = { nth, outcome: 'answered', code: 'INVALID_JSON', response: { status: 400 }, durationMs: 1 };
+  world.submit(refused({ worldName: 'payroll', waitedMs: 30 }), 100);
+  const ended = {
+    nth: 1,
+    wallMs: START_MS + 70,
+    outcome: 'answered',
+    code: 'INVALID_JSON',
+    response: { status: 400 },
+    durationMs: 1,
+    endedAfter: 1,
+  };
   expect(world.state.requests.list).toMatchObject([ended]);
   expect(world.events).toMatchObject([{ type: 'request', request: ended }]);
   expect(world.state.name).toBe('payroll');

@@ -1,5 +1,3 @@
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { NoRequest } from '../../contract/control.ts';
@@ -29,22 +27,6 @@ function takeNothingElse(app: FastifyInstance): void {
   });
 }
 
-/**
- * Lets a request begin once the previous response on its connection has gone out. So a client that pipelines many requests for
- * long answers makes the sandbox hold one of them, not all. When the connection ends first, the request never begins.
- */
-function answerInTurn(app: FastifyInstance): void {
-  const latest = new WeakMap<Socket, ServerResponse>();
-  app.addHook('onRequest', ({ raw: { socket } }, { raw: response }, done) => {
-    const before = latest.get(socket);
-    latest.set(socket, response);
-    if (before === undefined || before.writableFinished) return done();
-    before.once('close', () => {
-      if (!socket.destroyed) done();
-    });
-  });
-}
-
 /** The control API: the bearer key chooses the world, and nothing here is limited, faulted or journaled. */
 export async function controlApi(
   app: FastifyInstance,
@@ -59,7 +41,6 @@ export async function controlApi(
     if (exchange.dialect.answers.sandbox_headers === 'sent') void reply.header('x-sandbox-request-id', id);
     done();
   });
-  answerInTurn(app);
 
   // with `fp` where nothing needs a context of its own: each adds half a millisecond to a start
   await app.register(fp(serverRoutes), options);

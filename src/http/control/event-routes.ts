@@ -65,7 +65,6 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       }),
     },
     async ({ headers: { 'last-event-id': last }, exchange: { world }, raw: { socket } }, reply) => {
-      if (socket.destroyed) return void reply.hijack(); // the client left while this request waited for its turn
       const { raw } = reply;
       // one write for all events of one command: a write each for 2,000 events and 32 readers would take most of a second
       let pending = '';
@@ -76,9 +75,8 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         isOver = true;
         cancelBeat();
         leave();
-        socket.off('close', stop).off('end', left);
+        socket.off('close', stop);
       };
-      const left = (): void => void socket.destroy(); // a reader that sends no more has left: its place is free at once
       const flush = (): void => {
         if (isOver || pending === '') return;
         if (raw.writableLength <= MAX_BUFFERED_BYTES) {
@@ -98,8 +96,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         leave = end;
         void reply.hijack();
         if (socket.destroyed) return stop();
-        // on the socket, since a response that waits behind another never learns that its client has left
-        socket.once('close', stop).once('end', left);
+        socket.once('close', stop);
         raw.once('error', stop);
         raw.writeHead(200, {
           ...(reply.getHeaders() as NodeJS.Dict<string>),

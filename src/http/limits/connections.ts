@@ -1,104 +1,139 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  askWhetherLeft,
-  greediest,
-  mostExpendable,
-  type Asked,
-  type Connection,
-  type Exchange,
-} from './ended-connections.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
+import { greediest, mostExpendable, type Asked, type Connection } from './ended-connections.ts';
+
+interface ConnectionsOptions {
+  readonly max: number;
+  readonly wallClock: WallClock;
+  /** Elapsed time, ms. */
+  readonly stopwatchMs: () => number;
+  /** A limit has ended a connection. */
+  readonly ended: (limit: string) => void;
+}
+
+/** How many requests may wait for the response before them, on one connection and on all together. */
+const MOST_WAITING = 100;
+const MOST_WAITING_IN_ALL = 2000;
+
+const MAX_CONNECTIONS = 'SANDBOX_MAX_CONNECTIONS';
+const AHEAD = 'requests ahead of their responses';
+
+/** How long requests are handled until sockets and timers have their turn, ms. */
+const SLICE_MS = 10;
 
 /**
- * Bounds the connections of a server, and the requests that clients pipeline on them. Unlike `server.maxConnections`, which
- * refuses the newest, one connection too many ends one of the world that has the most: the one on which no request has begun or
- * ended for longest. So neither idle connections nor those of one client keep others out. One pipelined request too many ends
- * the connection with the most of them; pausing that connection instead would hide that its client leaves.
+ * The connections of a server. Node.js hands out at once all requests that a client sends ahead, so that they keep others waiting and
+ * may overtake each other. Here one request of a connection is handled at a time, and connections take turns. A connection is never
+ * paused, since that would hide that its client leaves; one with too many requests is ended.
+ *
+ * Node's `maxConnections` refuses the newest connection. Here one that is idle makes room for it, of the world that has the most: so
+ * neither idle connections nor those of one client keep others out. Only where none is idle, the newest is refused.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-  readonly #max: number;
-  readonly #maxAhead: number;
-  readonly #ended: (limit: string) => void;
-  #ahead = 0;
+  readonly #options: ConnectionsOptions;
+  /** Those whose oldest request waits for its turn. */
+  readonly #turns: Connection[] = [];
+  #isTaking = false;
+  #waiting = 0;
   #touches = 0;
 
-  /** @param maxAhead the most requests under way on all connections together, not counting the first of each */
-  constructor(max: number, maxAhead: number, ended: (limit: string) => void) {
-    this.#max = max;
-    this.#maxAhead = maxAhead;
-    this.#ended = ended;
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
   }
 
   watch(server: Server): void {
-    Object.assign(server, { httpAllowHalfOpen: true }); // else Node.js drops the responses to a client that has finished sending
     server.on('connection', (socket) => {
-      if (this.#open.size >= this.#max) this.end(mostExpendable(this.#open), 'SANDBOX_MAX_CONNECTIONS');
-      const connection: Connection = { exchanges: [], touched: 0 };
-      this.#open.set(socket, connection);
-      this.#touch(connection);
-      socket.once('end', () =>
-        askWhetherLeft(
-          socket,
-          connection.exchanges.map(({ response }) => response),
-        ),
-      );
-      socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
-      socket.once('close', () => {
-        // a response that waits behind another one never emits `close` when its connection breaks
-        for (let first; (first = connection.exchanges[0]) !== undefined;) this.#over(connection, first);
-        this.#open.delete(socket);
-      });
+      const isFull = this.#open.size >= this.#options.max;
+      const leaving = isFull ? mostExpendable(this.#open) : null;
+      this.#opened(socket);
+      if (isFull) this.end(leaving ?? socket, MAX_CONNECTIONS);
     });
   }
 
-  /** Counts a request that has begun. */
-  began(response: ServerResponse, asked: Asked): void {
-    const { socket } = response.req;
-    const connection = this.#open.get(socket);
-    if (connection === undefined) return; // its connection has ended
-    const exchange: Exchange = { response, worldId: asked.worldId, over: asked.over };
-    this.#touch(connection);
-    response.once('close', () => this.#over(connection, exchange));
-    if (connection.exchanges.push(exchange) === 1) return;
-    this.#ahead += 1;
-    if (this.#ahead > this.#maxAhead) this.end(greediest(this.#open), 'requests ahead of their responses');
+  #opened(socket: Socket): Connection {
+    const connection: Connection = { requests: [], touched: (this.#touches += 1) };
+    this.#open.set(socket, connection);
+    socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
+    socket.once('close', () => this.#closed(socket, undefined));
+    return connection;
   }
 
-  /** Whether this connection has closed, or a limit has ended it: requests that wait on it are then not carried out. */
-  isEnded(socket: Socket): boolean {
-    return socket.destroyed && !this.#open.has(socket);
+  /** A request has begun. */
+  began(asked: Asked): void {
+    const { socket } = asked.response.req;
+    if (socket.destroyed) return;
+    const connection = this.#open.get(socket) ?? this.#opened(socket);
+    connection.touched = this.#touches += 1;
+    asked.response.once('close', () => this.#over(connection, asked));
+    if (connection.requests.push(asked) === 1) return;
+    this.#waiting += 1;
+    if (connection.requests.length > MOST_WAITING + 1) this.end(socket, AHEAD);
+    else if (this.#waiting > MOST_WAITING_IN_ALL) this.end(greediest(this.#open), AHEAD);
+  }
+
+  /** Handles a request that has begun when its turn has come; not at all if its connection closes before that. */
+  inTurn({ req: { socket } }: ServerResponse, handle: () => void): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    connection.requests.at(-1)!.handle = handle;
+    if (connection.requests.length === 1) this.#takeTurn(connection);
   }
 
   /** The latest unfinished response on a connection whose request came whole, or of which some was sent. */
   owedResponse(socket: Socket): ServerResponse | undefined {
-    const exchanges = this.#open.get(socket)?.exchanges ?? [];
-    return exchanges.findLast(({ response }) => response.req.complete || response.headersSent)?.response;
+    const requests = this.#open.get(socket)?.requests ?? [];
+    return requests.findLast(({ response }) => response.req.complete || response.headersSent)?.response;
   }
 
-  #over(connection: Connection, exchange: Exchange): void {
-    const { exchanges } = connection;
-    const index = exchanges.indexOf(exchange); // most responses end in the order of their requests
-    if (index === -1) return;
-    exchanges.splice(index, 1);
-    if (exchanges.length > 0) this.#ahead -= 1;
-    this.#touch(connection);
-    connection.worldId = exchange.worldId() ?? connection.worldId;
-    exchange.over(connection.endedBy);
-  }
-
-  #touch(connection: Connection): void {
-    this.#touches += 1;
-    connection.touched = this.#touches;
-  }
-
-  /** Ends a connection by a limit. Its requests count until it has closed, in the next turn: they take memory until then. */
+  /** Ends a connection by a limit. */
   end(socket: Socket, limit: string): void {
-    const connection = this.#open.get(socket);
-    if (connection === undefined) return;
-    connection.endedBy = limit;
-    this.#open.delete(socket);
+    if (!this.#open.has(socket)) return;
     socket.destroy();
-    this.#ended(limit);
+    this.#closed(socket, limit);
+    this.#options.ended(limit);
   }
+
+  #closed(socket: Socket, limit: string | undefined): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return; // a limit has ended it
+    this.#open.delete(socket);
+    const requests = connection.requests.splice(0);
+    this.#waiting -= Math.max(0, requests.length - 1);
+    for (const { over } of requests) over(limit);
+  }
+
+  #over(connection: Connection, asked: Asked): void {
+    const { requests } = connection;
+    const index = requests.indexOf(asked);
+    if (index === -1) return; // its connection has closed
+    requests.splice(index, 1);
+    connection.touched = this.#touches += 1;
+    connection.worldId = asked.worldId() ?? connection.worldId;
+    asked.over(undefined);
+    if (requests.length === 0) return;
+    this.#waiting -= 1;
+    if (index === 0) this.#takeTurn(connection);
+  }
+
+  #takeTurn(connection: Connection): void {
+    this.#turns.push(connection);
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    this.#options.wallClock.nextTurn(this.#takeTurns);
+  }
+
+  readonly #takeTurns = (): void => {
+    const { stopwatchMs, wallClock } = this.#options;
+    const endMs = stopwatchMs() + SLICE_MS;
+    const handleNext = (): void => {
+      this.#turns.shift()!.requests[0]?.handle?.();
+      this.#isTaking = this.#turns.length > 0;
+      if (!this.#isTaking) return;
+      if (stopwatchMs() >= endMs) wallClock.nextTurn(this.#takeTurns);
+      else void Promise.resolve().then(() => process.nextTick(handleNext)); // once all that it can do now has been done
+    };
+    handleNext();
+  };
 }

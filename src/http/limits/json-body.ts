@@ -82,17 +82,13 @@ function collectBody(
 }
 
 /**
- * Begins to collect a body that comes in chunks, before its request waits for its turn: Node.js keeps an object for each chunk
- * that nobody takes, so that a flood of chunks of one byte would take gigabytes.
- *
- * @returns whether the request can wait
+ * Begins to collect a body before its request waits for its turn: Node.js stops reading a connection with a body that nobody takes,
+ * which hides that its client leaves, and keeps an object for each chunk.
  */
-export function takeChunks(request: FastifyRequest): boolean {
+export function takeBody(request: FastifyRequest): void {
   const { raw, exchange, routeOptions } = request;
-  if (raw.headers['transfer-encoding'] === undefined || raw.readableFlowing === true) return true; // no chunks, or dropped
-  if (routeOptions.bodyLimit > MAX_BODY_BYTES) return false; // it is read as it comes
-  exchange.body = collectBody(request, raw);
-  return true;
+  const isRead = raw.readableFlowing !== true && routeOptions.bodyLimit <= MAX_BODY_BYTES; // a longer one is read as it comes
+  if (isRead) exchange.body = collectBody(request, raw);
 }
 
 /**

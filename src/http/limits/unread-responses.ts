@@ -44,17 +44,14 @@ export class UnreadResponses {
   }
 
   #watch(response: ServerResponse): Unread {
-    const { socket } = response.req;
     const forget = (): void => {
       this.#bytes -= unread.bytes;
       this.#waiting.delete(response);
       response.off('close', forget);
-      socket.off('close', forget);
     };
     const unread = { bytes: 0, forget };
     this.#waiting.set(response, unread);
     response.once('close', forget);
-    socket.setMaxListeners(0).once('close', forget); // a response that waits behind another one never emits `close` when that breaks
     return unread;
   }
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
@@ -40,7 +39,6 @@ export const waitUntil = (
     };
     const left = (): void => finish('left');
     if (socket.destroyed) return left();
-    socket.setMaxListeners(0); // one for each response held on it, and requests may be sent before their turn
     socket.on('close', left);
     if (ms !== null) cancelTimer = wallClock.schedule(wallClock.nowMs() + ms, () => finish('due'));
     unregister = world.connections.delayed.hold(finish);
@@ -121,16 +119,6 @@ async function slow(context: FaultContext, bytesPerSecond: number): Promise<void
   raw.end();
 }
 
-/** Resolves once the responses to earlier requests on the same connection are sent, or the client has left. */
-const turnOf = (raw: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const { socket } = raw.req;
-    if (raw.socket !== null || socket.destroyed) return resolve();
-    raw.once('socket', () => resolve());
-    socket.setMaxListeners(0); // as for answers that are held
-    socket.once('close', () => resolve());
-  });
-
 /** Breaks a connection as a rule orders. From here on, nothing else may write to the response. */
 async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   const { raw } = context.reply;
@@ -139,11 +127,9 @@ async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
   raw.once('error', () => socket.destroy()); // Fastify no longer listens to a response that it handed over
   switch (fault.kind) {
     case 'connection-reset':
-      await turnOf(raw);
       socket.resetAndDestroy();
       return;
     case 'empty-response':
-      await turnOf(raw);
       socket.destroySoon();
       return;
     case 'truncated-body':
@@ -151,12 +137,9 @@ async function breakWire(fault: Fault, context: FaultContext): Promise<void> {
     case 'malformed-json':
       return malformed(context);
     case 'garbage':
-      await turnOf(raw);
       return garbage(context);
     case 'hang':
-      socket.once('end', () => void turnOf(raw).then(() => socket.destroySoon())); // whoever sends no more would wait in vain
       await context.wait(fault.for);
-      await turnOf(raw);
       socket.destroySoon();
       return;
     case 'slow-body':

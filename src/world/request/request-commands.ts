@@ -42,10 +42,7 @@ const Asked = {
   scenario: ScenarioSource.nullable(),
 };
 
-/** How a request ended. */
-export const Ended = z.strictObject({
-  /** Which request of the world it is, counted from 1. */
-  request: z.int(),
+const End = z.strictObject({
   outcome: z.enum(['answered', 'fault', 'client_gone']),
   durationMs: z.number(),
   /** The place of the latest command of the world that its server had applied by then. */
@@ -54,6 +51,13 @@ export const Ended = z.strictObject({
   isSent: z.boolean(),
   /** Set when the response was not the planned one. */
   refused: Refused.optional(),
+});
+export type End = Readonly<z.infer<typeof End>>;
+
+/** How a request ended. */
+export const Ended = End.extend({
+  /** Which request of the world it is, counted from 1. */
+  request: z.int(),
 });
 export type Ended = Readonly<z.infer<typeof Ended>>;
 
@@ -66,11 +70,11 @@ export const REQUEST_COMMANDS = [
 
 export type RequestCommand = z.infer<(typeof REQUEST_COMMANDS)[number]>;
 
-/** A request that was refused before it reached the world: its shape, its size, the server's limit. */
+/** A request that never reached the world, and has ended: its shape, its size, the server's limit, or its client left before. */
 export const RefusedCommand = z.strictObject({
   kind: z.literal('refused'),
   route: RouteName,
   request: Received,
-  refused: Refused,
   clientRefId: z.string().optional(),
+  end: End,
 });

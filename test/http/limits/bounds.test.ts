@@ -5,8 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
 import { UnreadResponses } from '../../../src/http/limits/unread-responses.ts';
 import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
-import { linesOf, serveInProcess } from '../../support/program.ts';
+import { stopwatchMs, systemClock } from '../../../src/platform/system-clock.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
+import { serverFor } from '../../support/server.ts';
 
 const KEY = 'sk_test_bounds';
 const AUTHORIZATION = { authorization: `Bearer ${KEY}` };
@@ -22,122 +23,85 @@ const slowOnRequest = {
   ],
 } as const;
 
-test('a connection past the limit is served, and the connection idle for longest is closed, which is logged', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_MAX_CONNECTIONS: '2' });
-  const idle = rawSocket(url);
-  idle.write(BALANCE);
-  await answersOn(idle, 1);
-  const used = rawSocket(url);
-  used.write(BALANCE);
-  await answersOn(used, 1);
-  const ended = once(idle.resume(), 'close');
-  const newcomer = rawSocket(url);
-  newcomer.write(BALANCE);
-  expect(await answersOn(newcomer, 1)).toMatch(/^HTTP\/1\.1 200 /);
-  await ended;
-  used.write(BALANCE);
-  expect(await answersOn(used, 1)).toMatch(/^HTTP\/1\.1 200 /);
-  const logged = linesOf(await stop(), 'connection ended').map(({ level, limit }) => ({ level, limit }));
-  expect(logged).toEqual([{ level: 40, limit: 'SANDBOX_MAX_CONNECTIONS' }]);
-});
-
-test('a connection past the limit is served when all are busy, and of the world that has the most, the one with the oldest request is closed', async () => {
-  const { url, client } = await sandboxFor({ maxConnections: 4, scenario: slowOnRequest });
-  const other = rawRequest('GET /client/fetchbalance', {
-    authorization: 'Bearer sk_test_other',
-    'x-slow': 'yes',
-  });
-  const sockets = [rawSocket(url), rawSocket(url), rawSocket(url)];
-  for (const [nth, socket] of sockets.entries()) {
-    socket.write(nth === 0 ? other : BUSY);
-    await once(socket, 'data'); // the head of a response that takes minutes
-  }
-  const ended = once(sockets[1]!.resume(), 'close');
-  for (let nth = 1; nth <= 2; nth += 1) {
-    const newcomer = rawSocket(url);
-    newcomer.write(BALANCE);
-    expect(await answersOn(newcomer, 1)).toMatch(/^HTTP\/1\.1 200 /);
-  }
-  await ended;
-  expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
-  expect(await client('sk_test_other').world.requests()).toMatchObject([{ outcome: 'pending' }]);
+test('of the world with the most connections, the one idle for longest is closed, and one past the limit is refused where none is idle', async () => {
+  const { url, logged } = await serverFor({ maxConnections: 4, scenario: slowOnRequest });
+  const closed: string[] = [];
+  const connect = async (name: string, sent: Buffer): Promise<void> => {
+    const socket = rawSocket(url).once('close', () => closed.push(name));
+    socket.write(sent);
+    await once(socket, 'data');
+    socket.resume();
+  };
+  await connect('other', rawRequest('GET /client/fetchbalance', { authorization: 'Bearer sk_test_other' }));
+  await connect('busy', BUSY); // the head of a response that takes minutes
+  for (const name of ['idle', 'later idle']) await connect(name, BALANCE);
+  for (const name of ['busy', 'busy', 'busy']) await connect(name, BUSY);
+  await once(rawSocket(url).resume(), 'close');
+  expect(closed).toEqual(['idle', 'later idle', 'other']);
+  expect(logged.filter(({ msg }) => msg === 'connection ended')).toMatchObject(
+    Array.from({ length: 4 }, () => ({ level: 40, limit: 'SANDBOX_MAX_CONNECTIONS' })),
+  );
 });
 
 test('the journal and the verdict say that a limit closed a connection, not that its client left', async () => {
   const rules = [{ name: 'slow', match: { route: 'initiate' }, effect: { delay: '1h' } }] as const;
-  const { url, client } = await sandboxFor({ maxConnections: 2, scenario: { rules } });
+  const { url, client } = await sandboxFor({ scenario: { rules } });
   const { world } = client(KEY);
-  const paying = rawSocket(url);
-  paying.write(payRequest(KEY));
+  const socket = rawSocket(url).resume();
+  socket.write(payRequest(KEY));
   const entry = async () => (await world.requests())[0] ?? null;
   await expect.poll(entry).toMatchObject({ outcome: 'pending' });
-  const ended = once(paying.resume(), 'close');
-  const newcomer = rawSocket(url);
-  newcomer.write(BALANCE);
-  await answersOn(newcomer, 1);
-  await ended;
-  await expect.poll(entry).toMatchObject({
-    outcome: 'fault',
-    fault: null,
-    limit: 'SANDBOX_MAX_CONNECTIONS',
-    answer: null,
-    committed: true,
-  });
+  socket.write(Buffer.concat(Array.from({ length: 101 }, () => BALANCE)));
+  await once(socket, 'close');
+  const limit = 'requests ahead of their responses';
+  await expect
+    .poll(entry)
+    .toMatchObject({ outcome: 'fault', fault: null, limit, answer: null, committed: true });
   expect(await world.journalText()).toContain(
-    '→ the sandbox closed the connection (rule inline/slow; limit SANDBOX_MAX_CONNECTIONS; payout made',
+    `→ the sandbox closed the connection (rule inline/slow; limit ${limit}; payout made`,
   );
   const { checks } = await world.referee(undefined, { ended: true });
   expect(checks.flatMap(({ findings }) => findings.flatMap(({ lines }) => lines))).toEqual([
-    '#1 POST initiate order-1  connection closed by limit SANDBOX_MAX_CONNECTIONS, committed',
+    `#1 POST initiate order-1  connection closed by limit ${limit}, committed`,
   ]);
 });
 
-/** A server that answers nothing, with its connections counted. */
-async function silentServer(connections: Connections) {
-  const server = createServer();
-  const responses: ServerResponse[] = [];
-  server.on('request', (_request, response: ServerResponse) => {
-    connections.began(response, { worldId: () => undefined, over: () => undefined });
-    responses.push(response);
+/** A server that handles requests in turn and responds to none. */
+async function silentServer() {
+  const limits: string[] = [];
+  const handled: Socket[] = [];
+  const wallClock = systemClock();
+  const ended = (limit: string): void => void limits.push(limit);
+  const connections = new Connections({ max: 100, wallClock, stopwatchMs, ended });
+  const server = createServer((request, response) => {
+    connections.began({ response, worldId: () => undefined, over: () => undefined });
+    connections.inTurn(response, () => handled.push(request.socket));
   });
   connections.watch(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, responses };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const send = (count: number) => {
+    const socket = rawSocket(url).resume();
+    socket.write(Buffer.concat(Array.from({ length: count }, () => BALANCE)));
+    return socket;
+  };
+  return { limits, handled, send };
 }
 
-test('past the limit of pipelined requests, the connection with the most of them is closed', async () => {
-  const limits: string[] = [];
-  const connections = new Connections(10, 5, (limit) => limits.push(limit));
-  const { url, responses } = await silentServer(connections);
-  const modest = rawSocket(url);
-  modest.write(Buffer.concat([BALANCE, BALANCE]));
-  await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(2);
-  const greedy = rawSocket(url);
-  const ended = once(greedy.resume(), 'close');
-  greedy.write(Buffer.concat(Array.from({ length: 6 }, () => BALANCE)));
-  await ended;
-  const before = responses.length;
-  const next = rawSocket(url); // has the places of the one that was closed
-  next.write(Buffer.concat(Array.from({ length: 5 }, () => BALANCE)));
-  await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(before + 5);
-  expect([modest.destroyed, next.destroyed]).toEqual([false, false]);
-  const isCarriedOut = ({ req }: ServerResponse): boolean => !connections.isEnded(req.socket);
-  expect(responses.filter(isCarriedOut)).toHaveLength(2 + 5);
-  expect(limits).toEqual(['requests ahead of their responses']);
-});
-
-test('pipelined requests that were answered no longer count, however many follow on a connection', async () => {
-  const limits: string[] = [];
-  const { url, responses } = await silentServer(new Connections(10, 2, (limit) => limits.push(limit)));
-  const socket = rawSocket(url);
-  for (let round = 1; round <= 4; round += 1) {
-    socket.write(Buffer.concat([BALANCE, BALANCE]));
-    await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(2 * round);
-    for (const response of responses.slice(-2)) await once(response.end(), 'close');
-  }
-  expect(limits).toEqual([]);
+test('a connection on which more than 100 requests wait is closed, and 101 on each of 20 are the most in all', async () => {
+  const { limits, handled, send } = await silentServer();
+  await once(send(102), 'close');
+  const modest = send(3);
+  const sockets = Array.from({ length: 20 }, () => send(101));
+  await expect.poll(() => limits, { timeout: 20_000 }).toHaveLength(2);
+  await expect.poll(() => sockets.filter(({ closed }) => closed)).toHaveLength(1);
+  expect({ limits: new Set(limits), isModestOpen: !modest.closed }).toEqual({
+    limits: new Set(['requests ahead of their responses']),
+    isModestOpen: true,
+  });
+  expect(handled.filter(({ destroyed }) => !destroyed)).toHaveLength(20); // one of each
 });
 
 test('a long list of requests arrives whole, before the response to the next pipelined request', async () => {

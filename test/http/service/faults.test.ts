@@ -303,19 +303,18 @@ test('the log distinguishes a client that left during a delay from one that left
   for (const line of requests()) expect(line).not.toHaveProperty('status');
 });
 
-test('twenty pipelined requests that hang end with their connection, without a warning from Node', async () => {
-  const warnings = warningsOfNode();
+test('a client that leaves during a hang is noticed, also with a hundred requests and a long body behind it', async () => {
   const { url, clock, requests } = await sandboxWithManualClock({
     rules: [{ name: 'silent', effect: { fault: { kind: 'hang', for: '10m' } } }],
   });
   const socket = rawSocket(url);
   const read = rawRequest('GET /client/fetchbalance', { authorization: `Bearer ${KEY}` });
-  for (let nth = 0; nth < 20; nth += 1) socket.write(read);
-  await expect.poll(() => clock.timers, EVENTUALLY).toBe(21);
-  socket.destroy();
+  for (let nth = 0; nth < 100; nth += 1) socket.write(read);
+  socket.write(payRequest(KEY, { remarks: 'x'.repeat(60_000) }));
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(2);
+  socket.end();
   await expect.poll(() => clock.timers, EVENTUALLY).toBe(1);
-  await expect.poll(() => requests().length, EVENTUALLY).toBe(20);
-  expect(warnings).toEqual([]);
+  await expect.poll(() => requests().length, EVENTUALLY).toBe(101);
 });
 
 testRows(['connection-reset', 'empty-response', 'garbage', { kind: 'hang', for: '1ms' }] as const)(
@@ -330,8 +329,6 @@ testRows(['connection-reset', 'empty-response', 'garbage', { kind: 'hang', for: 
     for (const path of ['/client/fetchbalance', '/payout/status?client_ref_id=order-1'])
       socket.write(rawRequest(`GET ${path}`, { authorization: `Bearer ${KEY}` }));
     const [held] = await heldBy(world, 1);
-    const kind = typeof fault === 'string' ? fault : fault.kind;
-    await expect.poll(async () => (await world.requests({ route: 'status' }))[0]?.fault).toBe(kind);
     await held!.release();
     expect(await received).toMatch(/^HTTP\/1\.1 200 [^]*"balance":1000000/);
     const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
