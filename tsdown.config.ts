@@ -34,13 +34,13 @@ export default defineConfig([
   {
     ...common,
     format: 'cjs', // the program too: Node.js starts CommonJS sooner
-    entry: { index: 'src/index.ts', main: 'src/main.ts' },
+    entry: { index: 'src/index.ts', main: 'src/main.ts', matchers: 'src/matchers.ts' },
     plugins: [yamlModules(), licenses(BUNDLED_ELSEWHERE), asciiOnly()],
   },
   {
     ...common,
     format: 'esm',
-    entry: { index: 'src/index.ts' },
+    entry: { index: 'src/index.ts', matchers: 'src/matchers.ts' },
     plugins: [yamlModules(), asciiOnly()],
   },
 ]);

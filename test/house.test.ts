@@ -71,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [...BELOW_CLI, 'actions', 'client', 'trials'],
   'main.ts': ['cli'],
   'index.ts': [...BELOW_CLI, 'client', 'trials'],
+  'matchers.ts': ['contract', 'client'],
   'heap-share.ts': [],
   'settings.ts': ['contract', 'payout', 'scenario', 'heap-share.ts'],
   client: ['contract'],

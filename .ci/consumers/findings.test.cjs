@@ -37,7 +37,8 @@ define('a hunt finds the failure that makes a careless client pay twice', async 
     .world()
     .fund(-1)
     .catch((error) => error);
-  const message = await sandbox.world().expect().exactly(2).catch(String);
+  const { matchers } = require('payout-sandbox/matchers');
+  const message = await matchers.toHaveReceived.call({}, sandbox.world(), {}, { times: 2 }).catch(String);
   await sandbox.close(); // before what may fail: jest and mocha wait for what is open
   assert.match(String(message), /^ExpectationError: 0 requests match; expected exactly 2\n/);
   assert.ok(refused instanceof SandboxError);

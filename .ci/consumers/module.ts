@@ -1,4 +1,5 @@
 import { hunt, startSandbox, SandboxError, type Sandbox, type Transaction } from 'payout-sandbox';
+import { matchers, type PayoutMatchers } from 'payout-sandbox/matchers';
 
 const sandbox: Sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z' });
 const world = sandbox.world();
@@ -11,4 +12,7 @@ const { findings } = await hunt({ run: ({ url }) => Promise.resolve(url), depth:
     return { findings: error.message.startsWith('no request used') ? [] : [error] };
   },
 );
-console.log(payout.amount === 5 && refusal instanceof SandboxError, findings.length);
+const names: readonly (keyof PayoutMatchers)[] = ['toHavePayout', 'toHaveReceived', 'toHaveGoodConduct'];
+const isRight =
+  payout.amount === 5 && refusal instanceof SandboxError && names.every((name) => name in matchers);
+console.log(isRight, findings.length);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
+import { printJournalOnFailure } from 'payout-sandbox/matchers';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
 let sandbox, world;
@@ -12,7 +13,7 @@ after(() => sandbox.close());
 /** Opens a world for a test: a new key, which no other test sees. Its journal is printed if the test fails. */
 function openWorld(t) {
   world = sandbox.world({ name: t.name }); // reports name it; vitest and jest need no name
-  t.after(async () => t.passed || process.stderr.write(`${await world.journalText()}\n`));
+  printJournalOnFailure(world, (print) => t.after(() => !t.passed && print()));
 }
 // whatever a test looks at, it fails if the client did something that could cost money
 afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));

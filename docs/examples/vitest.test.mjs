@@ -1,6 +1,9 @@
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
+import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { pay, salary, statusOf } from './payout-client.mjs';
+
+expect.extend(matchers);
 
 let sandbox;
 let world;
@@ -10,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 beforeEach(({ onTestFailed }) => {
   world = sandbox.world(); // a new key: no other test sees its world
-  onTestFailed(async () => void process.stderr.write(`${await world.journalText()}\n`));
+  printJournalOnFailure(world, onTestFailed);
 });
 // whatever a test looks at, it fails if the client did something that could cost money
 afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));
@@ -23,7 +26,7 @@ test('a salary is paid once, although the first response was lost', async () => 
   });
   await pay(world, salary);
   expect(await world.balance()).toBe(950_000);
-  expect(await world.payout(salary.client_ref_id)).toMatchObject({ status: 'PENDING', amount: 50_000 });
+  await expect(world).toHavePayout(salary.client_ref_id, { status: 'PENDING', amount: 50_000 });
   await world.expect({ client_ref_id: salary.client_ref_id }).sequence([
     { fault: 'hang', committed: true },
     { status: 200, replayed: true },
@@ -39,7 +42,7 @@ test('a salary that the bank returns after three days is noticed', async () => {
   expect(changes).toMatchObject([{ from: 'SUCCESS', to: 'REVERSED' }]);
   expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'REVERSED' });
   expect(await world.balance()).toBe(1_000_000);
-  await world.expect({ route: 'initiate' }).exactly(1);
+  await expect(world).toHaveReceived({ route: 'initiate' }, { times: 1 });
 });
 
 test('a payout is asked for when the service answers nothing but errors', async () => {

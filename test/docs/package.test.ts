@@ -32,7 +32,7 @@ function installPackage(): { readonly folder: string; readonly main: string } {
 test('the package ships the program, the library, its types, the scenarios and the documentation, and nothing else', () => {
   const expected = [
     /^(?:CHANGELOG|CONTRIBUTING|README|SECURITY)\.md$|^LICENSE$|^package\.json$/,
-    /^dist\/(?:[\w-]+\.c?js|index\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
+    /^dist\/(?:[\w-]+\.c?js|(?:index|matchers|test-world)\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
     /^dist\/dashboard\/(?:index\.html|assets\/[\w.-]+\.(?:js|css|svg|woff2))$/,
     /^dist\/docs\/|^docs\//,
     /^fixtures\/(?:scenarios|dialects|init)\/[\w./-]+\.(?:yaml|mjs)$/,
@@ -126,17 +126,19 @@ test('a project in TypeScript accepts the types, and its output runs without any
   write(
     'right.ts',
     `import { startSandbox, SandboxError, type Change, type Sandbox } from 'payout-sandbox';
+    import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
     async function main(): Promise<void> {
       const sandbox: Sandbox = await startSandbox({ settlement: 'manual', scenario: { rules: [] } });
       const changes: readonly Change[] = (await sandbox.world().clock.advance('2h')).changes;
       const states: string[] = changes.map(({ to }) => to);
       const isRefusal = (error: unknown): boolean => error instanceof SandboxError && error.status === 400;
       const world = sandbox.world();
+      printJournalOnFailure(world, () => undefined);
       const { client_ref_id: reference, status } = await world.pay({ amount: 1, transfer_mode: 'UPI' });
       const mode: 'IMPS' | 'NEFT' | 'RTGS' | 'UPI' = (await world.payout(reference)).transfer_mode;
       await world.expect({ route: 'initiate', status }).exactly(1);
       await world.rule({ name: 'lost', effect: { commit: true, respond: 500 } });
-      console.log(states.length, isRefusal(null), mode);
+      console.log(states.length, isRefusal(null), mode, Object.keys(matchers).length);
       await sandbox.close();
     }
     void main();`,
@@ -156,5 +158,5 @@ test('a project in TypeScript accepts the types, and its output runs without any
   );
   expect(errors).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4', 'wrong.ts:5']);
   const right = new Program(process.execPath, [join(folder, 'right.js')], {});
-  expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false UPI\n', stderr: '' });
+  expect(await right.ended).toEqual({ code: 0, signal: null, stdout: '0 false UPI 3\n', stderr: '' });
 });

@@ -1,6 +1,9 @@
 import { pay, salary, statusOf } from '../../examples/payout-client.mjs'; // the client under test: yours
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hunt, startSandbox } from 'payout-sandbox';
+import { matchers } from 'payout-sandbox/matchers';
+
+expect.extend(matchers);
 
 let sandbox;
 beforeAll(async () => {
@@ -31,7 +34,7 @@ test(
     });
     await pay(world, salary);
     expect(await world.balance()).toBe(950_000);
-    expect(await world.payout(salary.client_ref_id)).toMatchObject({ amount: 50_000 });
+    await expect(world).toHavePayout(salary.client_ref_id, { amount: 50_000 });
     await world.expect().sequence([
       { fault: 'hang', committed: true },
       { status: 200, replayed: true },
@@ -46,7 +49,7 @@ test(
     expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'PENDING', utr: null });
     await world.waitFor(salary.client_ref_id, 'SUCCESS');
     expect(await statusOf(world, salary.client_ref_id)).toMatchObject({ status: 'SUCCESS' });
-    await world.expect({ route: 'status' }).exactly(2);
+    await expect(world).toHaveReceived({ route: 'status' }, { times: 2 });
   }),
 );
 

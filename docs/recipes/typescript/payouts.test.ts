@@ -1,6 +1,9 @@
 import { type Sandbox, startSandbox, type World } from 'payout-sandbox';
+import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { pay, type Payout } from './payout-client.js';
+
+expect.extend(matchers);
 
 const salary: Payout = {
   client_ref_id: 'salary-2026-01-asha',
@@ -19,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 beforeEach(({ onTestFailed }) => {
   world = sandbox.world(); // a new key: no other test sees its world
-  onTestFailed(async () => void process.stderr.write(`${await world.journalText()}\n`));
+  printJournalOnFailure(world, onTestFailed);
 });
 afterEach(() => world.expectGoodConduct({ intent: 'beneficiary_account' }));
 
@@ -27,7 +30,7 @@ test('a salary is paid once although the first response is a 500', async () => {
   await world.rule({ match: { route: 'initiate', attempt: 1 }, effect: { commit: true, respond: 500 } });
   const { status } = await pay(world, salary);
   expect(status).toBe('PENDING');
-  await world.expect({ route: 'initiate', status: 500 }).exactly(1);
+  await expect(world).toHaveReceived({ route: 'initiate', status: 500 }, { times: 1 });
   expect(await world.balance()).toBe(950_000);
 });
 
