@@ -111,10 +111,7 @@ export type {
   RefereeSettingsInput as RefereeSettings,
   WorldReport as ConductReport,
 } from './contract/conduct.ts';
-export type {
-  ExplainResponse as Explanation,
-  ExplainInput as ExplainRequest,
-} from './contract/control/explain-call.ts';
+export type { ExplainInput as ExplainRequest } from './contract/control/explain-call.ts';
 export { SettingsError, type SettingsInput } from './settings.ts';
 export type {
   RequestsQuery,
@@ -128,6 +125,7 @@ export type {
   ChangeResponse as Change,
   ClockResponse,
   EntryResponse as Entry,
+  ExplainResponse as Explanation,
   JournalEntry,
   MoneyResponse,
   OutcomeResponse,

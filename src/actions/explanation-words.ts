@@ -1,4 +1,4 @@
-import type { ExplainResponse, RuleVerdict } from '../contract/control/explain-call.ts';
+import type { ExplainResponse, RuleVerdict } from '../contract/control-responses.ts';
 import type { RouteName } from '../contract/match.ts';
 import { istSecond } from '../contract/instant.ts';
 

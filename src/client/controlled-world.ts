@@ -1,4 +1,4 @@
-import type { UndoResponse, UndoRequest } from '../contract/control/undo-call.ts';
+import type { UndoRequest } from '../contract/control/undo-call.ts';
 import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
 import type {
   EntriesQuery,
@@ -10,6 +10,7 @@ import type {
 } from '../contract/control.ts';
 import type {
   EntryResponse,
+  ExplainResponse,
   JournalEntry,
   MoneyResponse,
   RequestsResponse,
@@ -17,11 +18,12 @@ import type {
   ScenarioResponse,
   ScenariosResponse,
   TransactionResponse,
+  UndoResponse,
   VerifyResponse,
   WalletResponse,
   WorldResponse,
 } from '../contract/control-responses.ts';
-import type { ExplainResponse, ExplainInput } from '../contract/control/explain-call.ts';
+import type { ExplainInput } from '../contract/control/explain-call.ts';
 import { ControlClient, LONGEST_PAGE, SandboxError } from './control-client.ts';
 import { callerFrames, ExpectationError } from './expectation.ts';
 import { heldRequests, type HeldOptions, type HeldRequest } from './held.ts';

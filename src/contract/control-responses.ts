@@ -328,3 +328,78 @@ export const WorldsResponse = z.object({
   next: NextCursor,
 });
 export type WorldsResponse = z.infer<typeof WorldsResponse>;
+
+const RuleVerdict = z
+  .object({
+    id: z.string().describe('scenario/rule or scenario/outcome'),
+    taken: z.boolean(),
+    reason: z
+      .string()
+      .describe('Why it applies or not: the first condition that fails, with the value that was seen'),
+  })
+  .meta({ id: 'RuleVerdict' });
+export type RuleVerdict = z.output<typeof RuleVerdict>;
+
+export const ExplainResponse = z
+  .object({
+    scenario: z.string(),
+    now: z.iso.datetime().describe('World time'),
+    attempt: z
+      .int()
+      .nullable()
+      .describe('Which attempt of its reference it would be; null where no rule asks for it'),
+    rule: z
+      .string()
+      .nullable()
+      .describe(
+        'The first rule that matches and applies; null for none. It leaves a refusal that `note` foresees as it is, unless it has a response of its own, a fault or a delay',
+      ),
+    payout: z
+      .object({
+        planned_by: z.string().describe('The outcome, rule or settlement that decides the payout'),
+        timeline: z.array(z.object({ to: State.nullable(), utr: z.boolean(), when: z.string() })),
+      })
+      .nullable()
+      .describe('The payout that the request would make; null where it makes none'),
+    note: z
+      .string()
+      .nullable()
+      .describe(
+        'What keeps rules or outcomes from deciding, or a payout from being made or found; null when nothing does',
+      ),
+    rules: z
+      .array(RuleVerdict)
+      .describe('Every rule, in the order in which they are tried; none past the rate limit of the scenario'),
+    outcomes: z
+      .array(RuleVerdict)
+      .describe('Every outcome, in the order in which they are tried; for an initiate'),
+  })
+  .meta({ id: 'Explanation' });
+export type ExplainResponse = z.output<typeof ExplainResponse>;
+
+const ScenarioProblem = z
+  .object({
+    line: z.int().describe('The line of the text, counted from 1'),
+    column: z.int().describe('The column of the line, counted from 1'),
+    path: z.string().describe('rules[0].match.amount; empty for the scenario as a whole'),
+    message: z.string(),
+  })
+  .meta({ id: 'ScenarioProblem', description: 'Something in the text of a scenario' });
+
+export const CheckScenarioResponse = z
+  .object({
+    text: z.string().describe('The scenario as text: as it was sent, or written as YAML'),
+    document: z
+      .unknown()
+      .describe('The scenario as JSON, to send with PUT /_sandbox/scenario; null if it has problems'),
+    problems: z.array(ScenarioProblem).describe('Why the scenario cannot be used, at most 50'),
+    more: z.int().describe('How many more problems there are'),
+    warnings: z.array(ScenarioProblem).describe('What can never have an effect'),
+  })
+  .meta({ id: 'CheckedScenario' });
+export type CheckScenarioResponse = z.output<typeof CheckScenarioResponse>;
+
+export const UndoResponse = z
+  .object({ undone: ControlAction.describe('What was taken back') })
+  .meta({ id: 'Undone' });
+export type UndoResponse = z.infer<typeof UndoResponse>;

@@ -2,6 +2,7 @@ import type { FastifyError, FastifySchema, FastifySchemaCompiler } from 'fastify
 import type { z } from 'zod';
 import { fieldError, Refusal, type FieldError, type RefusalCode } from '../contract/errors.ts';
 import { parseShape, pathText, reported, type Path } from '../contract/shape-issues.ts';
+import type { RESPONSES } from './openapi/responses.ts';
 
 /** The groups of calls in the OpenAPI document. */
 export const TAGS = {
@@ -47,17 +48,18 @@ declare module 'fastify' {
   interface FastifySchema extends Operation {}
 }
 
-/** The options of a route: its schemas, and what the OpenAPI document says about it. @param answer the schema of its response with status 200 */
-export const operation = <Answer extends z.ZodType, const Schema extends FastifySchema = object>(
+/** The options of a route: its schemas, and what the OpenAPI document says about it. Its responses are those of `operationId`. */
+export const operation = <
+  const Id extends keyof typeof RESPONSES,
+  const Schema extends FastifySchema = object,
+>(
   tag: Tag,
-  operationId: string,
+  operationId: Id,
   summary: string,
-  answer: Answer,
   schema?: Schema,
-) => ({ schema: { tag, operationId, summary, response: { 200: answer }, ...(schema as Schema) } });
-
-/** The schema of a response that its handler writes as text, so that TypeScript cannot compare the two. Tests do. */
-export const asText = (answer: z.ZodType): z.ZodType => answer;
+) => ({
+  schema: { tag, operationId, summary, ...schema } as Schema & { readonly response: (typeof RESPONSES)[Id] }, // for types only
+});
 
 /** Fastify's names of the parts of a request, and the words for them in a response. */
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };

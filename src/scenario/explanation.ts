@@ -1,5 +1,5 @@
 import { durationText } from '../contract/duration.ts';
-import type { RuleVerdict } from '../contract/control/explain-call.ts';
+import type { RuleVerdict } from '../contract/control-responses.ts';
 import type { During, Match } from '../contract/match.ts';
 import { istMinute, timeOfDay } from '../payout/settlement.ts';
 import { conditionsOf, possibleRoutes, windowOf, type Condition } from './rule-compiler.ts';

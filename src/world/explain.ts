@@ -1,5 +1,6 @@
 import { durationText } from '../contract/duration.ts';
-import type { ExplainResponse, ExplainRequest } from '../contract/control/explain-call.ts';
+import type { ExplainRequest } from '../contract/control/explain-call.ts';
+import type { ExplainResponse } from '../contract/control-responses.ts';
 import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
 import { type Payout, isHidden } from '../payout/payout.ts';
 import type { ScenarioSource, Scenario, ScenarioCompiler } from '../scenario/scenario.ts';

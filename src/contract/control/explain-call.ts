@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { RouteName } from '../match.ts';
-import { InitiateRequest, State, StatusQuery } from '../service.ts';
+import { InitiateRequest, StatusQuery } from '../service.ts';
 
-/** The request and the response of POST /_sandbox/rules/explain. */
+/** The request of POST /_sandbox/rules/explain. */
 
 /** The part of a request that holds its fields. */
 const PART_OF_ROUTE = { initiate: 'body', status: 'query', balance: null } as const;
@@ -34,51 +34,3 @@ export const ExplainRequest = z
   });
 export type ExplainRequest = z.output<typeof ExplainRequest>;
 export type ExplainInput = z.input<typeof ExplainRequest>;
-
-const RuleVerdict = z
-  .object({
-    id: z.string().describe('scenario/rule or scenario/outcome'),
-    taken: z.boolean(),
-    reason: z
-      .string()
-      .describe('Why it applies or not: the first condition that fails, with the value that was seen'),
-  })
-  .meta({ id: 'RuleVerdict' });
-export type RuleVerdict = z.output<typeof RuleVerdict>;
-
-export const ExplainResponse = z
-  .object({
-    scenario: z.string(),
-    now: z.iso.datetime().describe('World time'),
-    attempt: z
-      .int()
-      .nullable()
-      .describe('Which attempt of its reference it would be; null where no rule asks for it'),
-    rule: z
-      .string()
-      .nullable()
-      .describe(
-        'The first rule that matches and applies; null for none. It leaves a refusal that `note` foresees as it is, unless it has a response of its own, a fault or a delay',
-      ),
-    payout: z
-      .object({
-        planned_by: z.string().describe('The outcome, rule or settlement that decides the payout'),
-        timeline: z.array(z.object({ to: State.nullable(), utr: z.boolean(), when: z.string() })),
-      })
-      .nullable()
-      .describe('The payout that the request would make; null where it makes none'),
-    note: z
-      .string()
-      .nullable()
-      .describe(
-        'What keeps rules or outcomes from deciding, or a payout from being made or found; null when nothing does',
-      ),
-    rules: z
-      .array(RuleVerdict)
-      .describe('Every rule, in the order in which they are tried; none past the rate limit of the scenario'),
-    outcomes: z
-      .array(RuleVerdict)
-      .describe('Every outcome, in the order in which they are tried; for an initiate'),
-  })
-  .meta({ id: 'Explanation' });
-export type ExplainResponse = z.output<typeof ExplainResponse>;

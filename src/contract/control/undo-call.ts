@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { ControlAction } from '../control-responses.ts';
 
-/** The request and the response of POST /_sandbox/undo. */
+/** The request of POST /_sandbox/undo. */
 
 export const UndoRequest = z
   .strictObject({
@@ -17,8 +16,3 @@ export const UndoRequest = z
   .optional()
   .meta({ id: 'UndoRequest', description: 'What may be undone with the last control action' });
 export type UndoRequest = z.input<typeof UndoRequest>;
-
-export const UndoResponse = z
-  .object({ undone: ControlAction.describe('What was taken back') })
-  .meta({ id: 'Undone' });
-export type UndoResponse = z.infer<typeof UndoResponse>;

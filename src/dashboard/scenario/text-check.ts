@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ControlClient } from '../../client/control-client.ts';
-import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
+import type { CheckScenarioResponse } from '../../contract/control-responses.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { messageOf } from '../ui/formats.ts';
 

@@ -7,7 +7,7 @@ import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { highlightTree, tagHighlighter, tags } from '@lezer/highlight';
-import type { CheckScenarioResponse } from '../../contract/control/check-call.ts';
+import type { CheckScenarioResponse } from '../../contract/control-responses.ts';
 import schema from '../../../fixtures/scenario.schema.json';
 import { completionAt } from './suggestions.ts';
 

@@ -4,23 +4,6 @@ import type { PublishedEvent } from '../../worlds/event-reader.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 
-/** What `GET /_sandbox/events` answers. */
-const EventsText: z.ZodType = z.string().meta({
-  id: 'Events',
-  description: [
-    'Server-sent events, until the reader disconnects. Each has an `id`, a type (`event`) and one line of JSON (`data`).',
-    'All but `missed` have the `sums` of the world right after it: `{balance, payouts, at_risk, out_of_date}`, where `payouts` has count and amount by state.',
-    '`request` a JournalEntry, when a request ends or begins to wait; `settlement` a Change with the whole `transaction`;',
-    '`wallet` `{balance, entry}`, for money that was credited or debited by hand; `clock` `{now, frozen}`;',
-    '`at_risk` `{count, amount}`, when the payouts that the client was not told of change;',
-    '`scenario` `{scenario, rule}`, when the scenario or the overrides change; `rule` `{rule, matched, taken}`, when a',
-    'rule was applied to a request; `held` a HeldRequest and `released` `{id, how}`, when a request begins to wait and when its wait ends;',
-    '`journal` `{removed, as}`, when it was `cleared`, or its requests were `evicted` because the sandbox needed their memory;',
-    '`reset` `{now}`; `restore` `{now, undone}`, where `undone` is the action that an undo has taken back, and absent for a snapshot; `missed` `{missed}`, how many events were dropped',
-    'before this one, or null. A line that begins with `:` is a comment that keeps the connection open.',
-  ].join(' '),
-});
-
 const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
 });
@@ -57,7 +40,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
     '/events',
     {
       exposeHeadRoute: false, // a stream has no end whose headers could be sent
-      ...operation('Journal', 'readEvents', 'What happens in this world, live', EventsText, {
+      ...operation('Journal', 'readEvents', 'What happens in this world, live', {
         errors: ['TOO_MANY_READERS'],
         requestHeaders: LastEventId,
         responseHeaders: ['Last-Event-ID'],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HeldId, HeldQuery, MAX_HELD, ReleaseRequest } from '../../contract/control.ts';
-import { HeldResponse, HeldRequestResponse } from '../../contract/control/held-responses.ts';
+import type { HeldResponse } from '../../contract/control/held-responses.ts';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { counted } from '../../contract/words.ts';
@@ -31,7 +31,7 @@ const expiredError = ({ expired }: HeldRequests): Refusal =>
 export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
   app.get(
     '/held',
-    operation('Held requests', 'listHeld', 'The requests that wait to be released', HeldResponse, {
+    operation('Held requests', 'listHeld', 'The requests that wait to be released', {
       description:
         'With `count`, the response comes once that many are held: 409 when that takes longer than `within`, 504 when one was not released in time.',
       errors: ['NOT_RELEASED', 'TOO_FEW_HELD'],
@@ -61,7 +61,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
 
   app.post(
     '/held/:id/release',
-    operation('Held requests', 'releaseHeld', 'Release a held request', HeldRequestResponse, {
+    operation('Held requests', 'releaseHeld', 'Release a held request', {
       description: `A world holds at most ${MAX_HELD} requests.`,
       errors: ['HELD_NOT_FOUND'],
       params: z.object({ id: HeldId }),

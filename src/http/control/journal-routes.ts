@@ -1,11 +1,6 @@
 import type { z } from 'zod';
 import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
-import {
-  ClearedResponse,
-  type JournalEntry,
-  RequestsResponse,
-  VerifyResponse,
-} from '../../contract/control-responses.ts';
+import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import type { Path } from '../../contract/shape-issues.ts';
 import type { Exchange } from '../../world/journal/exchange.ts';
@@ -14,7 +9,7 @@ import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { WorldState } from '../../world/state.ts';
-import { asText, invalidRequest, inWords, operation } from '../route-schemas.ts';
+import { invalidRequest, inWords, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
@@ -65,7 +60,7 @@ async function inTurns<T>(steps: Generator<void, T>, wallClock: WallClock): Prom
 export const journalRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/requests',
-    operation('Journal', 'listRequests', 'The requests to this world', asText(RequestsResponse), {
+    operation('Journal', 'listRequests', 'The requests to this world', {
       querystring: RequestsQuery,
     }),
     async ({ query, exchange: { world } }, reply) => {
@@ -92,7 +87,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
 
   app.delete(
     '/requests',
-    operation('Journal', 'clearRequests', 'Clear the journal', ClearedResponse),
+    operation('Journal', 'clearRequests', 'Clear the journal'),
     async ({ exchange: { world } }) => ({
       cleared: await world.submit({ kind: 'forget', as: 'cleared' }),
     }),
@@ -100,7 +95,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
 
   app.post(
     '/requests/verify',
-    operation('Journal', 'verifyRequests', 'Check the requests to this world', VerifyResponse, {
+    operation('Journal', 'verifyRequests', 'Check the requests to this world', {
       description: 'Counts requests that match, or looks for a sequence of them; shows the closest misses.',
       body: VerifyRequest,
     }),

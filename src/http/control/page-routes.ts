@@ -18,8 +18,6 @@ const HEADERS = {
 /** For files whose names change with their content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-const PageText: z.ZodType = z.string().describe('An HTML page, which loads everything from this server');
-
 /** The dashboard, and the page that shows the OpenAPI document. They need no key, since they hold no data. */
 export const pageRoutes: ControlRoutes = async (app, { pageFiles }) => {
   const send = (
@@ -58,7 +56,7 @@ export const pageRoutes: ControlRoutes = async (app, { pageFiles }) => {
 
   app.get(
     '/docs',
-    operation('Server', 'openDocs', 'A page that shows this document', PageText, {
+    operation('Server', 'openDocs', 'A page that shows this document', {
       access: 'everybody',
       responseType: 'text/html',
     }),

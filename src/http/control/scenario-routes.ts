@@ -6,19 +6,10 @@ import {
   ScenarioRequest,
   type ScenarioInput,
 } from '../../contract/control.ts';
-import {
-  RuleResponse,
-  RulesResponse,
-  ScenarioResponse,
-  ScenariosResponse,
-} from '../../contract/control-responses.ts';
+import type { RuleResponse, ScenarioResponse, ScenariosResponse } from '../../contract/control-responses.ts';
 import { fieldError, Refusal } from '../../contract/errors.ts';
-import { ExplainResponse, ExplainRequest } from '../../contract/control/explain-call.ts';
-import {
-  CheckScenarioResponse,
-  CheckScenarioRequest,
-  MAX_CHECKED_TEXT,
-} from '../../contract/control/check-call.ts';
+import { ExplainRequest } from '../../contract/control/explain-call.ts';
+import { CheckScenarioRequest, MAX_CHECKED_TEXT } from '../../contract/control/check-call.ts';
 import { nearestNames } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
@@ -73,28 +64,24 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
     });
   };
 
-  app.get(
-    '/scenarios',
-    operation('Scenario', 'listScenarios', 'The scenarios to choose from', ScenariosResponse),
-    async () => {
-      const all: ScenariosResponse['scenarios'] = [];
-      for (const { name, description } of scenarios.all()) {
-        all.push({ name, description });
-        await wallClock.yieldToEventLoop(); // a file that was not used before takes some milliseconds
-      }
-      return { in_force: scenarios.active.name, scenarios: all };
-    },
-  );
+  app.get('/scenarios', operation('Scenario', 'listScenarios', 'The scenarios to choose from'), async () => {
+    const all: ScenariosResponse['scenarios'] = [];
+    for (const { name, description } of scenarios.all()) {
+      all.push({ name, description });
+      await wallClock.yieldToEventLoop(); // a file that was not used before takes some milliseconds
+    }
+    return { in_force: scenarios.active.name, scenarios: all };
+  });
 
   app.get(
     '/scenario',
-    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules', ScenarioResponse),
+    operation('Scenario', 'getScenario', 'The scenario of this world, with its rules'),
     ({ exchange: { world } }) => world.read(scenarioResponse),
   );
 
   app.put(
     '/scenario',
-    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', ScenarioResponse, {
+    operation('Scenario', 'chooseScenario', 'Choose a scenario, or send one', {
       errors: ['SCENARIO_NOT_FOUND', 'SANDBOX_FULL'],
       requestBody: ScenarioRequest,
     }),
@@ -116,13 +103,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
 
   app.delete(
     '/scenario',
-    operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server', ScenarioResponse),
+    operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server'),
     ({ exchange }) => choose(exchange, scenarios.active, false),
   );
 
   app.post(
     '/scenario/check',
-    operation('Scenario', 'checkScenario', 'Check the text of a scenario', CheckScenarioResponse, {
+    operation('Scenario', 'checkScenario', 'Check the text of a scenario', {
       description: 'Whether a scenario can be used, and its text as JSON or its JSON as text.',
       body: CheckScenarioRequest,
     }),
@@ -139,7 +126,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
 
   app.get(
     '/rules',
-    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried', RulesResponse, {
+    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried', {
       querystring: RulesQuery,
     }),
     async ({ query, exchange: { world } }) => {
@@ -150,10 +137,9 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
 
   app.post(
     '/rules',
-    operation('Scenario', 'putRule', 'Add an override', RuleResponse, {
+    operation('Scenario', 'putRule', 'Add an override', {
       errors: ['TOO_MANY_RULES', 'SANDBOX_FULL'],
       requestBody: RuleRequest,
-      response: { 201: RuleResponse },
     }),
     async ({ body, exchange }, reply) => {
       checked(RuleRequest, body ?? undefined, 'body');
@@ -168,7 +154,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
 
   app.post(
     '/rules/explain',
-    operation('Scenario', 'explainRequest', 'Explain which rule a request would match', ExplainResponse, {
+    operation('Scenario', 'explainRequest', 'Explain which rule a request would match', {
       description: 'For this world as it is now. The request is not sent, and nothing is counted.',
       errors: ['SCENARIO_NOT_FOUND'],
       body: ExplainRequest,
@@ -185,15 +171,13 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
     },
   );
 
-  app.delete(
-    '/rules',
-    operation('Scenario', 'removeRules', 'Remove all overrides', RulesResponse),
-    ({ exchange }) => removeRule(exchange, null),
+  app.delete('/rules', operation('Scenario', 'removeRules', 'Remove all overrides'), ({ exchange }) =>
+    removeRule(exchange, null),
   );
 
   app.delete(
     '/rules/:name',
-    operation('Scenario', 'removeRule', 'Remove an override', RulesResponse, {
+    operation('Scenario', 'removeRule', 'Remove an override', {
       errors: ['RULE_NOT_FOUND'],
       params: z.object({ name: z.string().meta({ description: 'The name of the rule' }) }),
     }),

@@ -1,11 +1,6 @@
 import fp from 'fastify-plugin';
 import { z } from 'zod';
-import {
-  DroppedResponse,
-  HealthResponse,
-  LiveResponse,
-  WorldsResponse,
-} from '../../contract/control-responses.ts';
+import type { HealthResponse, LiveResponse } from '../../contract/control-responses.ts';
 import { WorldsQuery } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
@@ -15,11 +10,6 @@ import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-
-const OpenapiResponse: z.ZodType = z
-  .record(z.string(), z.unknown())
-  .describe('The OpenAPI 3.1 document of the service and of the control API');
-const MetricsText: z.ZodType = z.string().describe("Counters and gauges in Prometheus' text format");
 
 /** Routes that need no key, since their responses contain nothing about any world. */
 export const serverRoutes: ControlRoutes = async (app, options) => {
@@ -32,11 +22,10 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/health',
-    operation('Server', 'getHealth', 'Whether the sandbox is ready', HealthResponse, {
+    operation('Server', 'getHealth', 'Whether the sandbox is ready', {
       description:
         'It listens once its scenarios are read and its state is restored; 503 while it stops, and with a store until it has reached that once: until then, its own address or password may be wrong. Later, while the store cannot be used, it is 200 with a status that says so: the other servers most likely cannot use the store either.',
       access: 'everybody',
-      response: { 200: HealthResponse, 503: HealthResponse },
     }),
     (_request, reply): z.infer<typeof HealthResponse> => {
       const status = isStopping ? 'stopping' : store?.isAway === true ? 'store_unavailable' : 'ready';
@@ -47,7 +36,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/live',
-    operation('Server', 'getLiveness', 'Whether the process is alive', LiveResponse, {
+    operation('Server', 'getLiveness', 'Whether the process is alive', {
       description: '200 even while its store is unavailable: a restart would not help.',
       access: 'everybody',
     }),
@@ -57,7 +46,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
   let document: Promise<Buffer> | undefined; // one copy for all readers
   app.get(
     '/openapi.json',
-    operation('Server', 'getOpenapi', 'This document', OpenapiResponse, { access: 'everybody' }),
+    operation('Server', 'getOpenapi', 'This document', { access: 'everybody' }),
     async (_request, reply) => {
       document ??= openapi().then((text) => Buffer.from(text));
       return reply.type(JSON_TYPE).send(await document);
@@ -66,7 +55,7 @@ export const serverRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/metrics',
-    operation('Server', 'getMetrics', 'What Prometheus scrapes', MetricsText, {
+    operation('Server', 'getMetrics', 'What Prometheus scrapes', {
       description: 'Off unless SANDBOX_METRICS=on. It has nothing about single worlds.',
       access: 'everybody',
       errors: ['ROUTE_NOT_FOUND'],
@@ -90,7 +79,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/worlds',
-    operation('Server', 'listWorlds', 'All worlds', WorldsResponse, {
+    operation('Server', 'listWorlds', 'All worlds', {
       description:
         'Least recently used first. A world that is used meanwhile moves to the end: it may come twice, and none is left out.',
       access: 'admin',
@@ -103,7 +92,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
 
   app.delete(
     '/worlds/:id',
-    operation('Server', 'dropWorld', 'Drop a world', DroppedResponse, {
+    operation('Server', 'dropWorld', 'Drop a world', {
       access: 'admin',
       errors: ['WORLD_NOT_FOUND'],
       params: z.object({ id: z.string().meta({ description: 'The id that a list of worlds shows' }) }),

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { WorldResponse } from '../../contract/control-responses.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { SNAPSHOT_TYPE, SnapshotText } from '../../world/snapshot-lines.ts';
 import { MAX_LINE, readWorlds, snapshotText } from '../../worlds/snapshot-text.ts';
@@ -52,7 +51,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/state',
-    operation('State', 'getState', 'A snapshot of this world', SnapshotText, {
+    operation('State', 'getState', 'A snapshot of this world', {
       responseType: SNAPSHOT_TYPE,
     }),
     async ({ exchange: { world } }, reply) => {
@@ -95,7 +94,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       '/state',
       {
         bodyLimit: maxStateBytes,
-        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', WorldResponse, {
+        ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', {
           errors: ['STATE_REFUSED', 'SANDBOX_FULL'],
           requestBody: SnapshotText,
           requestType: SNAPSHOT_TYPE,

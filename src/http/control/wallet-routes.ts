@@ -1,12 +1,5 @@
 import { z } from 'zod';
 import { EntriesQuery, MoneyRequest, TransactionsQuery, TransitionRequest } from '../../contract/control.ts';
-import {
-  EntriesResponse,
-  MoneyResponse,
-  TransactionResponse,
-  TransactionsResponse,
-  WalletResponse,
-} from '../../contract/control-responses.ts';
 import { toPaise } from '../../payout/money.ts';
 import { entryResponse, moneyResponse } from '../../world/events.ts';
 import { entriesPage, findPayout, payoutsPage, unknownTxnId } from '../../world/ledger.ts';
@@ -18,10 +11,8 @@ import { walletResponse } from './world-responses.ts';
 
 /** The money of a world and its payouts. */
 export const walletRoutes: ControlRoutes = async (app) => {
-  app.get(
-    '/wallet',
-    operation('Wallet', 'getWallet', 'The money of this world', WalletResponse),
-    ({ exchange: { world } }) => world.read(walletResponse),
+  app.get('/wallet', operation('Wallet', 'getWallet', 'The money of this world'), ({ exchange: { world } }) =>
+    world.read(walletResponse),
   );
 
   for (const [direction, summary, error] of [
@@ -30,7 +21,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
   ] as const) {
     app.post(
       `/wallet/${direction}`,
-      operation('Wallet', `${direction}Wallet`, summary, MoneyResponse, {
+      operation('Wallet', `${direction}Wallet`, summary, {
         errors: [error],
         body: MoneyRequest,
       }),
@@ -41,7 +32,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/wallet/entries',
-    operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', EntriesResponse, {
+    operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', {
       querystring: EntriesQuery,
     }),
     async ({ query, exchange: { world } }) => {
@@ -52,7 +43,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/transactions',
-    operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', TransactionsResponse, {
+    operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', {
       querystring: TransactionsQuery,
     }),
     ({ query, exchange: { world } }) =>
@@ -68,7 +59,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.get(
     '/transactions/:txn_id',
-    operation('Wallet', 'getTransaction', 'One payout', TransactionResponse, {
+    operation('Wallet', 'getTransaction', 'One payout', {
       description: 'It does not count as a status read.',
       errors: ['TRANSACTION_NOT_FOUND'],
       params: named,
@@ -83,7 +74,7 @@ export const walletRoutes: ControlRoutes = async (app) => {
 
   app.post(
     '/transactions/:txn_id/transition',
-    operation('Wallet', 'forceTransition', 'Force a payout into a state', TransactionResponse, {
+    operation('Wallet', 'forceTransition', 'Force a payout into a state', {
       description: 'Only legal transitions. The steps that were planned for the payout are cancelled.',
       errors: ['TRANSACTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       params: named,

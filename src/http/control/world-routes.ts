@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { AdvanceRequest } from '../../contract/control.ts';
-import { UndoResponse, UndoRequest } from '../../contract/control/undo-call.ts';
-import { AdvanceResponse, ClockResponse, WorldResponse } from '../../contract/control-responses.ts';
+import { UndoRequest } from '../../contract/control/undo-call.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import type { Change } from '../../payout/payout.ts';
 import { iso } from '../../contract/instant.ts';
@@ -9,7 +8,7 @@ import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { listText, sendInPieces } from '../limits/unread-responses.ts';
-import { asText, operation } from '../route-schemas.ts';
+import { operation } from '../route-schemas.ts';
 import { resetWorld } from '../referee/evidence.ts';
 import { act, type ControlRoutes } from './control-options.ts';
 import { actionResponse, clockResponse, worldResponse } from './world-responses.ts';
@@ -27,13 +26,13 @@ const changesText = (changes: readonly Change[]): string =>
 export const worldRoutes: ControlRoutes = async (app, options) => {
   app.get(
     '/world',
-    operation('World', 'getWorld', 'The current state of this world', WorldResponse),
+    operation('World', 'getWorld', 'The current state of this world'),
     ({ exchange: { world } }) => world.read(worldResponse),
   );
 
   app.post(
     '/reset',
-    operation('World', 'resetWorld', 'Reset the world', WorldResponse, {
+    operation('World', 'resetWorld', 'Reset the world', {
       description: 'Its hanging and delayed responses end.',
     }),
     async ({ exchange }) => {
@@ -44,7 +43,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
 
   app.post(
     '/undo',
-    operation('World', 'undo', 'Take back the last control action', UndoResponse, {
+    operation('World', 'undo', 'Take back the last control action', {
       description:
         'The last advance, reset, restore, transition, credit, debit, or change of the clock, the scenario or the rules. With `action`, it is refused if the last one has another number. Requests that the client has sent since then, and held ones that have ended, are named and need `force`.',
       errors: ['UNDO_REFUSED'],
@@ -57,7 +56,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
 
   app.get(
     '/clock',
-    operation('Clock', 'getClock', 'The current time of this world', ClockResponse),
+    operation('Clock', 'getClock', 'The current time of this world'),
     async ({ exchange: { world } }) => clockResponse(await world.read(clockResult)),
   );
 
@@ -65,16 +64,14 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     ['freeze', 'Stop the clock'],
     ['resume', 'Let the clock run'],
   ] as const) {
-    app.post(
-      `/clock/${kind}`,
-      operation('Clock', `${kind}Clock`, summary, ClockResponse),
-      async ({ exchange }) => clockResponse(await act(exchange, { kind })),
+    app.post(`/clock/${kind}`, operation('Clock', `${kind}Clock`, summary), async ({ exchange }) =>
+      clockResponse(await act(exchange, { kind })),
     );
   }
 
   app.post(
     '/clock/reset',
-    operation('Clock', 'resetClock', 'The clock of a new world', ClockResponse, {
+    operation('Clock', 'resetClock', 'The clock of a new world', {
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
     }),
     async ({ exchange }) => clockResponse(await act(exchange, { kind: 'resetClock', generation: null })),
@@ -82,7 +79,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
 
   app.post(
     '/clock/advance',
-    operation('Clock', 'advanceClock', 'Move the clock on', asText(AdvanceResponse), {
+    operation('Clock', 'advanceClock', 'Move the clock on', {
       description: 'The response comes after every step that is due has been applied, and lists these steps.',
       errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
       body: AdvanceRequest,

@@ -4,6 +4,7 @@ import { NoRequest } from '../../contract/control.ts';
 import { ErrorResponse, REFUSALS, type RefusalCode } from '../../contract/errors.ts';
 import { TAGS } from '../route-schemas.ts';
 import { JsonSchemas } from './json-schemas.ts';
+import { RESPONSES } from './responses.ts';
 
 const DESCRIPTION = `A sandbox of the payout service, and the control API that controls it.
 
@@ -148,9 +149,9 @@ function parametersOf(
 }
 
 function answersOf(route: RouteOptions, { answer }: Example, schemas: JsonSchemas): object {
-  const { response = {}, responseType = 'application/json', summary } = route.schema ?? {};
+  const { operationId, responseType = 'application/json', summary } = route.schema ?? {};
   const headers = headersOfResponse(route);
-  const all = Object.entries(response as Readonly<Record<string, z.ZodType>>);
+  const all = Object.entries<z.ZodType>(RESPONSES[operationId as keyof typeof RESPONSES]);
   return Object.fromEntries(
     all.map(([status, schema], index) => {
       const example = index === 0 && { example: answer };

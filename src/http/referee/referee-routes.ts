@@ -1,5 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { ConductReports, RefereeQuery, WorldReport, type ReportFormat } from '../../contract/conduct.ts';
+import {
+  type ConductReports,
+  RefereeQuery,
+  type WorldReport,
+  type ReportFormat,
+} from '../../contract/conduct.ts';
 import { readUnlessDropped } from '../../worlds/dropped.ts';
 import type { World } from '../../worlds/world.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
@@ -7,7 +12,7 @@ import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
-import { asText, operation } from '../route-schemas.ts';
+import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
 import { judgedBy } from './evidence.ts';
 
@@ -44,7 +49,7 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
 
   app.get(
     '/referee',
-    operation('Journal', 'judgeClient', 'How the client of this world behaved', asText(WorldReport), {
+    operation('Journal', 'judgeClient', 'How the client of this world behaved', {
       description: DESCRIPTION,
       querystring: RefereeQuery,
     }),
@@ -55,7 +60,7 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
 
   app.put(
     '/referee',
-    operation('Journal', 'instructReferee', 'Give the referee its settings for this world', WorldReport, {
+    operation('Journal', 'instructReferee', 'Give the referee its settings for this world', {
       description:
         'They apply until others replace them. From now on, the report on a journal is kept when the world is reset or dropped; those from before are left out.',
       body: CheckedSettings,
@@ -87,7 +92,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
 
   app.get(
     '/worlds/referee',
-    operation('Server', 'judgeClients', 'How the clients of all worlds behaved', asText(ConductReports), {
+    operation('Server', 'judgeClients', 'How the clients of all worlds behaved', {
       description: DESCRIPTION,
       access: 'admin',
       querystring: RefereeQuery,
@@ -97,18 +102,12 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
 
   app.put(
     '/worlds/referee',
-    operation(
-      'Server',
-      'instructRefereeForAll',
-      'Give the referee its settings for all worlds',
-      ConductReports,
-      {
-        description:
-          'They apply to every world without settings of its own. From now on, the report on a journal is kept when its world is reset or dropped.',
-        access: 'admin',
-        body: CheckedSettings,
-      },
-    ),
+    operation('Server', 'instructRefereeForAll', 'Give the referee its settings for all worlds', {
+      description:
+        'They apply to every world without settings of its own. From now on, the report on a journal is kept when its world is reset or dropped.',
+      access: 'admin',
+      body: CheckedSettings,
+    }),
     async ({ body }) => {
       referee.configureAll(body);
       return reportOnAll();

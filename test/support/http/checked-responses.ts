@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { ErrorResponse } from '../../../src/contract/errors.ts';
+import { RESPONSES } from '../../../src/http/openapi/responses.ts';
 
 /** Responses of this process that are not what the schemas of their routes say, in words. */
 const wrongResponses: string[] = [];
@@ -16,14 +17,15 @@ export function failOnWrongResponses(): void {
 /** Longer ones, of tests with thousands of items, would take seconds to check. */
 const LONGEST = 1024 * 1024;
 
+const byOperation: Readonly<Record<string, Readonly<Record<number, z.ZodType>>>> = RESPONSES;
+
 /** The schema of a JSON response; undefined for one that a rule or a dialect may shape as it likes. */
 function schemaOf(
   { exchange, routeOptions }: FastifyRequest,
   { statusCode }: FastifyReply,
 ): z.ZodType | undefined {
   if (exchange?.decided?.rule !== undefined) return undefined;
-  const { response = {} } = routeOptions.schema ?? {};
-  const own = (response as Readonly<Record<number, z.ZodType>>)[statusCode];
+  const own = byOperation[routeOptions.schema?.operationId ?? '']?.[statusCode];
   const { body, status_word: word } = exchange?.dialect.errors ?? {};
   const isError = statusCode >= 400 && body === 'envelope' && word === 'error';
   return own ?? (isError ? ErrorResponse : undefined);
