@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { maxReportCharacters, maxStateBytes, maxUnreadBytes, worldsThatFit } from './heap-share.ts';
+import { maxUnreadBytes } from './heap-share.ts';
 import { adminOnly, bearerKeys } from './http/admission.ts';
 import { controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
@@ -78,18 +78,18 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
           observer: observeStore(log, metrics?.store),
           idleMs,
         });
-  const referee = new Referee(maxReportCharacters());
+  const referee = new Referee();
   const worlds = new Worlds({
     store,
     compiler: scenarios,
     activeSource,
     wallClock,
     observer: observeWorlds(log, metrics ?? undefined),
-    maxWorlds: store === null ? settings.maxWorlds : Math.min(settings.maxWorlds, worldsThatFit()),
+    maxWorlds: settings.maxWorlds,
     idleMs,
     maxRequests: journalEntriesOf(settings),
-    maxRecords: settings.maxTransactions,
-    maxScenarioCharacters: settings.scenarioMemory,
+    maxTransactions: settings.maxTransactions,
+    maxRules: settings.maxRules,
     maxRequestsInAll: settings.journalTotal,
     evictions: droppedWorlds(store ?? wallClock, crowdedOutWarning(log), (world) =>
       reportOnDropped(world, { referee, wallClock }),
@@ -132,8 +132,6 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     requireAdmin: adminOnly(adminToken),
     store: store?.connection,
     version: packageVersion(),
-    maxStateBytes: maxStateBytes(),
-    maxRecords: settings.maxTransactions,
     openapi,
     metricsText: metrics?.text ?? null,
     pageFiles,

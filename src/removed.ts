@@ -32,6 +32,8 @@ const REMOVED: Readonly<Record<string, string>> = {
   '--journal-memory': 'journals are bounded by counts: use --journal-entries and --journal-total',
   SANDBOX_JOURNAL_MEMORY:
     'journals are bounded by counts: use SANDBOX_JOURNAL_ENTRIES and SANDBOX_JOURNAL_TOTAL',
+  '--scenario-memory': 'scenarios and rules are bounded by a count: use --max-rules',
+  SANDBOX_SCENARIO_MEMORY: 'scenarios and rules are bounded by a count: use SANDBOX_MAX_RULES',
   '--require-exercised':
     'the last line of matrix counts what was not exercised, and its JSON and JUnit reports name it',
 };

@@ -6,7 +6,6 @@ import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH, writtenInr } from './contract/service.ts';
 import { suggestion } from './contract/suggestion.ts';
 import { UsageError } from './contract/usage-error.ts';
-import { atMost, MIB, worldsThatFit } from './heap-share.ts';
 
 // Parsers of settings. Each returns undefined for a text that it cannot parse.
 
@@ -23,13 +22,6 @@ const hostNames = (text: string): readonly string[] | undefined => {
 const rupees = (text: string): number | undefined => {
   const amount = writtenInr(text);
   return amount !== undefined && amount <= MAX_AMOUNT_INR && isWholePaise(amount) ? amount : undefined;
-};
-
-const BYTES: Readonly<Record<string, number>> = { kib: 1024, mib: MIB, gib: 1024 * MIB };
-
-const byteSize = (text: string): number | undefined => {
-  const [, count, unit] = /^(\d{1,6}) ?(kib|mib|gib)$/.exec(text.toLowerCase()) ?? [];
-  return unit === undefined ? undefined : Number(count) * BYTES[unit]!;
 };
 
 const duration = (text: string): number | undefined => durationMs(text) || undefined;
@@ -64,12 +56,6 @@ const wholeNumber = (min: number, max: number) =>
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   }, `a whole number from ${min} to ${max}`);
-
-const PAYOUT_BYTES = 2560; // with every text field at its longest, in two-byte characters, and a timeline of its own
-const WORST_CHARACTER_BYTES = 100; // of a scenario that consists of the shortest outcomes, compiled
-const WORST_CONNECTION_BYTES = 96 * 1024; // with its headers and its body at their largest
-
-const LONG_REQUEST_BYTES = 6 * 1024;
 
 const onOrOff = z.enum(['on', 'off']);
 const nonEmpty = (what: string) => z.string(expects(what)).min(1);
@@ -113,17 +99,13 @@ const SettingsSchema = z.object({
     startingClock,
     'running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30',
   ).prefault('running'),
-  maxTransactions: wholeNumber(1, 1_000_000_000).default(() => atMost(1_000_000, 0.6, PAYOUT_BYTES)),
-  maxWorlds: wholeNumber(1, 10_000_000).default(worldsThatFit),
-  maxConnections: wholeNumber(1, 1_000_000).default(() => atMost(4000, 0.25, WORST_CONNECTION_BYTES)),
+  maxTransactions: wholeNumber(1, 1_000_000_000).prefault(1_000_000),
+  maxWorlds: wholeNumber(1, 10_000_000).prefault(10_000),
+  maxConnections: wholeNumber(1, 1_000_000).prefault(4000),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
   journalEntries: wholeNumber(0, 1_000_000).optional(),
-  journalTotal: wholeNumber(1, 1_000_000_000)
-    .prefault(200_000)
-    .transform((count) => atMost(count, 0.3, LONG_REQUEST_BYTES)),
-  scenarioMemory: readWith(byteSize, 'a size such as 64MiB').default(() =>
-    atMost(8 * MIB, 0.2, WORST_CHARACTER_BYTES),
-  ),
+  journalTotal: wholeNumber(1, 1_000_000_000).prefault(200_000),
+  maxRules: wholeNumber(1, 1_000_000_000).prefault(50_000),
   state: nonEmpty('a file').optional(),
   stateEvery: readWith(everySoOften, 'a duration such as 30s, or off').prefault('off'),
   store: readWith(
@@ -198,11 +180,11 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   ],
   journalTotal: [
     '<number>',
-    'the most requests in the journals of all worlds; beyond it, the worlds that were idle longest drop first what an undo needs, then their requests',
+    'the most requests in the journals of all worlds; beyond it, the largest lose their older half, with what an undo needs there',
   ],
-  scenarioMemory: [
-    '<size>',
-    'the most characters of JSON in scenarios and rules that worlds chose; beyond it, more are refused',
+  maxRules: [
+    '<number>',
+    'the most rules and outcomes in the overrides of all worlds and in the scenarios that they chose, each of which counts as one more; beyond it, more are refused',
   ],
   state: ['<file>', 'the file that stores all worlds: read at the start if it exists, written at the stop'],
   stateEvery: ['<time>', 'how often the state is also written while requests arrive, or off'],
@@ -218,12 +200,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   scenario: 'none',
   scenarios: 'none',
   dialect: 'default',
-  maxTransactions: '1000000, or fewer where the heap is small',
-  maxWorlds: '10000, or fewer where the heap is small',
-  maxConnections: '4000, or fewer where the heap is small',
   journalEntries: '10000, or 1000 with a store',
-  journalTotal: '200000, or fewer where the heap is small',
-  scenarioMemory: '8MiB, or less where the heap is small',
   state: 'not saved',
   store: 'in memory',
   adminToken: 'generated at the start, and shown on a terminal only',

@@ -12,7 +12,7 @@ const US_PER_S = 1e6;
 /** Whose numbers are read when somebody asks. */
 interface Worlds {
   readonly size: number;
-  readonly recordsHeld: number;
+  readonly transactions: number;
 }
 interface StoreConnection {
   readonly isAway: boolean;
@@ -136,7 +136,7 @@ function watchWorlds(
   gauge(
     `${PREFIX}transactions`,
     'Transactions in these worlds, as SANDBOX_MAX_TRANSACTIONS counts them',
-    () => worlds.recordsHeld,
+    () => worlds.transactions,
   );
   if (store === undefined) return;
   gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(!store.isAway));

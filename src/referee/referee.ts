@@ -27,7 +27,7 @@ export interface Judged {
 
 /** How many findings of each check the report on an ended journal, and each on all worlds, has; the others are counted. */
 const FEW_FINDINGS = 5;
-/** Of how many dropped worlds the reports are kept, and about how many characters of them. */
+/** Of how many dropped worlds the reports are kept. */
 const MAX_DROPPED = 1000;
 
 /** The journals that have ended, without those that the world has again. */
@@ -57,16 +57,7 @@ function endedJournal({ worldId, evidence, settings }: Judged): EndedJournal {
 export class Referee {
   #settingsOfAll: RefereeSettings | null = null;
   /** The journals of worlds that were dropped, by their ids. */
-  readonly #dropped: LRUCache<string, readonly EndedJournal[]>;
-
-  /** @param maxCharacters about how much memory the reports on dropped worlds may take */
-  constructor(maxCharacters: number) {
-    this.#dropped = new LRUCache({
-      max: MAX_DROPPED,
-      maxSize: maxCharacters,
-      sizeCalculation: (journals) => JSON.stringify(journals).length,
-    });
-  }
+  readonly #dropped = new LRUCache<string, readonly EndedJournal[]>({ max: MAX_DROPPED });
 
   /** Whether the settings for all worlds ask for the reports on every journal, also if a world gets its settings anew. */
   get keepsAll(): boolean {

@@ -3,15 +3,7 @@ import { RouteName, type During, type Match } from '../contract/match.ts';
 import type { EffectDocument, NamedRuleDocument, RuleDocument } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
-import {
-  documentCharacters,
-  type Effect,
-  type Fault,
-  type Hold,
-  type RequestFacts,
-  type Respond,
-  type Rule,
-} from './rule.ts';
+import { type Effect, type Fault, type Hold, type RequestFacts, type Respond, type Rule } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
 import { istDate } from '../contract/instant.ts';
 import { listed } from '../contract/words.ts';
@@ -266,7 +258,6 @@ export function compileRule(
     id: `${scenarioName}/${document.name}`,
     document: source,
     countsAttempts: dependsOnAttempt(document),
-    characters: documentCharacters(source),
     match,
     during: document.during,
     matches,

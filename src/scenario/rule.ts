@@ -55,8 +55,6 @@ export interface Rule {
   readonly id: string;
   readonly document: unknown;
   readonly countsAttempts: boolean;
-  /** The length of its document as JSON. */
-  readonly characters: number;
   readonly match: Match;
   readonly during: During | undefined;
   /** Whether `match` and `during` hold. */
@@ -68,9 +66,6 @@ export interface Rule {
   readonly limit: RateLimit | null;
   readonly effect: Effect;
 }
-
-/** How many characters a document has as JSON, as SANDBOX_SCENARIO_MEMORY counts them. */
-export const documentCharacters = (document: unknown): number => (JSON.stringify(document) ?? '').length;
 
 /** How many requests of one world a rule matched, and how many of them it changed: those whose response names it. */
 export interface RuleUse {

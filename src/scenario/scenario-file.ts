@@ -14,7 +14,7 @@ import { reported } from '../contract/shape-issues.ts';
 import { type ScenarioSettings, compileScenario, type Scenario } from './scenario.ts';
 import { nearestNames, suggestion } from '../contract/suggestion.ts';
 import { systemReason, textOfBytes, unreadable, UsageError } from '../contract/usage-error.ts';
-import { documentCharacters, type Rule } from './rule.ts';
+import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
 import magicDocument from '../../fixtures/magic.yaml';
@@ -185,7 +185,7 @@ function compiledScenario(
   settings: ScenarioSettings,
 ) {
   if (problems.length > 0) throw refusal(file, problems);
-  refuseTooLong(file, documentCharacters(input), 'as JSON');
+  refuseTooLong(file, (JSON.stringify(input) ?? '').length, 'as JSON');
   const { document, issues } = scenarioShape(input);
   const found = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
   const excess = tooManyPatterns([...document.outcomes, ...document.rules].map((one) => one?.match ?? {}));

@@ -56,8 +56,8 @@ export interface LibraryOptions {
   readonly refused: (lines: readonly string[]) => void;
 }
 
-/** Of all compiled scenarios that came as data and are kept for other worlds: eight of the longest. */
-const MAX_CACHED_CHARACTERS = 8 * 64 * 1024;
+/** How many compiled scenarios that came as data are kept for other worlds. */
+const MAX_CACHED = 100;
 /** A changed file is read when it has not changed for this long. */
 const SETTLED_MS = 50;
 /** What Kubernetes replaces when a ConfigMap changes: the files of its folder are links through it, which stay as they are. */
@@ -78,10 +78,7 @@ export class ScenarioLibrary implements ScenarioCompiler {
   readonly #read = new Map<string, Scenario>();
   /** Compiled scenarios by their sources, and by the text of sources that came as data. */
   readonly #bySource = new WeakMap<ScenarioSource, Scenario>();
-  readonly #byText = new LRUCache<string, Scenario>({
-    maxSize: MAX_CACHED_CHARACTERS,
-    sizeCalculation: ({ characters }) => characters,
-  });
+  readonly #byText = new LRUCache<string, Scenario>({ max: MAX_CACHED });
   /** The scenario of every world that has not chosen one. A reload of its file replaces it. */
   active: Scenario;
   /** The scenario that changes none of the settings, in the default dialect. */

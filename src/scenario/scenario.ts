@@ -2,7 +2,7 @@ import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/diale
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
 import type { ClockState, Settlement, SettlementPreset } from '../payout/settlement.ts';
-import { type RateLimit, documentCharacters, type Rule } from './rule.ts';
+import type { RateLimit, Rule } from './rule.ts';
 import { toPaise } from '../payout/money.ts';
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule, ruleName } from './rule-compiler.ts';
@@ -34,8 +34,8 @@ export interface Scenario {
   /** What it was compiled from: its name, the document as written, and the settings. */
   readonly source: ScenarioSource;
   readonly description: string;
-  /** The length of its document as JSON. */
-  readonly characters: number;
+  /** How many rules and outcomes of its own it has, and one for the scenario itself. */
+  readonly size: number;
   readonly openingBalancePaise: number;
   readonly seed: string;
   /** The clock of a new world: frozen at a time, or running ahead of wall time. */
@@ -132,7 +132,7 @@ export function compileScenario(
     name,
     source: { name, document: source, settings },
     description: document.description ?? '',
-    characters: documentCharacters(source),
+    size: 1 + ownOutcomes.length + ownRules.length,
     openingBalancePaise: document.wallet
       ? toPaise(document.wallet.opening_balance)
       : settings.openingBalancePaise,

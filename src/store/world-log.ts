@@ -255,8 +255,8 @@ export class WorldLog implements Order {
     const { number, command, room, ends, onChanges, restored } = item;
     const { server } = this.#store;
     const position = this.#seen.position + 1;
-    const { maxRecords, records, keep, scenarioCharactersFree } = room;
-    const stamp = { server, position, wallMs, maxRecords, records, keep, scenarioCharactersFree, ends };
+    const { maxTransactions, transactions, keep, rulesFree } = room;
+    const stamp = { server, position, wallMs, maxTransactions, transactions, keep, rulesFree, ends };
     item.isSettled = true;
     try {
       item.resolve(

@@ -19,7 +19,7 @@ import {
   restoreWorld,
 } from './operations.ts';
 import { handleRequest, releaseRequest } from './request/serve-request.ts';
-import { recordsHeld, type WorldState } from './state.ts';
+import { transactionsHeld, type WorldState } from './state.ts';
 import { forgetUndo, undo, undoable } from './undo.ts';
 
 export const isReplacing = ({ kind }: Command): boolean =>
@@ -104,7 +104,7 @@ export function apply(
     compiler,
     events,
     budget: MAX_STEPS,
-    recordsFree: stamp.records - recordsHeld(state),
+    transactionsFree: stamp.transactions - transactionsHeld(state),
   };
   const before = { ...state.index.atRisk };
   for (const ended of stamp.ends) endRequest(state, ended, stamp, events);

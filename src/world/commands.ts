@@ -44,7 +44,7 @@ export const Command = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('removeRule'), name: z.string().nullable() }),
   z.strictObject({ kind: z.literal('release'), id: z.int(), order: z.custom<ReleaseOrder>() }),
   z.strictObject({ kind: z.literal('name'), name: WorldName }),
-  /** Empties the list of requests: its client wants that, or their memory is needed. */
+  /** Clears the list of requests, since its client wants that; or drops the older half, since its memory is needed. */
   z.strictObject({ kind: z.literal('forget'), as: z.enum(['cleared', 'evicted']) }),
   /** Takes back the latest control action. Requests since then refuse that, unless it is forced. */
   z.strictObject({ kind: z.literal('undo'), action: z.int().optional(), isForced: z.boolean() }),
@@ -85,15 +85,15 @@ export const Stamp = z.object({
   position: z.int(),
   /** Wall time, ms since the epoch. */
   wallMs: z.int(),
-  /** SANDBOX_MAX_TRANSACTIONS, and how much of it the world may hold. */
-  maxRecords: z.number(),
-  records: z.number(),
+  /** SANDBOX_MAX_TRANSACTIONS, and how many of them the world may hold. */
+  maxTransactions: z.number(),
+  transactions: z.number(),
   /** How many requests the world remembers at least. */
   keep: z.number(),
   /** The requests that have ended since the latest command of this server. */
   ends: z.array(Ended).readonly(),
-  /** How many more characters the scenarios and rules of all worlds together may have: SANDBOX_SCENARIO_MEMORY. */
-  scenarioCharactersFree: z.number(),
+  /** How many more rules all worlds together may have: SANDBOX_MAX_RULES. */
+  rulesFree: z.number(),
 });
 export type Stamp = Readonly<z.infer<typeof Stamp>>;
 
@@ -106,8 +106,8 @@ export type Handler<Kind extends Command['kind'], Result = void> = (
 
 export interface Context {
   readonly stamp: Stamp;
-  /** How many more records the world may hold. */
-  readonly recordsFree: number;
+  /** How many more transactions the world may hold. */
+  readonly transactionsFree: number;
   readonly compiler: ScenarioCompiler;
   /** How many due steps may still be applied. */
   budget: number;

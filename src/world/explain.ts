@@ -12,6 +12,7 @@ import type { Outcome } from '../scenario/outcome.ts';
 import { replacesBody, showsResponse, skipReason } from '../scenario/rule.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import { iso, istDate } from '../contract/instant.ts';
+import type { Context, Stamp } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
@@ -57,18 +58,15 @@ function whenText(
   return `at ${timeOfDay(when.atMinute)} IST on ${istDate(atMs + afterMs)}`;
 }
 
-/** How much the sandbox may hold: SANDBOX_MAX_TRANSACTIONS, and what of it is free. */
-interface Records {
-  readonly maxRecords: number;
-  readonly recordsFree: number;
-}
+/** SANDBOX_MAX_TRANSACTIONS, and how many more the world may hold. */
+type Room = Pick<Stamp, 'maxTransactions'> & Pick<Context, 'transactionsFree'>;
 
 /** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
 function whyNoPayout(
   state: WorldState,
   body: InitiateRequest,
   { dialect }: Scenario,
-  { maxRecords, recordsFree }: Records,
+  { maxTransactions, transactionsFree }: Room,
 ): string | null {
   const repetition = repetitionOf(state, body, dialect);
   if (repetition !== null) {
@@ -78,7 +76,8 @@ function whyNoPayout(
   const { wallet, refused } = state;
   if (dialect.client_ref_id.after_402 === 'remember' && refused.has(body.client_ref_id))
     return `${body.client_ref_id} was refused with 402 before, and it stays refused (client_ref_id.after_402)`;
-  if (covers(wallet, toPaise(body.amount))) return recordsFree > 0 ? null : full(maxRecords).message;
+  if (covers(wallet, toPaise(body.amount)))
+    return transactionsFree > 0 ? null : full(maxTransactions).message;
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }
 
@@ -101,7 +100,7 @@ function made(
   state: WorldState,
   command: RequestCommand,
   plan: Plan,
-  records: Records,
+  room: Room,
 ): Pick<ExplainResponse, 'payout' | 'note'> {
   const noRoom = plan.rule?.effect.hold ? noRoomToHold(state) : null;
   if (noRoom !== null) return { payout: null, note: noRoom.message };
@@ -109,7 +108,7 @@ function made(
   if (command.kind !== 'initiate') return { payout: null, note: null };
   const { rule, scenario } = plan;
   if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
-  const note = whyNoPayout(state, command.body, scenario, records);
+  const note = whyNoPayout(state, command.body, scenario, room);
   if (note !== null) return { payout: null, note };
   const { plannedBy, timeline, createdAtMs } = newPayout(state, command.body, plan);
   const { steps } = futureOf(state, command.body, plan);
@@ -137,7 +136,7 @@ export function explainRequest(
   state: Readonly<WorldState>,
   request: ExplainRequest,
   compiler: ScenarioCompiler,
-  records: Records,
+  room: Room,
   chosen: ScenarioSource | null = null,
 ): ExplainResponse {
   const command = commandOf(request, chosen);
@@ -146,13 +145,13 @@ export function explainRequest(
   const limited = pastRateLimit(copy, command.kind, scenario);
   // a reference that no payout can have is never counted: each attempt is the first
   const asAttempt = isTooLong(idOf(command)) ? 1 : request.attempt;
-  const plan = planRequest(copy, command, scenario, records, asAttempt);
+  const plan = planRequest(copy, command, scenario, room, asAttempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
   if (limited !== null)
     return { ...asked, rule: null, payout: null, note: limited.message, rules: [], outcomes: [] };
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
-  const { payout, note } = made(copy, command, plan, records);
+  const { payout, note } = made(copy, command, plan, room);
   const counts = copyOfCounts(state);
   const noteOf = (outcome: Outcome): string => {
     if (rule?.effect.timeline) return outcome.hasSteps ? `, but ${rule.id} has a timeline of its own` : '';

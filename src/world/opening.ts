@@ -3,7 +3,7 @@ import { withOverrides, type ScenarioCompiler, type ScenarioSource } from '../sc
 import type { Rule } from '../scenario/rule.ts';
 import { noRequests } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
-import { noAttempts, nowMs, openIndex, refereeState, worldTimeMs, type WorldState } from './state.ts';
+import { noAttempts, nowMs, openIndex, worldTimeMs, type WorldState } from './state.ts';
 
 const newLedger = (openingBalancePaise: number, atMs: number) => ({
   openingBalancePaise,
@@ -44,7 +44,7 @@ export function openWorld(
     uses: new Map(),
     attempts: noAttempts(),
     name: null,
-    referee: refereeState(null, []),
+    referee: { settings: null, ended: [] },
     requests: noRequests(),
     eventCount: 0,
     undoPoints: [],

@@ -15,10 +15,8 @@ import {
   full,
   isUntouched,
   noAttempts,
-  noRoomForScenario,
+  noRoomForRules,
   nowMs,
-  recordsHeld,
-  refereeState,
   replacePayout,
   type WorldState,
 } from './state.ts';
@@ -31,7 +29,7 @@ export const MAX_OVERRIDES = 100;
 export const moveMoney: Handler<'credit' | 'debit', Entry> = (
   state,
   { kind, amountPaise },
-  { stamp, recordsFree, events },
+  { stamp, transactionsFree, events },
 ) => {
   const { wallet } = state;
   const held = `INR ${toInr(wallet.balancePaise)}`;
@@ -45,7 +43,7 @@ export const moveMoney: Handler<'credit' | 'debit', Entry> = (
       message: `The wallet can hold at most INR ${MAX_AMOUNT_INR} together with its payouts, whose money may come back: it holds ${held}, and they hold INR ${toInr(wallet.paidOutPaise)}`,
     });
   }
-  if (recordsFree <= 0) throw full(stamp.maxRecords);
+  if (transactionsFree <= 0) throw full(stamp.maxTransactions);
   state.wallet = (kind === 'credit' ? credit : debit)(wallet, amountPaise);
   const entry = recordEntry(state, kind, kind === 'credit' ? amountPaise : -amountPaise, null, nowMs(state));
   events.push({ type: 'wallet', entry });
@@ -79,9 +77,8 @@ export const chooseScenario: Handler<'choose'> = (
   { source, isChosen },
   { compiler, events, stamp },
 ) => {
-  const held = state.scenario.isChosen ? state.index.base.characters : 0;
-  if (isChosen && compiler.scenario(source).characters > stamp.scenarioCharactersFree + held)
-    throw noRoomForScenario();
+  const held = state.scenario.isChosen ? state.index.base.size : 0;
+  if (isChosen && compiler.scenario(source).size > stamp.rulesFree + held) throw noRoomForRules();
   useScenario(state, { source, isChosen }, state.overrides, compiler);
   const { base, overrides } = state.index;
   const isOnTop = (id: string): boolean => overrides.some((rule) => rule.id === id);
@@ -107,8 +104,7 @@ export const putRule: Handler<'putRule', string> = (
   const { base, overrides } = state.index;
   const rule = compiler.rules([{ name: freeRuleName(overrides), ...document }])[0]!;
   const others = overrides.filter(({ id }) => id !== rule.id);
-  const replaced = overrides.find(({ id }) => id === rule.id)?.characters ?? 0;
-  if (rule.characters > stamp.scenarioCharactersFree + replaced) throw noRoomForScenario();
+  if (others.length === overrides.length && stamp.rulesFree <= 0) throw noRoomForRules();
   const excess = tooManyPatterns([rule, ...others].map(({ match }) => match));
   if (excess !== null) {
     const message = `match ${excess}`;
@@ -152,10 +148,13 @@ function noRule(name: string, overrides: readonly Rule[]): Refusal {
   return new Refusal('RULE_NOT_FOUND', { message: `${there}. Rules of a scenario cannot be removed` });
 }
 
-/** Empties the list; one that is cleared keeps the requests under way, whose ends say what their clients know. @returns how many are gone */
+/** Drops the older half of the list, or clears it but for the requests under way, whose ends say what their clients know. @returns how many are gone */
 export const forgetRequests: Handler<'forget', number> = (state, { as }, { events }) => {
   const { list, pending, count, evicted } = state.requests;
-  const kept = as === 'evicted' ? [] : list.filter(({ outcome }) => outcome === 'pending');
+  const kept =
+    as === 'evicted'
+      ? list.slice(Math.ceil(list.length / 2))
+      : list.filter(({ outcome }) => outcome === 'pending');
   const gone = list.length - kept.length;
   state.requests = {
     ...noRequests(count),
@@ -178,19 +177,14 @@ export const resetWorld: Handler<'reset'> = (state, { source, ended }, { compile
   state.requests = noRequests(state.requests.count);
   state.held = noneHeld(state.held.made);
   state.clock = base.clock;
-  if (ended !== undefined) state.referee = refereeState(state.referee.settings, ended);
+  if (ended !== undefined) state.referee = { ...state.referee, ended };
   openLedger(state, base.openingBalancePaise);
   events.push({ type: 'reset', nowMs: nowMs(state) });
 };
 
-/** Gives the referee its settings for this world. @throws Refusal SANDBOX_FULL */
-export const instructReferee: Handler<'referee'> = (state, { settings, forgets }, { stamp }) => {
-  const { referee } = state;
-  const before = recordsHeld(state);
-  state.referee = refereeState(settings, forgets ? [] : referee.ended);
-  if (recordsHeld(state) <= Math.max(before, stamp.records)) return;
-  state.referee = referee;
-  throw full(stamp.maxRecords);
+/** Gives the referee its settings for this world. */
+export const instructReferee: Handler<'referee'> = (state, { settings, forgets }) => {
+  state.referee = { settings, ended: forgets ? [] : state.referee.ended };
 };
 
 /** Replaces all of the world with a state that was read and checked. */

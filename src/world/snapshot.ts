@@ -13,7 +13,7 @@ import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { noRequests, sentResponse, type Exchange } from './journal/exchange.ts';
 import { openWorld, useScenario } from './opening.ts';
-import { extrasHeld, indexPayout, nowMs, refereeState, type WorldState } from './state.ts';
+import { indexPayout, nowMs, type WorldState } from './state.ts';
 import { noneHeld, type HeldRequest } from './request/hold-state.ts';
 import { brokenInvariants } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
@@ -139,11 +139,6 @@ export class SnapshotReader {
     return refused.size + Math.max(entries.length - this.#freeEntries, payouts.length);
   }
 
-  /** As `recordsHeld` will count it. */
-  get records(): number {
-    return this.transactions + extrasHeld(this.#state);
-  }
-
   /** @throws Refusal STATE_REFUSED for an entry or a payout that breaks the rules of money */
   add(item: WorldItem): void {
     const { overrides, uses, attempts, windows, refused, requests, referee, held } = this.#state;
@@ -154,8 +149,10 @@ export class SnapshotReader {
       this.#state.entries.push(item.entry);
       if (item.entry.kind === 'opening' || item.entry.kind === 'refund') this.#freeEntries += 1;
     } else if ('payout' in item) this.#addPayout(item.payout);
-    else if ('rule' in item) this.#state.overrides = [...overrides, item.rule];
-    else if ('use' in item) {
+    else if ('rule' in item) {
+      demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} overrides`);
+      this.#state.overrides = [...overrides, item.rule];
+    } else if ('use' in item) {
       const { rule, ...use } = item.use;
       uses.set(rule, use);
     } else if ('attempts' in item) {
@@ -173,10 +170,10 @@ export class SnapshotReader {
       this.#state.held = { ...held, waiting: [...held.waiting, item.waiting as unknown as HeldRequest] };
     } else if ('expired' in item) {
       this.#state.held = { ...held, expired: [...held.expired, item.expired as unknown as HeldRequest] };
-    } else if ('referee' in item) this.#state.referee = refereeState(item.referee, referee.ended);
+    } else if ('referee' in item) this.#state.referee = { ...referee, settings: item.referee };
     else if ('report' in item) {
       demand(referee.ended.length < MAX_ENDED_JOURNALS, `it has more than ${MAX_ENDED_JOURNALS} reports`);
-      this.#state.referee = refereeState(referee.settings, [...referee.ended, item.report]);
+      this.#state.referee = { ...referee, ended: [...referee.ended, item.report] };
     } else refused.add(item.refused);
   }
 
@@ -186,7 +183,6 @@ export class SnapshotReader {
     const { scenario, overrides } = state;
     const [broken] = brokenInvariants(state);
     demand(broken === undefined, `it does not hold that ${broken}`);
-    demand(overrides.length <= MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} overrides`);
     usable(() => useScenario(state, scenario, overrides, this.#compiler));
     return state;
   }

@@ -75,8 +75,6 @@ export const noAttempts = (): Attempts => ({
   former: null,
 });
 
-export const attemptsHeld = ({ recent, older }: Attempts): number => recent.size + older.size;
-
 /** A control action that changed the ledger, the clock or the scenario. */
 export interface Action {
   /** The position of its command in the order of the world, which is the same on all servers. */
@@ -113,18 +111,7 @@ export interface RefereeState {
   readonly settings: RefereeSettings | null;
   /** The reports on the journals that resets have ended, the oldest first. */
   readonly ended: readonly EndedJournal[];
-  /** Of both, as JSON. */
-  readonly characters: number;
 }
-
-export const refereeState = (
-  settings: RefereeSettings | null,
-  ended: readonly EndedJournal[],
-): RefereeState => ({
-  settings,
-  ended,
-  characters: settings === null && ended.length === 0 ? 0 : JSON.stringify([settings, ended]).length,
-});
 
 /** A payout whose next step waits for its time. */
 export interface Due {
@@ -147,7 +134,6 @@ export const openIndex = (base: Scenario) => ({
   /** For UTRs that were already taken when a payout drew them: the serial from which to search for a free one. */
   nextSerials: new Map<string, number>(),
   due: new TinyQueue<Due>([], byDueTime),
-  longTimelines: 0,
   /** The number and the sum of payouts by state. Kept separately from the wallet, so that each verifies the other. */
   tallies: {
     PENDING: { count: 0, paise: 0 },
@@ -197,49 +183,23 @@ export type Sums = ReturnType<typeof sumsOf>;
 export const isUntouched = ({ entries, refused }: WorldState): boolean =>
   entries.length === 1 && refused.size === 0;
 
-/** How many counts of rules or references take as much memory as one payout. */
-const COUNTS_A_RECORD = 8;
-
-/** How many characters of the referee's settings and reports take as much memory as one payout. */
-const CHARACTERS_A_RECORD = 512;
-
-/** A payout with more steps than this takes as much memory as two, if the steps are its own. */
-const LONG_TIMELINE = 8;
-
-export const hasLongTimeline = ({ timeline }: Payout): boolean => timeline.length > LONG_TIMELINE;
-
-/** What a full sandbox makes no more of: payouts, each with the entry that debits it, remembered refusals, credits and debits. */
+/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, each with the entry that debits it, remembered refusals, credits and debits. */
 export const transactionsHeld = ({ refused, entries, index }: WorldState): number => {
   const { FAILED, REVERSED } = index.tallies;
   const openingAndRefunds = 1 + FAILED.count + REVERSED.count;
   return refused.size + entries.length - openingAndRefunds;
 };
 
-/**
- * What takes room in addition, even where none is left: long timelines, many counts of rules, limits and references without a
- * payout, and long settings and reports of the referee.
- */
-export const extrasHeld = ({ payouts, uses, windows, attempts, referee, index }: WorldState): number => {
-  const references = Math.max(0, attemptsHeld(attempts) - payouts.length);
-  const counts = Math.floor((uses.size + windows.size + references) / COUNTS_A_RECORD);
-  return index.longTimelines + counts + Math.floor(referee.characters / CHARACTERS_A_RECORD);
-};
+/** What counts against SANDBOX_MAX_RULES: its overrides, and its scenario if it chose one; otherwise it shares the server's. */
+export const rulesHeld = (
+  { isChosen }: WorldState['scenario'],
+  { base, overrides }: Pick<WorldState['index'], 'base' | 'overrides'>,
+): number => overrides.length + (isChosen ? base.size : 0);
 
-/** What counts against SANDBOX_MAX_TRANSACTIONS. */
-export const recordsHeld = (state: WorldState): number => transactionsHeld(state) + extrasHeld(state);
-
-/** The characters of its overrides, and of its scenario, if it chose one; otherwise it shares the server's. */
-export const scenarioCharactersHeld = ({ scenario, index }: WorldState): number =>
-  index.overrides.reduce(
-    (sum, { characters }) => sum + characters,
-    scenario.isChosen ? index.base.characters : 0,
-  );
-
-export const noRoomForScenario = (): Refusal =>
+export const noRoomForRules = (): Refusal =>
   new Refusal('SANDBOX_FULL', {
-    message:
-      'The scenarios and rules of all worlds have as many characters as SANDBOX_SCENARIO_MEMORY allows',
-    limit: 'SANDBOX_SCENARIO_MEMORY',
+    message: 'The scenarios and rules of all worlds are as many as SANDBOX_MAX_RULES allows',
+    limit: 'SANDBOX_MAX_RULES',
   });
 
 /** How many requests and payouts are kept for an undo, beside those of the world itself. */
@@ -250,9 +210,9 @@ export const undoHeld = ({ undoPoints }: WorldState): number =>
     0,
   );
 
-export const full = (maxRecords: number): Refusal =>
+export const full = (maxTransactions: number): Refusal =>
   new Refusal('SANDBOX_FULL', {
-    message: `The sandbox is full: SANDBOX_MAX_TRANSACTIONS is ${maxRecords}`,
+    message: `The sandbox is full: SANDBOX_MAX_TRANSACTIONS is ${maxTransactions}`,
     limit: 'SANDBOX_MAX_TRANSACTIONS',
   });
 
@@ -261,7 +221,6 @@ export function indexPayout({ index }: WorldState, payout: Payout, position: num
   index.byTxnId.set(payout.txnId, position);
   index.byReference.set(payout.clientRefId, position);
   if (payout.utr !== null) index.utrs.add(payout.utr);
-  if (hasLongTimeline(payout)) index.longTimelines += 1;
   tally(index, payout, 1);
   scheduleStep(index, payout, position);
 }

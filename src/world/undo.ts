@@ -4,11 +4,10 @@ import type { Exchange } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
 import {
   full,
-  hasLongTimeline,
   latestPoint,
-  noRoomForScenario,
+  noRoomForRules,
   nowMs,
-  scenarioCharactersHeld,
+  rulesHeld,
   scheduleStep,
   tally,
   transactionsHeld,
@@ -74,10 +73,10 @@ export const undo: Handler<'undo', Action> = (state, { action, isForced }, { sta
   }
   if (!isForced) refuseUndo(state, point);
   const { fields, name } = point;
-  if (fields.payouts !== state.payouts && transactionsHeld(fields) > stamp.records)
-    throw full(stamp.maxRecords);
-  const characters = scenarioCharactersHeld({ ...fields, index: { ...fields.index, ...point.scenario } });
-  if (characters > stamp.scenarioCharactersFree + scenarioCharactersHeld(state)) throw noRoomForScenario();
+  if (fields.payouts !== state.payouts && transactionsHeld(fields) > stamp.transactions)
+    throw full(stamp.maxTransactions);
+  const rules = rulesHeld(fields.scenario, point.scenario) - rulesHeld(state.scenario, state.index);
+  if (rules > Math.max(0, stamp.rulesFree)) throw noRoomForRules();
   const { requests, held, undoPoints, generation } = state;
   undoPoints.pop();
   for (const earlier of undoPoints) earlier.requests += requests.count - point.requests; // those are taken back
@@ -137,7 +136,6 @@ function removeLatest({ payouts, index }: WorldState): void {
   const { txnId, clientRefId, nth, utr } = payout;
   index.byTxnId.delete(txnId);
   if (utr !== null) index.utrs.delete(utr);
-  if (hasLongTimeline(payout)) index.longTimelines -= 1;
   tally(index, payout, -1);
   index.beingTold.delete(txnId);
   if (nth === 1) index.byReference.delete(clientRefId);

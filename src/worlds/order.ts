@@ -12,7 +12,7 @@ import type { WorldState } from '../world/state.ts';
 export type DropReason = 'idle' | 'cap' | 'admin' | 'stop' | 'elsewhere' | 'lost';
 
 /** What a server adds to a command before it is ordered: how much the world may hold. */
-export type Room = Pick<Stamp, 'maxRecords' | 'records' | 'keep' | 'scenarioCharactersFree'>;
+export type Room = Pick<Stamp, 'maxTransactions' | 'transactions' | 'keep' | 'rulesFree'>;
 
 /** Called with the steps that a command applied, part by part. */
 export type OnChanges = (changes: readonly Change[]) => void;

@@ -14,13 +14,12 @@ import {
   WorldHead,
   type WorldItem,
 } from '../world/snapshot-lines.ts';
-import { documentCharacters } from '../scenario/rule.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
-import type { WorldState } from '../world/state.ts';
+import { full, type WorldState } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { Draft } from './capacity.ts';
+import type { Room } from './order.ts';
 
 /** About how much text is written or read before other work has its turn. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -63,8 +62,8 @@ interface ReadingOptions {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   readonly maxLine: number;
-  /** Room for the state that is read; absent for one that is counted elsewhere. */
-  readonly draft?: Draft;
+  /** How much the next world may hold; absent for one that is counted elsewhere. */
+  readonly room?: () => Room;
   /** Whether the text comes from a store, whose worlds go on from it. */
   readonly isLive?: boolean;
 }
@@ -161,6 +160,7 @@ interface Reading {
   readonly id: string | null;
   reader: SnapshotReader | null;
   readonly sum: Hash;
+  readonly room: Room | undefined;
   /** The first problem found in it; kept until its end, since the next world may be intact. */
   fault: Refusal | null;
 }
@@ -197,7 +197,7 @@ export async function* readWorlds(
     if (value === undefined ? reading === null : 'world' in value) {
       if (reading !== null) yield unfinished(reading);
       const id = value === undefined ? null : String(value['world']);
-      reading = { id, reader: null, sum: createHash('sha256'), fault: null };
+      reading = { id, reader: null, sum: createHash('sha256'), room: options.room?.(), fault: null };
       worlds += 1;
     }
     if (reading === null) {
@@ -232,23 +232,18 @@ function addLine(
   reading: Reading,
   value: Record<string, unknown> | undefined,
   nth: number,
-  { compiler, draft, isLive = false }: ReadingOptions,
+  { compiler, isLive = false }: ReadingOptions,
 ): void {
   unlessFaulty(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is not JSON');
     if (reading.reader === null) {
       const head = shaped(isLive ? LiveHead : WorldHead, value, nth);
-      const { isChosen, source } = head.scenario;
-      if (draft !== undefined && (isChosen || !draft.isOwn))
-        draft.grow(0, documentCharacters(source.document));
       reading.reader = new SnapshotReader(head, compiler);
     } else {
-      const { reader } = reading;
-      const counted = draft?.isOwn === true ? 'transactions' : 'records';
-      const item = itemOf(value, nth, isLive);
-      const before = reader[counted];
-      reader.add(item);
-      draft?.grow(reader[counted] - before, 'rule' in item ? documentCharacters(item.rule) : 0);
+      const { reader, room } = reading;
+      reader.add(itemOf(value, nth, isLive));
+      if (room !== undefined && reader.transactions > Math.max(0, room.transactions))
+        throw full(room.maxTransactions);
     }
   });
 }

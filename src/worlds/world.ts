@@ -310,17 +310,17 @@ export const inMemory =
       nowMs: () => wallClock.nowMs(),
       async submit({ command, room, onChanges }) {
         position += 1;
-        const { maxRecords, records, keep, scenarioCharactersFree } = room;
+        const { maxTransactions, transactions, keep, rulesFree } = room;
         const wallMs = wallClock.nowMs();
         // field by field: V8 gives each object that begins with a spread a class of its own
         const stamp = {
           server: '',
           position,
           wallMs,
-          maxRecords,
-          records,
+          maxTransactions,
+          transactions,
           keep,
-          scenarioCharactersFree,
+          rulesFree,
           ends: [],
         };
         const applied = world.apply(command, stamp, {

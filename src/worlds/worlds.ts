@@ -2,10 +2,10 @@ import type { WorldsResponse } from '../contract/control-responses.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state.ts';
-import { Capacity, NOTHING, type Draft, type Limits, type WorldSize } from './capacity.ts';
+import { Capacity, NOTHING, type Limits, type WorldSize } from './capacity.ts';
 import { readUnlessDropped } from './dropped.ts';
 import type { Evictions } from './evictions.ts';
-import type { DropReason, Opened, OrderOf, WorldObserver } from './order.ts';
+import type { DropReason, Opened, OrderOf, Room, WorldObserver } from './order.ts';
 import { pageOf, rowOf, type WorldsPage } from './rows.ts';
 import type { WallClock } from './wall-clock.ts';
 import { inMemory, World, type WorldParts } from './world.ts';
@@ -110,9 +110,9 @@ export class Worlds {
     return this.#byId.size;
   }
 
-  /** How many records they hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
-  get recordsHeld(): number {
-    return this.#capacity.records;
+  /** How many transactions they hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
+  get transactions(): number {
+    return this.#capacity.transactions;
   }
 
   /** The world of this id, if this server has it in memory. Not a use. */
@@ -176,9 +176,9 @@ export class Worlds {
     }
   }
 
-  /** Starts to count a state that is being read. @param replaced the world that it will replace */
-  draft({ isOwn = false, replaced }: { isOwn?: boolean; replaced?: World } = {}): Draft {
-    return this.#capacity.draft(isOwn, replaced === undefined ? NOTHING : this.#sizeOf(replaced));
+  /** How much a world may hold now: a new one when absent. */
+  roomOf(world?: World): Room {
+    return this.#capacity.roomOf(world === undefined ? NOTHING : this.#sizeOf(world));
   }
 
   /** Ends all delayed responses and all readers, in every world. */
@@ -289,11 +289,11 @@ export class Worlds {
     }
   }
 
-  /** The one whose drop loses least: the idlest without payouts or other records, else the idlest. One in use only if all are. */
+  /** The one whose drop loses least: the idlest without transactions, else the idlest. One in use only if all are. */
   #leastMissed(): World | undefined {
     const all = [...this.#byId.values()];
     const idle = all.filter(({ world }) => !world.isInUse);
-    return (idle.find(({ size }) => size.records === 0) ?? idle[0] ?? all[0])?.world;
+    return (idle.find(({ size }) => size.transactions === 0) ?? idle[0] ?? all[0])?.world;
   }
 
   /** Sets one timer: for the world in memory that was idle longest; with a store, for its list of worlds. */
@@ -359,31 +359,54 @@ export class Worlds {
     if (this.#capacity.remembersMoreThan(1)) this.#forgetOldest();
   }
 
-  /** Forgets copies of worlds that were idle longest, and whose use is in the list of all worlds, until this server has no more than it may. */
-  #makeRoom(): void {
-    const capacity = this.#capacity;
-    for (const { world, notedAtMs } of this.#byId.values()) {
-      const isTooMuch =
-        this.size > this.maxWorlds || capacity.hasTooManyRecords || capacity.remembersMoreThan(1);
-      if (!isTooMuch || world.usedAtMs > notedAtMs) return;
-      if (world.isIdle) this.#forget(world, 'stop');
-    }
+  /**
+   * Drops the older half of the requests of the worlds that remember most, with what an undo needs there. A server with a store
+   * forgets copies of worlds instead.
+   *
+   * @returns how many requests are gone
+   */
+  cutJournals(): number {
+    const half = this.#capacity.requests / 2;
+    return this.#options.store === null
+      ? this.#cutLargest(() => false)
+      : this.#makeRoom(() => this.#capacity.requests <= half);
   }
 
-  /** Drops what can be undone in the worlds idle longest, then their requests, until there is room for more than one request. */
+  #cutLargest(isEnough: () => boolean): number {
+    const largestFirst = [...this.#byId.values()].toSorted((a, b) => b.size.requests - a.size.requests);
+    const least = Math.max(1, (largestFirst[0]?.size.requests ?? 0) / 2);
+    let dropped = 0;
+    for (const { world, size } of largestFirst) {
+      if (size.requests < least || isEnough()) break;
+      const { evicted } = world.latest.requests;
+      world.inBackground(world.submit({ kind: 'forgetUndo' }));
+      world.inBackground(world.submit({ kind: 'forget', as: 'evicted' }));
+      world.connections.recent.clear(); // with the event of that
+      this.#count(world);
+      dropped += world.latest.requests.evicted - evicted;
+    }
+    return dropped;
+  }
+
+  /** Forgets copies of worlds that were idle longest, and whose use is in the list of all worlds. @returns how many requests they had */
+  #makeRoom(isEnough = (): boolean => this.size <= this.maxWorlds && !this.#capacity.isExceeded): number {
+    let dropped = 0;
+    for (const { world, size, notedAtMs } of this.#byId.values()) {
+      if (isEnough() || world.usedAtMs > notedAtMs) break;
+      if (!world.isIdle) continue;
+      dropped += size.requests;
+      this.#forget(world, 'stop');
+    }
+    return dropped;
+  }
+
+  /** Makes room for more than one request, where all worlds together remember too many. */
   #forgetOldest(): void {
-    if (this.#options.store !== null) return this.#makeRoom();
+    if (this.#options.store !== null) return void this.#makeRoom();
     if (this.#isForgetting) return; // what it does changes worlds, too
     this.#isForgetting = true;
-    for (const command of [{ kind: 'forgetUndo' }, { kind: 'forget', as: 'evicted' }] as const) {
-      for (const { world, size } of this.#byId.values()) {
-        if (!this.#capacity.remembersMoreThan(1 - FREED)) break;
-        if (size.requests === 0) continue;
-        world.inBackground(world.submit(command));
-        world.connections.recent.clear(); // with the event of that
-        this.#count(world);
-      }
-    }
+    const isEnough = (): boolean => !this.#capacity.remembersMoreThan(1 - FREED);
+    while (!isEnough() && this.#cutLargest(isEnough) > 0);
     this.#isForgetting = false;
   }
 

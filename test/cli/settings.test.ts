@@ -73,10 +73,7 @@ const GOOD: Readonly<Record<SettingName, readonly Good[]>> = {
   ],
   journalEntries: numbers(0, 1e6),
   journalTotal: [['1000', 1000]],
-  scenarioMemory: [
-    ['8MiB', 8 * 1024 * 1024],
-    ['1GiB', 1024 ** 3],
-  ],
+  maxRules: numbers(1, 1e9),
   state: asWritten('./sandbox.state', '/var/lib/sandbox'),
   stateEvery: [
     ['30s', 30_000],
@@ -107,19 +104,14 @@ testRows(NAMES)(
   },
 );
 
-/** The defaults that are documented in words, and those that depend on the memory. */
+/** The defaults that are documented in words. */
 const DEFAULTS: Partial<Record<SettingName, unknown>> = {
   adminToken: undefined,
   allowedHosts: undefined,
   apiKeys: undefined,
   dialect: undefined,
   journalEntries: undefined,
-  journalTotal: expect.toSatisfy((count) => count > 0 && count <= 200_000),
-  maxConnections: expect.toSatisfy((count) => count > 0 && count <= 4000),
-  maxTransactions: expect.toSatisfy((count) => count > 0 && count <= 1_000_000),
-  maxWorlds: expect.toSatisfy((count) => count > 0 && count <= 10_000),
   scenario: undefined,
-  scenarioMemory: expect.toSatisfy((count) => count > 0 && count <= 8 * 1024 * 1024),
   scenarios: undefined,
   state: undefined,
   store: undefined,
@@ -187,7 +179,6 @@ testRows<[SettingName, string, string]>([
   ['clock', 'yesterday', A_TIME],
   ['maxWorlds', '0', 'must be a whole number from 1 to 10000000'],
   ['worldIdle', '0s', A_DURATION],
-  ['scenarioMemory', '64', 'must be a size such as 64MiB'],
 ])(
   'an invalid value is refused in one line with its flag or variable and the expected form',
   (name, text, right) => {

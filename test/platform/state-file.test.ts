@@ -135,13 +135,6 @@ test('a full sandbox starts again from its state', async () => {
   });
 });
 
-test('the scenario of the sandbox takes no room for chosen ones, also while the state is read', async () => {
-  const scenario = { description: 'longer than 1 KiB'.repeat(100) };
-  const settings = { state: join(temporaryFolder(), 'sandbox.state'), scenario, scenarioMemory: '1KiB' };
-  await during(settings, ({ pay }) => pay({ client_ref_id: 'kept' }));
-  expect(await during(settings, ({ world }) => world.transactions())).toHaveLength(1);
-});
-
 test('SIGTERM writes the state, and the next start restores it; both are logged', async () => {
   const state = join(temporaryFolder(), 'sandbox.state');
   const first = await startProgram({ SANDBOX_STATE: state });

@@ -94,7 +94,7 @@ describe('a world that one server drops and another knows', () => {
   test('is reported as gone to an admin who drops it just after another did, and no report is kept', async () => {
     const { one, other, ofOne } = await storedLogsFor();
     await (await one.use(WORLD)).submit(initiate());
-    const referee = new Referee(10_000);
+    const referee = new Referee();
     referee.configureAll({});
     beforeReply(ofOne.store, 'call', () => other.drop(WORLD));
     expect(await dropWorld(WORLD, { referee, worlds: one, wallClock: systemClock() })).toBe(false);

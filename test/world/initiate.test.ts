@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/contract/dialect.ts';
-import { recordsHeld } from '../../src/world/state.ts';
+import { transactionsHeld } from '../../src/world/state.ts';
 import {
   Core,
   initiate,
@@ -88,7 +88,7 @@ test('a repeated body is compared with that of the latest payout', () => {
 
 test('a second payout needs the money and the room of any other', () => {
   const world = inDialect({ same_body: 'second_payout', changed_body: 'second_payout' });
-  world.maxRecords = 2;
+  world.maxTransactions = 2;
   world.pay('a', { amount: 6 });
   expect(world.pay('a', { amount: 4.01 }).answer).toMatchObject({
     refusal: { code: 'INSUFFICIENT_BALANCE' },
@@ -100,7 +100,7 @@ test('a second payout needs the money and the room of any other', () => {
 
 test('refusals come in their order: a known reference, then the balance, then the room', () => {
   const world = new Core();
-  world.maxRecords = 1;
+  world.maxTransactions = 1;
   world.pay('a', { amount: 9 });
   expect(world.pay('a', { amount: 99 }).answer).toMatchObject({ refusal: { code: 'DUPLICATE_REFERENCE' } });
   expect(world.pay('b', { amount: 1.01 }).answer).toMatchObject({
@@ -149,9 +149,9 @@ describe('a reference that was refused for the balance', () => {
 
   test('takes the room of one payout, once; where there is no room, it is not remembered', () => {
     const world = remembering();
-    world.maxRecords = 1;
+    world.maxTransactions = 1;
     for (let times = 0; times < 3; times += 1) world.pay('a', { amount: 11 });
-    expect(recordsHeld(world.state)).toBe(1);
+    expect(transactionsHeld(world.state)).toBe(1);
     world.pay('b', { amount: 11 });
     expect([...world.state.refused]).toEqual(['a']);
     expect(world.pay('c').answer).toMatchObject({ refusal: { code: 'SANDBOX_FULL' } });

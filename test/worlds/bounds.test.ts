@@ -20,3 +20,20 @@ test('when all worlds together remember too much, those idle longest lose their 
   expect(worlds[0]!.latest.requests.list).toEqual([]);
   expect(failures).toEqual([]);
 });
+
+test('where memory is short, the largest journals lose their older half, and say so', async () => {
+  const { log, world } = logFor({ maxRequests: 1000 });
+  const [small, large, larger] = [world('a'), world('b'), world('c')];
+  for (const [one, requests] of [[small, 3] as const, [large, 8] as const, [larger, 13] as const])
+    await ask(one, requests);
+  expect(log.cutJournals()).toBe(4 + 7);
+  const kept = [small, large, larger].map(({ latest: { requests } }) => [
+    requests.list.map(({ nth }) => nth)[0],
+    requests.evicted,
+  ]);
+  expect(kept).toEqual([
+    [1, 0],
+    [5, 4],
+    [8, 7],
+  ]);
+});

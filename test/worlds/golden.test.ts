@@ -21,8 +21,8 @@ async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
 }
 
 async function stateIn(text: string): Promise<WorldState> {
-  const { log, wallClock } = logFor();
-  const options = { compiler, wallClock, maxLine: 100_000, draft: log.draft() };
+  const { wallClock } = logFor();
+  const options = { compiler, wallClock, maxLine: 100_000 };
   const worlds = await all(readWorlds(bytesOf(text), options));
   if (worlds.length !== 1 || !('state' in worlds[0]!)) throw new Error(JSON.stringify(worlds));
   return worlds[0].state;

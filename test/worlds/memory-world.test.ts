@@ -278,7 +278,7 @@ describe('a reset or a restore', () => {
   });
 
   test('that is refused ends no delayed response and leaves the state as it was', async () => {
-    const { world } = logFor({ maxRecords: 0 });
+    const { world } = logFor({ maxTransactions: 0 });
     const a = world('a');
     let ended = 0;
     a.connections.delayed.hold(() => (ended += 1));

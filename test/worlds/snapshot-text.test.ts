@@ -50,11 +50,11 @@ interface Read {
   readonly refusal: Refusal | null;
 }
 
-async function read(text: string | Uint8Array, size = 1 << 20, maxRecords = 1000): Promise<Read> {
-  const { log, wallClock } = logFor({ maxRecords });
+async function read(text: string | Uint8Array, size = 1 << 20, maxTransactions = 1000): Promise<Read> {
+  const { log, wallClock } = logFor({ maxTransactions });
   const worlds: ReadWorld[] = [];
   const bytes = typeof text === 'string' ? utf8.encode(text) : text;
-  const options = { compiler, wallClock, maxLine: MAX_LINE, draft: log.draft() };
+  const options = { compiler, wallClock, maxLine: MAX_LINE, room: () => log.roomOf() };
   try {
     for await (const world of readWorlds(inPieces(bytes, size), options)) worlds.push(world);
   } catch (error) {
@@ -89,8 +89,8 @@ describe('worlds as text', () => {
   });
 
   test('are refused at a line that is too long, before it has ended', async () => {
-    const { log, wallClock } = logFor();
-    const options = { compiler, wallClock, maxLine: MAX_LINE, draft: log.draft() };
+    const { wallClock } = logFor();
+    const options = { compiler, wallClock, maxLine: MAX_LINE };
     let bytes = 0;
     async function* oneLine() {
       for (; bytes < 50 * MAX_LINE; bytes += 100) yield utf8.encode('x'.repeat(100));
@@ -99,23 +99,13 @@ describe('worlds as text', () => {
     expect(bytes).toBe(MAX_LINE);
   });
 
-  test('take the room of their records while they are read', async () => {
-    expect(outcome(await read(TEXT, 100, 5))).toMatchObject({ refusal: null, worlds: ['a', 'b', 'c'] });
-    expect((await read(TEXT, 100, 4)).worlds.map((world) => 'state' in world || world.fault.code)).toEqual([
-      true,
-      true,
+  test('are refused while they are read if there is no room for their transactions', async () => {
+    expect(outcome(await read(TEXT, 100, 3))).toMatchObject({ refusal: null, worlds: ['a', 'b', 'c'] });
+    expect((await read(TEXT, 100, 2)).worlds.map((world) => 'state' in world || world.fault.code)).toEqual([
       'SANDBOX_FULL',
+      true,
+      true,
     ]);
-  });
-
-  test('take the room of two records for a payout with more than eight steps', async () => {
-    const steps = Array.from({ length: 9 }, () => ({ after: '1h', utr: 'now' as const }));
-    const world = new Core({ ...timelines({ long: steps }), wallet: { opening_balance: 1000 } });
-    world.pay('long');
-    const text = (await textOf([world])).join('');
-    const [two, one] = [await read(text, 100, 2), await read(text, 100, 1)];
-    expect(two.worlds[0]).toHaveProperty('state');
-    expect(one.worlds[0]).toMatchObject({ fault: { code: 'SANDBOX_FULL' } });
   });
 });
 

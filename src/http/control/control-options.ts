@@ -23,9 +23,6 @@ export interface ControlOptions extends SendContext {
   readonly version: string;
   /** The connection to the store of the worlds; undefined without one. */
   readonly store: { readonly isAway: boolean; readonly wasReached: boolean } | undefined;
-  readonly maxStateBytes: number;
-  /** SANDBOX_MAX_TRANSACTIONS. */
-  readonly maxRecords: number;
   /** All metrics in Prometheus' text format; null when metrics are off. */
   readonly metricsText: (() => Promise<string>) | null;
   /** The OpenAPI document of all routes, as JSON text. */

@@ -8,10 +8,8 @@ const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
 });
 
-/** A reader this far behind is disconnected, and resumes after the last event that it has. */
-const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** How much a reader that catches up may leave unread before it is sent more. */
-const RESUME_BYTES = 64 * 1024;
+/** A reader so many events behind is disconnected. It resumes after the last event that it has, or is told what it missed. */
+const MAX_UNREAD = 1000;
 /** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. */
 const HEARTBEAT_MS = 15_000;
 
@@ -51,6 +49,8 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       const { raw } = reply;
       // one write for all events of one command: a write each for 2,000 events and 32 readers would take most of a second
       let pending = '';
+      let pendingEvents = 0;
+      let unreadEvents = 0; // those that were written since the reader had read all of them
       let isOver = false;
       let cancelBeat = (): void => undefined;
       let leave = (): void => undefined;
@@ -62,18 +62,22 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
       };
       const flush = (): void => {
         if (isOver || pending === '') return;
-        if (raw.writableLength <= MAX_BUFFERED_BYTES) {
-          raw.write(pending);
-          pending = '';
-          unread.wait(raw, raw.writableLength);
+        if (!raw.writableNeedDrain) unreadEvents = 0;
+        if (unreadEvents > MAX_UNREAD) {
+          stop();
+          socket.destroy();
           return;
         }
-        stop();
-        socket.destroy();
+        raw.write(pending);
+        unreadEvents += pendingEvents;
+        pending = '';
+        pendingEvents = 0;
+        unread.wait(raw, raw.writableLength);
       };
       const send = (text: string): void => {
         if (pending === '') void Promise.resolve().then(flush);
         pending += text;
+        pendingEvents += 1;
       };
       const begin = (end: () => void, from?: string): void => {
         leave = end;
@@ -100,7 +104,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         take: (event) => send(textOf(event)),
         ready: () => {
           flush();
-          return isOver || raw.writableLength < RESUME_BYTES ? undefined : drained(raw);
+          return isOver || !raw.writableNeedDrain ? undefined : drained(raw);
         },
         end: () => {
           flush();

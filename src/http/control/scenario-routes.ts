@@ -54,7 +54,7 @@ async function removeRule(exchange: HttpExchange, name: string | null): Promise<
 }
 
 /** How a world behaves: its scenario, and the overrides. */
-export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios, wallClock, worlds }) => {
+export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock, worlds }) => {
   const named = (name: string): Scenario => {
     const scenario = scenarios.get(name);
     if (scenario !== undefined) return scenario;
@@ -164,10 +164,9 @@ export const scenarioRoutes: ControlRoutes = async (app, { maxRecords, scenarios
         ([name]) => name.toLowerCase() === 'x-sandbox-scenario',
       );
       const chosen = wanted === undefined ? null : named(wanted[1]).source;
-      const recordsFree = maxRecords - worlds.recordsHeld;
-      return world.read((state) =>
-        explainRequest(state, body, scenarios, { maxRecords, recordsFree }, chosen),
-      );
+      const { maxTransactions, transactions } = worlds.roomOf();
+      const room = { maxTransactions, transactionsFree: transactions };
+      return world.read((state) => explainRequest(state, body, scenarios, room, chosen));
     },
   );
 

@@ -12,6 +12,12 @@ import { act, type ControlRoutes } from './control-options.ts';
 import { sendInPieces } from '../limits/unread-responses.ts';
 import { worldResponse } from './world-responses.ts';
 
+/** The largest snapshot that is read: some 150,000 payouts. */
+const MAX_BYTES = 128 * 1024 * 1024;
+
+/** How many snapshots are read at once. */
+const MAX_UPLOADS = 4;
+
 /** What a snapshot that waits for its reader keeps in memory for each of its items. */
 const BYTES_EACH = 64;
 
@@ -23,12 +29,12 @@ const ACCEPTED_TYPES = [SNAPSHOT_TYPE, 'application/json'];
  *
  * @throws Refusal BODY_TOO_LARGE; INVALID_REQUEST for no body; MALFORMED_REQUEST when the client leaves
  */
-async function* piecesOf(body: Readable, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* piecesOf(body: Readable): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
     for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length > maxBytes) throw bodyTooLarge(maxBytes);
+      if (length > MAX_BYTES) throw bodyTooLarge(MAX_BYTES);
       yield piece;
     }
   } catch (error) {
@@ -40,6 +46,12 @@ async function* piecesOf(body: Readable, maxBytes: number): AsyncGenerator<Uint8
 const noSnapshot = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The body must be a snapshot of a world' });
 
+const tooManyUploads = (): Refusal =>
+  new Refusal('SANDBOX_FULL', {
+    message: `The sandbox already reads ${MAX_UPLOADS} snapshots, the most at once`,
+    limit: `${MAX_UPLOADS} snapshots at once`,
+  });
+
 const otherType = (): Refusal =>
   new Refusal('UNSUPPORTED_MEDIA_TYPE', {
     message: `The request body must be ${ACCEPTED_TYPES.join(' or ')}, in plain UTF-8`,
@@ -47,7 +59,7 @@ const otherType = (): Refusal =>
 
 /** Snapshots of a world: to keep, to restore, to fork. */
 export const stateRoutes: ControlRoutes = async (app, options) => {
-  const { worlds, scenarios, wallClock, maxStateBytes } = options;
+  const { worlds, scenarios, wallClock } = options;
 
   app.get(
     '/state',
@@ -61,14 +73,17 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
     },
   );
 
-  /** Reads a state without changing the world. @throws Refusal for anything but one whole world */
+  let uploads = 0;
+
+  /** Reads a state without changing the world. @throws Refusal for anything but one whole world; SANDBOX_FULL */
   async function readState(body: Readable, replaced: World): Promise<WorldState> {
-    const draft = worlds.draft({ replaced });
+    uploads += 1;
     try {
-      const pieces = piecesOf(body, maxStateBytes);
-      const options = { compiler: scenarios, wallClock, maxLine: MAX_LINE, draft };
+      if (uploads > MAX_UPLOADS) throw tooManyUploads();
+      const room = () => worlds.roomOf(replaced);
+      const reading = { compiler: scenarios, wallClock, maxLine: MAX_LINE, room };
       let state: WorldState | null = null;
-      for await (const read of readWorlds(pieces, options)) {
+      for await (const read of readWorlds(piecesOf(body), reading)) {
         if ('fault' in read) throw read.fault;
         if (state !== null)
           throw refusedSnapshot('This snapshot holds more than one world, and only one can be restored');
@@ -77,7 +92,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       if (state === null) throw refusedSnapshot('This snapshot holds no world');
       return state;
     } finally {
-      draft.end();
+      uploads -= 1;
       body.resume(); // the rest of a refused body is dropped, so that the connection stays usable
     }
   }
@@ -86,14 +101,14 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
     streamed.removeAllContentTypeParsers();
     streamed.addContentTypeParser(ACCEPTED_TYPES, (request, payload, done) => {
       if (isEncoded(request.headers)) return done(otherType());
-      const isTooLong = Number(request.headers['content-length']) > maxStateBytes;
-      return isTooLong ? done(bodyTooLarge(maxStateBytes)) : done(null, payload);
+      const isTooLong = Number(request.headers['content-length']) > MAX_BYTES;
+      return isTooLong ? done(bodyTooLarge(MAX_BYTES)) : done(null, payload);
     });
     streamed.addContentTypeParser('*', (_request, _payload, done) => done(otherType()));
     streamed.put(
       '/state',
       {
-        bodyLimit: maxStateBytes,
+        bodyLimit: MAX_BYTES,
         ...operation('State', 'putState', 'Restore a snapshot, of this world or of another', {
           errors: ['STATE_REFUSED', 'SANDBOX_FULL'],
           requestBody: SnapshotText,

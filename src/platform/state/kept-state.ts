@@ -58,24 +58,18 @@ export function keptState({ file: path, everyMs, worlds, compiler, wallClock, lo
     if (atMs === null) return null;
     const restored = { worlds: 0, payouts: 0, ageMs: Math.max(0, Math.round(wallClock.nowMs() - atMs)) };
     const damage: { readonly world: string | undefined; readonly reason: string }[] = [];
-    const draft = worlds.draft({ isOwn: true });
-    try {
-      for await (const read of readStateFile(file, { compiler, wallClock, draft })) {
-        draft.end(); // from here on the world itself is counted
-        if ('fault' in read) {
-          const { code, message } = read.fault;
-          if (code === 'SANDBOX_FULL') throw unusable(`world ${read.id}: ${message}`); // which is not damage
-          damage.push({ world: read.id?.slice(0, 8), reason: message });
-          continue;
-        }
-        restored.worlds += 1;
-        restored.payouts += read.state.payouts.length;
-        if (restored.worlds > worlds.maxWorlds) continue; // the start is refused below, with their number
-        const world = await worlds.use(read.id);
-        await world.submit({ kind: 'restore', state: read.state, clock: 'ran-on' });
+    for await (const read of readStateFile(file, { compiler, wallClock, room: () => worlds.roomOf() })) {
+      if ('fault' in read) {
+        const { code, message } = read.fault;
+        if (code === 'SANDBOX_FULL') throw unusable(`world ${read.id}: ${message}`); // which is not damage
+        damage.push({ world: read.id?.slice(0, 8), reason: message });
+        continue;
       }
-    } finally {
-      draft.end();
+      restored.worlds += 1;
+      restored.payouts += read.state.payouts.length;
+      if (restored.worlds > worlds.maxWorlds) continue; // the start is refused below, with their number
+      const world = await worlds.use(read.id);
+      await world.submit({ kind: 'restore', state: read.state, clock: 'ran-on' });
     }
     if (restored.worlds > worlds.maxWorlds) {
       throw unusable(`it has ${restored.worlds} worlds, and SANDBOX_MAX_WORLDS is ${worlds.maxWorlds}`);

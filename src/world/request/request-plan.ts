@@ -108,14 +108,14 @@ export function planRequest(
   state: WorldState,
   command: RequestCommand,
   scenario: Scenario,
-  { recordsFree }: Pick<Context, 'recordsFree'>,
+  { transactionsFree }: Pick<Context, 'transactionsFree'>,
   asAttempt?: number,
 ): Plan & { readonly rule: Rule | null } {
   const { attempts, windows } = state;
   const { kind: route } = command;
   // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
   const isCounted = route === 'initiate' || scenario.countsAttempts;
-  const counted = isCounted ? countAttempt(attempts, route, idOf(command), recordsFree <= 0) : 0;
+  const counted = isCounted ? countAttempt(attempts, route, idOf(command), transactionsFree <= 0) : 0;
   const attempt = isCounted ? (asAttempt ?? counted) : 0;
   const facts = factsOf(state, command, attempt);
   const draw = drawOf(command, scenario, attempt);

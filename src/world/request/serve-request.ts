@@ -196,7 +196,7 @@ function initiate(
   state: WorldState,
   { body }: CommandOf<'initiate'>,
   plan: Plan,
-  { recordsFree, stamp: { maxRecords } }: Context,
+  { transactionsFree, stamp: { maxTransactions } }: Context,
 ): Answer {
   const { dialect } = plan.scenario;
   const { client_ref_id: clientRefId } = body;
@@ -210,13 +210,13 @@ function initiate(
   const remembers = dialect.client_ref_id.after_402 === 'remember';
   const isRemembered = remembers && refused.has(clientRefId);
   if (isRemembered || !covers(wallet, toPaise(body.amount))) {
-    if (remembers && recordsFree > 0) refused.add(clientRefId);
+    if (remembers && transactionsFree > 0) refused.add(clientRefId);
     const message = isRemembered
       ? 'The wallet balance could not cover the payout when this client_ref_id was first used, and it stays refused'
       : `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
     throw new Refusal('INSUFFICIENT_BALANCE', { message });
   }
-  if (recordsFree <= 0) throw full(maxRecords);
+  if (transactionsFree <= 0) throw full(maxTransactions);
   const payout = newPayout(state, body, plan);
   addPayout(state, payout);
   return { kind: 'payout', payout, replayed: false };

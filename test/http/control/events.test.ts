@@ -188,15 +188,15 @@ test('a reader that waits before it reads its first event misses none, even afte
 
 test('a reader that stops reading is disconnected, and does not delay the others', SLOW, async () => {
   const world = await clientFor(SETTINGS);
-  const large = 'x'.repeat(60_000);
+  const large = 'x'.repeat(10_000);
   await world.world.rule({ match: { route: 'initiate' }, effect: { respond: { status: 500, body: large } } });
   const slow = await socketReader(world.url, world.apiKey);
   slow.socket.pause();
   const quick = await readerOf(world.world);
-  const count = 150; // of 120 KB each: more than the socket buffers hold
-  for (let sent = 0; sent < count; sent += 10) {
-    await Promise.all(Array.from({ length: 10 }, () => world.pay({ remarks: large })));
-    for (let requests = 0; requests < 10;) if ((await quick.next()).type === 'request') requests += 1;
+  const count = 1500; // of 18 KB each: a thousand more than the socket buffers hold
+  for (let sent = 0; sent < count; sent += 50) {
+    await Promise.all(Array.from({ length: 50 }, () => world.pay({ remarks: large })));
+    for (let requests = 0; requests < 50;) if ((await quick.next()).type === 'request') requests += 1;
   }
   const closed = once(slow.socket, 'close');
   slow.socket.resume();

@@ -142,9 +142,9 @@ export class Core {
   readonly events: StateEvent[] = [];
   /** How often a command had to be submitted again because it was unfinished. */
   turns = 0;
-  maxRecords = 1_000_000;
+  maxTransactions = 1_000_000;
   keep = 1000;
-  scenarioCharactersFree = 64 * 1024 * 1024;
+  rulesFree = 1000;
   /** Whether a response that is sent whole and at once ends right after its request. */
   isAnswering = true;
   server = '';
@@ -168,9 +168,9 @@ export class Core {
   /** Applies a command once. */
   apply(command: Command, atMs?: number): Applied {
     if (atMs !== undefined) this.#wallMs = START_MS + atMs;
-    const { maxRecords, keep, scenarioCharactersFree, server } = this;
+    const { maxTransactions, keep, rulesFree, server } = this;
     this.position += 1;
-    const room = { maxRecords, records: maxRecords, keep, scenarioCharactersFree };
+    const room = { maxTransactions, transactions: maxTransactions, keep, rulesFree };
     const stamp: Stamp = { server, position: this.position, wallMs: this.#wallMs, ends: [], ...room };
     const applied = apply(this.state, command, stamp, compiler);
     this.events.push(...applied.events);
@@ -291,8 +291,8 @@ export const WORLDS_OPTIONS = {
   maxWorlds: 10,
   idleMs: DAY_MS,
   maxRequests: 10,
-  maxRecords: 1_000_000,
-  maxScenarioCharacters: 64 * 1024 * 1024,
+  maxTransactions: 1_000_000,
+  maxRules: 1000,
   maxRequestsInAll: 10_000,
 };
 
