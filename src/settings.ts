@@ -3,7 +3,8 @@ import type { ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
 import { writtenInstantMs } from './contract/instant.ts';
 import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
-import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH, writtenInr } from './contract/service.ts';
+import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
+import { writtenInr } from './contract/words.ts';
 import { suggestion } from './contract/suggestion.ts';
 import { UsageError } from './contract/usage-error.ts';
 

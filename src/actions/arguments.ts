@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationLike } from '../contract/duration.ts';
-import { writtenInr } from '../contract/service.ts';
 import { UsageError } from '../contract/usage-error.ts';
+import { writtenInr } from '../contract/words.ts';
 
 /** Arguments that several actions take: as text of the command line, or as JSON of an agent. */
 

@@ -25,7 +25,7 @@ const notReady = (url: string): Promise<string | null> =>
     get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
       const { statusCode } = response;
       let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => (body += text));
+      response.setEncoding('utf8').on('data', (text: string) => (body = (body + text).slice(0, 1000)));
       response.once('error', failed).once('end', () => {
         const isStoreAway = body.includes('"store_unavailable"');
         if (statusCode === 200) return resolve(isStoreAway ? NO_STORE : null);

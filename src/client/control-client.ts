@@ -1,4 +1,5 @@
 import type { FieldError } from '../contract/errors.ts';
+import { EndlessResponseError, textOf } from './response-text.ts';
 
 /** An error of the control API. The message says what would have been valid. */
 export class SandboxError extends Error {
@@ -57,8 +58,9 @@ function framesOutside(error: Error): string {
 
 async function jsonOf(response: Response): Promise<unknown> {
   try {
-    return await response.json();
-  } catch {
+    return JSON.parse(await textOf(response));
+  } catch (error) {
+    if (error instanceof EndlessResponseError) throw error;
     return undefined;
   }
 }

@@ -28,6 +28,7 @@ import { ControlClient, LONGEST_PAGE, SandboxError } from './control-client.ts';
 import { callerFrames, ExpectationError } from './expectation.ts';
 import { heldRequests, type HeldOptions, type HeldRequest } from './held.ts';
 import { openEvents, type EventsOptions, type WorldEvents } from './event-stream.ts';
+import { LONGEST_SNAPSHOT_MIB, textOf } from './response-text.ts';
 import { WorldClock } from './world-clock.ts';
 
 /** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
@@ -175,7 +176,7 @@ export class World implements AsyncDisposable {
   /** The journal as a person reads it: a line for each request. @param last how many of the latest to show, at most 1,000 */
   async journalText(last = 100): Promise<string> {
     const response = await this.#control.open('GET', `/requests?format=text&limit=${last}`);
-    return (await response.text()).trimEnd();
+    return (await textOf(response)).trimEnd();
   }
 
   /** Clears the journal of requests. */
@@ -228,7 +229,7 @@ export class World implements AsyncDisposable {
     const report = await this.referee(given, { ended: true });
     const counting = SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1);
     if (counting.every((severity) => report.counts[severity] === 0)) return;
-    const text = await (await this.#control.open('GET', '/referee?format=text&ended=true')).text();
+    const text = await textOf(await this.#control.open('GET', '/referee?format=text&ended=true'));
     const by = given === undefined && report.judged_by ? `, judged by ${report.judged_by}, given before` : '';
     throw new ExpectationError(`the client of this world did not behave well${by}:\n${text}`, frames);
   }
@@ -265,14 +266,14 @@ export class World implements AsyncDisposable {
 
   /** The whole world, with its newest requests and what the client was told of its payouts. */
   async snapshot(): Promise<WorldSnapshot> {
-    return (await this.#control.open('GET', '/state')).text();
+    return textOf(await this.#control.open('GET', '/state'), LONGEST_SNAPSHOT_MIB);
   }
 
   /** Replaces this world with a snapshot of this or another world. Its clock continues from the snapshot. */
   async restore(snapshot: WorldSnapshot): Promise<WorldResponse> {
     const headers = { 'content-type': 'application/x-ndjson' };
     const response = await this.#control.open('PUT', '/state', { headers, body: snapshot });
-    return (await response.json()) as WorldResponse;
+    return JSON.parse(await textOf(response)) as WorldResponse;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { bearer } from './control-client.ts';
+import { textOf } from './response-text.ts';
 
 /** A response of the service, as a client would have got it. */
 export interface ServiceResponse {
@@ -40,7 +41,7 @@ export async function callService(
     ...(sent !== undefined && { body: JSON.stringify(sent) }),
   });
   const { status, headers } = response;
-  const text = await response.text();
+  const text = await textOf(response);
   let body: unknown = text;
   try {
     body = JSON.parse(text);

@@ -37,19 +37,22 @@ export const MAX_AMOUNT_INR = 1e11;
 export const isWholePaise = (amount: number): boolean =>
   Number.isInteger(amount) || /^\d+\.\d{1,2}$/.test(String(amount));
 
-const WRITTEN_INR = /^\+?₹? ?((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d{1,15})(?:\.\d+)?)$/;
+export const TOO_MANY_DECIMALS = 'must have at most 2 decimals (INR, whole paise)';
 
-/** INR as people write it, and as commands print it: `1500.5`, `1,500.50`, `₹10,00,000.00`; undefined for other text. */
-export function writtenInr(text: string): number | undefined {
-  const [, digits] = WRITTEN_INR.exec(text.trim()) ?? [];
-  return digits === undefined ? undefined : Number(digits.replaceAll(',', ''));
-}
+/** The digits of a number without its point, its exponent and the zeros around it. */
+const digitsOf = (number: string): string => number.replace(/e.*|[^\de]/gi, '').replace(/^0+|0+$/g, '');
+
+/** Whether an amount in a JSON text has more digits than a number holds: 99999999999.999999 would be read as 100000000000. */
+export const hasInexactAmount = (json: string): boolean =>
+  [...json.matchAll(/"amount"\s*:\s*(-?\d(?=[\d.]{15}|[\d.]*e)[\d.e+-]*)/gi)].some(
+    ([, sent]) => digitsOf(sent!) !== digitsOf(String(Number(sent))),
+  );
 
 /** INR on the wire: a decimal number of rupees with at most two places. Internally it is whole paise. */
 export const inr = (number: z.ZodNumber) =>
   number
     .max(MAX_AMOUNT_INR, { error: `must be at most ${MAX_AMOUNT_INR} (INR)` })
-    .refine(isWholePaise, { error: 'must have at most 2 decimals (INR, whole paise)' });
+    .refine(isWholePaise, { error: TOO_MANY_DECIMALS });
 
 export const Amount = inr(z.number().gt(0, { error: 'must be greater than 0' }));
 
@@ -167,16 +170,6 @@ export function withoutKeys(headers: RequestHeaders): RequestHeaders {
 /** An account number with only its last four characters shown; none of one with four or fewer. */
 export const maskAccount = (account: string): string =>
   account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
-
-export const ScenarioHeader = z.object({
-  'X-Sandbox-Scenario': z
-    .string()
-    .optional()
-    .meta({
-      description: 'The name of a scenario, for this request only',
-      examples: ['timeout-after-commit'],
-    }),
-});
 
 const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['2026-01-15T10:30:00.000Z'] });
 const Utr = z.string().nullable().describe('Bank reference of the transfer; null until there is one');

@@ -30,3 +30,11 @@ export const listed = (items: readonly string[], last: 'and' | 'or' = 'and'): st
 /** `order-1, order-2 and 3 more` */
 export const shortListed = (items: readonly string[]): string =>
   listed(items.length > 3 ? [...items.slice(0, 2), `${items.length - 2} more`] : items);
+
+const WRITTEN_INR = /^\+?₹? ?((?:\d{1,3}(?:,\d{2,3})*,\d{3}|\d{1,15})(?:\.\d+)?)$/;
+
+/** INR as people write it, and as commands print it: `1500.5`, `1,500.50`, `₹10,00,000.00`; undefined for other text. */
+export function writtenInr(text: string): number | undefined {
+  const [, digits] = WRITTEN_INR.exec(text.trim()) ?? [];
+  return digits === undefined ? undefined : Number(digits.replaceAll(',', ''));
+}

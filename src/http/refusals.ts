@@ -2,11 +2,13 @@ import { STATUS_CODES, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { DEFAULT_DIALECT } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type RefusalCode } from '../contract/errors.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { errorBody, refusalResponse } from '../world/request/other-responses.ts';
 import type { Connections } from './limits/connections.ts';
 import { LONGEST_HEADER } from './limits/json-body.ts';
+import { isControlPath } from './request-checks.ts';
 
 /** The refusals for errors of Fastify and Node, by their codes. */
 const REFUSAL_CODES: Readonly<Record<string, RefusalCode>> = {
@@ -58,7 +60,9 @@ export const errorResponder =
     }
     const { data } = known ?? new Refusal('INTERNAL_ERROR');
     exchange.refusal = data;
-    const { status, headers, body } = refusalResponse(data, exchange.dialect, request.id);
+    // also for one that is refused before the hooks of the control API
+    const dialect = isControlPath(request.url) ? DEFAULT_DIALECT : exchange.dialect;
+    const { status, headers, body } = refusalResponse(data, dialect, request.id);
     return sendText(reply.code(status).headers(headers as Record<string, string>), body);
   };
 

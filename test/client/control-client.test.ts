@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import { askHealth } from '../../src/cli/health.ts';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
 import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
@@ -106,4 +111,25 @@ test('events arrive intact when their characters are split between chunks', asyn
   const events: unknown[] = [];
   for await (const event of await eventsIn(body)) events.push(event);
   expect(events).toEqual([{ id: '1', type: 'settlement', data }]);
+});
+
+test('a server that never stops sending is no sandbox, whatever it is asked for', async () => {
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+  const server = createServer((request, response) => {
+    response.writeHead(request.url!.includes('credit') ? 400 : 200);
+    const endless = new Readable({ read: () => void endless.push(piece) });
+    endless.pipe(response).once('close', () => endless.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const world = connectSandbox({ url }).world('sk_test_a');
+  const events = world.events().then((stream) => stream.next());
+  const calls = [world.summary(), world.fund(1), world.pay({ client_ref_id: 'a' }), events];
+  const refused = await Promise.allSettled<unknown>(calls);
+  expect(refused.map((call) => call.status === 'rejected' && (call.reason as Error).message)).toEqual([
+    ...Array<unknown>(3).fill(expect.stringContaining('sends more than 64 MiB')),
+    'an event of more than 64 MiB is none of a sandbox',
+  ]);
+  expect(await askHealth(url, 0)).toBe(1);
 });

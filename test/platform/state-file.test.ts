@@ -175,7 +175,7 @@ test('the state is written at each interval with requests, and when the sandbox 
   const written = () => logged.filter(({ msg }) => msg === 'state written').length;
   await pay();
   await wallClock.pass(29_999);
-  expect(readdirSync(join(state, '..'))).toEqual(['sandbox.state.lock']);
+  expect(readdirSync(join(state, '..'))).toEqual(['sandbox.state.lock1']);
   await wallClock.pass(1);
   await expect.poll(written).toBe(1);
   expect(payouts()).toBe(1);
@@ -191,7 +191,7 @@ test('a failed write of the state is repeated at the next interval, without anot
   await wallClock.pass(30_000);
   const failed = expect.objectContaining({ msg: expect.stringContaining('the state could not be written') });
   await expect.poll(() => logged).toContainEqual(failed);
-  expect(readdirSync(join(state, '..')).toSorted()).toEqual(['sandbox.state', 'sandbox.state.lock']);
+  expect(readdirSync(join(state, '..')).toSorted()).toEqual(['sandbox.state', 'sandbox.state.lock1']);
   rmdirSync(state);
   await expect.poll(() => wallClock.pass(30_000).then(payouts)).toBe(1);
 });
@@ -255,7 +255,7 @@ test('a start removes the unfinished files of its state file, and no others', as
   mkdirSync(join(folder, 'sandbox.state.tmp-a1b2c3'));
   writeFileSync(join(folder, 'sandbox.state.tmp-a1b2c3', 'unfinished'), '{');
   const { stop } = await serveInProcess({ SANDBOX_STATE: state });
-  expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state.lock'].toSorted());
+  expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state.lock1'].toSorted());
   await stop();
   expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state'].toSorted());
 });

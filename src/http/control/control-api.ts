@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { NoRequest } from '../../contract/control.ts';
+import { DEFAULT_DIALECT } from '../../contract/dialect.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import { PRIVATE_HEADERS } from '../request-checks.ts';
 import { worldNameIn } from '../admission.ts';
@@ -37,8 +38,8 @@ export async function controlApi(
   takeJsonBodies(app, true);
   app.addHook('onRequest', ({ id, exchange, method }, reply, done) => {
     exchange.isQuiet = method === 'GET' || method === 'HEAD';
-    void reply.headers(PRIVATE_HEADERS);
-    if (exchange.dialect.answers.sandbox_headers === 'sent') void reply.header('x-sandbox-request-id', id);
+    exchange.dialect = DEFAULT_DIALECT; // whatever dialect its callers test
+    void reply.headers({ ...PRIVATE_HEADERS, 'x-sandbox-request-id': id });
     done();
   });
 

@@ -10,6 +10,7 @@ import type { RuleResponse, ScenarioResponse, ScenariosResponse } from '../../co
 import { fieldError, Refusal } from '../../contract/errors.ts';
 import { ExplainRequest } from '../../contract/control/explain-call.ts';
 import { CheckScenarioRequest, MAX_CHECKED_TEXT } from '../../contract/control/check-call.ts';
+import { pathText } from '../../contract/shape-issues.ts';
 import { nearestNames } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { ScenarioError } from '../../scenario/scenario-file.ts';
@@ -60,7 +61,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     if (scenario !== undefined) return scenario;
     const { names } = scenarios;
     throw new Refusal('SCENARIO_NOT_FOUND', {
-      message: `There is no scenario ${name}${nearestNames(name, names)}. The list of scenarios has all ${names.length}`,
+      message: `There is no scenario ${pathText([name])}${nearestNames(name, names)}. The list of scenarios has all ${names.length}`,
     });
   };
 

@@ -4,6 +4,7 @@ import type { HealthResponse, LiveResponse } from '../../contract/control-respon
 import { WorldsQuery } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
+import { pathText } from '../../contract/shape-issues.ts';
 import { dropWorld } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
 import { operation } from '../route-schemas.ts';
@@ -99,7 +100,7 @@ export const adminRoutes: ControlRoutes = async (app, options) => {
     }),
     async ({ params: { id } }) => {
       if (!(await dropWorld(id, options)))
-        throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${id}` });
+        throw new Refusal('WORLD_NOT_FOUND', { message: `There is no world ${pathText([id])}` });
       return { dropped: id };
     },
   );

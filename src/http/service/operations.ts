@@ -1,5 +1,16 @@
-import { InitiateRequest, ScenarioHeader, StatusQuery } from '../../contract/service.ts';
+import { z } from 'zod';
+import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
 import { operation } from '../route-schemas.ts';
+
+const ScenarioHeader = z.object({
+  'X-Sandbox-Scenario': z
+    .string()
+    .optional()
+    .meta({
+      description: 'The name of a scenario, for this request only',
+      examples: ['timeout-after-commit'],
+    }),
+});
 
 /** The schemas of the three routes of the payout service, and what the OpenAPI document says of them. */
 

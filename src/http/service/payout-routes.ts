@@ -2,8 +2,13 @@ import type { FastifyReply, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { fieldError } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
-import { checkRailRules, InitiateRequest } from '../../contract/service.ts';
-import { fieldErrors, fieldMessage } from '../../contract/shape-issues.ts';
+import {
+  checkRailRules,
+  hasInexactAmount,
+  InitiateRequest,
+  TOO_MANY_DECIMALS,
+} from '../../contract/service.ts';
+import { fieldErrors, fieldMessage, pathText, reported } from '../../contract/shape-issues.ts';
 import type { RateLimit } from '../../scenario/rule.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
@@ -29,18 +34,27 @@ interface PayoutRoutesOptions extends AdmissionOptions, SendContext {
   /** Where the server's limit is counted; undefined when this server counts on its own. */
 }
 
-/** In a dialect that refuses unknown fields, refuses them together with all other errors of the body. */
-const refuseUnknownFields: preValidationHookHandler = ({ body, exchange }, _reply, done) => {
+/**
+ * Refuses what the schema of the body does not see, together with all other errors: an amount with more digits than a number holds
+ * and, in a dialect that refuses them, unknown fields.
+ */
+const refuseUnseen: preValidationHookHandler = ({ body, exchange }, _reply, done) => {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  if (exchange.dialect.requests.unknown_fields === 'ignore' || !isObject) return done();
-  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(InitiateRequest.shape, field));
-  if (unknown.length === 0) return done();
-  const known = InitiateRequest.safeParse(body, { error: fieldMessage });
-  const errors = [
-    ...(known.success ? [] : fieldErrors(known.error, 'body')),
-    ...unknown.map((field) => fieldError(field, 'is not a known field')),
-  ];
-  throw invalidRequest(errors);
+  if (!isObject) return done();
+  const isKnown = (field: string): boolean =>
+    exchange.dialect.requests.unknown_fields === 'ignore' || Object.hasOwn(InitiateRequest.shape, field);
+  const unknown = Object.keys(body).filter((field) => !isKnown(field));
+  const isInexact = hasInexactAmount(exchange.bodyText!);
+  if (unknown.length === 0 && !isInexact) return done();
+  const parsed = InitiateRequest.safeParse(body, { error: fieldMessage });
+  const known = parsed.success ? [] : fieldErrors(parsed.error, 'body');
+  const hasAmount = known.some(({ field }) => field === 'amount');
+  const { shown, more } = reported([
+    ...known,
+    ...(isInexact && !hasAmount ? [fieldError('amount', TOO_MANY_DECIMALS)] : []),
+    ...unknown.map((field) => fieldError(pathText([field]), 'is not a known field')),
+  ]);
+  throw invalidRequest(shown, more);
 };
 
 /** Checks the rules of banks and transfer modes: refuses what breaks those that the dialect enforces, and warns about the rest. */
@@ -79,7 +93,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
 
   app.post(
     '/payout/initiate',
-    { config: { name: 'initiate' }, ...INITIATE, preValidation: [refuseUnknownFields] },
+    { config: { name: 'initiate' }, ...INITIATE, preValidation: [refuseUnseen] },
     async ({ body, exchange }, reply) => {
       checkRails(body, reply);
       const request = exchange.received();

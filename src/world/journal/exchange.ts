@@ -1,5 +1,12 @@
 import type { RouteName } from '../../contract/match.ts';
-import { InitiateRequest, isTooNested, isWholePaise, MAX_AMOUNT_INR, State } from '../../contract/service.ts';
+import {
+  hasInexactAmount,
+  InitiateRequest,
+  isTooNested,
+  isWholePaise,
+  MAX_AMOUNT_INR,
+  State,
+} from '../../contract/service.ts';
 import type { SentResponse, StoredRequest } from '../snapshot-lines.ts';
 import { toPaise } from '../../payout/money.ts';
 import type { RequestFacts } from '../../scenario/rule.ts';
@@ -55,7 +62,7 @@ export function readBody(text: string | undefined): unknown {
       return value;
     };
     const value = JSON.parse(text, HUGE_NUMBER.test(text) ? check : undefined) as unknown;
-    return isFinite ? value : text;
+    return isFinite && !hasInexactAmount(text) ? value : text;
   } catch {
     return text;
   }

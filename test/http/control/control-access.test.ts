@@ -281,10 +281,7 @@ test('every route with an id refuses malformed ones', async () => {
 });
 
 test('an error of the control API has the standard envelope in every dialect', async () => {
-  const { url, client } = await sandboxFor({
-    ...SETTINGS,
-    scenario: { dialect: { errors: { body: 'empty' } } },
-  });
+  const { url, client } = await sandboxFor({ ...SETTINGS, dialect: 'terse' });
   const authorization = `Bearer ${client().apiKey}`;
   const right = json({ amount: 0 });
   expectRefused(await send(url, 'POST /_sandbox/wallet/credit', { ...right, authorization }), [400]);

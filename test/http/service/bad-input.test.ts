@@ -18,7 +18,8 @@ const NO_NUMBER = 'must be a number';
 
 testRows([
   ['0.30000000000000004', DECIMALS], // 0.1 + 0.2
-  ['1e-7', DECIMALS],
+  ['99999999999.999999', DECIMALS], // the nearest number that JSON can hand us is 100000000000
+  ['1.0000000000000001', DECIMALS],
   ['9007199254740993', TOO_MUCH], // beyond 2^53
   ['1e400', 'is too large a number'],
   ['-0', TOO_LITTLE],
@@ -34,13 +35,22 @@ testRows([
   expect((await world.balance()).body.data.balance).toBe(1_000_000);
 });
 
+testRows(['99999999999.999999', '1e400'])(
+  'the journal shows an amount that no number holds as it was sent',
+  async (text) => {
+    const world = await clientFor();
+    await post(world, withAmount(text));
+    expect((await world.world.requests())[0]!.request.body).toBe(withAmount(text));
+  },
+);
+
 testRows([
   ['0.01', 0.01],
   ['4.35', 4.35],
   ['1e3', 1000],
   ['500000.01', 500_000.01],
   ['1,"amount":999', 999], // of a repeated field, the last value counts
-  ['1.0000000000000001', 1], // the nearest number that JSON can hand us is 1
+  ['1.50000000000000000000', 1.5],
 ])('an amount is debited to the paisa, however it is written', async (text, amount) => {
   const world = await clientFor();
   expect((await post(world, withAmount(text))).body.data.amount).toBe(amount);

@@ -180,6 +180,10 @@ async function refuseUnknownFields(world: Client): Promise<void> {
     const body = JSON.stringify(PAYOUT).replace('{', `{"${field}":{"prototype":{"x":1}},`);
     expect(await errorsOf(body)).toEqual([{ field, message: `${field} is not a known field` }]);
   }
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, nth) => [`${nth}${'x'.repeat(300)}`, 1]));
+  const { body } = await world.pay(many);
+  expect([body.errors.length, body.message.length < 8000]).toEqual([50, true]);
+  expect(body.message).toMatch(/; and 50 more$/);
   expect(await paid(world)).toBe(0);
   expect((await world.pay({ remarks: 'known' })).status).toBe(200);
   expect(await errorsOf('["purpose"]')).toEqual([{ field: 'body', message: 'body must be a JSON object' }]);
