@@ -13,7 +13,7 @@ import { packageText, packageVersion } from './package-files.ts';
 import { startAndEnd } from './platform/lifecycle.ts';
 import { crowdedOutWarning, observeScenarios, observeStore, observeWorlds } from './platform/logging.ts';
 import { pageFiles } from './platform/page-files.ts';
-import { keptState, type Restored } from './platform/state/kept-state.ts';
+import type { Restored } from './platform/state/kept-state.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
@@ -97,7 +97,16 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   });
   metrics?.watch(worlds, store?.connection);
   const kept =
-    file === undefined ? null : keptState({ file, everyMs, worlds, compiler: scenarios, wallClock, log });
+    file === undefined
+      ? null
+      : (await import('./platform/state/kept-state.ts')).keptState({
+          file,
+          everyMs,
+          worlds,
+          compiler: scenarios,
+          wallClock,
+          log,
+        });
   const restored = (await kept?.restore()) ?? null;
 
   const { app, routes, unread } = httpServer({

@@ -30,8 +30,6 @@ import type * as scenario from '../scenario/scenario.ts';
 export const SNAPSHOT_FORMAT = 'payout-sandbox';
 export const SNAPSHOT_VERSION = 4;
 
-export const SNAPSHOT_TYPE = 'application/x-ndjson';
-
 const MAX_PAISE = MAX_AMOUNT_INR * 100;
 const Paise = z.int().min(0).max(MAX_PAISE);
 const SignedPaise = z.int().min(-MAX_PAISE).max(MAX_PAISE);
@@ -256,15 +254,3 @@ export type WorldItem = {
 export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() });
 
 export const FileEnd = z.strictObject({ worlds: z.int().min(0) });
-
-/** A snapshot as the control API shows it. */
-export const SnapshotText: z.ZodType = z.string().meta({
-  id: 'Snapshot',
-  description: [
-    'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
-    '`{"format":"payout-sandbox","version":3}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
-    'one line for each entry, payout, override, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request, the settings of the referee and its reports from before resets,',
-    '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
-    'Amounts are paise, times ms since the epoch.',
-  ].join(' '),
-});

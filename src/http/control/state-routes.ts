@@ -1,10 +1,8 @@
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
+import { SnapshotText } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { SNAPSHOT_TYPE, SnapshotText } from '../../world/snapshot-lines.ts';
-import { MAX_LINE, readWorlds, snapshotText } from '../../worlds/snapshot-text.ts';
 import type { World } from '../../worlds/world.ts';
-import { refusedSnapshot, takeSnapshot } from '../../world/snapshot.ts';
 import type { WorldState } from '../../world/state.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
@@ -20,6 +18,8 @@ const MAX_UPLOADS = 4;
 
 /** What a snapshot that waits for its reader keeps in memory for each of its items. */
 const BYTES_EACH = 64;
+
+const SNAPSHOT_TYPE = 'application/x-ndjson';
 
 /** JSON is accepted too, for clients that can send nothing else: the text is the same. */
 const ACCEPTED_TYPES = [SNAPSHOT_TYPE, 'application/json'];
@@ -67,6 +67,8 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       responseType: SNAPSHOT_TYPE,
     }),
     async ({ exchange: { world } }, reply) => {
+      const { takeSnapshot } = await import('../../world/snapshot.ts');
+      const { snapshotText } = await import('../../worlds/snapshot-text.ts');
       const snapshot = await world.read(takeSnapshot);
       const bytes = snapshot.length * BYTES_EACH;
       return sendInPieces(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), bytes, options);
@@ -80,6 +82,8 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
     uploads += 1;
     try {
       if (uploads > MAX_UPLOADS) throw tooManyUploads();
+      const { refusedSnapshot } = await import('../../world/snapshot.ts');
+      const { MAX_LINE, readWorlds } = await import('../../worlds/snapshot-text.ts');
       const room = () => worlds.roomOf(replaced);
       const reading = { compiler: scenarios, wallClock, maxLine: MAX_LINE, room };
       let state: WorldState | null = null;

@@ -25,8 +25,8 @@ import {
   WorldResponse,
   WorldsResponse,
 } from '../../contract/control-responses.ts';
+import { SnapshotText } from '../../contract/control.ts';
 import { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service.ts';
-import { SnapshotText } from '../../world/snapshot-lines.ts';
 
 /** A response that its handler writes as text, so that TypeScript cannot compare the two. Tests do. */
 const asText = (schema: z.ZodType): z.ZodType => schema;
@@ -85,7 +85,7 @@ export const RESPONSES = {
   explainRequest: { 200: ExplainResponse },
   removeRules: { 200: RulesResponse },
   removeRule: { 200: RulesResponse },
-  getState: { 200: SnapshotText },
+  getState: { 200: asText(SnapshotText) },
   putState: { 200: WorldResponse },
   listHeld: { 200: HeldResponse },
   releaseHeld: { 200: HeldRequestResponse },
