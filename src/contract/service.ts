@@ -4,7 +4,7 @@ import { fieldError, type FieldError } from './errors.ts';
 import { grouped } from './words.ts';
 
 /**
- * Requests and responses of the payout service. Names, types and codes are those of the payout API. The length limits are
+ * Requests of the payout service. Names, types and codes are those of the payout API. The length limits are
  * our choice, since the payout API shows none (docs/fidelity.md).
  */
 
@@ -170,49 +170,6 @@ export function withoutKeys(headers: RequestHeaders): RequestHeaders {
 /** An account number with only its last four characters shown; none of one with four or fewer. */
 export const maskAccount = (account: string): string =>
   account.length <= 4 ? '*'.repeat(account.length) : '*'.repeat(account.length - 4) + account.slice(-4);
-
-const Timestamp = z.string().meta({ description: 'ISO 8601, UTC', examples: ['2026-01-15T10:30:00.000Z'] });
-const Utr = z.string().nullable().describe('Bank reference of the transfer; null until there is one');
-
-/** The fields of a payout that initiate and status share. */
-const PAYOUT = {
-  txn_id: z.string(),
-  client_ref_id: z.string(),
-  status: State,
-  amount: z.number(),
-  utr: Utr,
-};
-
-export const InitiateResponse = z
-  .object({
-    status: z.literal('success'),
-    message: z.string(),
-    data: z.object({ ...PAYOUT, created_at: Timestamp }),
-  })
-  .meta({ id: 'InitiateResponse', description: 'The payout was accepted' });
-export type InitiateResponse = z.infer<typeof InitiateResponse>;
-
-export const BalanceResponse = z
-  .object({
-    status: z.literal('success'),
-    data: z.object({ balance: z.number(), currency: z.literal('INR'), last_updated: Timestamp }),
-  })
-  .meta({ id: 'BalanceResponse', description: 'The current wallet balance' });
-export type BalanceResponse = z.infer<typeof BalanceResponse>;
-
-export const StatusResponse = z
-  .object({
-    status: z.literal('success'),
-    data: z.object({
-      ...PAYOUT,
-      beneficiary_name: z.string(),
-      beneficiary_account: z.string(),
-      created_at: Timestamp,
-      completed_at: Timestamp.nullable().optional(),
-    }),
-  })
-  .meta({ id: 'StatusResponse', description: 'The current state of a payout' });
-export type StatusResponse = z.infer<typeof StatusResponse>;
 
 /** How deep JSON may be nested: deeper than any real request, but far from overflowing the stack. */
 export const MAX_NESTING = 100;

@@ -2,7 +2,8 @@ import { IST_OFFSET_MS } from '../contract/instant.ts';
 import type { SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
 import { invariant } from './money.ts';
-import { timelineFault, type PayoutStep } from './payout.ts';
+import type { PayoutStep } from './payout.ts';
+import { timelineFault } from './timeline.ts';
 
 export type SettlementPreset = (typeof SETTLEMENTS)[number];
 

@@ -1,7 +1,7 @@
 import type { State } from '../contract/service.ts';
 import type { StepDocument } from '../contract/scenario-document.ts';
 import type { PlannedStep } from '../payout/settlement.ts';
-import { mayMove } from '../payout/payout.ts';
+import { mayMove } from '../payout/timeline.ts';
 
 /** Called for an error that the schema cannot express. @param path from the part that is looked at */
 export type Report = (path: readonly PropertyKey[], message: string) => void;

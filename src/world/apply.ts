@@ -18,7 +18,8 @@ import {
   resetWorld,
   restoreWorld,
 } from './operations.ts';
-import { handleRequest, releaseRequest } from './request/serve-request.ts';
+import { handleRequest } from './request/serve-request.ts';
+import { releaseRequest } from './request/release-request.ts';
 import { transactionsHeld, type WorldState } from './state.ts';
 import { forgetUndo, undo, undoable } from './undo.ts';
 

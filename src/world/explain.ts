@@ -2,7 +2,8 @@ import { durationText } from '../contract/duration.ts';
 import type { ExplainRequest } from '../contract/control/explain-call.ts';
 import type { ExplainResponse } from '../contract/control-responses.ts';
 import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
-import { type Payout, isHidden } from '../payout/payout.ts';
+import type { Payout } from '../payout/payout.ts';
+import { isHidden } from '../payout/timeline.ts';
 import type { ScenarioSource, Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
@@ -16,14 +17,8 @@ import type { Context, Stamp } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
-import {
-  askedPayout,
-  idOf,
-  pastRateLimit,
-  planRequest,
-  scenarioFor,
-  type Plan,
-} from './request/request-plan.ts';
+import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
+import { askedPayout } from './request/serve-status.ts';
 import { full, type WorldState } from './state.ts';
 
 /** What a request that is not sent has in place of what came over the wire. */

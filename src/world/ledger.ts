@@ -1,19 +1,9 @@
-import type { z } from 'zod';
-import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
 import { Refusal } from '../contract/errors.ts';
 import { LATEST_MS } from '../payout/settlement.ts';
-import {
-  oneMore,
-  type Payout,
-  afterStep,
-  isAtRisk,
-  isMoneyBack,
-  isOutOfDate,
-  nextDueMs,
-  nextStep,
-} from '../payout/payout.ts';
+import { oneMore, type Payout, isMoneyBack, nextDueMs } from '../payout/payout.ts';
+import { afterStep, nextStep } from '../payout/timeline.ts';
 import { type Entry, invariant, payOut, refund } from '../payout/money.ts';
-import { freeUtr } from '../payout/identity.ts';
+import { freeUtr } from '../payout/utr.ts';
 import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, replacePayout, scheduleStep, type Due, type WorldState } from './state.ts';
 
@@ -130,79 +120,4 @@ export function takeStep(state: WorldState, position: number, atMs: number, even
   const { txnId, clientRefId } = after;
   const change = { txnId, clientRefId, from: before.state, to: after.state, atMs, utr };
   events.push({ type: 'settlement', change, payout: after });
-}
-
-/** The invariants that are broken; none in a correct world. It compares sums that were kept separately, so its cost does not depend on the size of the world. */
-export function brokenInvariants({ wallet, entries, payouts, index }: WorldState): readonly string[] {
-  const { PENDING, SUCCESS, FAILED, REVERSED } = index.tallies;
-  const count = PENDING.count + SUCCESS.count + FAILED.count + REVERSED.count;
-  const checks: readonly (readonly [string, boolean])[] = [
-    ['the balance is never below 0', wallet.balancePaise >= 0],
-    [
-      'balance + PENDING + SUCCESS = money put in',
-      wallet.balancePaise + PENDING.paise + SUCCESS.paise === wallet.putInPaise,
-    ],
-    ['money out is in PENDING and SUCCESS', wallet.paidOutPaise === PENDING.paise + SUCCESS.paise],
-    ['the newest entry shows the balance', entries.at(-1)?.balancePaise === wallet.balancePaise],
-    ['every payout is in one state', count === payouts.length],
-    ['every payout was made once', index.byTxnId.size === payouts.length],
-    [
-      'one entry for each payout, one for each whose money was returned',
-      entries.length >= payouts.length + FAILED.count + REVERSED.count + 1,
-    ],
-  ];
-  return checks.filter(([, holds]) => !holds).map(([what]) => what);
-}
-
-/** Which part of a list. `cursor` is where the previous page ended; absent for the first page. */
-type PageQuery = Pick<z.output<typeof EntriesQuery>, 'order' | 'limit' | 'cursor'>;
-
-/** A part of a list. A search scans a limited number of items: a page may be short and not be the last. */
-interface Page<T> {
-  readonly items: readonly T[];
-  /** Where the next page begins; null when this was the last. */
-  readonly next: number | null;
-}
-
-/** How many items a search scans before it answers: about a millisecond. */
-const MAX_SCANNED = 20_000;
-
-function pageOf<T>(
-  list: readonly T[],
-  isWanted: (item: T) => boolean,
-  { order, limit, cursor }: PageQuery,
-): Page<T> {
-  const items: T[] = [];
-  const step = order === 'newest' ? -1 : 1;
-  let position = cursor ?? (order === 'newest' ? list.length - 1 : 0);
-  for (let scanned = 0; position >= 0 && position < list.length; position += step, scanned += 1) {
-    if (items.length === limit || scanned === MAX_SCANNED) return { items, next: position };
-    const item = list[position]!;
-    if (isWanted(item)) items.push(item);
-  }
-  return { items, next: null };
-}
-
-export function payoutsPage(world: WorldState, query: z.output<typeof TransactionsQuery>): Page<Payout> {
-  const { status, client_ref_id: clientRefId, at_risk: atRisk, out_of_date: outOfDate } = query;
-  const isWanted = (payout: Payout): boolean =>
-    (status === undefined || payout.state === status) &&
-    (atRisk === undefined || isAtRisk(payout) === atRisk) &&
-    (outOfDate === undefined || isOutOfDate(payout) === outOfDate) &&
-    (clientRefId === undefined || payout.clientRefId === clientRefId);
-  if (clientRefId !== undefined) {
-    const latest = findPayout(world, { clientRefId });
-    // a reference has more than one payout only in a dialect that pays twice
-    if (latest === undefined || latest.nth === 1) {
-      return { items: latest !== undefined && isWanted(latest) ? [latest] : [], next: null };
-    }
-  }
-  return pageOf(world.payouts, isWanted, query);
-}
-
-/** A part of the entries, in the order in which they were made. */
-export function entriesPage(world: WorldState, query: z.output<typeof EntriesQuery>): Page<Entry> {
-  const { txn_id: txnId } = query;
-  if (txnId !== undefined && !world.index.byTxnId.has(txnId)) return { items: [], next: null };
-  return pageOf(world.entries, (entry) => txnId === undefined || entry.txnId === txnId, query);
 }

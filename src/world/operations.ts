@@ -1,7 +1,8 @@
 import { Refusal } from '../contract/errors.ts';
 import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { covers, credit, debit, hasRoom, toInr, type Entry } from '../payout/money.ts';
-import { type Payout, legalNext, mayMove, withForcedStep } from '../payout/payout.ts';
+import type { Payout } from '../payout/payout.ts';
+import { legalNext, mayMove, withForcedStep } from '../payout/timeline.ts';
 import { listed } from '../contract/words.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';

@@ -8,14 +8,15 @@ import {
   type LiveHead,
   type WorldItem,
 } from './snapshot-lines.ts';
-import { type Payout, type PayoutStep, timelineFault } from '../payout/payout.ts';
+import type { Payout, PayoutStep } from '../payout/payout.ts';
+import { timelineFault } from '../payout/timeline.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { noRequests, sentResponse, type Exchange } from './journal/exchange.ts';
 import { openWorld, useScenario } from './opening.ts';
 import { indexPayout, nowMs, type WorldState } from './state.ts';
 import { noneHeld, type HeldRequest } from './request/hold-state.ts';
-import { brokenInvariants } from './ledger.ts';
+import { brokenInvariants } from './invariants.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
 /** A world as data, at one moment: later changes of the world do not affect it. */

@@ -3,15 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../src/contract/errors.ts';
-import {
-  BalanceResponse,
-  InitiateResponse,
-  InitiateRequest,
-  STATES,
-  StatusResponse,
-} from '../../src/contract/service.ts';
+import { InitiateRequest, STATES } from '../../src/contract/service.ts';
+import { BalanceResponse, InitiateResponse, StatusResponse } from '../../src/contract/service-responses.ts';
 import { startSandbox } from '../../src/index.ts';
-import { legalNext } from '../../src/payout/payout.ts';
+import { legalNext } from '../../src/payout/timeline.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { routesIn } from '../support/control.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';

@@ -11,16 +11,12 @@ import {
   toPaise,
   type Wallet,
 } from '../../src/payout/money.ts';
-import {
-  afterStep,
-  asOf,
-  countsReads,
-  timelineFault,
-  withForcedStep,
-  type PayoutStep,
-} from '../../src/payout/payout.ts';
-import { formatUtr, freeUtr, UTR_SERIALS } from '../../src/payout/identity.ts';
-import { addPayout, brokenInvariants, recordEntry } from '../../src/world/ledger.ts';
+import type { PayoutStep } from '../../src/payout/payout.ts';
+import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/timeline.ts';
+import { UTR_SERIALS } from '../../src/payout/identity.ts';
+import { formatUtr, freeUtr } from '../../src/payout/utr.ts';
+import { addPayout, recordEntry } from '../../src/world/ledger.ts';
+import { brokenInvariants } from '../../src/world/invariants.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
 import { Core } from '../support/world/core.ts';
 import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/world/payouts.ts';

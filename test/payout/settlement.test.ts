@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TransferMode } from '../../src/contract/service.ts';
 import { istDate } from '../../src/contract/instant.ts';
-import { formatUtr } from '../../src/payout/identity.ts';
+import { formatUtr } from '../../src/payout/utr.ts';
 import {
   istMinute,
   plannedSteps,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { entriesPage, payoutsPage, recordEntry } from '../../src/world/ledger.ts';
+import { recordEntry } from '../../src/world/ledger.ts';
+import { entriesPage, payoutsPage } from '../../src/world/pages.ts';
 import { credit } from '../../src/payout/money.ts';
 import { Core, START_MS, steps } from '../support/world/core.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { expect, test } from 'vitest';
 import type { Payout } from '../../src/payout/payout.ts';
-import { brokenInvariants } from '../../src/world/ledger.ts';
+import { brokenInvariants } from '../../src/world/invariants.ts';
 import { sized } from '../support/size.ts';
 import { acts, anyAct, anyOutcomes, anyRules, anyWork, ENTANGLED, run } from '../support/world/commands.ts';
 import { advance, Core, load, save, START_MS } from '../support/world/core.ts';

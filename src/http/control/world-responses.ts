@@ -12,7 +12,7 @@ import { iso } from '../../contract/instant.ts';
 import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { sumsResponse } from '../../world/events.ts';
-import { brokenInvariants } from '../../world/ledger.ts';
+import { brokenInvariants } from '../../world/invariants.ts';
 import { sumsOf, type Action, type WorldState } from '../../world/state.ts';
 import { isoOrNull } from '../../world/transaction-response.ts';
 import { clockResult, type ClockResult } from '../../world/clock.ts';

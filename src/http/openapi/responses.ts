@@ -26,7 +26,7 @@ import {
   WorldsResponse,
 } from '../../contract/control-responses.ts';
 import { SnapshotText } from '../../contract/control.ts';
-import { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service.ts';
+import { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service-responses.ts';
 
 /** A response that its handler writes as text, so that TypeScript cannot compare the two. Tests do. */
 const asText = (schema: z.ZodType): z.ZodType => schema;

@@ -1,7 +1,6 @@
-import type { Dialect } from '../../contract/dialect.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
-import { isTooLong, type StatusQuery } from '../../contract/service.ts';
+import { isTooLong } from '../../contract/service.ts';
 import { oneMore } from '../../payout/payout.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
@@ -17,9 +16,8 @@ import {
 } from '../../scenario/rule.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Context } from '../commands.ts';
-import { findPayout, type PayoutKey } from '../ledger.ts';
+import { findPayout } from '../ledger.ts';
 import type { RequestCommand } from './request-commands.ts';
-import type { HeldRequest } from './hold-state.ts';
 import { nowMs, type Attempt, type Attempts, type WorldState } from '../state.ts';
 
 const MAX_ATTEMPTS = 10_000;
@@ -131,45 +129,19 @@ export function planRequest(
   };
 }
 
-/** The plan of a request that was counted when it arrived, with the rule that was taken then. */
-export function resumedPlan(
-  state: WorldState,
-  command: RequestCommand,
-  { rule: id, effect, attempt }: HeldRequest,
-  compiler: ScenarioCompiler,
-): Plan {
-  const scenario = scenarioFor(state, command, compiler);
-  const rule = { id, effect };
-  const facts = factsOf(state, command, attempt);
-  const draw = drawOf(command, scenario, attempt);
-  return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived
-}
-
 export const fieldsOf = (command: RequestCommand): RequestFacts['fields'] =>
   command.kind === 'initiate' ? command.body : command.kind === 'status' ? command.query : {};
-
-/** The payout that a status read asks for: of two names, the dialect may read only one. */
-export function askedPayout(
-  { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery,
-  { status: { both } }: Dialect,
-): PayoutKey {
-  const isBoth = clientRefId !== undefined && txnId !== undefined;
-  return {
-    txnId: isBoth && both === 'client_ref_id' ? undefined : txnId,
-    clientRefId: isBoth && both === 'txn_id' ? undefined : clientRefId,
-  };
-}
 
 export function idOf(command: RequestCommand): string {
   const { client_ref_id: reference, txn_id: txnId } = fieldsOf(command);
   return String(reference ?? txnId ?? '');
 }
 
-const drawOf = (command: RequestCommand, { seed, countsAttempts }: Scenario, attempt: number): Draw =>
+export const drawOf = (command: RequestCommand, { seed, countsAttempts }: Scenario, attempt: number): Draw =>
   requestDraw(seed, command.kind, idOf(command), countsAttempts ? attempt : 0);
 
 /** What rules can test in a request. @param attempt 0 when attempts are not counted */
-function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
+export function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
   const fields = fieldsOf(command);
   const reference = referenceOf(state, fields);
   const atMs = nowMs(state);

@@ -1,12 +1,8 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import type { RefusalData } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
-import {
-  JSON_TYPE,
-  type BalanceResponse,
-  type InitiateResponse,
-  type StatusResponse,
-} from '../../contract/service.ts';
+import { JSON_TYPE } from '../../contract/service.ts';
+import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service-responses.ts';
 import { invariant, toInr } from '../../payout/money.ts';
 import type { Payout } from '../../payout/payout.ts';
 import { replacesBody, type Effect, type Hold, type RequestFacts } from '../../scenario/rule.ts';

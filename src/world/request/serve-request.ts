@@ -1,28 +1,21 @@
 import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
-import { asOf, countsReads, isHidden, oneMore, type Payout } from '../../payout/payout.ts';
+import { oneMore, type Payout } from '../../payout/payout.ts';
+import { asOf } from '../../payout/timeline.ts';
 import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context, Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
-import { addPayout, countRead, findPayout, positionOf, settleDue } from '../ledger.ts';
-import { countRequest, recordRelease, recordRequest } from '../requests.ts';
+import { addPayout, findPayout } from '../ledger.ts';
+import { countRequest, recordRequest } from '../requests.ts';
 import { newPayout, repetitionOf } from './new-payout.ts';
-import { endWait, findHeld, holdRequest, noRoomToHold } from './held-requests.ts';
-import {
-  askedPayout,
-  pastRateLimit,
-  planRequest,
-  resumedPlan,
-  scenarioFor,
-  type Plan,
-  type TakenRule,
-} from './request-plan.ts';
+import { holdRequest, noRoomToHold } from './held-requests.ts';
+import { pastRateLimit, planRequest, scenarioFor, type Plan, type TakenRule } from './request-plan.ts';
 import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
-import type { HeldRequest } from './hold-state.ts';
 import type { Answer, RequestResult, SeenEffect } from './response.ts';
-import { full, nowMs, type WorldState } from '../state.ts';
+import { serveStatus } from './serve-status.ts';
+import { full, type WorldState } from '../state.ts';
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 
@@ -76,29 +69,8 @@ function resultOf(
   return [{ ...result, effect: seenEffect(rule, plan), hold: held }, rule.effect];
 }
 
-/**
- * Releases a held request: one that has only arrived is served now, with the rule that was taken when it arrived. The client sees
- * what that rule says, unless the order of the release says otherwise.
- */
-export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, order }, context) => {
-  const held = findHeld(state, id);
-  const { command, exchange } = held;
-  const { hold: _hold, ...first } = exchange.result;
-  const served =
-    command === null
-      ? first
-      : serve(state, command, exchange.nth, resumedPlan(state, command, held, context.compiler), context);
-  const effect = first.effect!;
-  const result = {
-    ...served,
-    effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
-  };
-  endWait(state, held, { how: 'released', exchange: recordRelease(state, held, result) }, context.events);
-  return held;
-};
-
 /** Asks the ledger, unless the rule forbids it. */
-function serve(
+export function serve(
   state: WorldState,
   command: RequestCommand,
   request: number,
@@ -160,7 +132,7 @@ function answerOf(
     }
     if (effect !== null && (isReplaced || !showsResponse(effect.fault?.kind)))
       return [found(state, command.kind === 'status' ? command.query : {}), false];
-    if (command.kind === 'status') return [status(state, command.query, plan, context), true];
+    if (command.kind === 'status') return [serveStatus(state, command.query, plan, context), true];
     const { wallet, entries } = state;
     const lastUpdatedMs = entries.at(-1)!.atMs;
     return [{ kind: 'balance', balancePaise: wallet.balancePaise, lastUpdatedMs }, true];
@@ -234,36 +206,3 @@ function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusa
     ],
   });
 }
-
-/** Finds a payout, and counts the read. @throws Refusal INVALID_REQUEST, TRANSACTION_NOT_FOUND or TRANSACTION_UNKNOWN */
-function status(
-  state: WorldState,
-  query: StatusQuery,
-  { scenario, rule }: Plan,
-  { events }: Context,
-): Answer {
-  const { client_ref_id: clientRefId, txn_id: txnId } = query;
-  const { both, unknown } = scenario.dialect.status;
-  const isBoth = clientRefId !== undefined && txnId !== undefined;
-  if (isBoth && both === 400) throw badNames((field) => `${field} must be given alone`);
-  if (clientRefId === undefined && txnId === undefined) {
-    throw badNames(() => 'client_ref_id or txn_id is required');
-  }
-  const position = positionOf(state, askedPayout(query, scenario.dialect));
-  const notFound = unknown === 400 ? 'TRANSACTION_UNKNOWN' : 'TRANSACTION_NOT_FOUND';
-  if (position === undefined) throw new Refusal(notFound);
-  if (countsReads(state.payouts[position]!)) {
-    countRead(state, position, events);
-    settleDue(state, Infinity, events); // everything else that was due has been applied: only further steps of this payout are left, and they are few
-  }
-  const payout = state.payouts[position]!;
-  if (isHidden(payout, nowMs(state))) throw new Refusal(notFound, { rule: payout.hidden!.by });
-  const staleMs = rule?.effect.staleMs ?? null;
-  const shown = staleMs === null ? payout : asOf(payout, nowMs(state) - staleMs);
-  return { kind: 'payout', payout: shown, replayed: false };
-}
-
-const badNames = (messageFor: (field: string) => string): Refusal =>
-  new Refusal('INVALID_REQUEST', {
-    errors: ['client_ref_id', 'txn_id'].map((field) => ({ field, message: messageFor(field) })),
-  });

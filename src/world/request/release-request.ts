@@ -1,0 +1,44 @@
+import type { ScenarioCompiler } from '../../scenario/scenario.ts';
+import type { Handler } from '../commands.ts';
+import { recordRelease } from '../requests.ts';
+import type { WorldState } from '../state.ts';
+import { endWait, findHeld } from './held-requests.ts';
+import type { HeldRequest } from './hold-state.ts';
+import type { RequestCommand } from './request-commands.ts';
+import { drawOf, factsOf, scenarioFor, type Plan } from './request-plan.ts';
+import { serve } from './serve-request.ts';
+
+/**
+ * Releases a held request: one that has only arrived is served now, with the rule that was taken when it arrived. The client sees
+ * what that rule says, unless the order of the release says otherwise.
+ */
+export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, order }, context) => {
+  const held = findHeld(state, id);
+  const { command, exchange } = held;
+  const { hold: _hold, ...first } = exchange.result;
+  const served =
+    command === null
+      ? first
+      : serve(state, command, exchange.nth, resumedPlan(state, command, held, context.compiler), context);
+  const effect = first.effect!;
+  const result = {
+    ...served,
+    effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
+  };
+  endWait(state, held, { how: 'released', exchange: recordRelease(state, held, result) }, context.events);
+  return held;
+};
+
+/** The plan of a request that was counted when it arrived, with the rule that was taken then. */
+function resumedPlan(
+  state: WorldState,
+  command: RequestCommand,
+  { rule: id, effect, attempt }: HeldRequest,
+  compiler: ScenarioCompiler,
+): Plan {
+  const scenario = scenarioFor(state, command, compiler);
+  const rule = { id, effect };
+  const facts = factsOf(state, command, attempt);
+  const draw = drawOf(command, scenario, attempt);
+  return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived
+}
