@@ -31,7 +31,7 @@ export interface Move {
   readonly ask: (realWorld: RealWorld) => Promise<unknown>;
 }
 
-export const BEHAVIOURS: readonly {
+const BEHAVIOURS: readonly {
   readonly behaviour: Behaviour;
   readonly scenario: ScenarioInput | null;
 }[] = [

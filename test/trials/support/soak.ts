@@ -5,7 +5,7 @@ import { connectSandbox, SandboxError, type Sandbox } from '../../../src/index.t
 import { Random } from '../../support/world/random.ts';
 import { START } from '../../support/world/ways-in.ts';
 import { OPENING_PAISE } from '../../support/world/world-moves.ts';
-import { FastClient, type Answered } from './fast-client.ts';
+import { FastClient } from './fast-client.ts';
 import { WatchedProgram } from './watched-program.ts';
 
 const { SOAK_MINUTES = '0.33', SOAK_SEED = String(Date.now()) } = process.env;
@@ -21,59 +21,42 @@ const inMib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
 export const keysOf = (kind: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, nth) => `sk_test_${kind}_${nth}`);
 
-interface Server {
+/** A server of the built program, and worlds that use it at full speed until the time is over or one of them fails. */
+export class Soak {
   readonly program: WatchedProgram;
   readonly sandbox: Sandbox;
   /** For requests at full speed. */
   readonly fast: FastClient;
-  isKilled: boolean;
-}
-
-const isUnavailable = (error: unknown): boolean => error instanceof SandboxError && error.status === 503;
-
-/** Servers of the built program, and worlds that use them at full speed until the time is over or one of them fails. */
-export class Soak {
-  readonly servers: Server[] = [];
-  readonly #environment: Readonly<Record<string, string>>;
-  readonly #draws = new Random(SOAK_SEED, 'servers');
   readonly #over = new AbortController();
   readonly #counts = new Map<string, number>();
   readonly #samples: Readonly<Record<string, number>>[] = [];
-  readonly #errors: string[] = [];
+  readonly #errors: string[];
 
-  private constructor(environment: Readonly<Record<string, string>>) {
-    this.#environment = {
-      SANDBOX_CLOCK: START,
-      SANDBOX_OPENING_BALANCE: String(OPENING_PAISE / 100),
-      SANDBOX_RATE_LIMIT: 'off', // full speed; one of the scenarios has a limit of its own
-      SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN,
-      SANDBOX_JOURNAL_ENTRIES: '200', // full within the first minute, or it would pass for a leak in the ones after it
-      ...environment,
-    };
+  private constructor(program: WatchedProgram, url: string, errors: string[]) {
+    this.program = program;
+    this.sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
+    this.fast = new FastClient(url);
+    this.#errors = errors;
+    this.say(`SOAK_SEED=${SOAK_SEED} for ${SOAK_MINUTES} min`);
+    setTimeout(() => this.#over.abort(), SOAK_MS);
   }
 
-  /** Starts so many servers, and the time. */
-  static async start(count: number, environment: Readonly<Record<string, string>>): Promise<Soak> {
-    const soak = new Soak(environment);
-    soak.say(`SOAK_SEED=${SOAK_SEED} for ${SOAK_MINUTES} min`);
-    for (let nth = 0; nth < count; nth += 1) soak.servers.push(await soak.#server());
-    setTimeout(() => soak.#over.abort(), SOAK_MS);
-    return soak;
-  }
-
-  async #server(): Promise<Server> {
+  /** Starts the server, and the time. */
+  static async start(environment: Readonly<Record<string, string>>): Promise<Soak> {
+    const errors: string[] = [];
     const program = new WatchedProgram({
-      environment: this.#environment,
-      measured: true,
-      line: (text) => {
-        if (text.endsWith('"msg":"request"}')) this.count('requests');
-        if (text.endsWith('"msg":"state written"}')) this.count('state files');
-        if (/^\{"level":[56]0/.test(text)) this.#errors.push(text);
+      environment: {
+        SANDBOX_CLOCK: START,
+        SANDBOX_OPENING_BALANCE: String(OPENING_PAISE / 100),
+        SANDBOX_RATE_LIMIT: 'off', // full speed; one of the scenarios has a limit of its own
+        SANDBOX_ADMIN_TOKEN: ADMIN_TOKEN,
+        SANDBOX_JOURNAL_ENTRIES: '200', // full within the first minute, or it would pass for a leak in the ones after it
+        ...environment,
       },
+      measured: true,
+      line: (text) => void (/^\{"level":[56]0/.test(text) && errors.push(text)),
     });
-    const url = String((await program.ready)!['url']);
-    const sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
-    return { program, sandbox, fast: new FastClient(url), isKilled: false };
+    return new Soak(program, String((await program.ready)!['url']), errors);
   }
 
   say(text: string): void {
@@ -98,43 +81,14 @@ export class Soak {
     return this.#over.signal.aborted;
   }
 
-  /** Asks any of the servers, and once more if that one is killed meanwhile: only for what may be done twice. */
-  async ask<T>(work: (server: Server) => Promise<T>): Promise<T> {
+  /** Does again what was refused because the sandbox was reading as many snapshots as it does at once. */
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
-      const server = this.#draws.pick(this.servers);
       try {
-        const result = await work(server);
-        if (!server.isKilled) return result;
+        return await work();
       } catch (error) {
-        if (!server.isKilled && !(this.servers.length > 1 && isUnavailable(error))) throw error;
+        if (!(error instanceof SandboxError) || error.code !== 'SANDBOX_FULL') throw error;
       }
-      this.count('sent again');
-    }
-  }
-
-  /** Sends a request to any of the servers. */
-  send(request: (fast: FastClient) => Promise<Answered>): Promise<Answered> {
-    return this.ask(async ({ fast }) => {
-      const answer = await request(fast);
-      if (answer.status === 503) throw new SandboxError(503, 'UNAVAILABLE', answer.text);
-      return answer;
-    });
-  }
-
-  /** Kills the servers in turn, but for the first, and starts them again. */
-  async killServers(): Promise<void> {
-    const kills = this.random('kills');
-    for (let nth = 0; ; nth += 1) {
-      await this.#pause(2000 + kills.below(8000));
-      if (this.isOver()) return;
-      const place = 1 + (nth % (this.servers.length - 1));
-      const victim = this.servers[place]!;
-      victim.isKilled = true;
-      victim.program.child.kill('SIGKILL');
-      await victim.program.ended;
-      victim.fast.close();
-      this.servers[place] = await this.#server();
-      this.count('kills');
     }
   }
 
@@ -162,14 +116,12 @@ export class Soak {
     }
   }
 
-  /** Ends the servers. Fails if one has logged an error, or does not end as it should. */
+  /** Ends the server. Fails if it has logged an error, or does not end as it should. */
   async stop(): Promise<void> {
-    for (const { program, fast } of this.servers) {
-      fast.close();
-      program.child.kill('SIGTERM');
-      assert.deepEqual(await program.ended, { code: 0, signal: null });
-      assert.equal(program.stderr, '');
-    }
+    this.fast.close();
+    this.program.child.kill('SIGTERM');
+    assert.deepEqual(await this.program.ended, { code: 0, signal: null });
+    assert.equal(this.program.stderr, '');
     assert.deepEqual(this.#errors, []);
     this.say(JSON.stringify(Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)))));
   }
