@@ -6,7 +6,7 @@ import {
   type RefereeSettings,
   type WorldReport,
 } from '../contract/conduct.ts';
-import type { RefereeState } from '../world/state.ts';
+import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
 import { fromBeforeReset, judge, mergeReports, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';

@@ -1,7 +1,7 @@
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { openWorld } from '../world/opening.ts';
 import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
-import type { WorldState } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import { unavailable } from '../worlds/dropped.ts';
 import type { Opened, Ordered, OrderOf } from '../worlds/order.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';

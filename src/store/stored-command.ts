@@ -1,6 +1,6 @@
 import { Command, Stamp, RestoreCommand } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
-import type { WorldState } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import type { Room } from '../worlds/order.ts';
 import { StoredState } from './stored-state.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Snapshot } from '../world/snapshot.ts';
-import type { WorldState } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import { readWorlds, snapshotText } from '../worlds/snapshot-text.ts';
 
 const PIECES_AT_ONCE = 16; // of some 64 KiB each

@@ -20,7 +20,8 @@ import {
 } from './operations.ts';
 import { handleRequest } from './request/serve-request.ts';
 import { releaseRequest } from './request/release-request.ts';
-import { transactionsHeld, type WorldState } from './state.ts';
+import { transactionsHeld } from './state.ts';
+import type { WorldState } from './state-shape.ts';
 import { forgetUndo, undo, undoable } from './undo.ts';
 
 export const isReplacing = ({ kind }: Command): boolean =>

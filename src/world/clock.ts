@@ -6,7 +6,8 @@ import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { openLedger } from './opening.ts';
-import { isUntouched, nowMs, worldTimeMs, type WorldState } from './state.ts';
+import { isUntouched, nowMs, worldTimeMs } from './state.ts';
+import type { WorldState } from './state-shape.ts';
 
 /** The clock at another world time, frozen or running as it was. */
 export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>

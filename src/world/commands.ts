@@ -7,7 +7,7 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
 import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';
 import type { ReleaseOrder } from './request/hold-state.ts';
-import type { WorldState } from './state.ts';
+import type { WorldState } from './state-shape.ts';
 
 /** The commands of a world. Each is one atomic step, and plain data. */
 

@@ -1,4 +1,4 @@
-import type { WorldState } from './state.ts';
+import type { WorldState } from './state-shape.ts';
 
 /** The invariants that are broken; none in a correct world. It compares sums that were kept separately, so its cost does not depend on the size of the world. */
 export function brokenInvariants({ wallet, entries, payouts, index }: WorldState): readonly string[] {

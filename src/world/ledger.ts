@@ -5,7 +5,8 @@ import { afterStep, nextStep } from '../payout/timeline.ts';
 import { type Entry, invariant, payOut, refund } from '../payout/money.ts';
 import { freeUtr } from '../payout/utr.ts';
 import type { StateEvent } from './events.ts';
-import { indexPayout, nowMs, replacePayout, scheduleStep, type Due, type WorldState } from './state.ts';
+import { indexPayout, nowMs, replacePayout, scheduleStep } from './state.ts';
+import type { Due, WorldState } from './state-shape.ts';
 
 /** Names a payout: by the service's identifier, the client's own, or both, which must then name the same one. */
 export interface PayoutKey {

@@ -3,7 +3,8 @@ import { withOverrides, type ScenarioCompiler, type ScenarioSource } from '../sc
 import type { Rule } from '../scenario/rule.ts';
 import { noRequests } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
-import { noAttempts, nowMs, openIndex, worldTimeMs, type WorldState } from './state.ts';
+import { nowMs, openIndex, worldTimeMs } from './state.ts';
+import { noAttempts, type WorldState } from './state-shape.ts';
 
 const newLedger = (openingBalancePaise: number, atMs: number) => ({
   openingBalancePaise,

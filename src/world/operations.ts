@@ -12,15 +12,8 @@ import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noRequests, type Exchange } from './journal/exchange.ts';
 import { openLedger, setOverrides, useScenario } from './opening.ts';
-import {
-  full,
-  isUntouched,
-  noAttempts,
-  noRoomForRules,
-  nowMs,
-  replacePayout,
-  type WorldState,
-} from './state.ts';
+import { full, isUntouched, noRoomForRules, nowMs, replacePayout } from './state.ts';
+import { noAttempts, type WorldState } from './state-shape.ts';
 
 /** The operations of the control API on a world, except those on its clock. */
 

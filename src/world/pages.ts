@@ -3,7 +3,7 @@ import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
 import type { Entry } from '../payout/money.ts';
 import { isAtRisk, isOutOfDate, type Payout } from '../payout/payout.ts';
 import { findPayout } from './ledger.ts';
-import type { WorldState } from './state.ts';
+import type { WorldState } from './state-shape.ts';
 
 /** Which part of a list. `cursor` is where the previous page ended; absent for the first page. */
 type PageQuery = Pick<z.output<typeof EntriesQuery>, 'order' | 'limit' | 'cursor'>;

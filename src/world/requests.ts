@@ -19,7 +19,8 @@ import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
 import { codeOf } from './request/other-responses.ts';
 import { responseOf, type RequestResult } from './request/response.ts';
-import { nowMs, replacePayout, tally, worldTimeMs, type WorldState } from './state.ts';
+import { nowMs, replacePayout, tally, worldTimeMs } from './state.ts';
+import type { WorldState } from './state-shape.ts';
 
 /** More than clients can have under way at a server. Those beyond are of servers that have died. */
 const MOST_UNDER_WAY = 20_000;

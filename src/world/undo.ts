@@ -11,11 +11,8 @@ import {
   scheduleStep,
   tally,
   transactionsHeld,
-  type Action,
-  type Attempts,
-  type UndoPoint,
-  type WorldState,
 } from './state.ts';
+import type { Action, Attempts, UndoPoint, WorldState } from './state-shape.ts';
 
 /** How many control actions can be undone. */
 const ACTIONS_KEPT = 10;

@@ -1,12 +1,6 @@
 import type { Command } from '../world/commands.ts';
-import {
-  full,
-  noRoomForRules,
-  rulesHeld,
-  transactionsHeld,
-  undoHeld,
-  type WorldState,
-} from '../world/state.ts';
+import { full, noRoomForRules, rulesHeld, transactionsHeld, undoHeld } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import type { Room } from './order.ts';
 
 /** What all worlds of a server may hold together. */

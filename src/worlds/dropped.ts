@@ -1,5 +1,5 @@
 import { Refusal, type RefusalDetails } from '../contract/errors.ts';
-import type { WorldState } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import type { DropReason } from './order.ts';
 
 const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit: string }>> = {

@@ -2,7 +2,7 @@ import type { Change } from '../payout/payout.ts';
 import type { Applied } from '../world/apply.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
-import type { WorldState } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 
 /**
  * Why a world was dropped: it was idle, a new world needed its place, the admin API dropped it, or the sandbox stops. In a store,

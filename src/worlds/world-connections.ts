@@ -1,6 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { StateEvent } from '../world/events.ts';
-import { sumsOf, type Sums, type WorldState } from '../world/state.ts';
+import { sumsOf, type Sums } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import { published, Reading, type EventReader, type Known } from './event-reader.ts';
 import type { How } from './order.ts';
 import { DelayedResponses, Releases } from './waits.ts';

@@ -6,7 +6,8 @@ import type { Command, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
 import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
-import { nowMs, type WorldState } from '../world/state.ts';
+import { nowMs } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import { dropped } from './dropped.ts';
 import { idOf, type EventReader } from './event-reader.ts';
 import type {

@@ -1,7 +1,7 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { openWorld } from '../world/opening.ts';
-import type { WorldState } from '../world/state.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import { Capacity, NOTHING, type Limits, type WorldSize } from './capacity.ts';
 import { readUnlessDropped } from './dropped.ts';
 import type { Evictions } from './evictions.ts';

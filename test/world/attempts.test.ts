@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RouteName } from '../../src/contract/match.ts';
 import { countAttempt } from '../../src/world/request/request-plan.ts';
-import { noAttempts, type Attempts } from '../../src/world/state.ts';
+import { noAttempts, type Attempts } from '../../src/world/state-shape.ts';
 
 const held = ({ recent, older }: Attempts): number => recent.size + older.size;
 

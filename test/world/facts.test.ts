@@ -11,7 +11,7 @@ import {
 import { isTooNested, MAX_NESTING, withoutKeys } from '../../src/contract/service.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
 import { planRequest } from '../../src/world/request/request-plan.ts';
-import type { WorldState } from '../../src/world/state.ts';
+import type { WorldState } from '../../src/world/state-shape.ts';
 import { testRows } from '../support/test-rows.ts';
 import { balance, Core, initiate, load, oneRule, save, status } from '../support/world/core.ts';
 import type { ScenarioInput } from '../../src/contract/control.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Payout } from '../../src/payout/payout.ts';
-import type { WorldState } from '../../src/world/state.ts';
+import type { WorldState } from '../../src/world/state-shape.ts';
 import { acts, anyAct, ENTANGLED, run, type Act } from '../support/world/commands.ts';
 import { Core, load, oneRule, save, START_MS, steps, type RuleInput } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';

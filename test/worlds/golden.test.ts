@@ -5,7 +5,7 @@ import { readWorlds, snapshotText } from '../../src/worlds/snapshot-text.ts';
 import { brokenInvariants } from '../../src/world/invariants.ts';
 import { sentResponse } from '../../src/world/journal/exchange.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
-import type { WorldState } from '../../src/world/state.ts';
+import type { WorldState } from '../../src/world/state-shape.ts';
 import { compiler, logFor, START_MS } from '../support/world/core.ts';
 
 const GOLDEN = join(import.meta.dirname, 'golden/version-4.ndjson');

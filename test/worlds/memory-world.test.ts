@@ -3,7 +3,7 @@ import type { World } from '../../src/worlds/world.ts';
 import { MAX_STEPS } from '../../src/world/apply.ts';
 import type { Decided } from '../../src/world/journal/exchange.ts';
 import type { Command } from '../../src/world/commands.ts';
-import type { WorldState } from '../../src/world/state.ts';
+import type { WorldState } from '../../src/world/state-shape.ts';
 import {
   advance,
   balance,

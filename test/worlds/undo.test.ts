@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { World } from '../../src/worlds/world.ts';
-import type { WorldState } from '../../src/world/state.ts';
+import type { WorldState } from '../../src/world/state-shape.ts';
 import type { Command } from '../../src/world/commands.ts';
 import { acts, anyAct, ENTANGLED, restoring, type Act } from '../support/world/commands.ts';
 import {

@@ -8,7 +8,7 @@ import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
-import type { WorldState } from '../../world/state.ts';
+import type { WorldState } from '../../world/state-shape.ts';
 import { invalidRequest, inWords, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../../contract/service.ts';

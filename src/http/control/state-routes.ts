@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SnapshotText } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { World } from '../../worlds/world.ts';
-import type { WorldState } from '../../world/state.ts';
+import type { WorldState } from '../../world/state-shape.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
 import { act, type ControlRoutes } from './control-options.ts';

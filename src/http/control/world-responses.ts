@@ -13,7 +13,8 @@ import type { Outcome } from '../../scenario/outcome.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { sumsResponse } from '../../world/events.ts';
 import { brokenInvariants } from '../../world/invariants.ts';
-import { sumsOf, type Action, type WorldState } from '../../world/state.ts';
+import { sumsOf } from '../../world/state.ts';
+import type { Action, WorldState } from '../../world/state-shape.ts';
 import { isoOrNull } from '../../world/transaction-response.ts';
 import { clockResult, type ClockResult } from '../../world/clock.ts';
 

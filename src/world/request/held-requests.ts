@@ -8,7 +8,7 @@ import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
 import { fieldsOf } from './request-plan.ts';
 import type { HeldRequest, Released } from './hold-state.ts';
-import type { WorldState } from '../state.ts';
+import type { WorldState } from '../state-shape.ts';
 
 const EXPIRED_KEPT = 10;
 

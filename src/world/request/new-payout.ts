@@ -8,7 +8,8 @@ import { plannedSteps, settlementName, timelineOf } from '../../payout/settlemen
 import { candidates } from '../../scenario/rule.ts';
 import { findPayout } from '../ledger.ts';
 import type { Plan } from './request-plan.ts';
-import { nowMs, type WorldState } from '../state.ts';
+import { nowMs } from '../state.ts';
+import type { WorldState } from '../state-shape.ts';
 
 /**
  * The future of a payout that is made now: that of the first outcome that matches, unless its rule says otherwise. Draws depend

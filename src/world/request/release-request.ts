@@ -1,7 +1,7 @@
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Handler } from '../commands.ts';
 import { recordRelease } from '../requests.ts';
-import type { WorldState } from '../state.ts';
+import type { WorldState } from '../state-shape.ts';
 import { endWait, findHeld } from './held-requests.ts';
 import type { HeldRequest } from './hold-state.ts';
 import type { RequestCommand } from './request-commands.ts';

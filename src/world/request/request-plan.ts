@@ -18,7 +18,8 @@ import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scena
 import type { Context } from '../commands.ts';
 import { findPayout } from '../ledger.ts';
 import type { RequestCommand } from './request-commands.ts';
-import { nowMs, type Attempt, type Attempts, type WorldState } from '../state.ts';
+import { nowMs } from '../state.ts';
+import type { Attempt, Attempts, WorldState } from '../state-shape.ts';
 
 const MAX_ATTEMPTS = 10_000;
 

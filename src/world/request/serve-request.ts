@@ -15,7 +15,8 @@ import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { Answer, RequestResult, SeenEffect } from './response.ts';
 import { serveStatus } from './serve-status.ts';
-import { full, type WorldState } from '../state.ts';
+import { full } from '../state.ts';
+import type { WorldState } from '../state-shape.ts';
 
 const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 

@@ -4,7 +4,8 @@ import type { StatusQuery } from '../../contract/service.ts';
 import { asOf, countsReads, isHidden } from '../../payout/timeline.ts';
 import type { Context } from '../commands.ts';
 import { countRead, positionOf, settleDue, type PayoutKey } from '../ledger.ts';
-import { nowMs, type WorldState } from '../state.ts';
+import { nowMs } from '../state.ts';
+import type { WorldState } from '../state-shape.ts';
 import type { Plan } from './request-plan.ts';
 import type { Answer } from './response.ts';
 

@@ -21,7 +21,7 @@ import { findPayout } from '../../../src/world/ledger.ts';
 import type { Answer, RequestResult } from '../../../src/world/request/response.ts';
 import { SnapshotReader, takeSnapshot } from '../../../src/world/snapshot.ts';
 import { openWorld } from '../../../src/world/opening.ts';
-import type { WorldState } from '../../../src/world/state.ts';
+import type { WorldState } from '../../../src/world/state-shape.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** The world time and wall time at which most tests start. */
