@@ -11,7 +11,7 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
-/** How many references an error lists: those most like the unknown one. */
+/** How many references an error lists: the latest. */
 const LISTED = 3;
 
 type Status = TransactionResponse['status'];
@@ -19,32 +19,15 @@ export const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const sati
 
 type Step = TransactionResponse['timeline'][number];
 
-function sharedStart(one: string, other: string): number {
-  let shared = 0;
-  while (shared < one.length && one[shared] === other[shared]) shared += 1;
-  return shared;
-}
-
-/** The names that begin most like this one, of equal ones the latest. */
-const nearest = (name: string, known: readonly string[]): readonly string[] =>
-  known
-    .toReversed()
-    .toSorted((a, b) => sharedStart(name, b) - sharedStart(name, a))
-    .slice(0, LISTED);
-
 /** The message for a reference without a payout: it lists other references. */
 export async function unknownReference(
   world: Pick<World, 'transactions'>,
   reference: string,
 ): Promise<string> {
   const known = (await world.transactions()).map(({ client_ref_id: other }) => other);
-  const others = (known.length > LISTED ? nearest(reference, known) : known).join(', ');
-  const there =
-    known.length === 0
-      ? 'this world has no payouts'
-      : known.length > LISTED
-        ? `the nearest of ${known.length} are ${others}`
-        : `there are ${others}`;
+  const latest = known.slice(-LISTED).join(', ');
+  const some = known.length > LISTED ? `the latest of ${known.length} are` : 'there are';
+  const there = known.length === 0 ? 'this world has no payouts' : `${some} ${latest}`;
   return `no payout has the reference ${reference}: ${there}`;
 }
 

@@ -28,20 +28,12 @@ export function suggestion(
 /** How many names are offered for a word that is not quite one. */
 const OFFERED = 3;
 
-/** Whether a word is the beginning of a name, or one or more of the words in it. */
-const isPart = (word: string, name: string): boolean =>
-  name.startsWith(word) || `-${name}-`.includes(`-${word}-`);
-
-/** The same, or `; the nearest are a, b, c` when several known words are near: first those that the word is a part of. */
+/** The same, or `; the nearest are a, b, c` for a word that names begin with, or that is one of the words in them. */
 export function nearestNames(word: string, known: readonly string[]): string {
-  const start = word.slice(0, LONGEST_WORD);
-  const near = known
-    .map((name) => ({ name, isPart: isPart(word, name), edits: distance(start, name) }))
-    .filter((one) => one.isPart || one.edits <= Math.max(start.length, one.name.length) / 2)
-    .toSorted((a, b) => Number(b.isPart) - Number(a.isPart) || a.edits - b.edits)
-    .map(({ name }) => name)
-    .slice(0, OFFERED);
+  const near = known.filter(
+    (name) => (word !== '' && name.startsWith(word)) || `-${name}-`.includes(`-${word}-`),
+  );
   const likely = suggestion(word, known);
   if (likely !== '' || near.length === 0) return likely;
-  return near.length === 1 ? ` (did you mean ${near[0]}?)` : `; the nearest are ${near.join(', ')}`;
+  return `; the nearest are ${near.slice(0, OFFERED).join(', ')}`;
 }

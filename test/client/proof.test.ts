@@ -170,7 +170,7 @@ test('payout() finds a payout by its reference, and otherwise lists the referenc
   for (let nth = 1; nth <= 11; nth += 1) await world.pay({ client_ref_id: `order-${nth}` });
   expect(await world.payout('order-3')).toMatchObject({ client_ref_id: 'order-3', status: 'PENDING' });
   const wrong = await errorOf(world.payout('order-0'));
-  expect(wrong.message).toMatch(/: the nearest of 11 are order-11, order-10, order-9$/);
+  expect(wrong.message).toMatch(/: the latest of 11 are order-9, order-10, order-11$/);
 });
 
 test('waitFor moves a frozen clock to the moment of the state, no further, and not back', async () => {

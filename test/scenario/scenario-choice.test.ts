@@ -37,7 +37,7 @@ test('a header with an unknown scenario is refused, with the nearest names', asy
   const { client } = await sandboxFor({ scenarios: folderWith({ 'mine.yaml': respondingWith(503) }) });
   const world = client();
   const hints = {
-    '': '; the nearest are mine, ',
+    '': '. GET /_sandbox/scenarios lists all ',
     '../mine': ' (did you mean mine?)',
     minne: ' (did you mean mine?)',
     timeout: '; the nearest are timeout-after-commit, timeout-before-commit',

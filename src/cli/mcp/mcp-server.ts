@@ -1,10 +1,8 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {
   CallToolRequestSchema,
-  ErrorCode,
   ListToolsRequestSchema,
   type CallToolResult,
-  type JSONRPCMessage,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
@@ -94,42 +92,6 @@ const referenceTool = action({
   lines: (page) => page.trimEnd().split('\n'),
 });
 
-const isObject = (given: unknown): boolean =>
-  typeof given === 'object' && given !== null && !Array.isArray(given);
-
-/** Refuses a call in words: the error of the library is the output of its validator. */
-function checkedCall(params: unknown): unknown {
-  const { name, arguments: given = {} } = (params ?? {}) as {
-    readonly name?: unknown;
-    readonly arguments?: unknown;
-  };
-  const wrong =
-    typeof name !== 'string'
-      ? 'name must be a text'
-      : isObject(given)
-        ? null
-        : 'arguments must be a JSON object';
-  if (wrong === null) return params;
-  throw Object.assign(new Error(`tools/call: ${wrong}`), { code: ErrorCode.InvalidParams });
-}
-
-const CallRequest = CallToolRequestSchema.extend({
-  params: z.preprocess(checkedCall, CallToolRequestSchema.shape.params),
-});
-
-/** The response to a line that is no message, which the library reports only to this process. */
-function unreadable(error: Error): JSONRPCMessage | null {
-  const isJson = !(error instanceof SyntaxError);
-  if (isJson && error.name !== 'ZodError') return null;
-  const [code, message] = isJson
-    ? [
-        ErrorCode.InvalidRequest,
-        'This is not a message of JSON-RPC 2.0; a batch of messages is not supported',
-      ]
-    : [ErrorCode.ParseError, `This is not JSON: ${error.message}`];
-  return { jsonrpc: '2.0', id: null, error: { code, message } } as unknown as JSONRPCMessage; // its type has no null
-}
-
 /** @param mayRunCommands whether the user has allowed the tool that runs commands to do so */
 export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
   const tools = [...ACTIONS, validateTool, referenceTool, huntTool(mayRunCommands)];
@@ -144,13 +106,8 @@ export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
     { capabilities: { tools: {} }, instructions: instructions(actor) },
   );
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- not an EventTarget
-  server.server.onerror = (error) => {
-    const response = unreadable(error);
-    if (response !== null) void server.server.transport?.send(response);
-  };
   server.server.setRequestHandler(
-    CallRequest,
+    CallToolRequestSchema,
     async ({ params }, { signal, sendNotification }): Promise<CallToolResult> => {
       const progressToken = params._meta?.progressToken;
       let steps = 0;

@@ -102,12 +102,6 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     },
   );
 
-  app.delete(
-    '/scenario',
-    operation('Scenario', 'leaveScenario', 'Return to the active scenario of the server'),
-    ({ exchange }) => choose(exchange, scenarios.active, false),
-  );
-
   app.post(
     '/scenario/check',
     operation('Scenario', 'checkScenario', 'Check the text of a scenario', {

@@ -78,7 +78,6 @@ export const RESPONSES = {
   listScenarios: { 200: ScenariosResponse },
   getScenario: { 200: ScenarioResponse },
   chooseScenario: { 200: ScenarioResponse },
-  leaveScenario: { 200: ScenarioResponse },
   checkScenario: { 200: CheckScenarioResponse },
   listRules: { 200: RulesResponse },
   putRule: { 201: RuleResponse },

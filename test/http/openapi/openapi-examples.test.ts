@@ -46,7 +46,6 @@ const STORY: readonly Turn[] = [
       },
     }),
   ],
-  ['leaveScenario', undefined, firstRule],
   [
     'putRule',
     () => ({
