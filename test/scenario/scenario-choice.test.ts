@@ -38,9 +38,8 @@ test('a header with an unknown scenario is refused, with the nearest names', asy
   const world = client();
   const hints = {
     '': '. GET /_sandbox/scenarios lists all ',
-    '../mine': ' (did you mean mine?)',
     minne: ' (did you mean mine?)',
-    timeout: '; the nearest are timeout-after-commit, timeout-before-commit',
+    timeout: '; the nearest are gateway-timeout-after-commit, timeout-after-commit, timeout-before-commit',
     zzz: '. GET /_sandbox/scenarios lists all ',
   };
   for (const [name, hint] of Object.entries(hints)) {
