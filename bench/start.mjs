@@ -12,7 +12,7 @@ import { payoutOf } from './payout.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
 const BOUND_RATIO = 4;
-const BOUND_MIB = 90;
+const BOUND_MIB = 78;
 const IDLE_MS = 2000; // after which the memory is read
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-start-'));

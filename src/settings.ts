@@ -43,10 +43,13 @@ const startingClock = (text: string): { readonly frozenAtMs: number } | 'running
 
 const expects = (what: string) => ({ error: `must be ${what}` });
 
+const Written = z.custom<string | number>();
+
 /** Parses a text with `read`, which returns undefined for a text that it cannot parse. */
 const readWith = <T>(read: (text: string) => T | undefined, what: string) =>
-  z.union([z.string(), z.number()], expects(what)).transform((value, context) => {
-    const result = read(String(value).trim());
+  Written.transform((value, context) => {
+    const isWritten = typeof value === 'string' || typeof value === 'number';
+    const result = isWritten ? read(String(value).trim()) : undefined;
     if (result !== undefined) return result;
     context.issues.push({ code: 'custom', message: `must be ${what}`, input: value });
     return z.NEVER;

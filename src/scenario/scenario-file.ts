@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, sep } from 'node:path';
 import { parse } from 'yaml';
 import {
   changedDialect,
@@ -84,7 +84,7 @@ export function filesIn(folder: string): Map<string, string> {
     if (other !== undefined) {
       throw new ScenarioError([sameNameText(join(folder, entry), other)]);
     }
-    files.set(name, join(folder, entry));
+    files.set(name, `${folder}${sep}${entry}`);
   }
   return files;
 }
