@@ -4,10 +4,11 @@ import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { apply, applyEnds, type Applied, type ResultOf, isReplacing, isUse } from '../world/apply.ts';
 import type { Command, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
-import { isMoreDue, nextDueMsOf } from '../world/ledger.ts';
+import { isMoreDue } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import { nowMs } from '../world/state.ts';
 import type { WorldState } from '../world/state-shape.ts';
+import { NOTHING } from './capacity.ts';
 import { dropped } from './dropped.ts';
 import { idOf, type EventReader } from './event-reader.ts';
 import type {
@@ -24,7 +25,7 @@ import type {
   Room,
   WorldObserver,
 } from './order.ts';
-import { SettlementTimer, type WallClock } from './wall-clock.ts';
+import type { WallClock } from './wall-clock.ts';
 import { WorldConnections } from './world-connections.ts';
 
 /** What all worlds of a server share. */
@@ -57,6 +58,12 @@ export class World implements Ordered {
   closed: DropReason | null = null;
   /** When and why payouts of this id were dropped, until the world is reset; null as far as that is known. */
   droppedBefore: string | null = null;
+  /** What it held after its latest command. */
+  size = NOTHING;
+  /** Its last use in the list of a store. */
+  notedAtMs = 0;
+  /** Whether it was only opened for callers that look at it: it is forgotten after the last one. */
+  isVisitOnly = false;
   readonly #parts: WorldParts;
   readonly #order: Order;
   /** Those who wait for the steps of commands that are under way. */
@@ -297,47 +304,3 @@ function untilEnd() {
   const done = new Promise<void>((resolve) => (end = resolve));
   return { done, end };
 }
-
-/** The order of a world in memory: a number. Each command is applied at once, and nothing is kept. */
-export const inMemory =
-  (wallClock: WallClock): OrderOf =>
-  (world) => {
-    const timer = new SettlementTimer(wallClock, () => world.inBackground(world.submit({ kind: 'settle' })));
-    let position = 0;
-    return {
-      get position() {
-        return position;
-      },
-      nowMs: () => wallClock.nowMs(),
-      async submit({ command, room, onChanges }) {
-        position += 1;
-        const { maxTransactions, transactions, keep, rulesFree } = room;
-        const wallMs = wallClock.nowMs();
-        // field by field: V8 gives each object that begins with a spread a class of its own
-        const stamp = {
-          server: '',
-          position,
-          wallMs,
-          maxTransactions,
-          transactions,
-          keep,
-          rulesFree,
-          ends: [],
-        };
-        const applied = world.apply(command, stamp, {
-          isOwn: true,
-          isNews: true,
-          isAwaited: true,
-          onChanges,
-        });
-        timer.set(world.closed === null ? nextDueMsOf(world.latest) : null, world.latest.clock);
-        return applied;
-      },
-      end: (ended) => world.applyEnds({ ends: [ended], wallMs: wallClock.nowMs() }),
-      follow: async () => undefined,
-      listen: () => undefined,
-      isBusy: false,
-      flush: async () => undefined,
-      close: () => timer.set(null, world.latest.clock),
-    };
-  };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SettlementTimer } from '../../src/worlds/wall-clock.ts';
+import { SettlementTimer } from '../../src/worlds/in-memory.ts';
 import { runningClock } from '../support/world/core.ts';
 import { ManualClock } from '../support/world/manual-clock.ts';
 
