@@ -2,18 +2,26 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import { maxUnreadBytes } from './heap-share.ts';
 import { adminOnly, bearerKeys } from './http/admission.ts';
 import { controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
 import { reportOnDropped } from './http/referee/evidence.ts';
+import { Pressure, type Memory } from './http/limits/pressure.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { packageText, packageVersion } from './package-files.ts';
 import { startAndEnd } from './platform/lifecycle.ts';
-import { crowdedOutWarning, observeScenarios, observeStore, observeWorlds } from './platform/logging.ts';
+import {
+  crowdedOutWarning,
+  memoryWarning,
+  observeScenarios,
+  observeStore,
+  observeWorlds,
+} from './platform/logging.ts';
+import { openFiles } from './platform/open-files.ts';
 import { pageFiles } from './platform/page-files.ts';
 import type { Restored } from './platform/state/kept-state.ts';
+import { processMemory } from './platform/process-memory.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
@@ -26,10 +34,18 @@ import { Worlds } from './worlds/worlds.ts';
 /** The key whose world answers a status request without one, in a dialect that answers it. */
 const DEFAULT_KEY = 'sk_test_demo';
 
+/** What a process opens beside its connections. */
+const SPARE_FILES = 64;
+
+/** So many requests that it helps to forget them. */
+const MANY_REQUESTS = 100;
+
 interface AppParts {
   readonly settings: Settings;
   readonly wallClock: WallClock;
   readonly log: Logger;
+  /** That of this process when absent. */
+  readonly memory?: Memory | undefined;
 }
 
 export interface App {
@@ -51,7 +67,12 @@ export interface App {
  *
  * @throws ScenarioError when a scenario of the settings cannot be used; SettingsError for the state file
  */
-export async function buildApp({ settings, wallClock, log }: AppParts): Promise<App> {
+export async function buildApp({
+  settings,
+  wallClock,
+  log,
+  memory = processMemory(),
+}: AppParts): Promise<App> {
   const { state: file, stateEvery: everyMs, store: url, worldIdle: idleMs } = settings;
   const scenarios = new ScenarioLibrary({
     settings: scenarioSettings(settings),
@@ -109,12 +130,11 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
         });
   const restored = (await kept?.restore()) ?? null;
 
-  const { app, routes, unread } = httpServer({
+  const { app, routes, heavy, endLargest } = httpServer({
     log,
     scenarios,
     allowedHosts: settings.allowedHosts,
-    maxConnections: settings.maxConnections,
-    maxUnreadBytes: maxUnreadBytes(),
+    maxConnections: Math.min(settings.maxConnections, openFiles() - SPARE_FILES),
     wallClock,
     stopwatchMs,
     server: store?.server,
@@ -128,7 +148,13 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
   const keyOf = bearerKeys(settings.apiKeys);
   // must not come from the seed, or anyone could derive it
   const adminToken = settings.adminToken ?? `admin_${randomBytes(18).toString('base64url')}`;
-  const ofBoth = { worlds, scenarios, keyOf, wallClock, unread };
+  const pressure = new Pressure({
+    maxPercent: settings.maxMemory,
+    memory,
+    relieve: () => worlds.cutJournals() >= MANY_REQUESTS || endLargest(),
+    changed: memoryWarning(log),
+  });
+  const ofBoth = { worlds, scenarios, keyOf, wallClock, heavy, pressure };
   await app.withTypeProvider<ZodTypeProvider>().register(payoutRoutes, {
     ...ofBoth,
     defaultKey: settings.apiKeys?.[0] ?? DEFAULT_KEY,
@@ -146,7 +172,7 @@ export async function buildApp({ settings, wallClock, log }: AppParts): Promise<
     pageFiles,
   });
 
-  startAndEnd(app, { worlds, scenarios, wallClock, kept, metrics });
+  startAndEnd(app, { worlds, scenarios, wallClock, kept, metrics, pressure });
   const wasStoreReached = (): boolean => store?.connection.wasReached !== false;
   return { app, worlds, adminToken, restored, wasStoreReached, scenarios, openapi };
 }

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { buildApp, type App } from './app.ts';
+import type { Memory } from './http/limits/pressure.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import type { WallClock } from './worlds/wall-clock.ts';
 import { gracefulStop } from './platform/graceful-stop.ts';
@@ -29,8 +30,13 @@ function urlOf({ address, family, port }: AddressInfo): string {
  *
  * @throws the error of `listen` (EADDRINUSE, EACCES, ENOTFOUND …) when it cannot listen on that address
  */
-export async function startServer(settings: Settings, wallClock: WallClock, log: Logger): Promise<Server> {
-  const { app, scenarios, ...built } = await buildApp({ settings, wallClock, log });
+export async function startServer(
+  settings: Settings,
+  wallClock: WallClock,
+  log: Logger,
+  memory?: Memory,
+): Promise<Server> {
+  const { app, scenarios, ...built } = await buildApp({ settings, wallClock, log, memory });
   const close = gracefulStop(app.server, () => app.close());
   try {
     await app.listen({ host: addressOf(settings.host), port: settings.port });

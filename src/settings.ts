@@ -106,6 +106,7 @@ const SettingsSchema = z.object({
   maxTransactions: wholeNumber(1, 1_000_000_000).prefault(1_000_000),
   maxWorlds: wholeNumber(1, 10_000_000).prefault(10_000),
   maxConnections: wholeNumber(1, 1_000_000).prefault(4000),
+  maxMemory: wholeNumber(10, 95).default(85),
   worldIdle: readWith(duration, 'a duration such as 90s, 12h or 1d').prefault('1d'),
   journalEntries: wholeNumber(0, 1_000_000).optional(),
   journalTotal: wholeNumber(1, 1_000_000_000).prefault(200_000),
@@ -176,6 +177,10 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   maxConnections: [
     '<number>',
     'the most connections; of the world that has the most, one more closes the one that was idle longest',
+  ],
+  maxMemory: [
+    '<percent>',
+    'the part of the heap limit that may be in use; beyond it, journals are cut, then requests get 503 SANDBOX_BUSY',
   ],
   worldIdle: ['<time>', 'a world without requests for this long is dropped'],
   journalEntries: [

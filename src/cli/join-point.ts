@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { JOIN_VARIABLE } from '../client/joined-sandbox.ts';
 import { evidenceOf } from '../http/referee/evidence.ts';
+import { whole } from '../referee/judge.ts';
 import { readUnlessDropped } from '../worlds/dropped.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import { systemClock } from '../platform/system-clock.ts';
@@ -164,7 +165,7 @@ export async function joinedWorlds(
   for (const worldId of await worlds.ids()) {
     const joined = await worlds.visit(worldId, (world) =>
       readUnlessDropped(world, (state) => ({
-        evidence: evidenceOf(state, ALL_PAYOUTS, wallClock.nowMs(), true, world.droppedBefore),
+        evidence: whole(evidenceOf(state, ALL_PAYOUTS, wallClock.nowMs(), true, world.droppedBefore)),
         hasOwnScenario: state.scenario.isChosen,
       })),
     );

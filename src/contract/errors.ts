@@ -32,6 +32,10 @@ export const SERVICE_REFUSALS = {
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB, or more than 512' },
   INTERNAL_ERROR: { status: 500, message: 'The sandbox itself failed; see its log' },
   SANDBOX_FULL: { status: 500, message: 'The sandbox holds the maximum number of transactions' },
+  SANDBOX_BUSY: {
+    status: 503,
+    message: 'The sandbox has too much to do or too little memory: try again soon',
+  },
   STORE_UNAVAILABLE: { status: 503, message: 'The store of the worlds cannot be used now: try again soon' },
   NOT_RELEASED: { status: 504, message: 'A rule held this request, and nobody released it' },
 } as const;

@@ -9,9 +9,9 @@ import { Refusal } from '../contract/errors.ts';
 import { maskAccount, MAX_HEADERS } from '../contract/service.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { Connections } from './limits/connections.ts';
+import { Connections, turns } from './limits/connections.ts';
 import { MAX_BODY_BYTES, takeJsonBodies } from './limits/json-body.ts';
-import { UnreadResponses } from './limits/unread-responses.ts';
+import { HeavyWork } from './limits/heavy-work.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
 import { handleExpectAndConnect, errorResponder, refuseBrokenHttp } from './refusals.ts';
 import {
@@ -19,16 +19,14 @@ import {
   otherSites,
   ownCompilersOnly,
   refuseRepeatedHeaders,
-  serializerCompiler,
   validatorCompiler,
 } from './request-checks.ts';
-import { turns } from './turns.ts';
 import { refuseUnknownRoute } from './unknown-routes.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last
 const TIMEOUT_CHECK_MS = 5_000; // how often that is checked
-const LONG_CHARACTERS = 16 * 1024; // a response of this length or more is counted, and sent as bytes
+const LONG_CHARACTERS = 16 * 1024; // a response of this length or more is sent as bytes
 
 interface HttpServerOptions {
   readonly log: Logger;
@@ -38,8 +36,6 @@ interface HttpServerOptions {
   readonly scenarios: ScenarioLibrary;
   readonly allowedHosts: readonly string[] | undefined;
   readonly maxConnections: number;
-  /** How many bytes of long answers may wait for their readers. */
-  readonly maxUnreadBytes: number;
   /** The name of this server among those of one store; undefined where there is one server. */
   readonly server: string | undefined;
 }
@@ -120,7 +116,7 @@ export function httpServer(options: HttpServerOptions) {
     stopwatchMs,
     ended: connectionEnded,
   });
-  const unread = new UnreadResponses(options.maxUnreadBytes, connections.end.bind(connections));
+  const heavy = new HeavyWork({ wallClock, stopwatchMs, end: connections.end.bind(connections) });
   /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
     const { dialect } = isControlPath(request.url) ? scenarios.base : scenarios.active;
@@ -169,7 +165,6 @@ export function httpServer(options: HttpServerOptions) {
     frameworkErrors: (error, request, reply) => void respondTo(error, request, reply),
   });
   app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
   connections.watch(app.server);
   handleExpectAndConnect(app.server, refuseBroken);
   app.server.maxHeadersCount = MAX_HEADERS + 1; // Node silently drops those past it
@@ -191,7 +186,6 @@ export function httpServer(options: HttpServerOptions) {
     const text = typeof payload === 'string' ? payload : '';
     request.exchange.sending(text);
     if (text.length < LONG_CHARACTERS) return done(null, payload);
-    unread.wait(reply.raw, text.length);
     done(null, Buffer.from(text)); // to write a text, Node would allocate three times its length
   });
   void app.register(turns, { wallClock, connections }); // its hooks come after those above
@@ -203,5 +197,5 @@ export function httpServer(options: HttpServerOptions) {
       : afterwards(reading, error, request, reply);
   });
   takeJsonBodies(app);
-  return { app, routes, unread };
+  return { app, routes, heavy, endLargest: connections.endLargest.bind(connections) };
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import { DEFAULT_DIALECT } from '../contract/dialect.ts';
 import { Refusal, REFUSALS, type RefusalCode } from '../contract/errors.ts';
@@ -28,6 +28,18 @@ function otherType({ 'content-type': type }: IncomingHttpHeaders): Refusal {
     message: `${REFUSALS.UNSUPPORTED_MEDIA_TYPE.message}; ${came}`,
   });
 }
+
+/** The refusal of work for which there is no place or no memory now. */
+export const busy = (limit: string): Refusal =>
+  new Refusal('SANDBOX_BUSY', { limit, headers: { 'retry-after': '1' } });
+
+/** A hook that refuses work while memory is short. What gives memory back goes on. */
+export const refuseUnderPressure =
+  (pressure: { readonly isHigh: boolean }): onRequestHookHandler =>
+  ({ method }, _reply, done) => {
+    if (pressure.isHigh && method !== 'DELETE') throw busy('SANDBOX_MAX_MEMORY');
+    done();
+  };
 
 /** Turns an error that the caller caused into a refusal; undefined for a bug in the sandbox. */
 function refusalOf(error: unknown, headers: IncomingHttpHeaders): Refusal | undefined {

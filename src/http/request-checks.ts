@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import type { FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
+import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { Refusal } from '../contract/errors.ts';
 import { fieldErrors, fieldMessage } from '../contract/shape-issues.ts';
@@ -125,9 +125,6 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     const { error } = schema.safeParse(input, { error: fieldMessage }); // again, for our messages: with them, zod takes three times as long
     return { error: invalidRequest(fieldErrors(error!, partName(httpPart))) };
   };
-
-/** Handlers make responses from typed values, so they are not validated again; they are only stringified. */
-export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = () => JSON.stringify;
 
 const neverCalled = (): never => {
   throw new Error('a schema met none of the compilers of the sandbox');

@@ -10,16 +10,19 @@ interface Parts {
   /** The state file; null without one. */
   readonly kept: { readonly start: () => void; readonly end: () => Promise<void> } | null;
   readonly metrics: { readonly close: () => void } | null;
+  readonly pressure: { readonly start: () => () => void };
 }
 
 /** Starts what runs beside the requests once the server listens, and ends it with the server. */
 export function startAndEnd(
   app: FastifyInstance,
-  { worlds, scenarios, wallClock, kept, metrics }: Parts,
+  { worlds, scenarios, wallClock, kept, metrics, pressure }: Parts,
 ): void {
+  let endPressure = (): void => undefined;
   app.addHook('onListen', () => {
     scenarios.watch();
     kept?.start();
+    endPressure = pressure.start();
     wallClock.nextTurn(() => void scenarios.active.rules); // compiles those of the magic beneficiaries before a request needs them
   });
   app.addHook('preClose', (done) => {
@@ -29,6 +32,7 @@ export function startAndEnd(
   });
   app.addHook('onClose', async () => {
     metrics?.close();
+    endPressure();
     try {
       await kept?.end();
     } finally {

@@ -135,3 +135,11 @@ export function crowdedOutWarning(log: Logger): () => void {
     );
   };
 }
+
+/** Says that memory is short, and that it no longer is. */
+export const memoryWarning =
+  (log: Logger) =>
+  (isShort: boolean): void =>
+    isShort
+      ? log.warn({ limit: 'SANDBOX_MAX_MEMORY' }, 'memory is short: requests are refused with SANDBOX_BUSY')
+      : log.warn({ limit: 'SANDBOX_MAX_MEMORY' }, 'memory is no longer short');

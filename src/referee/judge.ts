@@ -154,18 +154,34 @@ function reportOf(
   };
 }
 
+/** Takes all steps of some work at once. */
+export function whole<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 /**
- * Judges how the client of one world behaved. Deterministic: the same evidence gives the same bytes.
+ * Judges how the client of one world behaved, in steps of some ms. Deterministic: the same evidence gives the same bytes.
  *
  * @param id what the report calls the world, unless the settings or the evidence name it
  */
-export function judge(id: string, evidence: Evidence, settings: RefereeSettings = {}): WorldReport {
+export function* judging(
+  id: string,
+  evidence: Evidence,
+  settings: RefereeSettings = {},
+): Generator<void, WorldReport> {
   const facts = caseOf(evidence, settings);
+  yield;
   const whyMissing = missingBecause(evidence);
   const whyForgotten = forgottenBecause(evidence, settings);
-  const checks = oncePerCause(
-    CHECK_IDS.map((id) => checkReport(id, facts, settings.off?.[id], whyMissing, whyForgotten)),
-  );
+  const reports: CheckReport[] = [];
+  for (const check of CHECK_IDS) {
+    reports.push(checkReport(check, facts, settings.off?.[check], whyMissing, whyForgotten));
+    yield;
+  }
+  const checks = oncePerCause(reports);
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   return reportOf(
@@ -179,6 +195,9 @@ export function judge(id: string, evidence: Evidence, settings: RefereeSettings 
     durationMs(facts),
   );
 }
+
+/** The same at once. */
+export const judge = (...judged: Parameters<typeof judging>): WorldReport => whole(judging(...judged));
 
 /** Wall time from the first request to the last end that is known. */
 function durationMs({ calls }: Case): number {

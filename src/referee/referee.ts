@@ -8,7 +8,7 @@ import {
 } from '../contract/conduct.ts';
 import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
-import { fromBeforeReset, judge, mergeReports, withFewFindings } from './judge.ts';
+import { fromBeforeReset, judge, judging, mergeReports, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
 
 /** What a report calls a world without a name of its own. */
@@ -95,20 +95,20 @@ export class Referee {
     if (!this.keepsAll) this.#dropped.delete(worldId);
   }
 
-  /** The report on a world: on its journals that have ended, and on the one that it has, unless that is still empty. */
-  report(judged: Judged): WorldReport {
+  /** The report on a world, in steps: on its journals that have ended, and on the one that it has, unless that is still empty. */
+  *report(judged: Judged): Generator<void, WorldReport> {
     const { worldId, evidence, settings } = judged;
     const ended = this.#endedOf(judged).map(({ report }) => report);
-    const present = judge(shortId(worldId), evidence, settings);
+    const present = yield* judging(shortId(worldId), evidence, settings);
     if (ended.length === 0 || wasAsked(evidence)) return mergeReports([...ended, present])!;
     const { name, judged_by } = present; // the rest would say that all of a table is missed once more
     return { ...mergeReports(ended)!, name, judged_by };
   }
 
   /** The same with few findings of each check; null for a world of whose client nothing is known. */
-  shortReport(judged: Judged): WorldReport | null {
+  *shortReport(judged: Judged): Generator<void, WorldReport | null> {
     if (!wasAsked(judged.evidence) && this.#endedOf(judged).length === 0) return null;
-    return withFewFindings(this.report(judged), FEW_FINDINGS);
+    return withFewFindings(yield* this.report(judged), FEW_FINDINGS);
   }
 
   /** The reports on all worlds by their ids, also on those that are gone. @param living those on existing worlds, with few findings of each check */

@@ -67,6 +67,7 @@ const GOOD: Readonly<Record<SettingName, readonly Good[]>> = {
   maxTransactions: numbers(1, 1e9),
   maxWorlds: numbers(1, 1e7),
   maxConnections: numbers(1, 1e6),
+  maxMemory: numbers(10, 95),
   worldIdle: [
     ['PT2H', 7_200_000],
     ['1ms', 1],

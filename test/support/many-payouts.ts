@@ -1,6 +1,6 @@
-import { connect } from 'node:net';
-import { answersIn } from './http/http-responses.ts';
-import { payRequest } from './http/raw-socket.ts';
+import { answersOn, payRequest, rawSocket } from './http/raw-socket.ts';
+
+const MOST_AHEAD = 100; // of their responses, on one connection
 
 interface Sender {
   readonly url: string;
@@ -8,7 +8,7 @@ interface Sender {
 }
 
 /**
- * Makes many payouts in a world, one after the other, all sent ahead on one connection: a tenth of the time of `fetch`.
+ * Makes many payouts in a world, one after the other, a hundred sent ahead on one connection: a tenth of the time of `fetch`.
  *
  * @param changeOf what is different about the payout with this number; its reference is `order-NUMBER` unless it says so
  */
@@ -17,20 +17,15 @@ export async function payMany(
   count: number,
   changeOf: (nth: number) => object = () => ({}),
 ): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  const chunks: Buffer[] = [];
-  const ended = new Promise((resolve, reject) => {
-    socket
-      .on('data', (chunk: Buffer) => chunks.push(chunk))
-      .once('end', resolve)
-      .once('error', reject);
-  });
-  for (let nth = 0; nth < count; nth += 1) {
-    const change = { client_ref_id: `order-${nth}`, amount: 1, ...changeOf(nth) };
-    socket.write(payRequest(apiKey, change, { connection: nth === count - 1 ? 'close' : 'keep-alive' }));
+  for (let from = 0; from < count; from += MOST_AHEAD) {
+    const group = Array.from({ length: Math.min(MOST_AHEAD, count - from) }, (_, nth) => from + nth);
+    const socket = rawSocket(url);
+    const answers = answersOn(socket, group.length);
+    for (const nth of group)
+      socket.write(payRequest(apiKey, { client_ref_id: `order-${nth}`, amount: 1, ...changeOf(nth) }));
+    const accepted = (await answers).split('HTTP/1.1 200').length - 1;
+    socket.destroy();
+    if (accepted < group.length)
+      throw new Error(`${group.length - accepted} of ${group.length} were not accepted`);
   }
-  await ended;
-  const accepted = answersIn(Buffer.concat(chunks)).filter(({ status }) => status === 200);
-  if (accepted.length < count) throw new Error(`${count - accepted.length} of ${count} were not accepted`);
 }

@@ -6,6 +6,7 @@ import { worldIdOf } from '../../payout/identity.ts';
 import { PRIVATE_HEADERS } from '../request-checks.ts';
 import { worldNameIn } from '../admission.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
+import { refuseUnderPressure } from '../refusals.ts';
 import { controlValidatorCompiler } from '../route-schemas.ts';
 import type { ControlOptions } from './control-options.ts';
 import { eventRoutes } from './event-routes.ts';
@@ -33,7 +34,6 @@ export async function controlApi(
   app: FastifyInstance,
   { prefix: _prefix, ...options }: ControlOptions & { readonly prefix: string },
 ): Promise<void> {
-  const { worlds, keyOf } = options;
   app.setValidatorCompiler(controlValidatorCompiler);
   takeJsonBodies(app, true);
   app.addHook('onRequest', ({ id, exchange, method }, reply, done) => {
@@ -47,16 +47,23 @@ export async function controlApi(
   await app.register(fp(serverRoutes), options);
   await app.register(fp(pageRoutes), options);
   takeNothingElse(app);
-  await app.register(adminRoutes, options);
-  await app.register(async (keyed) => {
-    keyed.addHook('onRequest', async (request) => {
-      const world = await worlds.use(worldIdOf(keyOf(request.headers.authorization)));
-      request.exchange.found(world);
-      const name = worldNameIn(request.headers);
-      if (name !== undefined && name !== world.latest.name) await world.submit({ kind: 'name', name });
-    });
-    const ofMoney = [worldRoutes, walletRoutes, scenarioRoutes, stateRoutes];
-    const ofWorld = [...ofMoney, heldRoutes, journalRoutes, refereeRoutes, eventRoutes];
-    for (const routes of ofWorld) void keyed.register(fp(routes), options);
+  await app.register(async (working) => {
+    working.addHook('onRequest', refuseUnderPressure(options.pressure));
+    await working.register(adminRoutes, options);
+    await working.register(keyedRoutes, options);
   });
+}
+
+/** The routes of one world. */
+async function keyedRoutes(keyed: FastifyInstance, options: ControlOptions): Promise<void> {
+  const { worlds, keyOf } = options;
+  keyed.addHook('onRequest', async (request) => {
+    const world = await worlds.use(worldIdOf(keyOf(request.headers.authorization)));
+    request.exchange.found(world);
+    const name = worldNameIn(request.headers);
+    if (name !== undefined && name !== world.latest.name) await world.submit({ kind: 'name', name });
+  });
+  const ofMoney = [worldRoutes, walletRoutes, scenarioRoutes, stateRoutes];
+  const ofWorld = [...ofMoney, heldRoutes, journalRoutes, refereeRoutes, eventRoutes];
+  for (const routes of ofWorld) void keyed.register(fp(routes), options);
 }

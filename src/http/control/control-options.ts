@@ -6,7 +6,8 @@ import type { Command } from '../../world/commands.ts';
 import type { OnChanges } from '../../worlds/order.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 import type { TokenReader } from '../admission.ts';
-import type { SendContext } from '../limits/unread-responses.ts';
+import type { SendContext } from '../limits/heavy-work.ts';
+import type { Pressure } from '../limits/pressure.ts';
 
 interface PageFile {
   readonly type: string;
@@ -15,6 +16,7 @@ interface PageFile {
 }
 
 export interface ControlOptions extends SendContext {
+  readonly pressure: Pressure;
   readonly worlds: Worlds;
   readonly scenarios: ScenarioLibrary;
   readonly referee: Referee;

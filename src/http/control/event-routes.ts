@@ -26,7 +26,7 @@ const drained = (raw: ServerResponse): Promise<void> =>
   });
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => {
+export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
   /** The text of the latest event, written once for all its readers. */
   let latest: { readonly event: PublishedEvent; readonly text: string } | undefined;
   const textOf = (event: PublishedEvent): string => {
@@ -72,7 +72,6 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock, unread }) => 
         unreadEvents += pendingEvents;
         pending = '';
         pendingEvents = 0;
-        unread.wait(raw, raw.writableLength);
       };
       const send = (text: string): void => {
         if (pending === '') void Promise.resolve().then(flush);

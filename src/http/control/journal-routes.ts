@@ -7,12 +7,11 @@ import type { Exchange } from '../../world/journal/exchange.ts';
 import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
-import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { WorldState } from '../../world/state-shape.ts';
 import { invalidRequest, inWords, operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
-import { listText, sendInPieces } from '../limits/unread-responses.ts';
+import { listText } from '../limits/heavy-work.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
@@ -38,26 +37,8 @@ const requestsOf = ({ requests: { list, evicted } }: Readonly<WorldState>) => ({
   evicted,
 });
 
-/** About how much memory a request takes. */
-const BYTES_A_REQUEST = 3 * 1024;
-
-/** How long work goes on before others have a turn. */
-const TURN_MS = 10;
-
-/** Runs work whose steps are short, with turns for other requests in between. */
-async function inTurns<T>(steps: Generator<void, T>, wallClock: WallClock): Promise<T> {
-  let sinceMs = wallClock.nowMs();
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    if (wallClock.nowMs() - sinceMs < TURN_MS) continue;
-    await wallClock.yieldToEventLoop();
-    sinceMs = wallClock.nowMs();
-  }
-}
-
 /** The journal: the requests to a world, its responses, and what decided them. */
-export const journalRoutes: ControlRoutes = async (app, options) => {
+export const journalRoutes: ControlRoutes = async (app, { heavy }) => {
   app.get(
     '/requests',
     operation('Journal', 'listRequests', 'The requests to this world', {
@@ -69,7 +50,6 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       const wanted = list.filter(isWanted(query));
       const isOldest = order === 'oldest';
       const chosen = isOldest ? wanted.slice(0, limit) : wanted.slice(-limit);
-      const bytes = chosen.length * BYTES_A_REQUEST;
       const isText = format === 'text';
       const shown = isOldest || isText ? chosen : chosen.toReversed();
       // made as they are read: a list that nobody reads only keeps its requests alive
@@ -77,11 +57,11 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       if (isText) {
         const which = isOldest ? 'first' : 'latest';
         const lines = journalText(entries, shown.length, wanted.length, which);
-        return sendInPieces(reply.type(TEXT_TYPE), lines, bytes, options);
+        return heavy.send(reply.type(TEXT_TYPE), lines, world.id);
       }
       const left_out = list.length - chosen.length;
       const texts = listText({ requests: [], evicted, left_out }, jsonOf(entries));
-      return sendInPieces(reply.type(JSON_TYPE), texts, bytes, options);
+      return heavy.send(reply.type(JSON_TYPE), texts, world.id);
     },
   );
 
@@ -103,7 +83,7 @@ export const journalRoutes: ControlRoutes = async (app, options) => {
       const errors: FieldError[] = [];
       const { list, evicted } = await world.read(requestsOf);
       const report = (path: Path, message: string): void => void errors.push(inWords(path, message));
-      const answer = await inTurns(verify(list, evicted, body, report), options.wallClock);
+      const answer = await heavy.run(verify(list, evicted, body, report));
       if (errors.length > 0) throw invalidRequest(errors);
       return answer;
     },

@@ -7,7 +7,6 @@ import type { WorldState } from '../../world/state-shape.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { operation } from '../route-schemas.ts';
 import { act, type ControlRoutes } from './control-options.ts';
-import { sendInPieces } from '../limits/unread-responses.ts';
 import { worldResponse } from './world-responses.ts';
 
 /** The largest snapshot that is read: some 150,000 payouts. */
@@ -15,9 +14,6 @@ const MAX_BYTES = 128 * 1024 * 1024;
 
 /** How many snapshots are read at once. */
 const MAX_UPLOADS = 4;
-
-/** What a snapshot that waits for its reader keeps in memory for each of its items. */
-const BYTES_EACH = 64;
 
 const SNAPSHOT_TYPE = 'application/x-ndjson';
 
@@ -59,7 +55,7 @@ const otherType = (): Refusal =>
 
 /** Snapshots of a world: to keep, to restore, to fork. */
 export const stateRoutes: ControlRoutes = async (app, options) => {
-  const { worlds, scenarios, wallClock } = options;
+  const { worlds, scenarios, wallClock, heavy } = options;
 
   app.get(
     '/state',
@@ -70,8 +66,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       const { takeSnapshot } = await import('../../world/snapshot.ts');
       const { snapshotText } = await import('../../worlds/snapshot-text.ts');
       const snapshot = await world.read(takeSnapshot);
-      const bytes = snapshot.length * BYTES_EACH;
-      return sendInPieces(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), bytes, options);
+      return heavy.send(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), world.id);
     },
   );
 
@@ -87,7 +82,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       const room = () => worlds.roomOf(replaced);
       const reading = { compiler: scenarios, wallClock, maxLine: MAX_LINE, room };
       let state: WorldState | null = null;
-      for await (const read of readWorlds(piecesOf(body), reading)) {
+      for await (const read of readWorlds(heavy.taken(piecesOf(body)), reading)) {
         if ('fault' in read) throw read.fault;
         if (state !== null)
           throw refusedSnapshot('This snapshot holds more than one world, and only one can be restored');

@@ -7,7 +7,7 @@ import { iso } from '../../contract/instant.ts';
 import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
-import { listText, sendInPieces } from '../limits/unread-responses.ts';
+import { listText } from '../limits/heavy-work.ts';
 import { operation } from '../route-schemas.ts';
 import { resetWorld } from '../referee/evidence.ts';
 import { act, type ControlRoutes } from './control-options.ts';
@@ -91,9 +91,8 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
         { kind: 'advance', move: moveOf(body), generation: null },
         (changes) => changes.length > 0 && texts.push(changesText(changes)),
       );
-      const bytes = texts.reduce((sum, { length }) => sum + length, 0);
       const text = listText({ now: iso(nowMs), frozen: isFrozen, changes: [] }, texts);
-      return sendInPieces(reply.type(JSON_TYPE), text, bytes, options);
+      return options.heavy.send(reply.type(JSON_TYPE), text, exchange.world.id);
     },
   );
 };

@@ -34,6 +34,13 @@ export function mostExpendable(connections: ReadonlyMap<Socket, Connection>): So
   return idle[0]?.[0] ?? null;
 }
 
-/** The one with the most requests. */
-export const greediest = (connections: ReadonlyMap<Socket, Connection>): Socket =>
-  [...connections].reduce((a, b) => (b[1].requests.length > a[1].requests.length ? b : a))[0];
+/** The one that has the most of something; undefined for no connection. */
+export function most(
+  connections: ReadonlyMap<Socket, Connection>,
+  amount: (connection: Connection, socket: Socket) => number,
+): Socket | undefined {
+  const amounts = [...connections].map(
+    ([socket, connection]) => [socket, amount(connection, socket)] as const,
+  );
+  return amounts.toSorted(([, a], [, b]) => b - a)[0]?.[0];
+}

@@ -19,7 +19,7 @@ const OF_ANY: readonly RefusalCode[] = ['MALFORMED_REQUEST', 'HOST_NOT_ALLOWED',
 /** Errors of the payout routes before a request is complete. */
 const OF_THE_SERVICE: readonly RefusalCode[] = ['REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE'];
 const OF_NO_ROUTE: readonly RefusalCode[] = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
-const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED', 'STORE_UNAVAILABLE']; // they all read worlds
+const OF_A_KEY: readonly RefusalCode[] = ['UNAUTHORIZED', 'SANDBOX_BUSY', 'STORE_UNAVAILABLE']; // they all read worlds
 const OF_A_QUERY: readonly RefusalCode[] = ['INVALID_REQUEST'];
 /** Errors of every call that changes something: a body may be sent with any of them, even with one that takes none. */
 const OF_A_CHANGE: readonly RefusalCode[] = [
@@ -71,6 +71,7 @@ const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = 
   ORIGIN_NOT_ALLOWED: ['X-Sandbox-Limit'],
   RATE_LIMITED: ['Retry-After', 'X-Sandbox-Limit'],
   SANDBOX_FULL: ['X-Sandbox-Limit'],
+  SANDBOX_BUSY: ['Retry-After'],
   STORE_UNAVAILABLE: ['Retry-After'],
   UNAUTHORIZED: ['WWW-Authenticate'],
 };

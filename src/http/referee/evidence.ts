@@ -3,6 +3,7 @@ import type { ScenarioSource } from '../../scenario/scenario.ts';
 import { readUnlessDropped } from '../../worlds/dropped.ts';
 import type { World } from '../../worlds/world.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
+import { whole } from '../../referee/judge.ts';
 import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
@@ -17,13 +18,13 @@ import { act, type ControlOptions } from '../control/control-options.ts';
  * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
  * reference that was paid more than once. With a table of expected payouts, all payouts of the world.
  */
-export function evidenceOf(
+export function* evidenceOf(
   state: Readonly<WorldState>,
   { expect }: RefereeSettings,
   wallNowMs: number,
   clientEnded: boolean,
   dropped: string | null,
-): Evidence {
+): Generator<void, Evidence> {
   const { list, evicted } = state.requests;
   const references = new Set<string | undefined>(list.map(({ clientRefId }) => clientRefId));
   for (const { nth, clientRefId } of state.payouts) if (nth > 1) references.add(clientRefId);
@@ -34,12 +35,12 @@ export function evidenceOf(
   const sent = new Set(list.flatMap(({ route, clientRefId }) => (route === 'initiate' ? [clientRefId] : [])));
   const firstMs = list[0]?.atMs ?? Infinity;
   return {
-    requests: list.map(journalEntry),
+    requests: yield* inSteps(list, journalEntry),
     name: state.name,
     evicted,
     dropped,
     ledger: {
-      payouts: payouts.map((payout) => transactionResponse(payout, nowMs(state))),
+      payouts: yield* inSteps(payouts, (payout) => transactionResponse(payout, nowMs(state))),
       entries: state.entries
         .filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs)
         .map(entryResponse),
@@ -52,19 +53,33 @@ export function evidenceOf(
 
 type RefereeDeps = Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>;
 
-/** A world as it is now, judged by these settings. */
-export const judgedBy = (
+const ITEMS_A_STEP = 100;
+
+function* inSteps<From, To>(items: readonly From[], made: (item: From) => To): Generator<void, To[]> {
+  const all: To[] = [];
+  for (const item of items) if (all.push(made(item)) % ITEMS_A_STEP === 0) yield;
+  return all;
+}
+
+/** A world as it is now, which later commands do not change. */
+export const frozen = (state: Readonly<WorldState>): Readonly<WorldState> => ({
+  ...state,
+  payouts: state.payouts.slice(),
+  entries: state.entries.slice(),
+  requests: { ...state.requests, list: state.requests.list.slice() },
+});
+
+/** A world, judged by these settings: prepared in steps. */
+export function* judgedBy(
   settings: RefereeSettings,
   state: Readonly<WorldState>,
   { id, droppedBefore }: World,
   wallNowMs: number,
   clientEnded: boolean,
-): Judged => ({
-  worldId: id,
-  kept: state.referee,
-  settings,
-  evidence: evidenceOf(state, settings, wallNowMs, clientEnded, droppedBefore),
-});
+): Generator<void, Judged> {
+  const evidence = yield* evidenceOf(state, settings, wallNowMs, clientEnded, droppedBefore);
+  return { worldId: id, kept: state.referee, settings, evidence };
+}
 
 /** @returns a function that keeps the report on a world that was dropped meanwhile, if somebody wants it */
 export function reportOnDropped(
@@ -74,9 +89,9 @@ export function reportOnDropped(
   const { latest } = world;
   const settings = referee.settingsToJudge(latest.referee);
   if (settings === null) return () => undefined;
-  const past = { ...latest, requests: { ...latest.requests, list: latest.requests.list.slice() } };
+  const past = frozen(latest);
   const wallNowMs = wallClock.nowMs();
-  return () => referee.dropped(judgedBy(settings, past, world, wallNowMs, true));
+  return () => referee.dropped(whole(judgedBy(settings, past, world, wallNowMs, true)));
 }
 
 /** Resets a world. The report on the journal that ends is added to its others, if somebody wants it. */
@@ -88,7 +103,7 @@ export async function resetWorld(
   const { world } = exchange;
   const ended = await world.read((state) => {
     const settings = referee.settingsToJudge(state.referee);
-    return settings && referee.endedAtReset(judgedBy(settings, state, world, wallClock.nowMs(), true));
+    return settings && referee.endedAtReset(whole(judgedBy(settings, state, world, wallClock.nowMs(), true)));
   });
   await act(exchange, { kind: 'reset', source, ...(ended && { ended }) });
 }

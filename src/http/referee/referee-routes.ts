@@ -14,7 +14,8 @@ import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
-import { judgedBy } from './evidence.ts';
+import type { WorldState } from '../../world/state-shape.ts';
+import { frozen, judgedBy } from './evidence.ts';
 
 /** The formats that are not JSON: their media types, and how a report is written. */
 const TEXTS: Readonly<
@@ -40,12 +41,17 @@ function written(
 const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
-export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) => {
-  const reportOn = (world: World, clientEnded: boolean): Promise<WorldReport> =>
-    world.read((state) => {
-      const settings = referee.settingsToJudge(state.referee) ?? {};
-      return referee.report(judgedBy(settings, state, world, wallClock.nowMs(), clientEnded));
-    });
+export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, heavy }) => {
+  async function reportOn(world: World, clientEnded: boolean): Promise<WorldReport> {
+    const state = await world.read(frozen);
+    const settings = referee.settingsToJudge(state.referee) ?? {};
+    const wallNowMs = wallClock.nowMs();
+    return heavy.run(
+      (function* () {
+        return yield* referee.report(yield* judgedBy(settings, state, world, wallNowMs, clientEnded));
+      })(),
+    );
+  }
 
   app.get(
     '/referee',
@@ -74,18 +80,25 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock }) 
 };
 
 /** How the clients of all worlds behaved: with the admin token only. */
-export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worlds, wallClock }) => {
+export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worlds, wallClock, heavy }) => {
+  function* shortReport(
+    world: World,
+    state: Readonly<WorldState>,
+    clientEnded: boolean,
+  ): Generator<void, WorldReport | null> {
+    const settings = referee.settingsToJudge(state.referee) ?? {};
+    return yield* referee.shortReport(
+      yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded),
+    );
+  }
   const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await worlds.ids()) {
-      const report = await worlds.visit(worldId, (world) =>
-        readUnlessDropped(world, (state) => {
-          const settings = referee.settingsToJudge(state.referee) ?? {};
-          return referee.shortReport(judgedBy(settings, state, world, wallClock.nowMs(), clientEnded));
-        }),
+      const steps = await worlds.visit(worldId, (world) =>
+        readUnlessDropped(world, (state) => shortReport(world, frozen(state), clientEnded)),
       );
+      const report = steps && (await heavy.run(steps));
       if (report !== null) living.set(worldId, report);
-      await wallClock.yieldToEventLoop(); // each world takes milliseconds, and other requests wait
     }
     return referee.reports(living);
   };

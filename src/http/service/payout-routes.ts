@@ -15,7 +15,9 @@ import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';
 import { responseOf } from '../../world/request/response.ts';
 import { admission, limitRate, type AdmissionOptions } from '../admission.ts';
-import type { SendContext } from '../limits/unread-responses.ts';
+import type { Pressure } from '../limits/pressure.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
+import { busy } from '../refusals.ts';
 import { invalidRequest } from '../route-schemas.ts';
 import { untilReleased } from './held-request.ts';
 import { BALANCE, INITIATE, STATUS } from './operations.ts';
@@ -28,10 +30,11 @@ declare module 'fastify' {
   }
 }
 
-interface PayoutRoutesOptions extends AdmissionOptions, SendContext {
+interface PayoutRoutesOptions extends AdmissionOptions {
+  readonly wallClock: WallClock;
+  readonly pressure: Pressure;
   /** The server's own limit, which protects it; that of a scenario is counted by its world. */
   readonly rateLimit: RateLimit | 'off';
-  /** Where the server's limit is counted; undefined when this server counts on its own. */
 }
 
 /**
@@ -75,8 +78,12 @@ function headFor({ result }: Decided, command: RequestCommand, reply: FastifyRep
 
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
-  const { rateLimit, wallClock } = options;
+  const { rateLimit, wallClock, pressure } = options;
   app.addHook('onRequest', admission(options));
+  app.addHook('onRequest', (_request, _reply, done) => {
+    if (pressure.isHigh) throw busy('SANDBOX_MAX_MEMORY');
+    done();
+  });
   if (rateLimit !== 'off') await limitRate(app, rateLimit);
 
   /** Submits a request to its world. @returns its response, or that of a rule, once the time for it has come */
@@ -88,7 +95,7 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     exchange.decide(decided);
     const { effect } = decided.result;
     const body = headFor(decided, command, reply);
-    return effect === null ? body : applyEffect(effect, body, reply, options);
+    return effect === null ? body : applyEffect(effect, body, reply, wallClock);
   }
 
   app.post(

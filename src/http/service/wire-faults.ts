@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
 import type { SeenEffect } from '../../world/request/response.ts';
-import type { SendContext } from '../limits/unread-responses.ts';
 import { sendText } from '../refusals.ts';
 
 /**
@@ -152,7 +151,7 @@ export async function applyEffect(
   { delayMs, fault, garbage }: SeenEffect,
   body: string,
   reply: FastifyReply,
-  { wallClock, unread }: SendContext,
+  wallClock: WallClock,
 ): Promise<FastifyReply> {
   const { exchange } = reply.request;
   const wait = (ms: number | null) => waitUntil(ms, reply, wallClock);
@@ -164,7 +163,6 @@ export async function applyEffect(
   if (fault === null) return sendText(reply, body);
   void reply.hijack();
   exchange.breaking(fault.kind, fault.kind !== 'hang');
-  if (fault.kind !== 'hang') unread.wait(reply.raw, body.length);
   await breakWire(fault, { reply, body, garbage, wait });
   return reply;
 }

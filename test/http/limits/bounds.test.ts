@@ -1,9 +1,8 @@
-import { EventEmitter, once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { Socket, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
-import { UnreadResponses } from '../../../src/http/limits/unread-responses.ts';
 import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { stopwatchMs, systemClock } from '../../../src/platform/system-clock.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
@@ -145,30 +144,6 @@ test.each([
     await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
   },
 );
-
-/** A response, and whether its connection was ended. */
-function answer(): { readonly response: ServerResponse; readonly isEnded: () => boolean } {
-  const socket = new Socket();
-  const response = Object.assign(new EventEmitter(), { req: { socket } }) as unknown as ServerResponse;
-  return { response, isEnded: () => socket.destroyed };
-}
-
-test('past the memory limit of unread responses, the connection of the oldest is closed', () => {
-  const limits: string[] = [];
-  const unread = new UnreadResponses(100_000, (socket, limit) => limits.push(limit) && socket.destroy());
-  const [first, second, third, short] = [answer(), answer(), answer(), answer()];
-  unread.wait(short.response, 1000);
-  unread.wait(first.response, 40_000);
-  unread.wait(second.response, 40_000);
-  unread.wait(third.response, 40_000);
-  expect([first, second, third, short].map(({ isEnded }) => isEnded())).toEqual([true, false, false, false]);
-  expect(limits).toEqual(['unread responses']);
-  unread.wait(second.response, 10); // its client has read
-  unread.wait(answer().response, 60_000);
-  third.response.emit('close');
-  unread.wait(answer().response, 40_000);
-  expect([second, third].map(({ isEnded }) => isEnded())).toEqual([false, false]);
-});
 
 test.each([
   ['64 KiB', 65_536, 200],

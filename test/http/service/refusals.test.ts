@@ -18,7 +18,9 @@ import { readSettings } from '../../../src/settings.ts';
 import { isLong } from '../../support/size.ts';
 import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import { PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
+import { clientOf, PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
+import { serverFor } from '../../support/server.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json' }, body: text });
 
@@ -119,6 +121,12 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
     const world = (await clientIn(errors))();
     await world.world.rule({ name: 'held', effect: { hold: { at: 'committed', for: '1ms' } } });
     return world.pay();
+  },
+  SANDBOX_BUSY: async (errors) => {
+    const watch = (look: () => void) => (look(), () => undefined);
+    const memory = { collections: 1, percent: () => 99, collect: () => undefined, watch };
+    const { sandbox } = await serverFor({ scenario: { dialect: { errors } } }, new ManualClock(), memory);
+    return clientOf(sandbox.world()).pay();
   },
   STORE_UNAVAILABLE: async (errors) => (await clientIn(errors, { store: 'redis://127.0.0.1:1' }))().pay(), // nothing listens there
 };
