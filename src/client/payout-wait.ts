@@ -1,10 +1,12 @@
 import type { TransactionResponse } from '../contract/control-responses.ts';
-import type { WorldEvent } from './event-stream.ts';
-import { checkReference, ExpectationError } from './expectation.ts';
+import { checkReference, type ExpectationError } from './expectation.ts';
 import type { World } from './controlled-world.ts';
 
 /** How long `waitFor` waits on a running clock: less than the 5 s that vitest and jest give a test. */
 const DEFAULT_TIMEOUT_MS = 4000;
+/** How often it asks meanwhile. */
+const AGAIN_MS = 20;
+const { setTimeout: startTimer } = globalThis; // also for a test that fakes timers later
 
 export interface WaitOptions {
   /** How long to wait on a running clock, in wall time; 4,000 by default. A frozen clock is moved instead, without waiting. */
@@ -70,16 +72,7 @@ function obstacle(payout: TransactionResponse, state: Status, isFrozen: boolean)
   return `${reference} is ${status} and becomes ${state} only when a client reads its status; ${timelineText(payout)}`;
 }
 
-/** Whether an event can have changed the payout, or how to wait for it. */
-function concerns(event: WorldEvent, reference: string): boolean {
-  if (event.type === 'settlement' || event.type === 'request') return event.data.client_ref_id === reference;
-  return event.type !== 'wallet' && event.type !== 'rule' && event.type !== 'scenario';
-}
-
-/**
- * Waits until a payout is in a state. A frozen clock is moved to the step that leads there, and no further; on a running
- * clock the events of the world are read.
- */
+/** Waits until a payout is in a state. A frozen clock is moved to the step that leads there, and no further; a running one takes its time. */
 export async function waitForPayout(
   world: World,
   reference: string,
@@ -109,21 +102,13 @@ export async function waitForPayout(
     throw fail(`at ${now}, ${reference} is ${moved.status} and not ${state}; ${timelineText(moved)}`);
   };
 
-  const reached = await look();
-  if (reached !== null) return reached;
-  const signal = AbortSignal.timeout(timeoutMs);
-  try {
-    const events = await world.events({ signal });
-    const soon = await look(); // it may have happened before the events were read
-    if (soon !== null) return soon;
-    for await (const event of events) {
-      const later = concerns(event, reference) ? await look() : null;
-      if (later !== null) return later;
-    }
-  } catch (error) {
-    if (!signal.aborted || error instanceof ExpectationError) throw error;
-  }
-  const when = signal.aborted ? `after ${timeoutMs} ms` : 'when the sandbox ended its events';
+  const over = AbortSignal.timeout(timeoutMs);
+  do {
+    const reached = await look();
+    if (reached !== null) return reached;
+    await new Promise((resolve) => void startTimer(resolve, AGAIN_MS));
+  } while (!over.aborted);
+  const when = `after ${timeoutMs} ms`;
   const payout = await latest();
   if (payout?.status === state) return payout;
   if (payout === undefined) throw fail(`${when}, ${await unknownReference(world, reference)}`);

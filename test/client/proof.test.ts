@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { waitForPayout } from '../../src/client/payout-wait.ts';
 import {
   connectSandbox,
   ExpectationError,
@@ -9,7 +8,6 @@ import {
   type World,
 } from '../../src/index.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
-import { serverFor } from '../support/server.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const FROZEN = { clock: '2026-01-15T10:30:00Z' } as const;
@@ -195,14 +193,6 @@ test('waitFor on a running clock waits for a payout that is not yet made, and fo
   expect((await waiting).status).toBe('SUCCESS');
 });
 
-test('waitFor on a running clock moves a clock that is frozen meanwhile', async () => {
-  const world = await worldFor();
-  await world.pay({ client_ref_id: 'order-1', transfer_mode: 'NEFT' });
-  const waiting = world.waitFor('order-1', 'SUCCESS', { timeoutMs: 20_000 });
-  await world.clock.freeze();
-  expect((await waiting).status).toBe('SUCCESS');
-});
-
 test.each<[string, object, Parameters<World['waitFor']>, string]>([
   [
     'no step leads there',
@@ -252,18 +242,6 @@ test.each<[string, object, Parameters<World['waitFor']>, string]>([
   await world.use(scenario);
   await world.pay({ client_ref_id: 'order-1' });
   expect((await errorOf(world.waitFor(...given))).message).toBe(message);
-});
-
-test('waitFor does not say that its time is over when its world is dropped before', async () => {
-  const { sandbox, worlds } = await serverFor();
-  const world = sandbox.world();
-  const { id } = await world.summary();
-  const error = errorOf(world.waitFor('order-1', 'SUCCESS', { timeoutMs: 60_000 }));
-  await expect.poll(() => worlds.known(id)?.connections.isEmpty).toBe(false); // it is read
-  await sandbox.dropWorld(id);
-  expect((await error).message).toMatch(
-    /^when the sandbox ended its events, no payout has the reference order-1/,
-  );
 });
 
 testRows<[message: RegExp, reference: string, settlement: ScenarioInput['settlement']]>([
@@ -326,26 +304,6 @@ test('a payout that was made twice and whose money is back is named by its lates
   }
   const error = await errorOf(world.reported('order-1', 'paid'));
   expect(error.message).toBe('order-1 is REVERSED (₹1,000.00), but the client reports that it was paid');
-});
-
-test('waitFor sees a state that was reached before it read the events', async () => {
-  let reads = 0;
-  const payout = {
-    client_ref_id: 'order-1',
-    timeline: [{ to: 'SUCCESS', at: FROZEN.clock, polls: null, done: false }],
-  };
-  const world = {
-    clock: { read: () => Promise.resolve({ frozen: false }) },
-    transactions: () => Promise.resolve([{ ...payout, status: (reads += 1) === 1 ? 'PENDING' : 'SUCCESS' }]),
-    events: () =>
-      Promise.resolve({
-        [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('it waits for an event')) }),
-      }),
-  };
-  const wait = waitForPayout(world as never, 'order-1', 'SUCCESS', { timeoutMs: 600_000 }, (reason) =>
-    expect.fail(reason),
-  );
-  expect(await wait).toMatchObject({ status: 'SUCCESS' });
 });
 
 test('a reference that is undefined names no payout and no request', async () => {
