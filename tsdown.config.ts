@@ -45,7 +45,7 @@ export default defineConfig([
       ...common.outputOptions,
       codeSplitting: {
         groups: [
-          { name: 'commands', test: ofEach, priority: 2 },
+          { name: 'command-line', test: ofEach, priority: 2 },
           { name: 'domain', test: /src.(?:payout.|scenario.|referee.judge|world.ledger)/, priority: 1 },
           { name: 'fastify', test: /node_modules.@?fastify/, priority: 1 },
           { name: 'serve', test: /src.cli.serve\.ts$/ },

@@ -12,8 +12,9 @@ import { iso } from '../contract/instant.ts';
 /** The most that the log buffers in memory for a reader that does not read. Lines past it are dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-/** Lines are gathered up to this length or age, since a write costs more than ten lines. pino writes 16 KiB at most. */
-const GATHERED_BYTES = 15 * 1024;
+/** Lines are gathered up to this length or age, since a write costs more than fifty lines. A pipe holds as much as is written at once. */
+const GATHERED_BYTES = 60 * 1024;
+const WRITTEN_BYTES = 64 * 1024;
 const GATHERED_MS = 50;
 
 /** How long the stop waits for such a reader. */
@@ -45,6 +46,7 @@ export async function standardLog(settings: Settings, pretty: boolean): Promise<
     dest: 1,
     sync: false,
     minLength: GATHERED_BYTES,
+    maxWrite: WRITTEN_BYTES,
     maxLength: MAX_BUFFERED_BYTES,
     retryEAGAIN: () => waitsForReader,
     contentMode: 'buffer',
