@@ -4,6 +4,7 @@ import { requiredText } from './shape-issues.ts';
 const FORM = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z)|([+ -]\d\d):?(\d\d)?)?$/;
 const IST = '+05:30'; // all year: the time of Indian banks
 export const IST_OFFSET_MS = 5.5 * 3_600_000;
+const DAY_MS = 86_400_000;
 
 const CANONICAL = z.iso.datetime({ offset: true }); // knows the days of each month
 
@@ -70,3 +71,10 @@ export const Instant = requiredText(noInstant)
 
 /** A time as the control API writes it: ISO 8601 in UTC, with milliseconds. */
 export const iso = (atMs: number): string => new Date(atMs).toISOString();
+
+/** The minute of the day in IST, from 0. */
+export const istMinute = (atMs: number): number => Math.floor(((atMs + IST_OFFSET_MS) % DAY_MS) / 60_000);
+
+/** A minute of the day as a scenario file writes it: `06:30`. */
+export const timeOfDay = (minute: number): string =>
+  [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');

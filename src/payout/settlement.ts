@@ -97,13 +97,6 @@ export function settlementName(settlement: Settlement, mode: TransferMode, scena
   return typeof ofMode === 'string' ? ofMode : scenarioName;
 }
 
-/** The minute of the day in IST, from 0. */
-export const istMinute = (atMs: number): number => Math.floor(((atMs + IST_OFFSET_MS) % DAY) / MINUTE);
-
-/** A minute of the day as a scenario file writes it: `06:30`. */
-export const timeOfDay = (minute: number): string =>
-  [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
-
 /** The first time after `fromMs` at which a clock in IST shows this minute of the day. */
 function nextIstMinute(fromMs: number, atMinute: number): number {
   const midnightMs = fromMs + IST_OFFSET_MS - ((fromMs + IST_OFFSET_MS) % DAY) - IST_OFFSET_MS;

@@ -5,9 +5,8 @@ import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
 import { type Effect, type Fault, type Hold, type RequestFacts, type Respond, type Rule } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
-import { istDate } from '../contract/instant.ts';
+import { istDate, istMinute } from '../contract/instant.ts';
 import { listed } from '../contract/words.ts';
-import { istMinute } from '../payout/settlement.ts';
 
 type Test<T> = (value: T) => boolean;
 type FactsTest = Test<RequestFacts>;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
-import type { RateLimit } from './rule.ts';
+import type { RateLimit } from './rate-limit.ts';
 import type { ScenarioSettings, ScenarioSource, Scenario, ScenarioCompiler } from './scenario.ts';
 import { toPaise } from '../payout/money.ts';
 import {

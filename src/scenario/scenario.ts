@@ -2,7 +2,8 @@ import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/diale
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
 import type { ClockState, Settlement, SettlementPreset } from '../payout/settlement.ts';
-import type { RateLimit, Rule } from './rule.ts';
+import type { Rule } from './rule.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { toPaise } from '../payout/money.ts';
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule, ruleName } from './rule-compiler.ts';

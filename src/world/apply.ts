@@ -1,7 +1,7 @@
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } from './clock.ts';
-import type { Command, CommandOf, Context, Handler, Stamp } from './commands.ts';
+import type { Command, Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { endHold, expireHeld } from './request/held-requests.ts';
 import { announceRisk, endRequest, refuseRequest } from './requests.ts';
@@ -13,6 +13,7 @@ import {
   forgetRequests,
   instructReferee,
   moveMoney,
+  nameWorld,
   putRule,
   removeRule,
   resetWorld,
@@ -151,10 +152,6 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
     if (!(error instanceof Refusal)) throw error;
     return { kind: 'refused', refusal: error.data, events };
   }
-}
-
-function nameWorld(state: WorldState, { name }: CommandOf<'name'>): void {
-  state.name = name;
 }
 
 /** The control actions that can be undone, and their names. */

@@ -176,6 +176,10 @@ export const resetWorld: Handler<'reset'> = (state, { source, ended }, { compile
   events.push({ type: 'reset', nowMs: nowMs(state) });
 };
 
+export const nameWorld: Handler<'name'> = (state, { name }) => {
+  state.name = name;
+};
+
 /** Gives the referee its settings for this world. */
 export const instructReferee: Handler<'referee'> = (state, { settings, forgets }) => {
   state.referee = { settings, ended: forgets ? [] : state.referee.ended };

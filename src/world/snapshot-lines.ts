@@ -16,7 +16,7 @@ import type * as money from '../payout/money.ts';
 import { MAX_COUNT } from '../payout/payout.ts';
 import type * as payout from '../payout/payout.ts';
 import type * as settlement from '../payout/settlement.ts';
-import type * as rule from '../scenario/rule.ts';
+import type * as limit from '../scenario/rate-limit.ts';
 import type * as scenario from '../scenario/scenario.ts';
 
 /**
@@ -49,7 +49,7 @@ const ClockState = z.union([
 const RateLimit = z.strictObject({
   max: z.int().min(1),
   windowMs: z.int().min(1).max(86_400_000),
-}) satisfies z.ZodType<rule.RateLimit>;
+}) satisfies z.ZodType<limit.RateLimit>;
 
 const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,

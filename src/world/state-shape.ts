@@ -6,7 +6,8 @@ import type { Entry, Wallet } from '../payout/money.ts';
 import type { Payout } from '../payout/payout.ts';
 import type { Scenario, ScenarioSource } from '../scenario/scenario.ts';
 import type { HeldRequests } from './request/hold-state.ts';
-import type { RateWindows, Rule, RuleUse } from '../scenario/rule.ts';
+import type { Rule, RuleUse } from '../scenario/rule.ts';
+import type { RateWindows } from '../scenario/rate-limit.ts';
 import type { Requests } from './journal/exchange.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */

@@ -1,41 +1,26 @@
-import type { ClockState } from '../payout/settlement.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
 import { wallTimeMs } from '../world/state.ts';
 import type { OrderOf } from './order.ts';
 import type { WallClock } from './wall-clock.ts';
 
-/** Calls back when the next step of a world is due. Settlement is correct without it; it only makes changes known on time. */
-export class SettlementTimer {
-  readonly #wallClock: WallClock;
-  readonly #callback: () => void;
-  #scheduled: { readonly wallMs: number; readonly cancel: () => void } | null = null;
-
-  constructor(wallClock: WallClock, callback: () => void) {
-    this.#wallClock = wallClock;
-    this.#callback = callback;
-  }
-
-  /** Schedules the callback, instead of what was scheduled before. @param dueMs world time; null for none */
-  set(dueMs: number | null, clock: ClockState): void {
-    const wallMs = dueMs === null ? null : wallTimeMs(clock, dueMs);
-    if (wallMs === (this.#scheduled?.wallMs ?? null)) return;
-    this.#scheduled?.cancel();
-    this.#scheduled = null;
-    if (wallMs === null) return;
-    const callback = (): void => {
-      this.#scheduled = null;
-      this.#callback();
-    };
-    this.#scheduled = { wallMs, cancel: this.#wallClock.schedule(wallMs, callback) };
-  }
-}
-
 /** The order of a world in memory: a number. Each command is applied at once, and nothing is kept. */
 export const inMemory =
   (wallClock: WallClock): OrderOf =>
   (world) => {
-    const timer = new SettlementTimer(wallClock, () => world.inBackground(world.submit({ kind: 'settle' })));
     let position = 0;
+    let scheduled: { readonly wallMs: number; readonly cancel: () => void } | null = null;
+    const settle = (): void => {
+      scheduled = null;
+      world.inBackground(world.submit({ kind: 'settle' }));
+    };
+    /** Settles when the next step is due. Settlement is correct without it; it only makes changes known on time. */
+    const schedule = (): void => {
+      const dueMs = world.closed === null ? nextDueMsOf(world.latest) : null;
+      const wallMs = dueMs === null ? null : wallTimeMs(world.latest.clock, dueMs);
+      if (wallMs === (scheduled?.wallMs ?? null)) return;
+      scheduled?.cancel();
+      scheduled = wallMs === null ? null : { wallMs, cancel: wallClock.schedule(wallMs, settle) };
+    };
     return {
       get position() {
         return position;
@@ -62,7 +47,7 @@ export const inMemory =
           isAwaited: true,
           onChanges,
         });
-        timer.set(world.closed === null ? nextDueMsOf(world.latest) : null, world.latest.clock);
+        schedule();
         return applied;
       },
       end: (ended) => world.applyEnds({ ends: [ended], wallMs: wallClock.nowMs() }),
@@ -70,6 +55,6 @@ export const inMemory =
       listen: () => undefined,
       isBusy: false,
       flush: async () => undefined,
-      close: () => timer.set(null, world.latest.clock),
+      close: schedule,
     };
   };

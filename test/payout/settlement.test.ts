@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import type { TransferMode } from '../../src/contract/service.ts';
-import { istDate } from '../../src/contract/instant.ts';
+import { istDate, istMinute, timeOfDay } from '../../src/contract/instant.ts';
 import { formatUtr } from '../../src/payout/utr.ts';
-import {
-  istMinute,
-  plannedSteps,
-  settlementName,
-  timeOfDay,
-  timelineOf,
-} from '../../src/payout/settlement.ts';
+import { plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const startMs = Date.parse('2026-01-15T10:30:00Z');

@@ -9,7 +9,7 @@ import {
   TOO_MANY_DECIMALS,
 } from '../../contract/service.ts';
 import { fieldErrors, fieldMessage, pathText, reported } from '../../contract/shape-issues.ts';
-import type { RateLimit } from '../../scenario/rule.ts';
+import type { RateLimit } from '../../scenario/rate-limit.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';

@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Dialect } from '../../contract/dialect.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import { refusalMessage, REFUSALS, type FieldError, type RefusalData } from '../../contract/errors.ts';
-import { retryAfterSeconds, type Respond } from '../../scenario/rule.ts';
+import type { Respond } from '../../scenario/rule.ts';
+import { retryAfterSeconds } from '../../scenario/rate-limit.ts';
 import { asItIs, filled, filledBody, filledHeaders, type Filling } from '../../scenario/template.ts';
 import type { SentResponse } from '../snapshot-lines.ts';
 

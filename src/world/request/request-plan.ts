@@ -1,19 +1,12 @@
+import type { Dialect } from '../../contract/dialect.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { isTooLong } from '../../contract/service.ts';
 import { oneMore } from '../../payout/payout.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
-import {
-  countInWindow,
-  delayMs,
-  firstApplicableRule,
-  rateLimited,
-  rateLimitOn,
-  type RequestFacts,
-  type Rule,
-  windowLeftMs,
-} from '../../scenario/rule.ts';
+import { delayMs, firstApplicableRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
+import { countInWindow, rateLimited, windowLeftMs, type RateLimit } from '../../scenario/rate-limit.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Context } from '../commands.ts';
 import { findPayout } from '../ledger.ts';
@@ -84,6 +77,15 @@ export const scenarioFor = (
   { scenario: chosen }: RequestCommand,
   compiler: ScenarioCompiler,
 ): Scenario => (chosen === null ? index.active : withOverrides(compiler.scenario(chosen), index.overrides));
+
+/** The rate limit of a scenario that applies to a route; null for none. */
+export const rateLimitOn = (
+  { rateLimit, dialect }: { readonly rateLimit: RateLimit | 'off'; readonly dialect: Dialect },
+  route: RouteName | undefined,
+): RateLimit | null =>
+  rateLimit === 'off' || (dialect.rate_limit.routes === 'initiate' && route !== 'initiate')
+    ? null
+    : rateLimit;
 
 /** Counts a request against the rate limit of its scenario. @returns the refusal of a request past it */
 export function pastRateLimit(state: WorldState, route: RouteName, scenario: Scenario): Refusal | null {

@@ -1,3 +1,4 @@
+import { isApplied, seenEffect } from './seen-effect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
@@ -10,15 +11,13 @@ import { addPayout, findPayout } from '../ledger.ts';
 import { countRequest, recordRequest } from '../requests.ts';
 import { newPayout, repetitionOf } from './new-payout.ts';
 import { holdRequest, noRoomToHold } from './held-requests.ts';
-import { pastRateLimit, planRequest, scenarioFor, type Plan, type TakenRule } from './request-plan.ts';
+import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
 import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
-import type { Answer, RequestResult, SeenEffect } from './response.ts';
+import type { Answer, RequestResult } from './response.ts';
 import { serveStatus } from './serve-status.ts';
 import { full } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
-
-const GARBAGE_BYTES = 51; // 64 with the bytes around them, which look like HTTP
 
 /** Handles a request of the service: applies its rule, asks the ledger unless the rule forbids it, and remembers the request. */
 export const handleRequest: Handler<RequestCommand['kind'], Decided> = (state, command, context) => {
@@ -87,34 +86,12 @@ export function serve(
     request,
     dialect: plan.scenario.dialect,
     attempt: plan.attempt,
-    effect: rule === null || !isApplied(rule, answer) ? null : seenEffect(rule, plan),
+    effect: rule !== null && isApplied(rule, answer) ? seenEffect(rule, plan) : null,
     answer,
     committed: state.payouts.length > payoutsBefore,
     balances: isAsked ? { beforePaise, afterPaise: state.wallet.balancePaise } : null,
   };
 }
-
-/** Whether a rule changes anything: not a refusal that it leaves as it is, nor the future of a payout that was made before. */
-function isApplied({ effect }: TakenRule, answer: Answer): boolean {
-  const { respond, fault, delay, timeline, notFound } = effect;
-  if (replacesBody(respond) || fault !== null || delay !== null) return true;
-  if (answer.kind === 'refused') return false;
-  const plansOnly = respond === null && effect.commit && (timeline !== null || notFound !== null);
-  return !(plansOnly && answer.kind === 'payout' && answer.replayed);
-}
-
-const seenEffect = ({ id, effect: { respond, fault, hold } }: TakenRule, plan: Plan): SeenEffect => ({
-  rule: id,
-  respond,
-  fault,
-  delayMs: plan.delayMs,
-  limitLeftMs: plan.limitLeftMs,
-  nowMs: plan.facts.nowMs,
-  garbage:
-    fault?.kind === 'garbage' || hold !== null // its release may order this fault
-      ? Array.from({ length: GARBAGE_BYTES }, (_, nth) => 128 + Math.floor(plan.draw(`garbage ${nth}`) * 128))
-      : [],
-});
 
 /** @returns the response, and whether the ledger was asked for it */
 function answerOf(
