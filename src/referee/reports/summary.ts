@@ -8,6 +8,7 @@ import type {
 } from '../../contract/conduct.ts';
 import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 import { counted } from '../../contract/words.ts';
+import { groupedBy } from '../case.ts';
 
 /** What the reports have in common. */
 
@@ -139,77 +140,50 @@ export function worldsText(worlds: readonly WorldReport[]): string {
 
 /** What was found in how many worlds, the most severe first, and how many checks no request of any world tested. */
 export function tallyOf(worlds: readonly WorldReport[]) {
-  const groups = new Map<CheckId, CheckReport[]>();
-  const untested = new Set<CheckId>(CHECK_IDS);
-  for (const world of worlds) {
-    for (const { id, verdict } of world.checks) if (verdict !== 'not_exercised') untested.delete(id);
-    for (const check of foundChecks(world)) {
-      const group = groups.get(check.id);
-      if (group === undefined) groups.set(check.id, [check]);
-      else group.push(check);
-    }
-  }
-  const found = [...groups]
-    .map(([id, checks]) => totalOf(id, checks))
+  const found = [...groupedBy(worlds.flatMap(foundChecks), ({ id }) => id).values()]
+    .map(totalOf)
     .toSorted((a, b) => bySeverity(a, b) || b.worlds - a.worlds);
-  return { found, untested: untested.size };
+  const tested = new Set(worlds.flatMap(({ checks }) => checks.filter(isExercised).map(({ id }) => id)));
+  return { found, untested: CHECK_IDS.length - tested.size };
 }
 
+const isExercised = ({ verdict }: CheckReport): boolean => verdict !== 'not_exercised';
+
 /** The reports of one check on several worlds: the worst severity, and `error in 1 world, warning in 3`. */
-function totalOf(id: CheckId, checks: readonly CheckReport[]) {
+function totalOf(checks: readonly CheckReport[]) {
   const counts = Severity.options
     .map((severity) => ({ severity, count: checks.filter((check) => check.severity === severity).length }))
     .filter(({ count }) => count > 0);
   const text = counts
     .map(({ severity, count }, place) => `${severity} in ${place === 0 ? counted(count, 'world') : count}`)
     .join(', ');
-  return { id, worlds: checks.length, severity: counts[0]!.severity, text };
+  return { id: checks[0]!.id, worlds: checks.length, severity: counts[0]!.severity, text };
 }
 
-/** Of each check, this many reasons are shown, the most frequent ones. */
-const MOST_REASONS = 3;
+/** How many rows of reasons are shown: those of most worlds. */
+const MOST_REASONS = 20;
 
-interface Silent {
-  readonly verdict: Verdict;
-  /** The checks and, of several worlds, how many. */
-  readonly what: string;
-  readonly reason: string;
-}
-
-/** Why checks reached no verdict: checks with one reason together. */
-export function silentChecks(worlds: readonly WorldReport[]): readonly Silent[] {
-  const counts = new Map<string, Map<string, number>>(); // by verdict and check, how many worlds have each reason
-  for (const { id, verdict, reason } of worlds.flatMap(({ checks }) => checks)) {
-    if (verdict !== 'inconclusive' && verdict !== 'off') continue;
-    const ofCheck = counts.get(`${verdict} ${id}`) ?? new Map<string, number>();
-    ofCheck.set(reason ?? '', (ofCheck.get(reason ?? '') ?? 0) + 1);
-    counts.set(`${verdict} ${id}`, ofCheck);
-  }
-  const rows = new Map<string, { verdict: Verdict; reason: string; count: number; ids: string[] }>();
-  for (const [check, ofCheck] of counts) {
-    const [verdict, id] = check.split(' ') as [Verdict, CheckId];
-    for (const [reason, count] of frequent(ofCheck)) {
-      const key = `${verdict} ${count} ${reason}`;
-      const row = rows.get(key) ?? { verdict, reason, count, ids: [] };
-      row.ids.push(id);
-      rows.set(key, row);
-    }
-  }
-  return [...rows.values()].map(({ verdict, reason, count, ids }) => {
-    const where = worlds.length === 1 ? '' : ` in ${counted(count, 'world')}`;
-    return { verdict, what: `${ids.join(', ')}${where}`, reason };
-  });
-}
-
-/** The most frequent reasons and, for all others together, their number. */
-function frequent(
-  counts: ReadonlyMap<string, number>,
-): readonly (readonly [reason: string, worlds: number])[] {
-  const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
-  const others = sorted.slice(MOST_REASONS);
-  if (others.length === 0) return sorted;
-  const sum = others.reduce((total, [, count]) => total + count, 0);
-  return [...sorted.slice(0, MOST_REASONS), [counted(others.length, 'other reason'), sum]];
+/** Why checks reached no verdict: checks with one reason together, and of several worlds how many. */
+export function silentChecks(worlds: readonly WorldReport[]) {
+  const silent = worlds
+    .flatMap(({ checks }) => checks)
+    .filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'off');
+  const alike = groupedBy(silent, ({ id, verdict, reason }) =>
+    JSON.stringify([id, verdict, reason]),
+  ).values();
+  const rows = groupedBy(
+    alike,
+    (group) => `${group[0]!.verdict} ${group.length} ${group[0]!.reason}`,
+  ).values();
+  return [...rows]
+    .toSorted(([a], [b]) => b!.length - a!.length)
+    .slice(0, MOST_REASONS)
+    .map((groups) => {
+      const ids = groups.map(([check]) => check!.id).join(', ');
+      const [{ verdict, reason }, { length }] = [groups[0]![0]!, groups[0]!];
+      const where = worlds.length === 1 ? '' : ` in ${counted(length, 'world')}`;
+      return { verdict, what: ids + where, reason: reason ?? '' };
+    });
 }
 
 const COUNTED: Readonly<Record<keyof WorldReport['counts'], (count: number) => string>> = {
