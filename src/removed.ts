@@ -24,6 +24,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
   '--junit-checks': '--verbose shows each check, and in JUnit it is a property of its world',
+  '--runner': 'init writes its test for vitest where package.json has it, else for node:test',
   '--known': 'choose what a hunt looks for with --goal',
   'hunt --report': 'hunt --json prints the result as JSON',
   rewind:

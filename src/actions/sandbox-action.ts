@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ControlClient, SandboxError } from '../client/control-client.ts';
+import { ControlClient, NoSandboxError, SandboxError } from '../client/control-client.ts';
 import type { Sandbox } from '../client/sandbox.ts';
 import type { TestWorld } from '../client/test-world.ts';
 import { parseShape, pathText } from '../contract/shape-issues.ts';
@@ -153,4 +153,14 @@ export function errorLines(error: Error): readonly string[] {
   if (!(error instanceof SandboxError)) return error.message.split('\n');
   const isSaid = error.errors.every(({ message }) => error.message.includes(message));
   return [error.message, ...(isSaid ? [] : error.errors.map(({ message }) => message))];
+}
+
+/** What to do about a sandbox that cannot be reached, or that refuses; empty for other errors. */
+export function adviceOn(
+  error: Error,
+  advice: Readonly<Record<'noSandbox' | 'adminToken' | 'key', string>>,
+): string {
+  if (error instanceof NoSandboxError) return advice.noSandbox;
+  if (!(error instanceof SandboxError) || error.status !== 401) return '';
+  return error.message.includes('ADMIN_TOKEN') ? advice.adminToken : advice.key;
 }

@@ -14,8 +14,6 @@ const FILES: Readonly<Record<string, string>> = {
   [TEST]: 'a first test, with a client to replace with yours',
 };
 
-export type Runner = 'vitest' | 'node';
-
 /** The test is written for Node.js; vitest has the same functions under other names. */
 const forVitest = (text: string): string =>
   text
@@ -31,19 +29,20 @@ function hasVitest(folder: string): boolean {
 }
 
 /** `payout-sandbox init FOLDER`: writes a scenario, a compose file and a first test. */
-export function initProject(folder: string, runner: Runner = hasVitest(folder) ? 'vitest' : 'node'): number {
+export function initProject(folder: string): number {
+  const isVitest = hasVitest(folder);
   const width = Math.max(...Object.keys(FILES).map((name) => name.length));
   for (const [name, purpose] of Object.entries(FILES)) {
     const text = packageText(`fixtures/init/${name}`);
     const file = join(folder, FOLDER, name);
     makeFolder('init', dirname(file));
-    const isNew = writeText('init', file, runner === 'vitest' ? forVitest(text) : text, 'wx');
+    const isNew = writeText('init', file, isVitest ? forVitest(text) : text, 'wx');
     say(
       `${isNew ? 'wrote' : 'kept '}  ${FOLDER}/${name.padEnd(width)}  ${isNew ? purpose : 'it was there already'}`,
     );
   }
   const change = folder === '.' ? '' : `cd ${quoted(folder)} && `;
-  const test = runner === 'vitest' ? `npx vitest run ${FOLDER}` : `node --test ${FOLDER}/${TEST}`;
+  const test = isVitest ? `npx vitest run ${FOLDER}` : `node --test ${FOLDER}/${TEST}`;
   if (existsSync(join(folder, 'node_modules/payout-sandbox'))) {
     say(`next   ${change}${test}`);
   } else {

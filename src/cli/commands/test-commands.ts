@@ -1,15 +1,10 @@
 import { Option, type Command } from 'commander';
 import type { SettingName } from '../../settings.ts';
-import type { Runner } from '../init.ts';
 import type { McpFlags } from '../mcp/mcp-command.ts';
 import type { SettingFlags } from '../own-server.ts';
 import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-builder.ts';
 
 const FLAGS = {
-  runner: new Option(
-    '--runner <name>',
-    'what runs the test [default vitest if package.json has it, else node]',
-  ).choices(['vitest', 'node']),
   env: list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'),
   intent: new Option(
     '--intent <field>',
@@ -77,10 +72,9 @@ export function addTestCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('Testing a client:');
   builder
     .command('init [folder]', 'write a scenario, a compose file and a first test\n\nOverwrites nothing.')
-    .addOption(FLAGS.runner)
-    .action(async (folder: string | undefined, { runner }: { readonly runner?: Runner }) => {
+    .action(async (folder: string | undefined) => {
       const { initProject } = await import('../init.ts');
-      builder.ended(initProject(folder ?? '.', runner));
+      builder.ended(initProject(folder ?? '.'));
     });
   /** What runs the command of a user. @param own the flags that are called like settings */
   const runs = (command: Command, load: () => Promise<Run>, own: readonly string[] = []): Command =>

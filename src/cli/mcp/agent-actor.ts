@@ -1,5 +1,4 @@
-import { errorLines, type Actor } from '../../actions/sandbox-action.ts';
-import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
+import { adviceOn, errorLines, type Actor } from '../../actions/sandbox-action.ts';
 import type { Sandbox } from '../../client/sandbox.ts';
 import type { TestWorld } from '../../client/test-world.ts';
 import { plain } from '../../referee/reports/summary.ts';
@@ -44,17 +43,13 @@ export function agentActor(sandbox: Sandbox, ownKey: string): Actor {
   };
 }
 
-/** What to do about a sandbox that cannot be reached, or that refuses, for somebody who has no flags. */
-function advice(error: Error): string {
-  if (error instanceof NoSandboxError) {
-    return '; ask the user to start one with payout-sandbox at that address, or to give this server another with --url';
-  }
-  if (!(error instanceof SandboxError) || error.status !== 401) return '';
-  return error.message.includes('ADMIN_TOKEN')
-    ? '; ask the user to give it to this server with --admin-token or SANDBOX_ADMIN_TOKEN'
-    : '; the argument key names another key, and --key of this server the usual one';
-}
+const advice = {
+  noSandbox:
+    '; ask the user to start one with payout-sandbox at that address, or to give this server another with --url',
+  adminToken: '; ask the user to give it to this server with --admin-token or SANDBOX_ADMIN_TOKEN',
+  key: '; the argument key names another key, and --key of this server the usual one',
+};
 
 /** An error as a tool returns it. */
 export const errorText = (error: unknown): string =>
-  error instanceof Error ? errorLines(error).join('\n') + advice(error) : String(error);
+  error instanceof Error ? errorLines(error).join('\n') + adviceOn(error, advice) : String(error);

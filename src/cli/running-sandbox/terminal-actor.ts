@@ -1,4 +1,4 @@
-import { errorLines, type Actor } from '../../actions/sandbox-action.ts';
+import { adviceOn, errorLines, type Actor } from '../../actions/sandbox-action.ts';
 import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import { ExpectationError } from '../../client/expectation.ts';
 import { sandboxAt } from '../../client/sandbox.ts';
@@ -55,17 +55,11 @@ export function terminalActor({ url, adminToken }: ActorFlags, environment: Node
   };
 }
 
-/** What to do about a sandbox that cannot be reached, or that refuses. */
-function advice(error: Error): string {
-  if (error instanceof NoSandboxError) {
-    return '; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL';
-  }
-  if (!(error instanceof SandboxError) || error.status !== 401) return '';
-  const [what, flag] = error.message.includes('ADMIN_TOKEN')
-    ? ['the token', 'ADMIN_TOKEN']
-    : ['another key', 'KEY'];
-  return `; --${flag.toLowerCase().replace('_', '-')} or SANDBOX_${flag} names ${what}`;
-}
+const advice = {
+  noSandbox: '; start one with payout-sandbox, or give the address of another with --url or SANDBOX_URL',
+  adminToken: '; --admin-token or SANDBOX_ADMIN_TOKEN names the token',
+  key: '; --key or SANDBOX_KEY names another key',
+};
 
 /** Refusals of something that the sandbox can do, but not now: a balance that is too low, a state that does not allow it. */
 const NOT_NOW: ReadonlySet<number> = new Set([402, 409]);
@@ -75,6 +69,6 @@ export function complainOf(error: unknown): number {
   const isOurs =
     error instanceof NoSandboxError || error instanceof SandboxError || error instanceof ExpectationError;
   if (!isOurs) throw error;
-  const misuse = complain(errorLines(error).join('; ') + advice(error));
+  const misuse = complain(errorLines(error).join('; ') + adviceOn(error, advice));
   return error instanceof SandboxError && NOT_NOW.has(error.status) ? EXIT_FAILED : misuse;
 }

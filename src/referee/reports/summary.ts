@@ -1,11 +1,4 @@
-import type {
-  CheckId,
-  CheckReport,
-  ConductReports,
-  Finding,
-  Verdict,
-  WorldReport,
-} from '../../contract/conduct.ts';
+import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
 import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
 import { counted } from '../../contract/words.ts';
 import { groupedBy } from '../case.ts';
@@ -101,14 +94,10 @@ function renamed(
   worlds: readonly WorldReport[],
   nameOf: (world: WorldReport, nth: number) => string,
 ): readonly WorldReport[] {
-  const counts = new Map<string, number>();
-  for (const { name } of worlds) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const seen = new Map<string, number>();
-  return worlds.map((world) => {
-    if (counts.get(world.name) === 1) return world;
-    const nth = (seen.get(world.name) ?? 0) + 1;
-    seen.set(world.name, nth);
-    return { ...world, name: nameOf(world, nth) };
+  const places = groupedBy(worlds.keys(), (place) => worlds[place]!.name);
+  return worlds.map((world, place) => {
+    const alike = places.get(world.name)!;
+    return alike.length === 1 ? world : { ...world, name: nameOf(world, alike.indexOf(place) + 1) };
   });
 }
 
