@@ -28,7 +28,7 @@ export const LIST_KEY = `${KEY_PREFIX}worlds`;
  * what is new; a store that is full or read-only refuses even that (`#!lua` without the flag `no-writes`), since a replica may be
  * behind. Positions count the commands of a log from 1. Numbers are written in full, never as 1e+15.
  *
- * KEYS: head log states. ARGV: epoch (empty to open), format, position and name of the last command seen, server, 1 if the call is a
+ * KEYS: head log states. ARGV: epoch (empty to open), position and name of the last command seen, server, 1 if the call is a
  * use of the world, how long its keys are kept in ms, after how long they are kept for longer, the scenario of a new world (empty to
  * make none); for each command its number and its text.
  *
@@ -38,64 +38,64 @@ export const LIST_KEY = `${KEY_PREFIX}worlds`;
  * that: it has expired, or the store has lost it; {'lost'} when the store has lost the end of it
  */
 const CALL = `#!lua
-local PAGE = 500
+local PAGE, FORMAT = 500, ${FORMAT}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local text, server = string.format('%.0f', now), ARGV[5]
+local text, server = string.format('%.0f', now), ARGV[4]
 local function newEpoch() return string.format('%.0f', time[1] * 1000000 + time[2]) .. server end
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'trimmed', 'renewed', 'opened', 'snapshot', 'source', 'lost', 'dropped')
 if ARGV[1] == '' then
   if head[1] then return {'open', now, head[1], tonumber(head[2]), tonumber(head[6]), head[7] or '', head[8] or '', 0} end
-  if ARGV[9] == '' then return {'gone'} end
+  if ARGV[8] == '' then return {'gone'} end
   redis.call('DEL', unpack(KEYS))
   local epoch = newEpoch()
-  redis.call('HSET', KEYS[1], 'epoch', epoch, 'format', ARGV[2], 'opened', text, 'source', ARGV[9], 'trimmed', 0, 'last', '', 'renewed', text)
-  redis.call('PEXPIRE', KEYS[1], ARGV[7])
-  return {'open', now, epoch, tonumber(ARGV[2]), now, '', ARGV[9], 1}
+  redis.call('HSET', KEYS[1], 'epoch', epoch, 'format', FORMAT, 'opened', text, 'source', ARGV[8], 'trimmed', 0, 'last', '', 'renewed', text)
+  redis.call('PEXPIRE', KEYS[1], ARGV[6])
+  return {'open', now, epoch, FORMAT, now, '', ARGV[8], 1}
 end
 if not head[1] and head[10] ~= ARGV[1] then return {'missing'} end
 if head[1] ~= ARGV[1] then return {head[9] == ARGV[1] and 'lost' or 'gone'} end
-if tonumber(head[2]) > tonumber(ARGV[2]) then return {'newer', tonumber(head[2])} end
+if tonumber(head[2]) > FORMAT then return {'newer', tonumber(head[2])} end
 local last, news = head[3], {}
-if last ~= ARGV[4] then
-  if tonumber(ARGV[3]) < tonumber(head[4]) then return {'behind'} end
-  news = redis.call('XRANGE', KEYS[2], '(0-' .. ARGV[3], '+', 'COUNT', PAGE)
-  if not news[1] or news[1][2][2] ~= ARGV[4] then
+if last ~= ARGV[3] then
+  if tonumber(ARGV[2]) < tonumber(head[4]) then return {'behind'} end
+  news = redis.call('XRANGE', KEYS[2], '(0-' .. ARGV[2], '+', 'COUNT', PAGE)
+  if not news[1] or news[1][2][2] ~= ARGV[3] then
     redis.call('HSET', KEYS[1], 'epoch', newEpoch(), 'lost', ARGV[1])
     return {'lost'}
   end
   if #news == PAGE then return {'more', now, news} end
 end
-for nth = 10, #ARGV, 2 do
+for nth = 9, #ARGV, 2 do
   redis.call('XADD', KEYS[2], '0-*', 'p', last, 's', server, 'n', ARGV[nth], 't', text, 'c', ARGV[nth + 1])
   last = server .. ':' .. ARGV[nth]
 end
 if last ~= head[3] then redis.call('HSET', KEYS[1], 'last', last) end
-if ARGV[6] == '1' and now - tonumber(head[5]) >= tonumber(ARGV[8]) then
+if ARGV[5] == '1' and now - tonumber(head[5]) >= tonumber(ARGV[7]) then
   redis.call('HSET', KEYS[1], 'renewed', text)
-  for nth = 1, 2 do redis.call('PEXPIRE', KEYS[nth], ARGV[7]) end
-  redis.call('PEXPIRE', KEYS[3], ARGV[7] + 60000)
+  for nth = 1, 2 do redis.call('PEXPIRE', KEYS[nth], ARGV[6]) end
+  redis.call('PEXPIRE', KEYS[3], ARGV[6] + 60000)
 elseif last ~= head[3] and head[3] == '' then
-  redis.call('PEXPIRE', KEYS[2], ARGV[7])
+  redis.call('PEXPIRE', KEYS[2], ARGV[6])
 end
 return {'done', now, news}
 `;
 
 /**
  * Replaces the snapshot of a world, and trims the log up to it, unless there is one of the same place or a later one.
- * KEYS: head log states. ARGV: epoch, the snapshot, its position, format; the pieces of other states that are no longer needed.
+ * KEYS: head log states. ARGV: epoch, the snapshot, its position; the pieces of other states that are no longer needed.
  *
  * @returns 1 if it was replaced
  */
 const KEEP = `
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'trimmed', 'snapshot')
 if head[1] ~= ARGV[1] or tonumber(head[2]) >= tonumber(ARGV[3]) then return 0 end
-redis.call('HSET', KEYS[1], 'snapshot', ARGV[2], 'trimmed', ARGV[3], 'format', ARGV[4])
+redis.call('HSET', KEYS[1], 'snapshot', ARGV[2], 'trimmed', ARGV[3], 'format', ${FORMAT})
 redis.call('HDEL', KEYS[1], 'source')
 redis.call('XTRIM', KEYS[2], 'MINID', '0-' .. string.format('%.0f', ARGV[3] + 1))
 local before = head[3] and cjson.decode(head[3]).state or {pieces = 0}
 for nth = 1, before.pieces do redis.call('HDEL', KEYS[3], before.name .. '/' .. nth - 1) end
-for nth = 5, #ARGV do redis.call('HDEL', KEYS[3], ARGV[nth]) end
+for nth = 4, #ARGV do redis.call('HDEL', KEYS[3], ARGV[nth]) end
 return 1
 `;
 

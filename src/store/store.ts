@@ -111,13 +111,13 @@ export class Store implements SharedWorlds, LogStore {
       if (state === null) continue; // replaced meanwhile
       const { position, name } = snapshot ?? NOTHING;
       const characters = snapshot?.state.characters ?? 0;
-      return { epoch, openedAtMs, isNew: isNew === 1, state, seen: { epoch, position, name }, characters };
+      const seen = { epoch, position, name };
+      return { epoch, openedAtMs, isNew: isNew === 1, state, seen, characters, keys };
     }
     throw unavailable();
   }
 
-  async append(worldId: string, seen: Seen, items: readonly Item[], isUsed: boolean): Promise<Appended> {
-    const keys = keysOf(worldId);
+  async append(keys: WorldKeys, seen: Seen, items: readonly Item[], isUsed: boolean): Promise<Appended> {
     const commands: (string | number)[] = [];
     let characters = 0;
     for (const item of items) {
@@ -149,15 +149,15 @@ export class Store implements SharedWorlds, LogStore {
   }
 
   async keep(
-    worldId: string,
+    keys: WorldKeys,
     { epoch, position, name }: Seen,
     taken: Snapshot,
     restored: readonly StoredState[],
   ): Promise<number> {
-    const { head, log, states } = keysOf(worldId);
-    const state = await this.#writeState(keysOf(worldId), taken);
+    const { head, log, states } = keys;
+    const state = await this.#writeState(keys, taken);
     const snapshot: StoredSnapshot = { position, name, state };
-    const args = [head, log, states, epoch, JSON.stringify(snapshot), position, FORMAT];
+    const args = [head, log, states, epoch, JSON.stringify(snapshot), position];
     const needless = restored.flatMap(piecesOfStored);
     const keep = () => this.connection.script<number>('keep', ...args, ...needless);
     const isKept = (await this.connection.use(keep, head)) === 1;
@@ -226,7 +226,7 @@ export class Store implements SharedWorlds, LogStore {
     source: string,
     commands: readonly (string | number)[],
   ): Promise<CallReply> {
-    const args = [head, log, states, epoch, FORMAT, position, name, this.server, isUsed ? 1 : 0];
+    const args = [head, log, states, epoch, position, name, this.server, isUsed ? 1 : 0];
     const all = [...args, this.#keptMs, this.#renewMs, source, ...commands];
     const call = () => this.connection.joined(() => this.connection.script<CallReply>('call', ...all));
     return this.connection.use(call, head);

@@ -6,6 +6,7 @@ import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import { dropped, unavailable } from '../worlds/dropped.ts';
 import type { Arrival, DropReason, Opened, Order, Ordered, Submitted } from '../worlds/order.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
+import type { WorldKeys } from './scripts.ts';
 import type { StoredState } from './stored-state.ts';
 import { STORE_TIMES } from './store-times.ts';
 import type { Logged, Seen } from './stored-command.ts';
@@ -13,6 +14,7 @@ import type { Logged, Seen } from './stored-command.ts';
 /** A world as the store has it. */
 export interface StoreWorld extends Opened {
   readonly seen: Seen;
+  readonly keys: WorldKeys;
   /** How many characters its snapshot has; 0 for the first state of a world, which follows from its scenario. */
   readonly characters: number;
 }
@@ -50,7 +52,7 @@ export interface LogStore {
   nowMs(): number;
   nextNumber(): number;
   /** Appends commands to a log; without any, it returns what is new. @param seen what this server has applied @param isUsed as for the world */
-  append(worldId: string, seen: Seen, items: readonly Item[], isUsed: boolean): Promise<Appended>;
+  append(keys: WorldKeys, seen: Seen, items: readonly Item[], isUsed: boolean): Promise<Appended>;
   /** Reads a world again. @param isMade whether a new one is made where there is none */
   read(worldId: string, isMade: boolean): Promise<StoreWorld | null>;
   /**
@@ -59,7 +61,7 @@ export interface LogStore {
    * @param restored the states of restores before it, which are no longer needed
    * @returns its characters
    */
-  keep(worldId: string, at: Seen, state: Snapshot, restored: readonly StoredState[]): Promise<number>;
+  keep(keys: WorldKeys, at: Seen, state: Snapshot, restored: readonly StoredState[]): Promise<number>;
   /** Asks regularly for what happens in a world, for as long as a connection of this server waits for that. */
   listen(world: Ordered): void;
 }
@@ -92,6 +94,7 @@ const KEPT_AT_STOP = 0.25;
 export class WorldLog implements Order {
   readonly #world: Ordered;
   readonly #store: LogStore;
+  readonly #keys: WorldKeys;
   /** The latest command that was applied. */
   #seen: Seen;
   /** How many characters the latest snapshot has, as far as this server knows. */
@@ -111,9 +114,10 @@ export class WorldLog implements Order {
   #calling: Promise<void> | null = null;
   #keeping: Promise<void> | null = null;
 
-  constructor(world: Ordered, store: LogStore, { isNew, seen, characters }: StoreWorld) {
+  constructor(world: Ordered, store: LogStore, { isNew, keys, seen, characters }: StoreWorld) {
     this.#world = world;
     this.#store = store;
+    this.#keys = keys;
     this.#seen = seen;
     this.#kept = characters;
     this.#happened = isNew ? 0 : Infinity; // what it has been through is no news
@@ -212,7 +216,7 @@ export class WorldLog implements Order {
   /** Calls the store until all commands are applied. @param isUsed whether the world is made again if it was dropped */
   async #complete(items: readonly Item[], isUsed: boolean): Promise<void> {
     for (let reloads = 0; ;) {
-      const reply = await this.#store.append(this.#world.id, this.#seen, items, isUsed);
+      const reply = await this.#store.append(this.#keys, this.#seen, items, isUsed);
       if (reply.kind === 'done' || reply.kind === 'more') {
         await this.#takeInTurns(reply.commands);
         if (reply.kind === 'more') continue;
@@ -322,11 +326,11 @@ export class WorldLog implements Order {
 
   /** Writes the state as the snapshot from which the log is followed. Nothing in it can be undone, so all servers know the same. */
   async #keep(): Promise<void> {
-    const { id, latest } = this.#world;
+    const { latest } = this.#world;
     const restored = this.#restored;
     this.#restored = [];
     try {
-      this.#kept = await this.#store.keep(id, this.#seen, takeSnapshot(latest, true), restored);
+      this.#kept = await this.#store.keep(this.#keys, this.#seen, takeSnapshot(latest, true), restored);
     } catch (error) {
       this.#restored = [...restored, ...this.#restored];
       if (!(error instanceof Refusal)) this.#world.failed(error);

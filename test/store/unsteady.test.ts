@@ -33,7 +33,7 @@ const RARE: readonly Act[] = [
 ];
 
 /** Where the commands begin among the arguments of `call`, which has three keys. */
-const COMMANDS_FROM = 3 + 9;
+const COMMANDS_FROM = 3 + 8;
 
 /** Makes the calls of a server that append commands run into trouble. @param next what becomes of the next call */
 function trouble(store: Store, next: () => Trouble): void {
