@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import type { CheckId, RefereeSettingsInput, Severity } from '../../../src/contract/conduct.ts';
-import type { JournalEntry, RuleRequest, World } from '../../../src/index.ts';
+import type { JournalEntry, World } from '../../../src/index.ts';
 import { PAYOUT } from '../../support/sandbox.ts';
 
 /** A client, and the world that it runs in. */
@@ -24,19 +24,13 @@ export interface CorrectClient extends JudgedClient {
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+export const DAY = 24 * 60 * MINUTE;
 
 /** The two ways in which these clients say what they intend to pay. */
 export const BY_ORDER = { intent: { client_ref_id: '^(order-\\d+)' } } as const;
 export const BY_REMARKS = { intent: { remarks: '^(\\S+)' } } as const;
 
 export const use = (scenario: Parameters<World['use']>[0]) => (world: World) => world.use(scenario);
-/** Initiates get this effect. */
-export const under =
-  (effect: RuleRequest['effect'], more: Omit<RuleRequest, 'effect'> = {}) =>
-  (world: World) =>
-    world.rule({ match: { route: 'initiate' }, ...more, effect });
 
 /** What a client makes of one response. `state` is null without whole JSON of a payout. */
 export interface Answer {

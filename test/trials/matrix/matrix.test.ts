@@ -22,7 +22,6 @@ import { judge } from '../../../src/referee/judge.ts';
 import { plain, reportsOf } from '../../../src/referee/reports/summary.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { CORRECT } from '../../referee/clients/correct.ts';
-import { FAULTY_PAYERS } from '../../referee/clients/faulty-payers.ts';
 import { order, PayoutApi, type JudgedClient } from '../../referee/clients/payout-api.ts';
 import { isLong } from '../../support/size.ts';
 import { sandboxFor } from '../../support/sandbox.ts';
@@ -105,19 +104,6 @@ test.each(isLong ? PAYING : PAYING.slice(0, 2))(
   async ({ run }) => {
     const { cells } = await matrixOf(DIALECTS, succeeding(run), { conduct: ORDERS });
     expect(cells.filter(hasFailed)).toEqual([]);
-  },
-);
-
-const ERRORS = FAULTY_PAYERS.filter(
-  ({ severity, setUp, settings }) => severity === 'error' && setUp && settings?.expect === undefined,
-);
-
-test.each(isLong ? ERRORS : ERRORS.slice(0, 3))(
-  'a client that loses money does not survive the scenario that shows it: $habit',
-  async ({ run, settings, setUp }) => {
-    const row = { ...scenario('shows it'), use: setUp! };
-    const { cells } = await matrixOf([row], succeeding(run), { conduct: settings as RefereeSettings });
-    expect(cells).toMatchObject([{ verdict: expect.stringMatching(/^(?:conduct|money)$/) }]);
   },
 );
 
