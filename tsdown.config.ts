@@ -1,6 +1,7 @@
 import { defineConfig, type UserConfig } from 'tsdown';
 import { asciiOnly } from './build/ascii-only.ts';
 import { licenses } from './build/licenses.ts';
+import { plainExports } from './build/plain-exports.ts';
 import { yamlModules } from './build/yaml-modules.ts';
 
 const { warn } = console;
@@ -39,7 +40,7 @@ export default defineConfig([
     ...common,
     format: 'cjs', // the program too: Node.js starts CommonJS sooner
     entry: { index: 'src/index.ts', main: 'src/main.ts', matchers: 'src/matchers.ts' },
-    plugins: [yamlModules(), licenses(BUNDLED_ELSEWHERE), asciiOnly()],
+    plugins: [yamlModules(), licenses(BUNDLED_ELSEWHERE), plainExports(), asciiOnly()],
     // what a start loads, in five files instead of twenty: each takes a millisecond, and one of all would take 3 MB more to read
     outputOptions: {
       ...common.outputOptions,
