@@ -5,8 +5,8 @@ import { invariant } from '../payout/money.ts';
 import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
-import { openLedger } from './opening.ts';
-import { isUntouched, nowMs, worldTimeMs } from './state.ts';
+import { openLedger, isUntouched } from './opening.ts';
+import { nowMs, worldTimeMs } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 
 /** The clock at another world time, frozen or running as it was. */

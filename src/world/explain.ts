@@ -19,7 +19,7 @@ import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
 import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import { askedPayout } from './request/serve-status.ts';
-import { full } from './state.ts';
+import { full } from './full.ts';
 import type { WorldState } from './state-shape.ts';
 
 /** What a request that is not sent has in place of what came over the wire. */

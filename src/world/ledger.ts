@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 import { LATEST_MS } from '../payout/settlement.ts';
-import { oneMore, type Payout, isMoneyBack, nextDueMs } from '../payout/payout.ts';
+import { type Payout, isMoneyBack, nextDueMs } from '../payout/payout.ts';
 import { afterStep, nextStep } from '../payout/timeline.ts';
 import { type Entry, invariant, payOut, refund } from '../payout/money.ts';
 import { freeUtr } from '../payout/utr.ts';
@@ -90,16 +90,6 @@ export function settleDue(state: WorldState, limit: number, events: StateEvent[]
     takeStep(state, due.position, due.dueMs, events);
   }
   return limit;
-}
-
-/** Counts one status read, and applies the steps that waited for it. */
-export function countRead(state: WorldState, position: number, events: StateEvent[]): void {
-  const payout = state.payouts[position]!;
-  const reads = oneMore(payout.reads);
-  replacePayout(state, position, { ...payout, reads });
-  while ((nextStep(state.payouts[position]!)?.polls ?? Infinity) <= reads) {
-    takeStep(state, position, nowMs(state), events);
-  }
 }
 
 /** Applies the next step of a payout: its state changes, and money that is due back is credited. */

@@ -80,3 +80,7 @@ export function setOverrides(state: WorldState, overrides: readonly Rule[]): voi
   index.overrides = overrides;
   index.active = withOverrides(index.base, overrides);
 }
+
+/** True while nothing has happened to the wallet since its opening. */
+export const isUntouched = ({ entries, refused }: WorldState): boolean =>
+  entries.length === 1 && refused.size === 0;

@@ -11,8 +11,9 @@ import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noRequests, type Exchange } from './journal/exchange.ts';
-import { openLedger, setOverrides, useScenario } from './opening.ts';
-import { full, isUntouched, noRoomForRules, nowMs, replacePayout } from './state.ts';
+import { openLedger, setOverrides, useScenario, isUntouched } from './opening.ts';
+import { nowMs, replacePayout } from './state.ts';
+import { full, noRoomForRules } from './full.ts';
 import { noAttempts, type WorldState } from './state-shape.ts';
 
 /** The operations of the control API on a world, except those on its clock. */

@@ -1,5 +1,4 @@
 import TinyQueue from 'tinyqueue';
-import { Refusal } from '../contract/errors.ts';
 import { type ClockState, LATEST_MS } from '../payout/settlement.ts';
 import { type Payout, isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
 import type { Scenario } from '../scenario/scenario.ts';
@@ -54,10 +53,6 @@ export function sumsOf(state: Readonly<WorldState>) {
 }
 export type Sums = ReturnType<typeof sumsOf>;
 
-/** True while nothing has happened to the wallet since its opening. */
-export const isUntouched = ({ entries, refused }: WorldState): boolean =>
-  entries.length === 1 && refused.size === 0;
-
 /** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, each with the entry that debits it, remembered refusals, credits and debits. */
 export const transactionsHeld = ({ refused, entries, index }: WorldState): number => {
   const { FAILED, REVERSED } = index.tallies;
@@ -71,12 +66,6 @@ export const rulesHeld = (
   { base, overrides }: Pick<StateIndex, 'base' | 'overrides'>,
 ): number => overrides.length + (isChosen ? base.size : 0);
 
-export const noRoomForRules = (): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message: 'The scenarios and rules of all worlds are as many as SANDBOX_MAX_RULES allows',
-    limit: 'SANDBOX_MAX_RULES',
-  });
-
 /** How many requests and payouts are kept for an undo, beside those of the world itself. */
 export const undoHeld = ({ undoPoints }: WorldState): number =>
   undoPoints.reduce(
@@ -84,12 +73,6 @@ export const undoHeld = ({ undoPoints }: WorldState): number =>
       sum + formerPayouts.size + (hasOtherJournal ? lengths.payouts + fields.requests.list.length : 0),
     0,
   );
-
-export const full = (maxTransactions: number): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message: `The sandbox is full: SANDBOX_MAX_TRANSACTIONS is ${maxTransactions}`,
-    limit: 'SANDBOX_MAX_TRANSACTIONS',
-  });
 
 /** Puts a payout into the index. @param position where it is in `payouts` */
 export function indexPayout({ index }: WorldState, payout: Payout, position: number): void {

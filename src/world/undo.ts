@@ -2,16 +2,8 @@ import { Refusal } from '../contract/errors.ts';
 import type { Handler } from './commands.ts';
 import type { Exchange } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
-import {
-  full,
-  latestPoint,
-  noRoomForRules,
-  nowMs,
-  rulesHeld,
-  scheduleStep,
-  tally,
-  transactionsHeld,
-} from './state.ts';
+import { latestPoint, nowMs, rulesHeld, scheduleStep, tally, transactionsHeld } from './state.ts';
+import { full, noRoomForRules } from './full.ts';
 import type { Action, Attempts, UndoPoint, WorldState } from './state-shape.ts';
 
 /** How many control actions can be undone. */

@@ -1,5 +1,6 @@
 import type { Command } from '../world/commands.ts';
-import { full, noRoomForRules, rulesHeld, transactionsHeld, undoHeld } from '../world/state.ts';
+import { rulesHeld, transactionsHeld, undoHeld } from '../world/state.ts';
+import { full, noRoomForRules } from '../world/full.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import type { Room } from './order.ts';
 

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { iso } from '../contract/instant.ts';
-import { FIRST_GENERATION } from '../world/opening.ts';
-import { isUntouched } from '../world/state.ts';
+import { FIRST_GENERATION, isUntouched } from '../world/opening.ts';
 import { droppedBy } from './dropped.ts';
 import type { DropReason } from './order.ts';
 import type { World } from './world.ts';

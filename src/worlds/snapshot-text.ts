@@ -17,7 +17,7 @@ import {
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
-import { full } from '../world/state.ts';
+import { full } from '../world/full.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import type { WallClock } from './wall-clock.ts';
 import type { Room } from './order.ts';

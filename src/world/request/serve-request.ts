@@ -16,7 +16,7 @@ import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { Answer, RequestResult } from './response.ts';
 import { serveStatus } from './serve-status.ts';
-import { full } from '../state.ts';
+import { full } from '../full.ts';
 import type { WorldState } from '../state-shape.ts';
 
 /** Handles a request of the service: applies its rule, asks the ledger unless the rule forbids it, and remembers the request. */

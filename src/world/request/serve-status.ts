@@ -1,10 +1,12 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
-import { asOf, countsReads, isHidden } from '../../payout/timeline.ts';
+import { oneMore } from '../../payout/payout.ts';
+import { asOf, countsReads, isHidden, nextStep } from '../../payout/timeline.ts';
 import type { Context } from '../commands.ts';
-import { countRead, positionOf, settleDue, type PayoutKey } from '../ledger.ts';
-import { nowMs } from '../state.ts';
+import type { StateEvent } from '../events.ts';
+import { positionOf, settleDue, takeStep, type PayoutKey } from '../ledger.ts';
+import { nowMs, replacePayout } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
 import type { Plan } from './request-plan.ts';
 import type { Answer } from './response.ts';
@@ -53,3 +55,13 @@ const badNames = (messageFor: (field: string) => string): Refusal =>
   new Refusal('INVALID_REQUEST', {
     errors: ['client_ref_id', 'txn_id'].map((field) => ({ field, message: messageFor(field) })),
   });
+
+/** Counts one status read, and applies the steps that waited for it. */
+function countRead(state: WorldState, position: number, events: StateEvent[]): void {
+  const payout = state.payouts[position]!;
+  const reads = oneMore(payout.reads);
+  replacePayout(state, position, { ...payout, reads });
+  while ((nextStep(state.payouts[position]!)?.polls ?? Infinity) <= reads) {
+    takeStep(state, position, nowMs(state), events);
+  }
+}
