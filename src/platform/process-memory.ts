@@ -3,6 +3,8 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const LOOK_MS = 100;
+/** What the heap limit has for the young generation at its largest: all that lives longer must fit into the rest. */
+const YOUNG_BYTES = (Number.parseInt(process.versions.v8, 10) < 13 ? 48 : 192) * 1024 * 1024;
 
 const isWhole = (entry: PerformanceEntry & { readonly detail?: unknown }): boolean =>
   (entry.detail as { readonly kind: number }).kind === constants.NODE_PERFORMANCE_GC_MAJOR;
@@ -15,7 +17,7 @@ export function processMemory() {
     /** How much of the heap limit is in use, without garbage, in percent. */
     percent(): number {
       const { used_heap_size: now, external_memory: outside, heap_size_limit: limit } = getHeapStatistics();
-      return ((Math.min(now, usedBytes) + outside) / limit) * 100;
+      return ((Math.min(now, usedBytes) + outside) / (limit - YOUNG_BYTES)) * 100;
     },
     /** How many whole collections there were. */
     get collections(): number {

@@ -124,7 +124,7 @@ const Entry = z.strictObject({
   atMs: Ms,
 }) satisfies z.ZodType<money.Entry>;
 
-const Headers = z.record(z.string(), z.unknown());
+const Headers = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]).optional());
 
 /** How a request ended: not so far, answered, broken by a fault that a rule ordered, or abandoned by its client. */
 const RequestOutcome = z.enum(['pending', 'answered', 'fault', 'client_gone']);

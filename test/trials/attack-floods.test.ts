@@ -177,7 +177,7 @@ test('as many on hundreds of connections do not end a process with a small heap'
 test('thousands of hanging requests, on many connections and on few, stay within the stated memory', async () => {
   const attack = async (target: Target) => {
     await worldOf(target).rule({ name: 'hung', effect: { fault: 'hang' } });
-    const onMany = thatNeverRead(target, 800, () => BALANCE);
+    const onMany = thatNeverRead(target, 450, () => BALANCE); // all of them stay: a limit ends none that is served
     return onMany.concat(thatNeverRead(target, 10, () => MANY.repeat(4)));
   };
   const peak = await peakOf({ SANDBOX_MAX_CONNECTIONS: '500' }, attack, untilTaken);
@@ -245,7 +245,7 @@ test.each<[string, number, (nth: number) => { key: string; change: object }]>([
       const payout = { client_ref_id: `p${sent + nth}`, amount: 1, ...change };
       return payRequest(key, payout);
     });
-    expect(await answersTo(target, requests, /HTTP\/1\.1 (?:200|500) /)).toBe(AT_ONCE);
+    expect(await answersTo(target, requests, /HTTP\/1\.1 (?:200|503) /)).toBe(AT_ONCE);
   }
   await target.stop();
 });

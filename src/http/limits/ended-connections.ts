@@ -21,7 +21,11 @@ export interface Connection {
 
 const worldOf = ({ requests, worldId }: Connection): string | undefined => requests[0]?.worldId() ?? worldId;
 
-/** One without a request: of the world with the most connections that has one, the one that was idle longest; null for none. */
+/** Whether nothing is under way on it: of a request that has not come whole, nothing was done. */
+const isIdle = ({ requests }: Connection): boolean =>
+  requests.every(({ response }) => !response.req.complete && !response.headersSent);
+
+/** One that is idle: of the world with the most connections that has one, the one that was idle longest; null for none. */
 export function mostExpendable(connections: ReadonlyMap<Socket, Connection>): Socket | null {
   const counts = new Map<string | undefined, number>(); // those without a world count as of one
   for (const connection of connections.values()) {
@@ -29,7 +33,7 @@ export function mostExpendable(connections: ReadonlyMap<Socket, Connection>): So
     counts.set(worldId, (counts.get(worldId) ?? 0) + 1);
   }
   const countOf = (connection: Connection): number => counts.get(worldOf(connection))!;
-  const idle = [...connections].filter(([, { requests }]) => requests.length === 0);
+  const idle = [...connections].filter(([, connection]) => isIdle(connection));
   idle.sort(([, a], [, b]) => countOf(b) - countOf(a) || a.touched - b.touched);
   return idle[0]?.[0] ?? null;
 }

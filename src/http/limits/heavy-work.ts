@@ -133,7 +133,10 @@ export class HeavyWork {
     const ofWorld = this.#streamOf.get(worldId) ?? new Semaphore(1);
     this.#streamOf.set(worldId, ofWorld);
     const leaveWorld = await this.#wait(ofWorld);
-    const leave = await this.#wait(this.#streams);
+    const leave = await this.#wait(this.#streams).catch((error: unknown) => {
+      leaveWorld();
+      throw error;
+    });
     return () => {
       leave();
       leaveWorld();
