@@ -46,22 +46,19 @@ export const journalRoutes: ControlRoutes = async (app, { heavy }) => {
     }),
     async ({ query, exchange: { world } }, reply) => {
       const { order, limit, format } = query;
-      const { list, evicted } = await world.read(requestsOf);
-      const wanted = list.filter(isWanted(query));
-      const isOldest = order === 'oldest';
-      const chosen = isOldest ? wanted.slice(0, limit) : wanted.slice(-limit);
       const isText = format === 'text';
-      const shown = isOldest || isText ? chosen : chosen.toReversed();
-      // made as they are read: a list that nobody reads only keeps its requests alive
-      const entries = entriesOf(shown);
-      if (isText) {
-        const which = isOldest ? 'first' : 'latest';
-        const lines = journalText(entries, shown.length, wanted.length, which);
-        return heavy.send(reply.type(TEXT_TYPE), lines, world.id);
-      }
-      const left_out = list.length - chosen.length;
-      const texts = listText({ requests: [], evicted, left_out }, jsonOf(entries));
-      return heavy.send(reply.type(JSON_TYPE), texts, world.id);
+      return heavy.send(reply.type(isText ? TEXT_TYPE : JSON_TYPE), world.id, async () => {
+        const { list, evicted } = await world.read(requestsOf);
+        const wanted = list.filter(isWanted(query));
+        const isOldest = order === 'oldest';
+        const chosen = isOldest ? wanted.slice(0, limit) : wanted.slice(-limit);
+        const shown = isOldest || isText ? chosen : chosen.toReversed();
+        // made as they are read: a list that nobody reads only keeps its requests alive
+        const entries = entriesOf(shown);
+        if (isText) return journalText(entries, shown.length, wanted.length, isOldest ? 'first' : 'latest');
+        const left_out = list.length - chosen.length;
+        return listText({ requests: [], evicted, left_out }, jsonOf(entries));
+      });
     },
   );
 
@@ -81,9 +78,11 @@ export const journalRoutes: ControlRoutes = async (app, { heavy }) => {
     }),
     async ({ body, exchange: { world } }) => {
       const errors: FieldError[] = [];
-      const { list, evicted } = await world.read(requestsOf);
       const report = (path: Path, message: string): void => void errors.push(inWords(path, message));
-      const answer = await heavy.run(verify(list, evicted, body, report));
+      const answer = await heavy.run(async () => {
+        const { list, evicted } = await world.read(requestsOf);
+        return verify(list, evicted, body, report);
+      });
       if (errors.length > 0) throw invalidRequest(errors);
       return answer;
     },

@@ -5,6 +5,7 @@ import { Refusal } from '../../contract/errors.ts';
 import type { World } from '../../worlds/world.ts';
 import type { WorldState } from '../../world/state-shape.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
+import { busy } from '../refusals.ts';
 import { operation } from '../route-schemas.ts';
 import { act, type ControlRoutes } from './control-options.ts';
 import { worldResponse } from './world-responses.ts';
@@ -23,14 +24,15 @@ const ACCEPTED_TYPES = [SNAPSHOT_TYPE, 'application/json'];
 /**
  * The bytes of a body, as they come. Ending the iteration early does not close the connection.
  *
- * @throws Refusal BODY_TOO_LARGE; INVALID_REQUEST for no body; MALFORMED_REQUEST when the client leaves
+ * @throws Refusal BODY_TOO_LARGE; INVALID_REQUEST for no body; MALFORMED_REQUEST when the client leaves; SANDBOX_BUSY
  */
-async function* piecesOf(body: Readable): AsyncGenerator<Uint8Array> {
+async function* piecesOf(body: Readable, pressure: { readonly isHigh: boolean }): AsyncGenerator<Uint8Array> {
   let length = 0;
   try {
     for await (const piece of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += piece.length;
       if (length > MAX_BYTES) throw bodyTooLarge(MAX_BYTES);
+      if (pressure.isHigh) throw busy('SANDBOX_MAX_MEMORY');
       yield piece;
     }
   } catch (error) {
@@ -65,8 +67,8 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
     async ({ exchange: { world } }, reply) => {
       const { takeSnapshot } = await import('../../world/snapshot.ts');
       const { snapshotText } = await import('../../worlds/snapshot-text.ts');
-      const snapshot = await world.read(takeSnapshot);
-      return heavy.send(reply.type(SNAPSHOT_TYPE), snapshotText([snapshot]), world.id);
+      const begin = async () => snapshotText([await world.read(takeSnapshot)]);
+      return heavy.send(reply.type(SNAPSHOT_TYPE), world.id, begin);
     },
   );
 
@@ -82,7 +84,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       const room = () => worlds.roomOf(replaced);
       const reading = { compiler: scenarios, wallClock, maxLine: MAX_LINE, room };
       let state: WorldState | null = null;
-      for await (const read of readWorlds(heavy.taken(piecesOf(body)), reading)) {
+      for await (const read of readWorlds(heavy.taken(piecesOf(body, options.pressure)), reading)) {
         if ('fault' in read) throw read.fault;
         if (state !== null)
           throw refusedSnapshot('This snapshot holds more than one world, and only one can be restored');

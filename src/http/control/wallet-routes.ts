@@ -7,11 +7,12 @@ import { entriesPage, payoutsPage } from '../../world/pages.ts';
 import { nowMs } from '../../world/state.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import { operation } from '../route-schemas.ts';
+import { inSteps } from '../limits/heavy-work.ts';
 import { act, type ControlRoutes } from './control-options.ts';
 import { walletResponse } from './world-responses.ts';
 
 /** The money of a world and its payouts. */
-export const walletRoutes: ControlRoutes = async (app) => {
+export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
   app.get('/wallet', operation('Wallet', 'getWallet', 'The money of this world'), ({ exchange: { world } }) =>
     world.read(walletResponse),
   );
@@ -37,8 +38,12 @@ export const walletRoutes: ControlRoutes = async (app) => {
       querystring: EntriesQuery,
     }),
     async ({ query, exchange: { world } }) => {
-      const { items, next } = await world.read((state) => entriesPage(state, query));
-      return { entries: items.map(entryResponse), next };
+      return heavy.run(async () => {
+        const { items, next } = await world.read((state) => entriesPage(state, query));
+        return (function* () {
+          return { entries: yield* inSteps(items, entryResponse), next };
+        })();
+      });
     },
   );
 
@@ -48,10 +53,18 @@ export const walletRoutes: ControlRoutes = async (app) => {
       querystring: TransactionsQuery,
     }),
     ({ query, exchange: { world } }) =>
-      world.read((state) => {
-        const { items, next } = payoutsPage(state, query);
-        return { transactions: items.map((payout) => transactionResponse(payout, nowMs(state))), next };
-      }),
+      heavy.run(() =>
+        world.read((state) => {
+          const { items, next } = payoutsPage(state, query);
+          const atMs = nowMs(state);
+          return (function* () {
+            return {
+              transactions: yield* inSteps(items, (payout) => transactionResponse(payout, atMs)),
+              next,
+            };
+          })();
+        }),
+      ),
   );
 
   const named = z.object({

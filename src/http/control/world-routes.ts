@@ -92,7 +92,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
         (changes) => changes.length > 0 && texts.push(changesText(changes)),
       );
       const text = listText({ now: iso(nowMs), frozen: isFrozen, changes: [] }, texts);
-      return options.heavy.send(reply.type(JSON_TYPE), text, exchange.world.id);
+      return options.heavy.send(reply.type(JSON_TYPE), exchange.world.id, () => text);
     },
   );
 };

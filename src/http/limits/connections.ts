@@ -38,8 +38,8 @@ const SLICE_MS = 10;
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
   readonly #options: ConnectionsOptions;
-  /** Those whose oldest request waits for its turn. */
-  readonly #turns: Connection[] = [];
+  /** The oldest requests of connections, which wait for their turn. They are handled even if their clients have left since they sent them. */
+  readonly #turns: Connection['requests'] = [];
   #isTaking = false;
   #waiting = 0;
   #touches = 0;
@@ -82,7 +82,7 @@ export class Connections {
       );
   }
 
-  /** Handles a request that has begun when its turn has come; not at all if its connection closes before that. */
+  /** Handles a request that has begun when its turn has come; not at all if its connection closes while it waits for others. */
   inTurn({ req: { socket } }: ServerResponse, handle: () => void): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -135,7 +135,7 @@ export class Connections {
   }
 
   #takeTurn(connection: Connection): void {
-    this.#turns.push(connection);
+    this.#turns.push(connection.requests[0]!);
     if (this.#isTaking) return;
     this.#isTaking = true;
     this.#options.wallClock.nextTurn(this.#takeTurns);
@@ -145,7 +145,7 @@ export class Connections {
     const { stopwatchMs, wallClock } = this.#options;
     const endMs = stopwatchMs() + SLICE_MS;
     const handleNext = (): void => {
-      this.#turns.shift()!.requests[0]?.handle?.();
+      this.#turns.shift()!.handle?.();
       this.#isTaking = this.#turns.length > 0;
       if (!this.#isTaking) return;
       if (stopwatchMs() >= endMs) wallClock.nextTurn(this.#takeTurns);

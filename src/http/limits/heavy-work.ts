@@ -8,15 +8,21 @@ import type { WallClock } from '../../worlds/wall-clock.ts';
 /** How many long responses are sent at once. */
 const MOST_STREAMS = 4;
 /** How many calls wait for a place. */
-const MOST_WAITING = 100;
+const MOST_WAITING = 1000;
+/** How many long responses wait, each with the beginning of its text. */
+const MOST_STREAMS_WAITING = 20;
 /** How long work goes on until other requests have their turn, and about how much text is made in that time. */
 const SLICE_MS = 10;
 const PIECE_CHARACTERS = 64 * 1024;
+/** Up to so many characters, a text is sent whole: only a longer one keeps its reader waiting. */
+const WHOLE_CHARACTERS = 512 * 1024;
+const ITEMS_A_STEP = 100;
 /** How long a response may wait for its reader. */
 const NO_PROGRESS_MS = 10_000;
 
 type Texts = Iterable<string> | AsyncIterable<string>;
 type Leave = () => void;
+type Steps<T> = Generator<void, T>;
 
 async function* all(texts: Texts): AsyncGenerator<string> {
   yield* texts;
@@ -43,26 +49,28 @@ export interface SendContext {
 export class HeavyWork {
   readonly #options: HeavyWorkOptions;
   readonly #place = new Semaphore(1);
+  readonly #beginnings = new Semaphore(MOST_STREAMS);
   readonly #streams = new Semaphore(MOST_STREAMS);
   readonly #streamOf = new Map<string, Semaphore>();
   #waiting = 0;
+  #streamsWaiting = 0;
+  /** When the present slice ends, in elapsed time. */
+  #untilMs = 0;
 
   constructor(options: HeavyWorkOptions) {
     this.#options = options;
   }
 
-  /** Runs work whose steps are short. @throws Refusal SANDBOX_BUSY */
-  async run<T>(steps: Generator<void, T>): Promise<T> {
-    const { stopwatchMs, wallClock } = this.#options;
+  /** Runs work whose steps are short. @param begin called when its turn has come @throws Refusal SANDBOX_BUSY */
+  async run<T>(begin: () => Steps<T> | Promise<Steps<T>>): Promise<T> {
     const leave = await this.#wait(this.#place);
     try {
-      let untilMs = stopwatchMs() + SLICE_MS;
+      await this.#turn();
+      const steps = await begin();
       for (;;) {
         const step = steps.next();
         if (step.done === true) return step.value;
-        if (stopwatchMs() < untilMs) continue;
-        await wallClock.yieldToEventLoop();
-        untilMs = stopwatchMs() + SLICE_MS;
+        if (this.#isOver) await this.#turn();
       }
     } finally {
       leave();
@@ -74,6 +82,7 @@ export class HeavyWork {
     for await (const piece of pieces) {
       const [, leave] = await this.#place.acquire();
       try {
+        await this.#turn();
         yield piece;
       } finally {
         leave();
@@ -81,11 +90,31 @@ export class HeavyWork {
     }
   }
 
-  /** Sends a text that is made as it is read. @param worldId of the world that it is about @throws Refusal SANDBOX_BUSY */
-  async send(reply: FastifyReply, texts: Texts, worldId: string): Promise<FastifyReply> {
-    const pieces = this.#piecesOf(all(texts));
-    const { value: first = '' } = (await pieces.next()) as { value?: string };
-    if (first.length < PIECE_CHARACTERS) return reply.send(first);
+  /**
+   * Sends a text that is made as it is read.
+   *
+   * @param worldId of the world that it is about
+   * @param begin called when its turn has come
+   * @throws Refusal SANDBOX_BUSY
+   */
+  async send(
+    reply: FastifyReply,
+    worldId: string,
+    begin: () => Texts | Promise<Texts>,
+  ): Promise<FastifyReply> {
+    let first = '';
+    let pieces: AsyncGenerator<string>;
+    const made = await this.#wait(this.#beginnings);
+    try {
+      pieces = this.#piecesOf(all(await begin()));
+      while (first.length < WHOLE_CHARACTERS) {
+        const { done, value } = await pieces.next();
+        if (done === true) return reply.send(Buffer.from(first)); // Fastify would add a charset to the type of a text
+        first += value;
+      }
+    } finally {
+      made();
+    }
     const leave = await this.#streaming(worldId);
     const { socket } = reply.request.raw;
     if (socket.destroyed) {
@@ -105,6 +134,7 @@ export class HeavyWork {
       let piece = '';
       const [, leave] = await this.#place.acquire();
       try {
+        await this.#turn();
         while (!isDone && piece.length < PIECE_CHARACTERS) {
           const { done, value } = await texts.next();
           isDone = done === true;
@@ -114,8 +144,18 @@ export class HeavyWork {
         leave();
       }
       if (piece !== '') yield piece;
-      await this.#options.wallClock.yieldToEventLoop();
     }
+  }
+
+  get #isOver(): boolean {
+    return this.#options.stopwatchMs() >= this.#untilMs;
+  }
+
+  /** Lets other requests have their turn once the slice is over, which also several pieces of work may share. */
+  async #turn(): Promise<void> {
+    if (!this.#isOver) return;
+    await this.#options.wallClock.yieldToEventLoop();
+    this.#untilMs = this.#options.stopwatchMs() + SLICE_MS;
   }
 
   async #wait(places: Semaphore): Promise<Leave> {
@@ -132,11 +172,11 @@ export class HeavyWork {
   async #streaming(worldId: string): Promise<Leave> {
     const ofWorld = this.#streamOf.get(worldId) ?? new Semaphore(1);
     this.#streamOf.set(worldId, ofWorld);
-    const leaveWorld = await this.#wait(ofWorld);
-    const leave = await this.#wait(this.#streams).catch((error: unknown) => {
-      leaveWorld();
-      throw error;
-    });
+    if (this.#streamsWaiting >= MOST_STREAMS_WAITING) throw busy('long responses that wait');
+    this.#streamsWaiting += 1;
+    const [, leaveWorld] = await ofWorld.acquire();
+    const [, leave] = await this.#streams.acquire();
+    this.#streamsWaiting -= 1;
     return () => {
       leave();
       leaveWorld();
@@ -163,6 +203,13 @@ export class HeavyWork {
 async function* startingWith(first: string, others: AsyncGenerator<string>): AsyncGenerator<string> {
   yield first;
   yield* others;
+}
+
+/** What is made of each item of a list, in steps. */
+export function* inSteps<From, To>(items: readonly From[], made: (item: From) => To): Generator<void, To[]> {
+  const all: To[] = [];
+  for (const item of items) if (all.push(made(item)) % ITEMS_A_STEP === 0) yield;
+  return all;
 }
 
 /** A JSON object with a long list. @param object with that list empty @param items JSON texts, each of some items */

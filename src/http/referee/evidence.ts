@@ -13,6 +13,7 @@ import type { WorldState } from '../../world/state-shape.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 import { act, type ControlOptions } from '../control/control-options.ts';
+import { inSteps } from '../limits/heavy-work.ts';
 
 /**
  * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
@@ -52,14 +53,6 @@ export function* evidenceOf(
 }
 
 type RefereeDeps = Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>;
-
-const ITEMS_A_STEP = 100;
-
-function* inSteps<From, To>(items: readonly From[], made: (item: From) => To): Generator<void, To[]> {
-  const all: To[] = [];
-  for (const item of items) if (all.push(made(item)) % ITEMS_A_STEP === 0) yield;
-  return all;
-}
 
 /** A world as it is now, which later commands do not change. */
 export const frozen = (state: Readonly<WorldState>): Readonly<WorldState> => ({

@@ -42,15 +42,13 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
 export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, heavy }) => {
-  async function reportOn(world: World, clientEnded: boolean): Promise<WorldReport> {
-    const state = await world.read(frozen);
+  const reportOn = (world: World, clientEnded: boolean): Promise<WorldReport> =>
+    heavy.run(async () => reporting(world, await world.read(frozen), clientEnded));
+
+  function* reporting(world: World, state: Readonly<WorldState>, clientEnded: boolean) {
     const settings = referee.settingsToJudge(state.referee) ?? {};
-    const wallNowMs = wallClock.nowMs();
-    return heavy.run(
-      (function* () {
-        return yield* referee.report(yield* judgedBy(settings, state, world, wallNowMs, clientEnded));
-      })(),
-    );
+    const judged = yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded);
+    return yield* referee.report(judged);
   }
 
   app.get(
@@ -91,13 +89,18 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
       yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded),
     );
   }
+  function* nothing(): Generator<void, null> {
+    return null;
+  }
   const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await worlds.ids()) {
-      const steps = await worlds.visit(worldId, (world) =>
-        readUnlessDropped(world, (state) => shortReport(world, frozen(state), clientEnded)),
-      );
-      const report = steps && (await heavy.run(steps));
+      const report = await heavy.run(async () => {
+        const steps = await worlds.visit(worldId, (world) =>
+          readUnlessDropped(world, (state) => shortReport(world, frozen(state), clientEnded)),
+        );
+        return steps ?? nothing();
+      });
       if (report !== null) living.set(worldId, report);
     }
     return referee.reports(living);

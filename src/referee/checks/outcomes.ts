@@ -132,6 +132,17 @@ function cameAfter({ at, forced, after_request: latest }: Step, { atMs, id }: Ca
   return !forced || id > (latest ?? Infinity);
 }
 
+/** The first call from which on something is true, as world time never goes back: found by halves, since a journal may be long. */
+function firstOf(calls: readonly Call[], isTrue: (call: Call) => boolean): Call | undefined {
+  let [from, to] = [0, calls.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isTrue(calls[middle]!)) to = middle;
+    else from = middle + 1;
+  }
+  return calls[from];
+}
+
 /** The payouts that the client sent and that have reached a state after PENDING, and what it knows of each in the end. */
 const followed = (facts: Case) =>
   [...facts.sends.keys()].flatMap((reference) => {
@@ -141,7 +152,8 @@ const followed = (facts: Case) =>
     const calls = facts.byReference.get(reference)!;
     const { id } = calls.at(-1)!;
     /** The first request of the client, about anything, after its payout reached its state; undefined if it was gone by then. */
-    const later = (): Call | undefined => facts.calls.find((call) => call.id > id && cameAfter(step, call));
+    const later = (): Call | undefined =>
+      firstOf(facts.calls, (call) => call.id > id && cameAfter(step, call));
     return { reference, status: payout.status, known: knownAtEnd(calls), later };
   });
 
