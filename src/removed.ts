@@ -23,7 +23,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   '--time-zone': 'people read times in IST; with --json they are in UTC',
   probe:
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
-  '--junit-checks': '--verbose shows each check, and in JUnit it is a property of its world',
+  '--junit-checks': '--verbose has each check, also in a JUnit report',
   '--runner': 'init writes its test for vitest where package.json has it, else for node:test',
   '--known': 'choose what a hunt looks for with --goal',
   'hunt --report': 'hunt --json prints the result as JSON',

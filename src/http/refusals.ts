@@ -75,7 +75,7 @@ export const errorResponder =
     // also for one that is refused before the hooks of the control API
     const dialect = isControlPath(request.url) ? DEFAULT_DIALECT : exchange.dialect;
     const { status, headers, body } = refusalResponse(data, dialect, request.id);
-    return sendText(reply.code(status).headers(headers as Record<string, string>), body);
+    return sendText(reply.code(status).headers(headers), body);
   };
 
 /** Node's code for a request that the client itself cut short. */

@@ -129,6 +129,7 @@ function shownNames(worlds: readonly WorldReport[]) {
   return {
     text: all(terminalText(reports), /^world (.*)$/gm),
     junit: all(junitXml(reports), /<testcase [^>]* name="([^"]*)"/g),
+    checks: all(junitXml(reports, 'error', true), /<testsuite name="([^"]*)"/g),
   };
 }
 
@@ -136,7 +137,7 @@ test('reports show the ids of worlds that share a name, and a number where two s
   const named = (id: string, name: string): WorldReport => ({ ...worldOf(id), name });
   const same = [named('1a2b', 'lost'), named('3c4d', 'lost'), named('5e6f', 'other')];
   const names = ['lost (1a2b)', 'lost (3c4d)', 'other'];
-  expect(shownNames(same)).toEqual({ text: names, junit: names });
+  expect(shownNames(same)).toEqual({ text: names, junit: names, checks: names });
   const twice = [named('1a2b', '1a2b'), named('1a2b', '1a2b'), ...same.slice(0, 1), ...same.slice(0, 1)];
   expect(shownNames(twice).junit).toEqual(['1a2b #1', '1a2b #2', 'lost (1a2b) #1', 'lost (1a2b) #2']);
 });
@@ -153,6 +154,17 @@ test('in JUnit a world is a case, with its time and its checks, and the worst fi
     /<failure type="error" message="paid-twice: order-7-try1 is a second .*>paid-twice\nerror: order/,
   );
   expect(text).toContain('<skipped message="not exercised: no check applied to these requests" />');
+});
+
+test('in a verbose JUnit report, a world is a suite, a check is a case, and one that was not exercised is skipped', () => {
+  const xml = junitXml(reportsOf([worldOf('a <b> & "c"')]), 'error', true);
+  const counts = `tests="${CHECK_IDS.length}" failures="1" errors="0" skipped="${NOT_EXERCISED}"`;
+  expect(xml).toContain(`<testsuite name="a &lt;b&gt; &amp; &quot;c&quot;" ${counts} time="1.010">`);
+  expect(xml).toContain(
+    '<failure type="error" message="order-7-try1 is a second payment of order-7: ₹100.00 too much">error: order-7-try1',
+  );
+  expect(xml.match(/<skipped /g)).toHaveLength(NOT_EXERCISED);
+  expect(xml.match(/<testcase /g)).toHaveLength(CHECK_IDS.length);
 });
 
 test('in JUnit, which findings fail is chosen', () => {

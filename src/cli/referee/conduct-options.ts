@@ -36,16 +36,16 @@ export interface ConductFlags {
   readonly report: readonly string[];
   readonly failOn: FailOn;
   readonly require: readonly string[];
-  /** Whether text has each check. */
+  /** Whether text and JUnit have each check. */
   readonly verbose?: true;
   readonly json?: true;
 }
 
 type Writer = (reports: RunReports, failOn: FailOn) => string;
 
-/** @param isVerbose whether text has each check */
+/** @param isVerbose whether text and JUnit have each check */
 const writers = (isVerbose: boolean): Readonly<Record<string, Writer>> => ({
-  junit: junitXml,
+  junit: (reports, failOn) => junitXml(reports, failOn, isVerbose),
   markdown: markdownText,
   json: (reports) => `${JSON.stringify(reports, null, 2)}\n`,
   text: (reports) =>

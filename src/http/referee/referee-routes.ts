@@ -80,26 +80,24 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, he
 /** How the clients of all worlds behaved: with the admin token only. */
 export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worlds, wallClock, heavy }) => {
   function* shortReport(
-    world: World,
-    state: Readonly<WorldState>,
+    found: { readonly world: World; readonly state: Readonly<WorldState> } | null,
     clientEnded: boolean,
   ): Generator<void, WorldReport | null> {
+    if (found === null) return null;
+    const { world, state } = found;
     const settings = referee.settingsToJudge(state.referee) ?? {};
     return yield* referee.shortReport(
       yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded),
     );
   }
-  function* nothing(): Generator<void, null> {
-    return null;
-  }
   const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await worlds.ids()) {
       const report = await heavy.run(async () => {
-        const steps = await worlds.visit(worldId, (world) =>
-          readUnlessDropped(world, (state) => shortReport(world, frozen(state), clientEnded)),
+        const found = await worlds.visit(worldId, (world) =>
+          readUnlessDropped(world, (state) => ({ world, state: frozen(state) })),
         );
-        return steps ?? nothing();
+        return shortReport(found, clientEnded);
       });
       if (report !== null) living.set(worldId, report);
     }

@@ -72,7 +72,7 @@ function headFor({ result }: Decided, command: RequestCommand, reply: FastifyRep
   const { id: requestId, exchange } = reply.request;
   const asked = { requestId, fields: fieldsOf(command), warnings: exchange.warnings };
   const { status, headers, body } = responseOf(result, asked);
-  void reply.code(status).headers(headers as Record<string, string>);
+  void reply.code(status).headers(headers);
   return body;
 }
 

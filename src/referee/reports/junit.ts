@@ -37,26 +37,29 @@ interface JunitCase {
 
 export interface JunitSuite {
   readonly name: string;
+  /** By default, as long as its cases. */
+  readonly ms?: number;
+  readonly properties?: readonly Property[];
   readonly cases: readonly JunitCase[];
   readonly output?: string | undefined;
 }
 
-type Property = readonly [name: string, value: string];
+type Property = readonly [name: string, value: string | number];
 
 /** Seconds, as JUnit has them. */
 const timeOf = (ms: number): string => `time="${(ms / 1000).toFixed(3)}"`;
 
-function propertiesText(properties: readonly Property[]): readonly string[] {
+function propertiesText(properties: readonly Property[], indent: string): readonly string[] {
   if (properties.length === 0) return [];
-  const lines = properties.map(([name, value]) => `        <property name="${name}" value="${value}" />`);
-  return ['      <properties>', ...lines, '      </properties>'];
+  const lines = properties.map(([name, value]) => `${indent}  <property name="${name}" value="${value}" />`);
+  return [`${indent}<properties>`, ...lines, `${indent}</properties>`];
 }
 
 function caseText({ classname, name, ms, properties = [], failure, skipped, output }: JunitCase): string {
   const time = ms === undefined ? '' : ` ${timeOf(ms)}`;
   const open = `    <testcase classname="${xml(classname)}" name="${xml(name)}"${time}`;
   const inside = [
-    ...propertiesText(properties),
+    ...propertiesText(properties, '      '),
     failure !== undefined &&
       `      <failure type="${failure.type}" message="${xml(failure.message)}">${xml(failure.text)}</failure>`,
     skipped !== undefined && `      <skipped message="${xml(skipped)}" />`,
@@ -72,7 +75,9 @@ function countsText(suites: readonly JunitSuite[]): string {
   const cases = suites.flatMap((suite) => suite.cases);
   const failures = cases.filter(({ failure }) => failure !== undefined).length;
   const skipped = cases.filter((one) => one.skipped !== undefined).length;
-  const ms = cases.reduce((sum, one) => sum + (one.ms ?? 0), 0);
+  const sumOf = (all: readonly { readonly ms?: number }[]): number =>
+    all.reduce((sum, { ms = 0 }) => sum + ms, 0);
+  const ms = sumOf(suites.map((suite) => ({ ms: suite.ms ?? sumOf(suite.cases) })));
   return `tests="${cases.length}" failures="${failures}" errors="0" skipped="${skipped}" ${timeOf(ms)}`;
 }
 
@@ -83,6 +88,7 @@ export const junitDocument = (name: string, suites: readonly JunitSuite[]): stri
     `<testsuites name="${name}" ${countsText(suites)}>`,
     ...suites.flatMap((suite) => [
       `  <testsuite name="${xml(suite.name)}" ${countsText([suite])}>`,
+      ...propertiesText(suite.properties ?? [], '    '),
       ...suite.cases.map(caseText),
       ...outputText(suite.output, '    '),
       '  </testsuite>',
@@ -97,6 +103,19 @@ const details = ({ findings, more }: CheckReport): string =>
     ...findings.map((found) => [`${found.severity}: ${found.message}`, ...detailLines(found)].join('\n')),
     ...(more === 0 ? [] : [`and ${more} more`]),
   ].join('\n\n');
+
+function checkCase(classname: string, check: CheckReport, failOn: FailOn): JunitCase {
+  const { id: name, verdict, severity, reason, findings } = check;
+  if (verdict === 'passed') return { classname, name };
+  if (verdict === 'not_exercised') {
+    return { classname, name, skipped: 'not exercised: the situation never arose' };
+  }
+  if (verdict !== 'found') return { classname, name, skipped: `${verdict}: ${reason}` };
+  const [first] = findings;
+  const text = first === undefined ? String(reason) : details(check);
+  if (first === undefined || !isFailure(check, failOn)) return { classname, name, output: text };
+  return { classname, name, failure: { type: severity, message: first.message, text } };
+}
 
 function worldCase(world: WorldReport, failOn: FailOn): JunitCase {
   const { name, checks, duration_ms: ms } = world;
@@ -130,9 +149,21 @@ function otherSuites({ failure, notes }: RunReports): readonly JunitSuite[] {
   return [{ name: 'command', cases: [{ classname: NAME, name: 'command', failure: failed }] }, ...said];
 }
 
-/** The report as JUnit XML: each world is a case, with the verdict of each check as a property. */
-export const junitXml = (reports: RunReports, failOn: FailOn = 'error'): string =>
-  junitDocument(NAME, [
+/** A world as a suite, with a case for each check: one that was not exercised is skipped. */
+const worldSuite = ({ name, duration_ms: ms, counts, checks }: WorldReport, failOn: FailOn): JunitSuite => ({
+  name,
+  ms,
+  properties: Object.entries(counts),
+  cases: checks.map((check) => checkCase(name, check, failOn)),
+});
+
+/** The report as JUnit XML. @param isVerbose a world is a suite of its checks; otherwise it is a case, with its checks as properties */
+export function junitXml(reports: RunReports, failOn: FailOn = 'error', isVerbose = false): string {
+  const worlds = withDistinctNames(reports.worlds);
+  return junitDocument(NAME, [
     ...otherSuites(reports),
-    { name: NAME, cases: withDistinctNames(reports.worlds).map((world) => worldCase(world, failOn)) },
+    ...(isVerbose
+      ? worlds.map((world) => worldSuite(world, failOn))
+      : [{ name: NAME, cases: worlds.map((world) => worldCase(world, failOn)) }]),
   ]);
+}
