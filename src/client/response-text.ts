@@ -7,7 +7,10 @@ export const LONGEST_SNAPSHOT_MIB = 512;
 export class EndlessResponseError extends Error {}
 
 /** The body of a response as text. @throws EndlessResponseError for more than `mostMib`, of which no more is read */
-export async function textOf({ body, url }: Response, mostMib = LONGEST_MIB): Promise<string> {
+export async function textOf(response: Response, mostMib = LONGEST_MIB): Promise<string> {
+  const { body, headers, url } = response;
+  const most = mostMib * 1024 * 1024;
+  if (Number(headers.get('content-length') ?? Infinity) <= most) return response.text(); // it has no more than it says
   const reader = body?.getReader(); // Safari has no `for await` over a stream
   const decoder = new TextDecoder();
   let text = '';
@@ -16,7 +19,7 @@ export async function textOf({ body, url }: Response, mostMib = LONGEST_MIB): Pr
     const { done = true, value } = (await reader?.read()) ?? {};
     if (done) return text + decoder.decode();
     bytes += value!.length;
-    if (bytes > mostMib * 1024 * 1024) {
+    if (bytes > most) {
       await reader!.cancel();
       throw new EndlessResponseError(
         `${url} sends more than ${mostMib} MiB, which is not a response of a sandbox`,

@@ -325,10 +325,10 @@ test('an invalid scenario stops the program with exit code 2 and a line for each
     stdout: '',
     stderr: `payout-sandbox: ${file}:1:1 sed is not known here (did you mean seed?)\npayout-sandbox: ${file}:2:7 seed must be a text or a number\n`,
   });
-  expect(await runInProcess(['--scenario', 'happy-slow'])).toMatchObject({
+  expect(await runInProcess(['--scenario', 'happy-fat'])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /^payout-sandbox: there is no scenario happy-slow \(did you mean happy-fast\?\)\. Use one of the \d+ that .* lists or the path of a file\n$/,
+      /^payout-sandbox: there is no scenario happy-fat \(did you mean happy-fast\?\)\. Use one of the \d+ that .* lists or the path of a file\n$/,
     ),
   });
   expect(await runInProcess(['--scenarios', join(file, 'nowhere')])).toMatchObject({ code: 2 });
