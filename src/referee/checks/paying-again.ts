@@ -174,11 +174,11 @@ export const samePayoutAtOnce: Check = {
       (group): Mistake => {
         const [[first]] = group as [readonly [Call, Call]];
         const calls = [...new Set(group.flat())].toSorted((a, b) => a.id - b.id);
-        const others = calls.filter(({ reference }) => reference !== first.reference);
-        const references = [...new Set(others.flatMap(({ reference }) => reference ?? []))];
-        const amountPaise = totalOf(
-          references.map((one) => others.find(({ reference }) => reference === one)!),
+        const others = groupedBy(calls, ({ reference }) =>
+          reference === first.reference ? null : reference,
         );
+        const references = [...others.keys()];
+        const amountPaise = totalOf([...others.values()].map(([sent]) => sent!));
         return {
           severity: intents.isDeclared ? 'error' : 'notice',
           message: `${shortListed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupeesOf(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
