@@ -95,7 +95,8 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     exchange.decide(decided);
     const { effect } = decided.result;
     const body = headFor(decided, command, reply);
-    return effect === null ? body : applyEffect(effect, body, reply, wallClock);
+    if (effect !== null) return applyEffect(effect, body, reply, wallClock);
+    return body === '' ? reply.send() : body; // a text would have a type
   }
 
   app.post(
