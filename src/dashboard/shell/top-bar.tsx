@@ -46,25 +46,6 @@ function RiskCounter({ live }: { readonly live: LiveWorld }) {
   );
 }
 
-const CURVE_WIDTH = 88;
-const CURVE_HEIGHT = 20;
-
-/** The latest balances as a small line. */
-function BalanceCurve({ values }: { readonly values: readonly number[] }) {
-  if (values.length < 2) return null;
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const y = (value: number): string =>
-    (high === low ? CURVE_HEIGHT / 2 : 2 + ((CURVE_HEIGHT - 4) * (high - value)) / (high - low)).toFixed(1);
-  const points = values.map(
-    (value, index) => `${((index * CURVE_WIDTH) / (values.length - 1)).toFixed(1)},${y(value)}`,
-  );
-  return (
-    <svg class={css.spark} width={CURVE_WIDTH} height={CURVE_HEIGHT} aria-hidden="true">
-      <polyline points={points.join(' ')} />
-    </svg>
-  );
-}
-
 /** The bar at the top: the world, the connection, the balance, and what is at risk. */
 export function TopBar({ live }: { readonly live: LiveWorld }) {
   const wallet = live.wallet.value;
@@ -79,7 +60,6 @@ export function TopBar({ live }: { readonly live: LiveWorld }) {
       <span class={css.balance}>
         <span class="unseen">Balance</span>
         {wallet === null ? <Skeleton width={12} /> : rupees(wallet.balance)}
-        <BalanceCurve values={live.balances.value} />
       </span>
       <RiskCounter live={live} />
       <span class={css.push} />

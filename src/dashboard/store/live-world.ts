@@ -28,8 +28,6 @@ const FIRST_PAYOUTS = 10_000;
 const MOST_PAYOUTS = 20_000;
 const MORE_PAYOUTS = 5000;
 const MOST_REQUESTS = 1000;
-/** As many as the line of the balance has pixels. */
-const BALANCES = 88;
 /** How often events are applied together, and how often the page requests what they do not contain. */
 const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
@@ -67,8 +65,6 @@ export class LiveWorld {
   /** The requests that rules hold. */
   readonly held = signal<readonly HeldRequest[]>([]);
   readonly findings = computed(() => clientFindings(this.report.value, this.requests.rows.value));
-  /** The latest balances, oldest first. */
-  readonly balances = signal<readonly number[]>([]);
   /** How often everything was read: the world was perhaps reset in between. */
   readonly readings = signal(0);
   /** Why the last reading failed, so that the page shows that it is out of date. */
@@ -242,15 +238,10 @@ export class LiveWorld {
 
   /** Reads the sums. @returns what shows them */
   async #sums(): Promise<() => void> {
-    const [summary, wallet, balances] = await Promise.all([
-      this.world.summary(),
-      this.world.wallet(),
-      this.#pages.balances(BALANCES),
-    ]);
+    const [summary, wallet] = await Promise.all([this.world.summary(), this.world.wallet()]);
     return () => {
       this.summary.value = summary;
       this.wallet.value = wallet;
-      this.balances.value = balances;
       this.#takeClock(summary.clock);
     };
   }

@@ -1,5 +1,4 @@
 import type {
-  EntriesResponse,
   JournalEntry,
   RequestsResponse,
   TransactionsResponse,
@@ -58,12 +57,6 @@ export class WorldPages {
       cursor = page.next;
     }
     return found;
-  }
-
-  /** The latest balances, oldest first. */
-  async balances(most: number): Promise<readonly number[]> {
-    const { entries } = await this.#control.get<EntriesResponse>('/wallet/entries', { limit: most });
-    return entries.toReversed().map(({ balance }) => balance);
   }
 }
 
