@@ -29,9 +29,12 @@ export interface EventReader {
   readonly begin?: (stop: () => void, from?: string) => void;
   /** Resolves once the reader has room for more. Only what it missed waits for that. */
   readonly ready?: () => void | Promise<void>;
-  /** There will be no more: the world has ended. */
+  /** There will be no more: the world has ended, or the reader is too far behind. */
   readonly end: () => void;
 }
+
+/** How many new events wait while a reader gets those that it missed; one that takes longer is ended, and resumes. */
+const MOST_WAITING = 1000;
 
 const MISSED = JSON.stringify({ missed: null });
 const ID = /^([a-z0-9]+)-(\d{1,15})$/;
@@ -66,7 +69,7 @@ export class Reading {
 
   take(event: PublishedEvent): void {
     if (this.#waiting === null) this.#reader.take(event);
-    else if (this.hasBegun) this.#waiting.push(event);
+    else if (this.hasBegun && this.#waiting.push(event) > MOST_WAITING) this.#reader.end();
   }
 
   /** Sends the events after one that the reader has, or `missed` and those that are known. */

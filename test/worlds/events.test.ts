@@ -56,6 +56,22 @@ test('events that happen while a reader gets earlier ones come after those, once
   expect((await resuming).read.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
 });
 
+test('a reader that never gets ready for what it missed is ended, and not followed by more and more events', async () => {
+  const a = logFor().world('a');
+  const { read } = await readerOf(a);
+  for (let nth = 0; nth < 3; nth += 1) await a.submit(CREDIT);
+  let ended = 0;
+  let stop = (): void => undefined;
+  const end = (): void => {
+    ended += 1;
+    stop();
+  };
+  const begin = (stopReading: () => void): void => void (stop = stopReading);
+  void a.watch(read[0]!.id, { begin, end, take: () => undefined, ready: () => new Promise(() => undefined) });
+  for (let nth = 0; nth < 1010; nth += 1) await a.submit(CREDIT);
+  expect(ended).toBe(1);
+});
+
 test('a reader of a world that was dropped and made again within a millisecond learns that it missed something', async () => {
   const { log, world } = logFor();
   const { read } = await readerOf(world('a'));

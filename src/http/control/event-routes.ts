@@ -8,7 +8,7 @@ const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
 });
 
-/** A reader so many events behind is disconnected. It resumes after the last event that it has, or is told what it missed. */
+/** A reader so many events behind is disconnected. When it resumes, it gets those after the last one that it has, or `missed`. */
 const MAX_UNREAD = 1000;
 /** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. */
 const HEARTBEAT_MS = 15_000;
@@ -108,7 +108,8 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
         end: () => {
           flush();
           stop();
-          raw.end();
+          if (raw.writableNeedDrain) socket.destroy();
+          else raw.end();
         },
       });
     },
