@@ -134,7 +134,7 @@ export async function buildApp({
     log,
     scenarios,
     allowedHosts: settings.allowedHosts,
-    maxConnections: Math.min(settings.maxConnections, openFiles() - SPARE_FILES),
+    maxConnections: Math.min(settings.maxConnections, Math.max(1, openFiles() - SPARE_FILES)),
     wallClock,
     stopwatchMs,
     server: store?.server,

@@ -55,7 +55,7 @@ export class HttpExchange {
   /** The latest command of its world that was applied when it arrived, and when it ended. */
   #arrivedAfter = 0;
   #endedAfter = 0;
-  /** How long it took until its response was about to be written; undefined while that waits behind another response. */
+  /** How long it took until its response was about to be written. */
   #writtenMs: number | undefined;
   /** Which request of its world it is, once that is known; 0 before. */
   #nth = 0;
@@ -190,7 +190,7 @@ export class HttpExchange {
       const request = this.received();
       world.inBackground(world.submit({ kind: 'refused', route: route!, request, clientRefId, end }));
     } else if (this.#nth > 0 && world.epoch === this.#epoch) {
-      // else the number is now that of another request
+      // in another life, it is the number of another request
       const isAtOnce = this.outcome === 'answered' && this.decided?.waits === undefined;
       world.end({ request: this.#nth, ...end }, !isAtOnce || this.#unplanned !== undefined);
     }

@@ -44,12 +44,6 @@ async function* piecesOf(body: Readable, pressure: { readonly isHigh: boolean })
 const noSnapshot = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The body must be a snapshot of a world' });
 
-const tooManyUploads = (): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message: `The sandbox already reads ${MAX_UPLOADS} snapshots, the most at once`,
-    limit: `${MAX_UPLOADS} snapshots at once`,
-  });
-
 const otherType = (): Refusal =>
   new Refusal('UNSUPPORTED_MEDIA_TYPE', {
     message: `The request body must be ${ACCEPTED_TYPES.join(' or ')}, in plain UTF-8`,
@@ -74,11 +68,11 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
 
   let uploads = 0;
 
-  /** Reads a state without changing the world. @throws Refusal for anything but one whole world; SANDBOX_FULL */
+  /** Reads a state without changing the world. @throws Refusal for anything but one whole world; SANDBOX_FULL or SANDBOX_BUSY */
   async function readState(body: Readable, replaced: World): Promise<WorldState> {
     uploads += 1;
     try {
-      if (uploads > MAX_UPLOADS) throw tooManyUploads();
+      if (uploads > MAX_UPLOADS) throw busy(`${MAX_UPLOADS} snapshots at once`);
       const { refusedSnapshot } = await import('../../world/snapshot.ts');
       const { MAX_LINE, readWorlds } = await import('../../worlds/snapshot-text.ts');
       const room = () => worlds.roomOf(replaced);

@@ -85,14 +85,15 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       body: AdvanceRequest,
     }),
     async ({ body, exchange }, reply) => {
-      const texts: string[] = [];
-      const { nowMs, isFrozen } = await act(
-        exchange,
-        { kind: 'advance', move: moveOf(body), generation: null },
-        (changes) => changes.length > 0 && texts.push(changesText(changes)),
-      );
-      const text = listText({ now: iso(nowMs), frozen: isFrozen, changes: [] }, texts);
-      return options.heavy.send(reply.type(JSON_TYPE), exchange.world.id, () => text);
+      return options.heavy.send(reply.type(JSON_TYPE), exchange.world.id, async () => {
+        const texts: string[] = [];
+        const { nowMs, isFrozen } = await act(
+          exchange,
+          { kind: 'advance', move: moveOf(body), generation: null },
+          (changes) => changes.length > 0 && texts.push(changesText(changes)),
+        );
+        return listText({ now: iso(nowMs), frozen: isFrozen, changes: [] }, texts);
+      });
     },
   );
 };

@@ -34,8 +34,8 @@ export function mostExpendable(connections: ReadonlyMap<Socket, Connection>): So
   }
   const countOf = (connection: Connection): number => counts.get(worldOf(connection))!;
   const idle = [...connections].filter(([, connection]) => isIdle(connection));
-  idle.sort(([, a], [, b]) => countOf(b) - countOf(a) || a.touched - b.touched);
-  return idle[0]?.[0] ?? null;
+  const better = (a: Connection, b: Connection): number => countOf(a) - countOf(b) || b.touched - a.touched;
+  return idle.length === 0 ? null : idle.reduce((a, b) => (better(b[1], a[1]) > 0 ? b : a))[0];
 }
 
 /** The one that has the most of something; undefined for no connection. */
@@ -43,8 +43,6 @@ export function most(
   connections: ReadonlyMap<Socket, Connection>,
   amount: (connection: Connection, socket: Socket) => number,
 ): Socket | undefined {
-  const amounts = [...connections].map(
-    ([socket, connection]) => [socket, amount(connection, socket)] as const,
-  );
-  return amounts.toSorted(([, a], [, b]) => b - a)[0]?.[0];
+  const all = [...connections].map(([socket, connection]) => [socket, amount(connection, socket)] as const);
+  return all.length === 0 ? undefined : all.reduce((a, b) => (b[1] > a[1] ? b : a))[0];
 }

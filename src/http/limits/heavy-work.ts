@@ -94,7 +94,7 @@ export class HeavyWork {
    * Sends a text that is made as it is read.
    *
    * @param worldId of the world that it is about
-   * @param begin called when its turn has come
+   * @param begin called when its turn has come, so that nothing was done when this is refused
    * @throws Refusal SANDBOX_BUSY
    */
   async send(
@@ -115,8 +115,11 @@ export class HeavyWork {
     } finally {
       made();
     }
+    const { method, socket } = reply.request.raw;
+    // only what reads: a response to what was done must not say that it was refused
+    if (method === 'GET' && this.#streamsWaiting >= MOST_STREAMS_WAITING)
+      throw busy('long responses that wait');
     const leave = await this.#streaming(worldId);
-    const { socket } = reply.request.raw;
     if (socket.destroyed) {
       leave();
       return reply.hijack();
@@ -172,7 +175,6 @@ export class HeavyWork {
   async #streaming(worldId: string): Promise<Leave> {
     const ofWorld = this.#streamOf.get(worldId) ?? new Semaphore(1);
     this.#streamOf.set(worldId, ofWorld);
-    if (this.#streamsWaiting >= MOST_STREAMS_WAITING) throw busy('long responses that wait');
     this.#streamsWaiting += 1;
     const [, leaveWorld] = await ofWorld.acquire();
     const [, leave] = await this.#streams.acquire();

@@ -42,8 +42,12 @@ const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
 export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, heavy }) => {
-  const reportOn = (world: World, clientEnded: boolean): Promise<WorldReport> =>
-    heavy.run(async () => reporting(world, await world.read(frozen), clientEnded));
+  /** @param first done when its turn has come, so that nothing was done when this is refused */
+  const reportOn = (world: World, clientEnded: boolean, first?: () => Promise<void>): Promise<WorldReport> =>
+    heavy.run(async () => {
+      await first?.();
+      return reporting(world, await world.read(frozen), clientEnded);
+    });
 
   function* reporting(world: World, state: Readonly<WorldState>, clientEnded: boolean) {
     const settings = referee.settingsToJudge(state.referee) ?? {};
@@ -69,11 +73,11 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, he
         'They apply until others replace them. From now on, the report on a journal is kept when the world is reset or dropped; those from before are left out.',
       body: CheckedSettings,
     }),
-    async ({ exchange: { world }, body }) => {
-      await world.submit({ kind: 'referee', settings: body, forgets: !referee.keepsAll });
-      referee.forget(world.id);
-      return reportOn(world, false);
-    },
+    ({ exchange: { world }, body }) =>
+      reportOn(world, false, async () => {
+        await world.submit({ kind: 'referee', settings: body, forgets: !referee.keepsAll });
+        referee.forget(world.id);
+      }),
   );
 };
 

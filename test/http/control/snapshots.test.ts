@@ -173,7 +173,7 @@ test('at most four snapshots are read at once; a client that leaves makes room',
   const sockets = Array.from({ length: 4 }, () => rawSocket(url));
   for (const socket of sockets)
     socket.write(putRequest(client().apiKey, { 'content-length': String(Buffer.byteLength(text)) }, half));
-  await expect.poll(probe).toBe('SANDBOX_FULL');
+  await expect.poll(probe).toBe('SANDBOX_BUSY');
   sockets[0]!.destroy();
   await expect.poll(probe).toBe('STATE_REFUSED');
   expect((await put(client(), text)).status).toBe(200);

@@ -177,7 +177,7 @@ export async function roughWorld(soak: Soak, key: string, others: readonly strin
   const control = async (what: string, method: string, path: string, body?: unknown, of = key) => {
     const json = typeof body === 'object' ? JSON.stringify(body) : (body as string | undefined);
     const { status, text } = await fast.send(method, `/_sandbox${path}`, of, json);
-    const isFull = text.includes('SANDBOX_FULL'); // of snapshots that are read at once
+    const isFull = text.includes('SANDBOX_BUSY'); // of snapshots that are read at once
     assert.ok(isFull || MAY_REFUSE.has(status), `${of} ${method} ${path}: ${status} ${text}`);
     soak.count(what);
     return text;

@@ -87,7 +87,7 @@ export class Soak {
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof SandboxError) || error.code !== 'SANDBOX_FULL') throw error;
+        if (!(error instanceof SandboxError) || error.code !== 'SANDBOX_BUSY') throw error;
       }
     }
   }
