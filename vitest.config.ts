@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
@@ -27,23 +27,12 @@ const using = (...what: readonly RegExp[]): string[] =>
 const ofStore = using(STORE);
 const endToEnd = using(BUILT, BROWSER, STORE);
 
-/** A slow machine is no failure, nor is one that stands still for ten seconds while programs start. */
+/** A slow machine is no failure, nor is one that stands still for ten seconds: only what never ends reaches these. */
 const MINUTES = {
   testTimeout: isLong ? 300_000 : 120_000,
   hookTimeout: 120_000,
   expect: { poll: { timeout: 60_000 } },
 };
-/** How many programs wait for each processor: on a machine that others use, too, everything takes so many times as long. */
-const waiting = Math.max(
-  Number(process.env['TESTS_BESIDE'] ?? 1), // what .ci/run starts beside them
-  (loadavg()[0] ?? 0) / availableParallelism(),
-);
-const SECONDS = {
-  testTimeout: 5000 * waiting,
-  hookTimeout: 10_000 * waiting,
-  expect: { poll: { timeout: 1000 * waiting } },
-};
-
 const END_TO_END = {
   name: 'end to end',
   include: endToEnd.filter((name) => hasRedisServer || !ofStore.includes(name)),
@@ -53,7 +42,7 @@ const END_TO_END = {
 const IN_PROCESS = {
   name: 'in process',
   include: TESTS.map(({ name }) => name).filter((name) => !endToEnd.includes(name)),
-  ...(isLong ? MINUTES : SECONDS),
+  ...MINUTES,
 };
 /** The tests that speak to a sandbox over HTTP run once more, with worlds in a store: only with TESTS=long. */
 const STORED = {

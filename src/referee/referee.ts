@@ -8,7 +8,7 @@ import {
 } from '../contract/conduct.ts';
 import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
-import { fromBeforeReset, judge, judging, mergeReports, withFewFindings } from './judge.ts';
+import { fromBeforeReset, judging, mergeReports, whole, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
 
 /** What a report calls a world without a name of its own. */
@@ -45,8 +45,8 @@ function withJournal(journals: readonly EndedJournal[], journal: EndedJournal): 
   return [{ report: merged, last: null }, ...others, journal];
 }
 
-function endedJournal({ worldId, evidence, settings }: Judged): EndedJournal {
-  const report = withFewFindings(judge(shortId(worldId), evidence, settings), FEW_FINDINGS);
+function* endedJournal({ worldId, evidence, settings }: Judged): Generator<void, EndedJournal> {
+  const report = withFewFindings(yield* judging(shortId(worldId), evidence, settings), FEW_FINDINGS);
   return { report, last: evidence.requests.at(-1)?.request_id ?? null };
 }
 
@@ -75,10 +75,11 @@ export class Referee {
   }
 
   /** The journals of a world that have ended, once a reset ends the present one. */
-  endedAtReset(judged: Judged): readonly EndedJournal[] {
+  *endedAtReset(preparing: Generator<void, Judged>): Generator<void, readonly EndedJournal[]> {
+    const judged = yield* preparing;
     const ended = withoutPresent(judged.kept.ended, judged.evidence);
     if (!wasAsked(judged.evidence)) return ended;
-    const { report, last } = endedJournal(judged);
+    const { report, last } = yield* endedJournal(judged);
     return withJournal(ended, { report: fromBeforeReset(report), last });
   }
 
@@ -86,7 +87,7 @@ export class Referee {
   dropped(judged: Judged): void {
     const { worldId, evidence } = judged;
     const ended = this.#endedOf(judged);
-    if (wasAsked(evidence)) this.#dropped.set(worldId, withJournal(ended, endedJournal(judged)));
+    if (wasAsked(evidence)) this.#dropped.set(worldId, withJournal(ended, whole(endedJournal(judged))));
     else if (ended.length > 0) this.#dropped.set(worldId, ended);
   }
 

@@ -251,7 +251,7 @@ test('a command that an agent hunts ends when the terminal of the agent is close
   const program = new Program(process.execPath, [MAIN, 'mcp', '--allow-commands'], {});
   const params = { name: 'hunt', arguments: { command: LASTING.split(' ') } };
   program.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}\n`);
-  await expect.poll(lasting, { timeout: 60_000 }).not.toBe('');
+  await expect.poll(lasting).not.toBe('');
   expect(await program.stop('SIGHUP')).toMatchObject({ code: 0, stderr: '' });
-  await expect.poll(lasting, { timeout: 60_000 }).toBe('');
+  await expect.poll(lasting).toBe('');
 });

@@ -158,7 +158,7 @@ test.skipIf(!hasTerminal)('closing the terminal that a sandbox runs on writes it
   const { program, url } = await startOnTerminal({ SANDBOX_STATE: state });
   await askProgram(`${url}/client/fetchbalance`, KEY);
   program.child.kill('SIGKILL'); // that of `script`, with which the terminal ends
-  await expect.poll(() => existsSync(state), { timeout: 5000 }).toBe(true);
+  await expect.poll(() => existsSync(state)).toBe(true);
 });
 
 /** A sandbox that writes its state every 30 s of a clock that only the test moves. */

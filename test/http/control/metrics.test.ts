@@ -22,7 +22,7 @@ const count = (route: string, method: string, status: string): string =>
 
 /** Waits for a count: a request is counted when its response has closed, which is after the client has the response. */
 async function untilCounted(url: string, name: string, times: number): Promise<void> {
-  await expect.poll(async () => (await metricsOf(url)).get(name), { timeout: 20_000 }).toBe(times);
+  await expect.poll(async () => (await metricsOf(url)).get(name)).toBe(times);
 }
 
 async function sandboxWithMetrics(): Promise<{ url: string; client: Client }> {
@@ -151,6 +151,6 @@ test('the delay of the event loop is that since the metrics were read last', asy
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250); // milliseconds in which nothing else happens
     return longest();
   };
-  await expect.poll(longestOfBusy, { timeout: 20_000 }).toBeGreaterThan(0.2); // Node.js measures nothing until it has looked twice
+  await expect.poll(longestOfBusy).toBeGreaterThan(0.2); // Node.js measures nothing until it has looked twice
   await expect.poll(longest).toBeLessThan(0.2);
 });

@@ -94,7 +94,7 @@ test('a connection on which more than 100 requests wait is closed, and 101 on ea
   await once(send(102), 'close');
   const modest = send(3);
   const sockets = Array.from({ length: 20 }, () => send(101));
-  await expect.poll(() => limits, { timeout: 20_000 }).toHaveLength(2);
+  await expect.poll(() => limits).toHaveLength(2);
   await expect.poll(() => sockets.filter(({ closed }) => closed)).toHaveLength(1);
   expect({ limits: new Set(limits), isModestOpen: !modest.closed }).toEqual({
     limits: new Set(['requests ahead of their responses']),
@@ -139,9 +139,9 @@ test.each([
     socket.write(rawRequest('GET /client/fetchbalance', { ...AUTHORIZATION, ...framing }, body));
     const { world } = client(KEY);
     const outcomes = async () => (await world.requests()).map(({ outcome }) => outcome);
-    await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['pending']);
+    await expect.poll(outcomes).toEqual(['pending']);
     socket.destroy();
-    await expect.poll(outcomes, { timeout: 20_000 }).toEqual(['fault']);
+    await expect.poll(outcomes).toEqual(['fault']);
   },
 );
 
