@@ -1,6 +1,7 @@
 import { ExpectedPayout } from '../contract/conduct.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { UsageError } from '../contract/usage-error.ts';
+import { writtenInr } from '../contract/words.ts';
 
 const COLUMNS: ReadonlySet<string> = new Set(['account', 'amount', 'times']);
 
@@ -19,15 +20,8 @@ interface Row {
   readonly written: Readonly<Record<string, unknown>>;
 }
 
-const NUMBER = /^\d+(\.\d+)?$/;
-/** `1,000.00` and `1,00,000.00` */
-const GROUPED_NUMBER = /^\d{1,3}(,\d{2,3})*,\d{3}(\.\d+)?$/;
-
 /** A number; any other text stays as it is, to be refused. */
-function numberOf(text: string): unknown {
-  const digits = GROUPED_NUMBER.test(text) ? text.replaceAll(',', '') : text;
-  return NUMBER.test(digits) ? Number(digits) : text;
-}
+const numberOf = (text: string): number | string => writtenInr(text) ?? text;
 
 function fromCsv(text: string): readonly Row[] {
   const lines = text

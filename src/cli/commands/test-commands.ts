@@ -96,7 +96,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--key <key>', 'the key for {key} [default sk_test_referee]');
   take(referee, 'intent', 'expect', 'settings', 'off', 'patience', 'failOn', 'json')
     .addOption(list('--report <format=file>', 'junit, markdown, json or text, to a file'))
-    .option('--verbose', 'report each check, also those that found nothing; in JUnit, a case for each')
+    .option('--verbose', 'report each check, also those that had nothing to test')
     .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'));
   runs(referee, async () => (await import('../referee/judge-command.ts')).judgeCommand);
   const hunt = builder

@@ -1,13 +1,6 @@
 import type { CheckReport, WorldReport } from '../../contract/conduct.ts';
-import {
-  detailLines,
-  foundChecks,
-  isFailure,
-  silentChecks,
-  withDistinctNames,
-  type FailOn,
-  type RunReports,
-} from './summary.ts';
+import { isFailure, plain, withDistinctNames, type FailOn, type RunReports } from './summary.ts';
+import { checkLines } from './terminal.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -28,7 +21,6 @@ interface JunitCase {
   readonly name: string;
   /** How long it took; undefined where that is not known. */
   readonly ms?: number;
-  readonly properties?: readonly Property[];
   readonly failure?: { readonly type: string; readonly message: string; readonly text: string } | undefined;
   /** Why it says nothing. */
   readonly skipped?: string | undefined;
@@ -39,27 +31,25 @@ export interface JunitSuite {
   readonly name: string;
   /** By default, as long as its cases. */
   readonly ms?: number;
-  readonly properties?: readonly Property[];
+  readonly properties?: Readonly<Record<string, number>>;
   readonly cases: readonly JunitCase[];
   readonly output?: string | undefined;
 }
 
-type Property = readonly [name: string, value: string | number];
-
 /** Seconds, as JUnit has them. */
 const timeOf = (ms: number): string => `time="${(ms / 1000).toFixed(3)}"`;
 
-function propertiesText(properties: readonly Property[], indent: string): readonly string[] {
-  if (properties.length === 0) return [];
-  const lines = properties.map(([name, value]) => `${indent}  <property name="${name}" value="${value}" />`);
-  return [`${indent}<properties>`, ...lines, `${indent}</properties>`];
+function propertiesText(properties: JunitSuite['properties'] = {}): readonly string[] {
+  const lines = Object.entries(properties).map(
+    ([name, value]) => `      <property name="${name}" value="${value}" />`,
+  );
+  return lines.length === 0 ? [] : ['    <properties>', ...lines, '    </properties>'];
 }
 
-function caseText({ classname, name, ms, properties = [], failure, skipped, output }: JunitCase): string {
+function caseText({ classname, name, ms, failure, skipped, output }: JunitCase): string {
   const time = ms === undefined ? '' : ` ${timeOf(ms)}`;
   const open = `    <testcase classname="${xml(classname)}" name="${xml(name)}"${time}`;
   const inside = [
-    ...propertiesText(properties, '      '),
     failure !== undefined &&
       `      <failure type="${failure.type}" message="${xml(failure.message)}">${xml(failure.text)}</failure>`,
     skipped !== undefined && `      <skipped message="${xml(skipped)}" />`,
@@ -88,7 +78,7 @@ export const junitDocument = (name: string, suites: readonly JunitSuite[]): stri
     `<testsuites name="${name}" ${countsText(suites)}>`,
     ...suites.flatMap((suite) => [
       `  <testsuite name="${xml(suite.name)}" ${countsText([suite])}>`,
-      ...propertiesText(suite.properties ?? [], '    '),
+      ...propertiesText(suite.properties),
       ...suite.cases.map(caseText),
       ...outputText(suite.output, '    '),
       '  </testsuite>',
@@ -98,46 +88,15 @@ export const junitDocument = (name: string, suites: readonly JunitSuite[]): stri
 
 const NAME = 'payout referee';
 
-const details = ({ findings, more }: CheckReport): string =>
-  [
-    ...findings.map((found) => [`${found.severity}: ${found.message}`, ...detailLines(found)].join('\n')),
-    ...(more === 0 ? [] : [`and ${more} more`]),
-  ].join('\n\n');
-
 function checkCase(classname: string, check: CheckReport, failOn: FailOn): JunitCase {
   const { id: name, verdict, severity, reason, findings } = check;
   if (verdict === 'passed') return { classname, name };
-  if (verdict === 'not_exercised') {
-    return { classname, name, skipped: 'not exercised: the situation never arose' };
-  }
-  if (verdict !== 'found') return { classname, name, skipped: `${verdict}: ${reason}` };
+  if (verdict !== 'found')
+    return { classname, name, skipped: `${verdict}: ${reason ?? 'the situation never arose'}` };
   const [first] = findings;
-  const text = first === undefined ? String(reason) : details(check);
+  const text = first === undefined ? String(reason) : checkLines(check, plain).join('\n');
   if (first === undefined || !isFailure(check, failOn)) return { classname, name, output: text };
   return { classname, name, failure: { type: severity, message: first.message, text } };
-}
-
-function worldCase(world: WorldReport, failOn: FailOn): JunitCase {
-  const { name, checks, duration_ms: ms } = world;
-  const found = foundChecks(world);
-  const text = found.map((check) => `${check.id}\n${details(check)}`).join('\n\n');
-  const silent = silentChecks([world])
-    .map(({ verdict, what, reason }) => `${verdict} ${what}: ${reason}`)
-    .join('\n');
-  const worst = found.find((check) => isFailure(check, failOn));
-  const properties = checks.map(({ id, verdict }) => [id, verdict] as const);
-  const about = { classname: NAME, name, ms, properties };
-  if (worst !== undefined) {
-    const message = `${worst.id}: ${worst.findings[0]!.message}`;
-    return { ...about, failure: { type: worst.severity, message, text }, output: silent || undefined };
-  }
-  const output = [text, silent].filter((part) => part !== '').join('\n\n') || undefined;
-  const isTested = checks.some(({ verdict }) => verdict === 'passed' || verdict === 'found');
-  if (isTested) return { ...about, output };
-  const open = checks.find(({ verdict }) => verdict === 'inconclusive');
-  const why =
-    open === undefined ? 'not exercised: no check applied to these requests' : `not judged: ${open.reason}`;
-  return { ...about, skipped: why, output };
 }
 
 /** What a report says beside its worlds: a suite with one case, where a run failed for more than its findings, and one with the notes. */
@@ -149,21 +108,18 @@ function otherSuites({ failure, notes }: RunReports): readonly JunitSuite[] {
   return [{ name: 'command', cases: [{ classname: NAME, name: 'command', failure: failed }] }, ...said];
 }
 
-/** A world as a suite, with a case for each check: one that was not exercised is skipped. */
-const worldSuite = ({ name, duration_ms: ms, counts, checks }: WorldReport, failOn: FailOn): JunitSuite => ({
-  name,
-  ms,
-  properties: Object.entries(counts),
-  cases: checks.map((check) => checkCase(name, check, failOn)),
-});
-
-/** The report as JUnit XML. @param isVerbose a world is a suite of its checks; otherwise it is a case, with its checks as properties */
+/** A world is a suite, a check is a case. @param isVerbose whether checks that had nothing to test are in it, as skipped cases */
 export function junitXml(reports: RunReports, failOn: FailOn = 'error', isVerbose = false): string {
-  const worlds = withDistinctNames(reports.worlds);
+  const suiteOf = ({ name, duration_ms: ms, counts, checks }: WorldReport): JunitSuite => ({
+    name,
+    ms,
+    properties: counts,
+    cases: checks
+      .filter(({ verdict }) => isVerbose || verdict !== 'not_exercised')
+      .map((check) => checkCase(name, check, failOn)),
+  });
   return junitDocument(NAME, [
     ...otherSuites(reports),
-    ...(isVerbose
-      ? worlds.map((world) => worldSuite(world, failOn))
-      : [{ name: NAME, cases: worlds.map((world) => worldCase(world, failOn)) }]),
+    ...withDistinctNames(reports.worlds).map((world) => suiteOf(world)),
   ]);
 }

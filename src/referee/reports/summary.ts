@@ -1,5 +1,5 @@
 import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
-import { bySeverity, CHECK_IDS, Severity } from '../../contract/conduct.ts';
+import { bySeverity, type Severity } from '../../contract/conduct.ts';
 import { counted } from '../../contract/words.ts';
 import { groupedBy } from '../case.ts';
 
@@ -31,21 +31,8 @@ export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =
 export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
   passed: worlds.length > 0 && worlds.every(({ passed }) => passed), // where nothing was judged, nothing passed
   worlds: [...worlds],
-  notes: notesOn(worlds),
+  notes: [],
 });
-
-/** What no report on a single world says. */
-function notesOn(worlds: readonly WorldReport[]): string[] {
-  const compared = worlds.filter(({ checks }) =>
-    checks.some(
-      ({ id, verdict }) => id === 'expectation-missed' && (verdict === 'passed' || verdict === 'found'),
-    ),
-  ).length;
-  if (compared < 2) return [];
-  return [
-    `each of ${compared} worlds was compared with the whole table of expected payouts, as is right for tests that each pay all of it: what one run pays with several keys is not added up (matrix adds it up)`,
-  ];
-}
 
 /** The reports of a run, and why it failed if it did for more than its findings. */
 export interface RunReports extends ConductReports {
@@ -83,21 +70,12 @@ export const foundWorlds = (worlds: readonly WorldReport[]): readonly WorldRepor
     .toSorted((a, b) => bySeverity(a.worst!, b.worst!))
     .map(({ world }) => world);
 
-/** Worlds that can be told apart: those that share a name have their id after it and, where two sandboxes have a world of that id, a number. */
+/** Worlds that can be told apart: those that share a name have their id after it. */
 export function withDistinctNames(worlds: readonly WorldReport[]): readonly WorldReport[] {
-  const withIds = renamed(worlds, ({ name, id }) => (name === id ? name : `${name} (${id})`));
-  return renamed(withIds, ({ name }, nth) => `${name} #${nth}`);
-}
-
-/** Renames worlds that share a name. @param nameOf of the nth world of that name, counted from 1 */
-function renamed(
-  worlds: readonly WorldReport[],
-  nameOf: (world: WorldReport, nth: number) => string,
-): readonly WorldReport[] {
-  const places = groupedBy(worlds.keys(), (place) => worlds[place]!.name);
-  return worlds.map((world, place) => {
-    const alike = places.get(world.name)!;
-    return alike.length === 1 ? world : { ...world, name: nameOf(world, alike.indexOf(place) + 1) };
+  const alike = groupedBy(worlds, ({ name }) => name);
+  return worlds.map((world) => {
+    const { name, id } = world;
+    return alike.get(name)!.length === 1 || name === id ? world : { ...world, name: `${name} (${id})` };
   });
 }
 
@@ -125,54 +103,6 @@ export function worldsText(worlds: readonly WorldReport[]): string {
   ] as const;
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   return [counted(worlds.length, 'world'), ...said].join(', ');
-}
-
-/** What was found in how many worlds, the most severe first, and how many checks no request of any world tested. */
-export function tallyOf(worlds: readonly WorldReport[]) {
-  const found = [...groupedBy(worlds.flatMap(foundChecks), ({ id }) => id).values()]
-    .map(totalOf)
-    .toSorted((a, b) => bySeverity(a, b) || b.worlds - a.worlds);
-  const tested = new Set(worlds.flatMap(({ checks }) => checks.filter(isExercised).map(({ id }) => id)));
-  return { found, untested: CHECK_IDS.length - tested.size };
-}
-
-const isExercised = ({ verdict }: CheckReport): boolean => verdict !== 'not_exercised';
-
-/** The reports of one check on several worlds: the worst severity, and `error in 1 world, warning in 3`. */
-function totalOf(checks: readonly CheckReport[]) {
-  const counts = Severity.options
-    .map((severity) => ({ severity, count: checks.filter((check) => check.severity === severity).length }))
-    .filter(({ count }) => count > 0);
-  const text = counts
-    .map(({ severity, count }, place) => `${severity} in ${place === 0 ? counted(count, 'world') : count}`)
-    .join(', ');
-  return { id: checks[0]!.id, worlds: checks.length, severity: counts[0]!.severity, text };
-}
-
-/** How many rows of reasons are shown: those of most worlds. */
-const MOST_REASONS = 20;
-
-/** Why checks reached no verdict: checks with one reason together, and of several worlds how many. */
-export function silentChecks(worlds: readonly WorldReport[]) {
-  const silent = worlds
-    .flatMap(({ checks }) => checks)
-    .filter(({ verdict }) => verdict === 'inconclusive' || verdict === 'off');
-  const alike = groupedBy(silent, ({ id, verdict, reason }) =>
-    JSON.stringify([id, verdict, reason]),
-  ).values();
-  const rows = groupedBy(
-    alike,
-    (group) => `${group[0]!.verdict} ${group.length} ${group[0]!.reason}`,
-  ).values();
-  return [...rows]
-    .toSorted(([a], [b]) => b!.length - a!.length)
-    .slice(0, MOST_REASONS)
-    .map((groups) => {
-      const ids = groups.map(([check]) => check!.id).join(', ');
-      const [{ verdict, reason }, { length }] = [groups[0]![0]!, groups[0]!];
-      const where = worlds.length === 1 ? '' : ` in ${counted(length, 'world')}`;
-      return { verdict, what: ids + where, reason: reason ?? '' };
-    });
 }
 
 const COUNTED: Readonly<Record<keyof WorldReport['counts'], (count: number) => string>> = {

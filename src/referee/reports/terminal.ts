@@ -1,5 +1,7 @@
 import type { CheckReport, ConductReports, Finding, Verdict, WorldReport } from '../../contract/conduct.ts';
+import { bySeverity, CHECK_IDS } from '../../contract/conduct.ts';
 import { counted } from '../../contract/words.ts';
+import { groupedBy } from '../case.ts';
 import {
   COLOURS,
   countText,
@@ -9,8 +11,6 @@ import {
   nothingToTest,
   plain,
   shortened,
-  silentChecks,
-  tallyOf,
   withDistinctNames,
   worldsText,
   type Paint,
@@ -39,7 +39,8 @@ function findingLines(id: string, found: Finding, paint: Paint): readonly string
   ];
 }
 
-function checkLines(check: CheckReport, paint: Paint): readonly string[] {
+/** The findings of one check. */
+export function checkLines(check: CheckReport, paint: Paint): readonly string[] {
   const { id, findings, more } = shortened(check, MOST_FINDINGS);
   return [
     ...findings.flatMap((found) => findingLines(id, found, paint)),
@@ -65,11 +66,21 @@ const checkList = ({ checks }: WorldReport): readonly string[] =>
       return `  ${VERDICTS[verdict].padEnd(VERDICT_WIDTH)}  ${id}${why}`;
     });
 
-/** Why checks are inconclusive. */
-const openLines = (worlds: readonly WorldReport[]): readonly string[] =>
-  silentChecks(worlds)
-    .filter(({ verdict }) => verdict === 'inconclusive')
-    .map(({ what, reason }) => `  inconclusive  ${what}: ${reason}`);
+/** How many reasons are shown: those of most worlds. */
+const MOST_REASONS = 20;
+
+/** Why checks are inconclusive: those with one reason together, and of several worlds how many. */
+function openLines(worlds: readonly WorldReport[]): readonly string[] {
+  const open = worlds.flatMap(({ checks }) => checks.filter(({ verdict }) => verdict === 'inconclusive'));
+  const inWorlds = (checks: readonly CheckReport[]): string =>
+    worlds.length === 1 ? '' : ` in ${counted(checks.length, 'world')}`;
+  const alike = groupedBy(open, ({ id, reason }) => `${id} ${reason}`).values();
+  const rows = groupedBy(alike, (checks) => inWorlds(checks) + `: ${checks[0]!.reason}`);
+  return [...rows]
+    .toSorted(([, [a]], [, [b]]) => b!.length - a!.length)
+    .slice(0, MOST_REASONS)
+    .map(([why, groups]) => `  inconclusive  ${groups.map(([check]) => check!.id).join(', ')}${why}`);
+}
 
 function worldLines(world: WorldReport, paint: Paint, isVerbose: boolean): readonly string[] {
   return [
@@ -80,12 +91,18 @@ function worldLines(world: WorldReport, paint: Paint, isVerbose: boolean): reado
   ];
 }
 
-/** How many worlds have each finding, why checks are inconclusive, and how many had nothing to test. */
+/** How many worlds have each finding, why checks are inconclusive, and how many checks no request of any world tested. */
 function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly string[] {
-  const { found, untested } = tallyOf(worlds);
-  const width = Math.max(...found.map(({ id }) => id.length));
+  const alike = groupedBy(worlds.flatMap(foundChecks), ({ id, severity }) => `${severity} ${id}`);
+  const found = [...alike.values()].toSorted(([a], [b]) => bySeverity(a!, b!));
+  const width = Math.max(...found.map(([check]) => check!.id.length));
+  const tested = worlds.flatMap(({ checks }) => checks.filter(({ verdict }) => verdict !== 'not_exercised'));
+  const untested = CHECK_IDS.length - new Set(tested.map(({ id }) => id)).size;
   return [
-    ...found.map(({ id, severity, text }) => `  ${paint(id.padEnd(width), COLOURS[severity])}   ${text}`),
+    ...found.map(({ 0: check, length }) => {
+      const { id, severity } = check!;
+      return `  ${paint(id.padEnd(width), COLOURS[severity])}   ${severity} in ${counted(length, 'world')}`;
+    }),
     ...openLines(worlds),
     ...(worlds.length === 0 || untested === 0 ? [] : [`  in every world, ${nothingToTest(untested)}`]),
   ];
