@@ -92,14 +92,14 @@ function subjectOf(builder: CommandBuilder, name: string): Command {
 function addAction(builder: CommandBuilder, action: Action): void {
   const { name, summary, details, input, words, joinsWords } = action;
   const [subject, verb] = name.split(' ') as [string, string?];
-  const parent = verb === undefined ? builder.root : subjectOf(builder, subject);
   const taken = argumentsOf(input.shape);
   const titleOf = (field: string): string => taken[field]?.title ?? field;
-  const command = parent
-    .command(verb ?? subject)
-    .description(details === '' ? summary : `${summary}\n\n${details}`)
-    .summary(summary)
-    .allowExcessArguments(joinsWords);
+  const description = details === '' ? summary : `${summary}\n\n${details}`;
+  const command =
+    verb === undefined
+      ? builder.command(subject, description)
+      : subjectOf(builder, subject).command(verb).summary(summary).description(description);
+  command.allowExcessArguments(joinsWords);
   for (const field of words) {
     const title = titleOf(field);
     const { isRequired, description } = taken[field]!;

@@ -1,22 +1,16 @@
 import { Option, type Command } from 'commander';
 import { suggestion } from '../../contract/suggestion.ts';
 import { removedText } from '../../removed.ts';
-import { readSettings, SETTINGS, type SettingName, type Settings } from '../../settings.ts';
-import type { SettingFlags } from '../own-server.ts';
+import { SETTINGS, type SettingName } from '../../settings.ts';
+import { FIRST_COMMANDS } from './help-texts.ts';
 
 /** What commander parsed, by the names of the flags in camel case. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 export const ALL_SETTINGS: readonly SettingName[] = SETTINGS.map(({ name }) => name);
 
-/** Gives a command the flags of these settings. */
-export function takeSettings(command: Command, names: readonly SettingName[]): Command {
-  for (const { name, flag, value, description, env, defaultText } of SETTINGS) {
-    if (!names.includes(name)) continue;
-    command.option(`${flag} ${value}`, `${description} [${env}; default ${defaultText}]`);
-  }
-  return command;
-}
+/** Whether a word is not a command but the file of a scenario to serve. */
+export const isScenarioFile = (word: string): boolean => /\.(?:ya?ml|json)$/i.test(word);
 
 /** A flag that may be given several times. @param none what --help shows as the default */
 export const list = (flags: string, description: string, none = 'none'): Option =>
@@ -31,6 +25,7 @@ export function noSuchCommand(command: Command, word?: string): string {
   const names = command.commands.map((sub) => sub.name());
   const hint = word === undefined ? '' : suggestion(word, names);
   if (command.parent === null) {
+    if (names.includes(word!)) return `${word} must come before its flags`;
     return `there is no command ${word}${hint}; payout-sandbox --help lists the commands`;
   }
   const name = command.name();
@@ -45,19 +40,34 @@ export class CommandBuilder {
   readonly environment: NodeJS.ProcessEnv;
   /** Called by a command that has an exit code of its own. */
   readonly ended: (exitCode: number) => void;
+  readonly #showsAll: boolean;
 
-  constructor(root: Command, environment: NodeJS.ProcessEnv, ended: (exitCode: number) => void) {
+  constructor(
+    root: Command,
+    environment: NodeJS.ProcessEnv,
+    ended: (exitCode: number) => void,
+    showsAll: boolean,
+  ) {
     this.root = root;
     this.environment = environment;
     this.ended = ended;
+    this.#showsAll = showsAll;
   }
 
   /** @param description a summary of at most 54 characters for the list of commands, and more to know after an empty line */
   command(usage: string, description: string, settings: readonly SettingName[] = []): Command {
-    return takeSettings(this.root.command(usage), settings)
+    const [name] = usage.split(' ') as [string];
+    const isFirst = FIRST_COMMANDS.has(name);
+    const command = this.root
+      .command(usage, { hidden: !isFirst && !this.#showsAll, isDefault: name === 'serve' })
       .summary(description.split('\n', 1)[0]!)
       .description(description)
       .allowExcessArguments(false);
+    for (const { name, flag, value, description, env, defaultText } of SETTINGS) {
+      if (!settings.includes(name)) continue;
+      command.option(`${flag} ${value}`, `${description} [${env}; default ${defaultText}]`);
+    }
+    return command;
   }
 
   /** A command with a sandbox of its own. Its --help fits one screen: it only names the settings, which `serve --help` explains. */
@@ -70,21 +80,5 @@ export class CommandBuilder {
       'after',
       `\nSettings of the sandbox, which serve --help explains:\n  ${names.replaceAll(/(.{50,70}?), /g, '$1,\n  ')}`,
     );
-  }
-
-  /** The settings of the sandbox. Flags may come before a command as well as after it. */
-  settingsOf(flags: Flags): Settings {
-    return readSettings(this.#withRoot(flags), this.environment);
-  }
-
-  /** The flags that are settings of the sandbox, as they were written. */
-  settingsAmong(flags: Flags): SettingFlags {
-    return Object.fromEntries(
-      Object.entries(this.#withRoot(flags)).filter(([name]) => ALL_SETTINGS.includes(name as SettingName)),
-    );
-  }
-
-  #withRoot(flags: Flags): Flags {
-    return { ...this.root.opts<Flags>(), ...flags };
   }
 }

@@ -1,3 +1,4 @@
+import { readSettings } from '../../settings.ts';
 import { complain, say } from '../output.ts';
 import type { CommandBuilder, Flags } from './command-builder.ts';
 
@@ -18,7 +19,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     .option('--json', 'print the list as JSON')
     .action(async ({ json, ...flags }: Flags) => {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
-      listScenarios(builder.settingsOf(flags), builder.environment, json === true);
+      listScenarios(readSettings(flags, builder.environment), builder.environment, json === true);
     });
   builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
     const { scenarioSchema } = await import('../printed-documents.ts');

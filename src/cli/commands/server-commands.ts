@@ -1,20 +1,30 @@
 import { durationMs } from '../../contract/duration.ts';
+import { readSettings } from '../../settings.ts';
 import { SERVE_EXAMPLES } from './help-texts.ts';
 import { complain } from '../output.ts';
-import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder.ts';
-
-export async function serveSandbox(builder: CommandBuilder, flags: Flags): Promise<void> {
-  const settings = builder.settingsOf(flags);
-  const { serve } = await import('../serve.ts');
-  builder.ended(await serve(settings, builder.environment));
-}
+import {
+  ALL_SETTINGS,
+  isScenarioFile,
+  noSuchCommand,
+  type CommandBuilder,
+  type Flags,
+} from './command-builder.ts';
 
 export function addServerCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('The sandbox:');
   builder
-    .command('serve', 'serve the sandbox until a signal stops it', ALL_SETTINGS)
+    .command('serve [file]', 'serve the sandbox until a signal stops it', ALL_SETTINGS)
     .addHelpText('after', SERVE_EXAMPLES)
-    .action((flags: Flags) => serveSandbox(builder, flags));
+    .action(async (file: string | undefined, flags: Flags) => {
+      if (file !== undefined && !isScenarioFile(file))
+        return builder.ended(complain(noSuchCommand(builder.root, file)));
+      if (file !== undefined && flags['scenario'] !== undefined)
+        return builder.ended(complain(`only one scenario can be served, not both ${file} and --scenario`));
+      const { scenario = file } = flags;
+      const settings = readSettings({ ...flags, scenario }, builder.environment);
+      const { serve } = await import('../serve.ts');
+      builder.ended(await serve(settings, builder.environment));
+    });
   builder
     .command('health', 'check whether a sandbox is ready: exit code 0 or 1', ['host', 'port'])
     .option('--url <url>', 'its address [default: HOST and PORT on this machine]')
@@ -33,7 +43,7 @@ export function addServerCommands(builder: CommandBuilder): void {
           return builder.ended(complain(`--${unused} does nothing with --url`));
         }
         const { addressOf, askHealth } = await import('../health.ts');
-        builder.ended(await askHealth(url ?? addressOf(builder.settingsOf(flags)), waitMs));
+        builder.ended(await askHealth(url ?? addressOf(readSettings(flags, builder.environment)), waitMs));
       },
     );
 }

@@ -53,12 +53,18 @@ const WORLD_SETTINGS: readonly SettingName[] = [
   'clock',
 ];
 
+const HUNT_SETTINGS: readonly SettingName[] = ['port', ...WORLD_SETTINGS];
+
 /** The same for a matrix, whose own flag --scenarios says which scenarios are run. */
 const MATRIX_SETTINGS: readonly SettingName[] = [
   ...WORLD_SETTINGS.filter((name) => name !== 'scenarios'),
   'dialect',
   'rateLimit',
 ];
+
+/** The flags that are settings of the sandbox, as they were written. */
+const settingsAmong = (flags: Flags, settings: readonly SettingName[]): SettingFlags =>
+  Object.fromEntries(Object.entries(flags).filter(([name]) => settings.includes(name as SettingName)));
 
 /** Runs the command of a user. @param flags those of this command, which has declared them */
 type Run = (
@@ -76,15 +82,13 @@ export function addTestCommands(builder: CommandBuilder): void {
       const { initProject } = await import('../init.ts');
       builder.ended(initProject(folder ?? '.'));
     });
-  /** What runs the command of a user. @param own the flags that are called like settings */
-  const runs = (command: Command, load: () => Promise<Run>, own: readonly string[] = []): Command =>
+  /** What runs the command of a user. */
+  const runs = (command: Command, settings: readonly SettingName[], load: () => Promise<Run>): Command =>
     take(command, 'env')
       .passThroughOptions()
       .action(async (words: string[], flags: Flags) => {
-        const settings = Object.entries(flags).filter(([name]) => !own.includes(name));
         const run = await load();
-        const settingFlags = builder.settingsAmong(Object.fromEntries(settings));
-        builder.ended(await run(words, flags as never, settingFlags, builder.environment));
+        builder.ended(await run(words, flags as never, settingsAmong(flags, settings), builder.environment));
       });
   const referee = builder
     .withSandbox(
@@ -98,12 +102,12 @@ export function addTestCommands(builder: CommandBuilder): void {
     .addOption(list('--report <format=file>', 'junit, markdown, json or text, to a file'))
     .option('--verbose', 'report each check, also those that had nothing to test')
     .addOption(list('--require <checks>', 'checks that must have been exercised, separated by commas'));
-  runs(referee, async () => (await import('../referee/judge-command.ts')).judgeCommand);
+  runs(referee, ALL_SETTINGS, async () => (await import('../referee/judge-command.ts')).judgeCommand);
   const hunt = builder
     .withSandbox(
       'hunt [command...]',
       'find the fewest failures that make a command pay twice\n\nAlso those that make it lose a payout or get stuck. The command is run many times, each time with other failures.',
-      ['port', ...WORLD_SETTINGS],
+      HUNT_SETTINGS,
     )
     .addOption(
       list('--goal <goals>', 'paid-twice, lost, misreported, stuck or conduct, separated by commas', 'all'),
@@ -113,7 +117,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--time <time>', 'how long to search [default 5m]')
     .option('--write <folder>', 'where to write each finding as a scenario');
   take(hunt, 'workers', 'patience', 'intent', 'expect', 'settings', 'exitCodes', 'json');
-  runs(hunt, async () => (await import('../hunt/hunt-command.ts')).huntCommand);
+  runs(hunt, HUNT_SETTINGS, async () => (await import('../hunt/hunt-command.ts')).huntCommand);
   const matrix = builder
     .withSandbox(
       'matrix [command...]',
@@ -125,7 +129,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--limit <time>', 'how long one run may take [default 5m]')
     .addOption(list('--report <format=file>', 'markdown, junit or json, to a file'));
   take(matrix, 'workers', 'intent', 'expect', 'settings', 'off', 'patience', 'failOn', 'exitCodes', 'json');
-  runs(matrix, async () => (await import('../matrix/matrix-command.ts')).matrixCommand, ['scenarios']);
+  runs(matrix, MATRIX_SETTINGS, async () => (await import('../matrix/matrix-command.ts')).matrixCommand);
   builder
     .withSandbox(
       'mcp',
@@ -137,6 +141,6 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--allow-commands', 'let the tool hunt run commands')
     .action(async (flags: McpFlags & Flags) => {
       const { mcpCommand } = await import('../mcp/mcp-command.ts');
-      builder.ended(await mcpCommand(flags, builder.settingsAmong(flags), builder.environment));
+      builder.ended(await mcpCommand(flags, settingsAmong(flags, ALL_SETTINGS), builder.environment));
     });
 }

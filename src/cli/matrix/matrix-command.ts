@@ -44,8 +44,8 @@ function rerunText(
   const failOn = flags.failOn === 'error' ? undefined : flags.failOn;
   const words = [
     'payout-sandbox',
-    ...typed(settingFlags, Object.keys(settingFlags)), // before `matrix`, which has a flag --scenarios of its own
     'matrix',
+    ...typed(settingFlags, Object.keys(settingFlags)),
     ...typed(rows, Object.keys(rows)),
     ...typed({ ...flags, failOn }, REPEATED),
     ...typed(flags, ['env']),
