@@ -6,7 +6,9 @@ import { resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { ControlClient } from '../client/control-client.ts';
 import { JOIN_VARIABLE } from '../client/joined-sandbox.ts';
+import type { ConductReports, RefereeSettingsInput } from '../contract/conduct.ts';
 import { evidenceOf } from '../http/referee/evidence.ts';
 import { whole } from '../referee/judge.ts';
 import { readUnlessDropped } from '../worlds/dropped.ts';
@@ -143,6 +145,28 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   };
 }
 
+/** What the sandboxes of a command show of its client. */
+interface Judged {
+  readonly reports: ConductReports['worlds'];
+  readonly evidence: readonly JoinedWorld[];
+}
+
+/** Opens a sandbox for a command, in which and in those that it starts itself the referee judges it. */
+export const openJudged = (
+  rules: Omit<JoinRules<Judged>, 'opensOuter' | 'prepare' | 'collect'>,
+  conduct: RefereeSettingsInput,
+): Promise<JoinPoint<Judged>> =>
+  openJoinPoint({
+    ...rules,
+    opensOuter: true,
+    prepare: ({ url, adminToken }) => new ControlClient(url, adminToken).put('/worlds/referee', conduct),
+    async collect(server) {
+      const control = new ControlClient(server.url, server.adminToken);
+      const { worlds } = await control.get<ConductReports>('/worlds/referee', { ended: true });
+      return { reports: worlds, evidence: await joinedWorlds(server, rules.wallClock) };
+    },
+  });
+
 /** Settings that a hunt and a matrix decide for each run: what is kept in a file or a store would outlive it. */
 export const PER_RUN_SETTINGS: readonly SettingName[] = [
   'scenario',
@@ -158,7 +182,7 @@ const ALL_PAYOUTS = { expect: [] };
 
 /** The evidence on every world of a server whose client has ended, and whether the client replaced the scenario of the run. */
 export async function joinedWorlds(
-  { worlds }: Pick<Server, 'worlds'>,
+  { worlds }: Server,
   wallClock = systemClock(),
 ): Promise<readonly JoinedWorld[]> {
   const all: JoinedWorld[] = [];

@@ -1,22 +1,21 @@
 import { isatty } from 'node:tty';
 
-/** Whether it has a terminal. */
-export const hasTerminal = (): boolean => [0, 1, 2].some((stream) => isatty(stream));
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Does work with an abort signal that Ctrl-C, SIGTERM and SIGHUP, as at the end of the terminal, trigger. */
+/**
+ * Does work with an abort signal that the first SIGTERM, SIGINT or SIGHUP triggers; later ones change nothing. `nohup` cannot protect
+ * from a SIGHUP, which Node.js would otherwise die of at once.
+ */
 export async function untilStopped<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
-  const abort = (): void => stop.abort();
-  let isHungUp = false;
-  const hangUp = (): void => {
-    isHungUp = true;
-    abort();
-  };
-  process.on('SIGINT', abort).on('SIGTERM', abort).on('SIGHUP', hangUp);
+  const hadTerminal = [0, 1, 2].some((stream) => isatty(stream)); // cannot be asked once that is gone
+  const abort = (signal: NodeJS.Signals): void => stop.abort(signal);
+  for (const signal of SIGNALS) process.on(signal, abort);
   try {
     return await work(stop.signal);
   } finally {
-    process.off('SIGINT', abort).off('SIGTERM', abort).off('SIGHUP', hangUp);
-    if (isHungUp) process.kill(process.pid, 'SIGHUP'); // an exit would restore the terminal that is gone, and abort
+    for (const signal of SIGNALS) process.off(signal, abort);
+    // an exit would restore the terminal that is gone, and abort
+    if (stop.signal.reason === 'SIGHUP' && hadTerminal) process.kill(process.pid, 'SIGHUP');
   }
 }

@@ -1,6 +1,5 @@
-import { ControlClient } from '../../client/control-client.ts';
 import { TestWorld } from '../../client/test-world.ts';
-import type { ConductReports, RefereeSettingsInput } from '../../contract/conduct.ts';
+import type { RefereeSettingsInput } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { changedDialect, type DialectChange } from '../../contract/dialect.ts';
 import { instantMs } from '../../contract/instant.ts';
@@ -13,7 +12,7 @@ import { shippedDialects } from '../../scenario/scenario-file.ts';
 import type { Settings } from '../../settings.ts';
 import type { CommandRun, MatrixRow } from '../../trials/matrix/matrix.ts';
 import { runClient, type Client } from '../../trials/run.ts';
-import { joinedWorlds, openJoinPoint, PER_RUN_SETTINGS, type JoinRules } from '../join-point.ts';
+import { openJudged, PER_RUN_SETTINGS, type JoinRules } from '../join-point.ts';
 import { REFEREE_DEFAULTS } from '../own-server.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
 
@@ -98,21 +97,17 @@ export async function runInSandbox(
   const systemTime = systemClock();
   const offsetMs = startMsOf(settings) - systemTime.nowMs();
   const wallClock = clockAt({ nowMs: () => systemTime.nowMs() + offsetMs }, systemTime);
-  const join = await openJoinPoint({
-    by: 'matrix',
-    usual: REFEREE_DEFAULTS,
-    outer: settings,
-    opensOuter: true,
-    fixed: [...fixed, ...PER_RUN_SETTINGS],
-    said,
-    wallClock,
-    prepare: ({ url, adminToken }) => new ControlClient(url, adminToken).put('/worlds/referee', conduct),
-    async collect(server) {
-      const control = new ControlClient(server.url, server.adminToken);
-      const { worlds } = await control.get<ConductReports>('/worlds/referee', { ended: true });
-      return { reports: worlds, evidence: await joinedWorlds(server, wallClock) };
+  const join = await openJudged(
+    {
+      by: 'matrix',
+      usual: REFEREE_DEFAULTS,
+      outer: settings,
+      fixed: [...fixed, ...PER_RUN_SETTINGS],
+      said,
+      wallClock,
     },
-  });
+    conduct,
+  );
   const world = new TestWorld(join.url!, 'sk_test_matrix');
   const { sandboxes, ...done } = await runClient(client, world, limitMs, stop, systemTime, join);
   return {

@@ -7,6 +7,7 @@ import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { checkAcceptedKey, startOwnServer, type SettingFlags } from '../own-server.ts';
+import { untilStopped } from '../stop-signal.ts';
 import { agentActor } from './agent-actor.ts';
 import { mcpServer } from './mcp-server.ts';
 
@@ -28,13 +29,6 @@ async function sandboxOf(url: string | undefined, settings: Settings): Promise<S
   const server = await startOwnServer(settings, log);
   return sandboxAt({ ...server, apiKeys }, noNewKeys, () => server.close());
 }
-
-/** Resolves when the host closes standard input, or signals this process to end. */
-const hostGone = (): Promise<void> =>
-  new Promise((resolve) => {
-    process.stdin.once('end', resolve).once('close', resolve);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve());
-  });
 
 /** Rejects if a running sandbox does not accept the key, and otherwise never settles: it may start later than this server. */
 async function keyRefused(sandbox: Sandbox, key: string): Promise<never> {
@@ -60,17 +54,22 @@ export async function mcpCommand(
   const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
   if (url === undefined) checkAcceptedKey(worldKey, settings);
   const sandbox = await sandboxOf(url, settings);
-  const gone = hostGone();
-  const server = mcpServer(agentActor(sandbox, worldKey), allowCommands);
-  await server.connect(new StdioServerTransport());
-  if (process.stdin.isTTY) {
-    complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');
-  }
-  try {
-    await (url === undefined ? gone : Promise.race([gone, keyRefused(sandbox, worldKey)]));
-  } finally {
-    await server.close();
-    await sandbox.close();
-  }
-  return EXIT_OK;
+  return untilStopped(async (stop) => {
+    const gone = new Promise((resolve) => {
+      process.stdin.once('end', resolve).once('close', resolve); // the host closes it
+      stop.addEventListener('abort', resolve);
+    });
+    const server = mcpServer(agentActor(sandbox, worldKey), allowCommands);
+    await server.connect(new StdioServerTransport());
+    if (process.stdin.isTTY) {
+      complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');
+    }
+    try {
+      await (url === undefined ? gone : Promise.race([gone, keyRefused(sandbox, worldKey)]));
+    } finally {
+      await server.close();
+      await sandbox.close();
+    }
+    return EXIT_OK;
+  });
 }

@@ -1,30 +1,27 @@
 import { constants } from 'node:os';
-import { pino, type Logger } from 'pino';
+import { pino } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
-import type { ConductReports, WorldReport } from '../../contract/conduct.ts';
+import type { ConductReports, RefereeSettingsInput, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
 import { hasRequests, reportsOf, noRequestsMessage, type Failure } from '../../referee/reports/summary.ts';
-import type { Server } from '../../server.ts';
-import type { Evidence } from '../../referee/case.ts';
-import type { Scenario } from '../../scenario/scenario.ts';
 import { noRequestText } from '../../trials/run.ts';
 import { MAX_BODY_BYTES } from '../../http/limits/json-body.ts';
 import { logOptions } from '../../platform/log-line.ts';
-import { SettingsError, type Settings } from '../../settings.ts';
+import { SettingsError, type SettingName, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import type { ClientFlags } from '../hunt/hunted-command.ts';
 import { conductOptions, publish, tableName, writeReports, type ConductFlags } from './conduct-options.ts';
 import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
 import { RefusedLog } from './refused-log.ts';
-import { joinedWorlds, openJoinPoint, type JoinPoint } from '../join-point.ts';
+import { openJudged } from '../join-point.ts';
+import { libraryFor } from '../scenario-files/scenarios.ts';
 import { unmetNote } from './unmet-scenario.ts';
 import {
   checkAcceptedKey,
   clientSettings,
   givenSettings,
   REFEREE_DEFAULTS,
-  startOwnServer,
   type SettingFlags,
 } from '../own-server.ts';
 
@@ -33,41 +30,97 @@ interface JudgeFlags extends ConductFlags, Pick<ClientFlags, 'env'> {
   readonly key?: string;
 }
 
+/** The sandbox in which a command is judged. */
 interface Judged {
   readonly url: string;
   readonly key: string;
-  /** null where only the world of the key may be judged. */
-  readonly adminToken: string | null;
-  /** null for a sandbox that runs elsewhere. */
-  readonly worlds: Server['worlds'] | null;
-  /** Set where the user chose it. */
-  readonly scenario?: Scenario | undefined;
-  readonly refused: RefusedLog;
-  /** Where the log of sandboxes goes. */
-  readonly log?: Logger | undefined;
-  readonly close: () => Promise<void>;
+  /** The variables that the command needs. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly begin: () => Promise<unknown>;
+  /** The reports on all worlds with requests. */
+  readonly end: () => Promise<ConductReports>;
+  /** Why there is nothing to judge. */
+  readonly noRequest: () => string;
+  readonly close: () => Promise<unknown>;
 }
 
 /** The key that `{key}` stands for by default. */
 const KEY = 'sk_test_referee';
 
-/** The sandbox of `--url`, or one of its own. */
-async function judgedSandbox(
-  { url, key: given }: JudgeFlags,
+const nothing = (): Promise<void> => Promise.resolve();
+
+async function ownSandbox(
+  key: string,
+  conduct: RefereeSettingsInput,
   settings: Settings,
-  isScenarioChosen: boolean,
+  given: readonly SettingName[],
 ): Promise<Judged> {
-  const { adminToken = null, apiKeys } = settings;
-  const key = given ?? apiKeys?.[0] ?? KEY;
-  const refused = new RefusedLog();
-  if (url !== undefined)
-    return { url, key, adminToken, worlds: null, refused, close: () => Promise.resolve() };
   checkAcceptedKey(key, settings);
-  const log =
-    settings.logLevel === 'silent' ? pino(logOptions({ ...settings, logLevel: 'info' }), refused) : undefined;
-  const server = await startOwnServer(settings, log);
-  const scenario = isScenarioChosen ? server.scenario : undefined;
-  return { ...server, scenario, key, refused, log, close: () => server.close() };
+  const refused = new RefusedLog();
+  const isSilent = settings.logLevel === 'silent';
+  const rules = {
+    by: 'referee',
+    usual: REFEREE_DEFAULTS,
+    outer: settings,
+    fixed: [...given, 'logLevel'] as const,
+    said: new Set<string>(),
+    log: isSilent ? pino(logOptions({ ...settings, logLevel: 'info' }), refused) : undefined,
+  };
+  const { url, variables, end } = await openJudged(rules, conduct);
+  return {
+    url: url!,
+    key,
+    variables,
+    begin: nothing,
+    async end() {
+      const sandboxes = await end();
+      const reports = reportsOf(sandboxes.flatMap(({ reports: ofOne }) => ofOne));
+      if (!given.includes('scenario')) return reports;
+      const left = sandboxes.flatMap(({ evidence }) => evidence.map((world) => world.evidence));
+      const scenario = libraryFor(settings, settings.scenario).active;
+      const note = unmetNote(scenario, left, reports.worlds.length);
+      return note === null ? reports : { ...reports, notes: [...reports.notes, note] };
+    },
+    noRequest: () => noRequestText(refused.text),
+    close: () => end().catch(() => undefined), // it is an error of `end`, if that was called
+  };
+}
+
+/**
+ * A sandbox that runs elsewhere. Without its admin token, only the world of the key is judged.
+ *
+ * @param hasRun whether a command runs: one that resets its world in the end leaves no requests, but a verdict
+ */
+function sandboxElsewhere(
+  url: string,
+  key: string,
+  adminToken: string | undefined,
+  conduct: RefereeSettingsInput,
+  hasRun: boolean,
+): Judged {
+  const control = new ControlClient(url, adminToken ?? key);
+  const path = adminToken === undefined ? '/referee' : '/worlds/referee';
+  const query = { ended: hasRun };
+  return {
+    url,
+    key,
+    variables: {},
+    // without a command or settings, this only looks: a new verdict must not begin
+    begin: () => (hasRun || Object.keys(conduct).length > 0 ? control.put(path, conduct) : nothing()),
+    async end() {
+      if (adminToken !== undefined) return control.get<ConductReports>(path, query);
+      const { requests, evicted } = await control.get<RequestsResponse>('/requests', { limit: 1 });
+      const report = await control.get<WorldReport>(path, query);
+      const wasAsked = requests.length + evicted > 0 || (hasRun && hasRequests(report));
+      return reportsOf(wasAsked ? [report] : []);
+    },
+    noRequest() {
+      if (adminToken === undefined)
+        return `${noRequestsMessage(`the key ${key}`)}, or judge every world with --admin-token`;
+      return hasRun ? noRequestText('') : 'no request reached the sandbox';
+    },
+    close: nothing,
+  };
 }
 
 interface CommandEnd {
@@ -82,12 +135,11 @@ interface CommandEnd {
 /** Runs the command as a process that shares this terminal. */
 async function runToEnd(
   command: ClientCommand,
-  { url, key, worlds }: Judged,
-  { variables }: JoinPoint<unknown>,
+  { url, key, variables }: Judged,
   isJson: boolean,
 ): Promise<CommandEnd> {
   const output = isJson ? 2 : 'inherit'; // standard output has the JSON alone
-  const { child, exit } = command({ url, key }, worlds === null ? {} : variables, {
+  const { child, exit } = command({ url, key }, variables, {
     stdio: ['inherit', output, 'inherit'],
   });
   let isStopped = false;
@@ -106,78 +158,18 @@ async function runToEnd(
   }
 }
 
-type Target = Pick<Judged, 'url' | 'key' | 'adminToken'>;
-
-/**
- * The reports on all worlds with requests, or on that of the key where there is no admin token.
- *
- * @param hasRun whether a command ran: one that resets its world in the end leaves no requests, but a verdict
- */
-async function reportsOn({ url, key, adminToken }: Target, hasRun: boolean): Promise<ConductReports> {
-  if (adminToken !== null)
-    return new ControlClient(url, adminToken).get('/worlds/referee', { ended: hasRun });
-  const control = new ControlClient(url, key);
-  const { requests, evicted } = await control.get<RequestsResponse>('/requests', { limit: 1 });
-  const report = await control.get<WorldReport>('/referee', { ended: hasRun });
-  const wasAsked = requests.length + evicted > 0 || (hasRun && hasRequests(report));
-  return reportsOf(wasAsked ? [report] : []);
-}
-
-const configure = ({ url, key, adminToken }: Target, settings: object): Promise<unknown> =>
-  new ControlClient(url, adminToken ?? key).put(
-    adminToken === null ? '/referee' : '/worlds/referee',
-    settings,
-  );
-
-interface Collected extends ConductReports {
-  /** Of every world that is left. */
-  readonly evidence: readonly Evidence[];
-}
-
-/** The reports on a sandbox, and what says whether its clients met the scenario that the user chose, if there is one. */
-async function collected(
-  target: Target & Pick<Judged, 'worlds'>,
-  scenario: Scenario | undefined,
-  hasRun: boolean,
-): Promise<Collected> {
-  const { worlds } = target;
-  const reports = await reportsOn(target, hasRun);
-  const left = scenario === undefined || worlds === null ? [] : await joinedWorlds({ worlds });
-  return { ...reports, evidence: left.map(({ evidence }) => evidence) };
-}
-
-/** The reports of a run as one. */
-function combineReports(all: readonly Collected[], scenario: Scenario | undefined): ConductReports {
-  const reports = reportsOf(all.flatMap(({ worlds }) => worlds));
-  const left = all.flatMap(({ evidence }) => evidence);
-  const note = scenario === undefined ? null : unmetNote(scenario, left, reports.worlds.length);
-  return note === null ? reports : { ...reports, notes: [...reports.notes, note] };
-}
-
-/** Why there is nothing to judge. */
-function noRequest(hasRun: boolean, { key, adminToken, refused }: Judged): string {
-  if (adminToken === null) {
-    return `${noRequestsMessage(`the key ${key}`)}, or judge every world with --admin-token`;
-  }
-  return hasRun ? noRequestText(refused.text) : 'no request reached the sandbox';
-}
-
 /** Why the command failed, or cannot be judged; null if neither. */
 function failureOf(
   { exitCode, signal, isStopped }: CommandEnd,
-  hasRun: boolean,
   hasReports: boolean,
-  judged: Judged,
+  { noRequest }: Judged,
 ): Failure | null {
   if (exitCode === 0 && hasReports) return null;
   if (isStopped) return { title: 'the command was stopped', reasons: ['stopped'] };
   const ended = signal === null ? `ended with exit code ${exitCode}` : `was ended by ${signal}`;
   return {
     title: exitCode === 0 ? 'no requests' : 'the command failed',
-    reasons: [
-      ...(exitCode === 0 ? [] : [`the command ${ended}`]),
-      ...(hasReports ? [] : [noRequest(hasRun, judged)]),
-    ],
+    reasons: [...(exitCode === 0 ? [] : [`the command ${ended}`]), ...(hasReports ? [] : [noRequest()])],
   };
 }
 
@@ -213,34 +205,25 @@ export async function judgeCommand(
     throw new SettingsError('referee needs a command: payout-sandbox referee -- npm test');
   }
   const settings = clientSettings(REFEREE_DEFAULTS, settingFlags, environment, false);
+  const { adminToken } = settings;
   if (url !== undefined) checkElsewhere(url, settingFlags);
-  if (url !== undefined && flags.key === undefined && settings.adminToken === undefined) {
+  if (url !== undefined && flags.key === undefined && adminToken === undefined) {
     throw new SettingsError('--url needs --key or --admin-token');
   }
-  const given = givenSettings(settingFlags, environment);
+  const key = flags.key ?? settings.apiKeys?.[0] ?? KEY;
   const command = clientCommand(words, flags.env, environment);
-  const judged = await judgedSandbox(flags, settings, given.includes('scenario'));
-  const join = await openJoinPoint({
-    by: 'referee',
-    usual: REFEREE_DEFAULTS,
-    outer: settings,
-    fixed: [...given, 'logLevel'],
-    said: new Set(),
-    log: judged.log,
-    prepare: (joined) => configure({ ...joined, key: KEY }, options.settings),
-    collect: (joined) => collected({ ...joined, key: KEY }, judged.scenario, true),
-  });
+  const judged =
+    url === undefined
+      ? await ownSandbox(key, options.settings, settings, givenSettings(settingFlags, environment))
+      : sandboxElsewhere(url, key, adminToken, options.settings, hasCommand);
   try {
-    // without a command or settings, this only looks: a new verdict must not begin
-    if (hasCommand || Object.keys(options.settings).length > 0) await configure(judged, options.settings);
+    await judged.begin();
     const ending = hasCommand
-      ? await runToEnd(command, judged, join, options.isJson)
+      ? await runToEnd(command, judged, options.isJson)
       : { exitCode: EXIT_OK, signal: null, isStopped: false };
-    const joined = await join.end();
-    const own = await collected(judged, judged.scenario, hasCommand);
-    const reports = combineReports([own, ...joined], judged.scenario);
+    const reports = await judged.end();
     const hasReports = reports.worlds.length > 0;
-    const failure = failureOf(ending, hasCommand, hasReports, judged);
+    const failure = failureOf(ending, hasReports, judged);
     const verdict = publish(reports, options, environment, failure);
     if (ending.isStopped && failure === null) complain('stopped');
     if (hasReports) return ending.exitCode || verdict;
@@ -248,7 +231,6 @@ export async function judgeCommand(
   } catch (error) {
     return withoutVerdict(error, options, environment);
   } finally {
-    await join.end();
     await judged.close();
   }
 }
