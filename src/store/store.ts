@@ -3,9 +3,9 @@ import { openWorld } from '../world/opening.ts';
 import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { unavailable } from '../worlds/dropped.ts';
-import type { Opened, Ordered, OrderOf } from '../worlds/order.ts';
+import type { Opened } from '../worlds/order.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
-import type { World } from '../worlds/world.ts';
+import type { OrderOf, World } from '../worlds/world.ts';
 import type { WorldsPage, SharedWorlds } from '../worlds/shared-worlds.ts';
 import { FORMAT, keysOf, LIST_KEY, type WorldKeys } from './scripts.ts';
 import { StoreConnection, UNKNOWN, type ConnectionOptions } from './store-connection.ts';
@@ -49,7 +49,7 @@ export class Store implements SharedWorlds, LogStore {
   readonly #keptMs: number;
   readonly #renewMs: number;
   /** The worlds in which somebody on this server waits for what happens. */
-  readonly #listening = new Set<Ordered>();
+  readonly #listening = new Set<World>();
   #cancelListening: (() => void) | null = null;
   #numbers = 0;
   /** How far the store's clock is ahead of this server's. */
@@ -200,7 +200,7 @@ export class Store implements SharedWorlds, LogStore {
     await this.#list(worlds.map(({ id, usedAtMs }) => [id, usedAtMs]));
   }
 
-  listen(world: Ordered): void {
+  listen(world: World): void {
     this.#listening.add(world);
     if (this.#cancelListening !== null) return;
     this.#cancelListening = this.wallClock.schedule(this.wallClock.nowMs() + STORE_TIMES.listen, () => {

@@ -50,7 +50,7 @@ export async function readState(
     }
   }
   try {
-    for await (const world of readWorlds(pieces(), { ...options, maxLine: Infinity, isLive: true })) {
+    for await (const world of readWorlds(pieces(), { ...options, maxLine: Infinity })) {
       if ('fault' in world) throw world.fault;
       return world.state;
     }

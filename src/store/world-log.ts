@@ -4,8 +4,9 @@ import { Command } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import { dropped, unavailable } from '../worlds/dropped.ts';
-import type { Arrival, DropReason, Opened, Order, Ordered, Submitted } from '../worlds/order.ts';
+import type { Arrival, DropReason, Opened, Order, Submitted } from '../worlds/order.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
+import type { World } from '../worlds/world.ts';
 import type { WorldKeys } from './scripts.ts';
 import type { StoredState } from './stored-state.ts';
 import { STORE_TIMES } from './store-times.ts';
@@ -63,7 +64,7 @@ export interface LogStore {
    */
   keep(keys: WorldKeys, at: Seen, state: Snapshot, restored: readonly StoredState[]): Promise<number>;
   /** Asks regularly for what happens in a world, for as long as a connection of this server waits for that. */
-  listen(world: Ordered): void;
+  listen(world: World): void;
 }
 
 /** A caller that waits until the state is up to date. */
@@ -92,7 +93,7 @@ const KEPT_AT_STOP = 0.25;
  * command whose reply was lost may be in the log, and is then applied like any other.
  */
 export class WorldLog implements Order {
-  readonly #world: Ordered;
+  readonly #world: World;
   readonly #store: LogStore;
   readonly #keys: WorldKeys;
   /** The latest command that was applied. */
@@ -114,7 +115,7 @@ export class WorldLog implements Order {
   #calling: Promise<void> | null = null;
   #keeping: Promise<void> | null = null;
 
-  constructor(world: Ordered, store: LogStore, { isNew, keys, seen, characters }: StoreWorld) {
+  constructor(world: World, store: LogStore, { isNew, keys, seen, characters }: StoreWorld) {
     this.#world = world;
     this.#store = store;
     this.#keys = keys;

@@ -24,7 +24,7 @@ export type StateEvent =
   | { readonly type: 'scenario'; readonly scenario: string; readonly rule?: string }
   | { readonly type: 'rule'; readonly rule: string; readonly matched: number; readonly taken: number }
   | { readonly type: 'held'; readonly request: HeldRequest }
-  | { readonly type: 'released'; readonly request: HeldRequest; readonly released: Released }
+  | { readonly type: 'released'; readonly request: HeldRequest; readonly how: Released }
   | { readonly type: 'journal'; readonly removed: number; readonly as: 'cleared' | 'evicted' }
   | { readonly type: 'reset'; readonly nowMs: number }
   | { readonly type: 'restore'; readonly nowMs: number; readonly undone?: string };
@@ -65,7 +65,7 @@ function dataOf(event: StateEvent, atMs: number): object {
     case 'held':
       return heldRequestResponse(event.request);
     case 'released':
-      return { id: event.request.id, how: event.released.how };
+      return { id: event.request.id, how: event.how };
     case 'journal':
       return { removed: event.removed, as: event.as };
     case 'reset':

@@ -220,7 +220,7 @@ function fromElsewhere({
 }: Pick<WorldState, 'requests' | 'wallMs'>): WorldState['requests'] {
   const last = requests.list.at(-1)?.nth;
   const list = requests.list.map((exchange): Exchange => {
-    const known = { ...exchange, position: 0 };
+    const known = { ...exchange, position: 0, server: '' };
     if (exchange.outcome !== 'pending') return known;
     const durationMs = Math.max(0, wallMs - exchange.wallMs); // it has waited so long at least
     const left = { outcome: 'client_gone', response: undefined, waits: undefined } as const;

@@ -193,14 +193,13 @@ function replace({ requests }: WorldState, exchange: Exchange): void {
 }
 
 /** Records what a held request is answered, once it is released. */
-export function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): Decided {
+export function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): void {
   const { pending } = state.requests;
   const index = pending.findIndex(({ nth }) => nth === exchange.nth);
   const released = { ...exchange };
   fill(released, result);
   if (index !== -1) pending[index] = released;
   replace(state, released);
-  return released;
 }
 
 /** Records how a request ended, and what its response has told the client, also in a journal that an undo may put back. */

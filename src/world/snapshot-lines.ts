@@ -173,6 +173,9 @@ const Request = z.strictObject({
   plannedBy: z.string().optional(),
   delayMs: z.number().optional(),
   fault: z.string().optional(),
+  /** In a store, the place of its command in the log, and the server that has its connection. */
+  position: Count.optional(),
+  server: z.string().optional(),
 });
 export type StoredRequest = Readonly<z.infer<typeof Request>>;
 export const REQUEST_FIELDS = Object.keys(Request.shape) as readonly (keyof StoredRequest)[];
@@ -198,11 +201,11 @@ export const WorldHead = z.strictObject({
   requests: z.strictObject({ count: Count, evicted: Count }),
   /** How many of its requests rules have held so far; absent for none. */
   held: Count.optional(),
+  /** In a store, from which the world goes on at other servers. */
+  generation: Count.optional(),
+  eventCount: Count.optional(),
 });
-
-/** The same of a world that goes on at other servers, as a store has it. */
-export const LiveHead = WorldHead.extend({ generation: Count.optional(), eventCount: Count.optional() });
-export type LiveHead = z.infer<typeof LiveHead>;
+export type WorldHead = z.infer<typeof WorldHead>;
 
 /** The lists of a world, one item a line: `{"entry":{…}}`. They come in this order. */
 export const WORLD_ITEMS = {
@@ -222,33 +225,25 @@ export const WORLD_ITEMS = {
   window: z.strictObject({ of: Origin, beganMs: Ms, count: Count.min(1) }),
   /** A reference that stays refused after a 402. */
   refused: Text,
+  /** In a store, a request that is under way, although it was dropped from the list. */
+  pending: Request,
   /** One of the newest requests, the oldest first. */
   request: Request,
+  /**
+   * In a store, a request that waits to be released, and one of the latest that nobody released in time. Nobody else writes them, and
+   * a restore ignores them, so their contents are not checked.
+   */
+  waiting: z.record(z.string(), z.unknown()),
+  expired: z.record(z.string(), z.unknown()),
   /** The settings of the referee for this world; absent for none. */
   referee: StoredSettings,
   /** The referee's report on a journal that a reset has ended, the oldest first. */
   report: EndedJournal,
 } as const;
 
-/** A request with its place in the log: the position of its command, and the server that has its connection. */
-const LiveRequest = Request.extend({ position: Count.optional(), server: z.string().optional() });
-export const LIVE_REQUEST_FIELDS = Object.keys(
-  LiveRequest.shape,
-) as readonly (keyof typeof LiveRequest.shape)[];
-
-/** The lists of a world that goes on at other servers. Nobody else writes them, so what is held is not checked. */
-export const LIVE_ITEMS = {
-  ...WORLD_ITEMS,
-  /** A request that is under way, although it was dropped from the list. */
-  pending: LiveRequest,
-  request: LiveRequest,
-  /** A request that waits to be released, and one of the latest that nobody released in time. */
-  waiting: z.record(z.string(), z.unknown()),
-  expired: z.record(z.string(), z.unknown()),
-} as const;
 export type WorldItem = {
-  [Name in keyof typeof LIVE_ITEMS]: { readonly [Key in Name]: z.infer<(typeof LIVE_ITEMS)[Name]> };
-}[keyof typeof LIVE_ITEMS];
+  [Name in keyof typeof WORLD_ITEMS]: { readonly [Key in Name]: z.infer<(typeof WORLD_ITEMS)[Name]> };
+}[keyof typeof WORLD_ITEMS];
 
 /** `checksum` is the SHA-256 of all lines of the world, from its head on, each with its line end. */
 export const WorldEnd = z.strictObject({ end: z.string(), checksum: z.string() });

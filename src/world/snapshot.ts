@@ -1,13 +1,6 @@
-import type { z } from 'zod';
 import { MAX_ENDED_JOURNALS } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
-import {
-  LIVE_REQUEST_FIELDS,
-  REQUEST_FIELDS,
-  type LIVE_ITEMS,
-  type LiveHead,
-  type WorldItem,
-} from './snapshot-lines.ts';
+import { REQUEST_FIELDS, type StoredRequest, type WorldHead, type WorldItem } from './snapshot-lines.ts';
 import type { Payout, PayoutStep } from '../payout/payout.ts';
 import { timelineFault } from '../payout/timeline.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
@@ -22,10 +15,9 @@ import { MAX_OVERRIDES } from './operations.ts';
 
 /** A world as data, at one moment: later changes of the world do not affect it. */
 export interface Snapshot {
-  readonly head: LiveHead;
+  readonly head: WorldHead;
   /** In the order of the items of the format; generated as they are read. */
   readonly items: Iterable<WorldItem>;
-  readonly length: number;
 }
 
 /** Takes a snapshot. It copies lists of references, and nothing else. @param isLive whether the world goes on from it at other servers */
@@ -33,11 +25,7 @@ export function takeSnapshot(state: Readonly<WorldState>, isLive = false): Snaps
   const { count, evicted, list, pending } = state.requests;
   const { waiting, expired, made } = state.held;
   const oldest = list[0]?.nth ?? Infinity;
-  const requests = (exchanges: readonly Exchange[]) => ({
-    length: exchanges.length,
-    [Symbol.iterator]: () => storedRequests(exchanges, isLive ? LIVE_REQUEST_FIELDS : REQUEST_FIELDS),
-  });
-  const lists: Readonly<Record<keyof typeof LIVE_ITEMS, Iterable<unknown> & { readonly length: number }>> = {
+  const lists = {
     entry: state.entries.slice(),
     payout: state.payouts.slice(),
     rule: state.overrides,
@@ -48,8 +36,8 @@ export function takeSnapshot(state: Readonly<WorldState>, isLive = false): Snaps
     ],
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     refused: [...state.refused],
-    pending: requests(isLive ? pending.filter(({ nth }) => nth < oldest) : []),
-    request: requests(list.slice()),
+    pending: storedRequests(isLive ? pending.filter(({ nth }) => nth < oldest) : [], isLive),
+    request: storedRequests(list.slice(), isLive),
     waiting: isLive ? waiting : [],
     expired: isLive ? expired : [],
     referee: state.referee.settings === null ? [] : [state.referee.settings],
@@ -71,7 +59,6 @@ export function takeSnapshot(state: Readonly<WorldState>, isLive = false): Snaps
       ...(isLive && { generation: state.generation, eventCount: state.eventCount }),
     },
     items: itemsOf(lists),
-    length: Object.values(lists).reduce((sum, { length }) => sum + length, 0),
   };
 }
 
@@ -82,22 +69,20 @@ function* itemsOf(lists: Readonly<Record<string, Iterable<unknown>>>): Generator
 }
 
 /** Requests as a snapshot has them, with the text of what was sent. */
-function* storedRequests(
-  exchanges: readonly Exchange[],
-  fields: typeof LIVE_REQUEST_FIELDS,
-): Generator<object> {
+function* storedRequests(exchanges: readonly Exchange[], isLive: boolean): Generator<object> {
+  const elsewhere = isLive ? {} : { position: undefined, server: undefined };
   for (const exchange of exchanges) {
-    const request = { ...exchange, response: sentResponse(exchange) };
+    const request: StoredRequest = { ...exchange, response: sentResponse(exchange), ...elsewhere };
     // in one order, whatever this server read and what it made itself
-    yield Object.fromEntries(fields.map((name) => [name, request[name]]));
+    yield Object.fromEntries(REQUEST_FIELDS.map((name) => [name, request[name]]));
   }
 }
 
 /** A request that was read. One that came to another world has no place in the log of this one. */
-const placed = (request: z.infer<typeof LIVE_ITEMS.request>): Exchange => ({
+const placed = ({ position = 0, server = '', ...request }: StoredRequest): Exchange => ({
   ...request,
-  position: request.position ?? 0,
-  server: request.server ?? '',
+  position,
+  server,
 });
 
 export const refusedSnapshot = (message: string): Refusal => new Refusal('STATE_REFUSED', { message });
@@ -116,11 +101,9 @@ export class SnapshotReader {
   readonly #compiler: ScenarioCompiler;
   /** Payouts with the same timeline share it. */
   readonly #timelines = new Map<string, readonly PayoutStep[]>();
-  /** The opening and the refunds, which take no room of their own. */
-  #freeEntries = 0;
 
   /** @throws Refusal STATE_REFUSED when its scenario cannot be used here */
-  constructor(head: LiveHead, compiler: ScenarioCompiler) {
+  constructor(head: WorldHead, compiler: ScenarioCompiler) {
     const { world, wallMs, references, requests, held = 0, ...others } = head;
     this.#compiler = compiler;
     this.#state = usable(() => openWorld(world, others.scenario.source, wallMs, compiler));
@@ -135,12 +118,6 @@ export class SnapshotReader {
     demand(nowMs(this.#state) >= 0, 'its clock is before 1970');
   }
 
-  /** What has been read, as `transactionsHeld` will count it. A payout counts with the entry that debits it, which comes first. */
-  get transactions(): number {
-    const { refused, entries, payouts } = this.#state;
-    return refused.size + Math.max(entries.length - this.#freeEntries, payouts.length);
-  }
-
   /** @throws Refusal STATE_REFUSED for an entry or a payout that breaks the rules of money */
   add(item: WorldItem): void {
     const { overrides, uses, attempts, windows, refused, requests, referee, held } = this.#state;
@@ -149,7 +126,6 @@ export class SnapshotReader {
       const before = this.#state.entries.at(-1)?.balancePaise ?? 0;
       demand(before + amountPaise === balancePaise, 'the entries do not explain the balance');
       this.#state.entries.push(item.entry);
-      if (item.entry.kind === 'opening' || item.entry.kind === 'refund') this.#freeEntries += 1;
     } else if ('payout' in item) this.#addPayout(item.payout);
     else if ('rule' in item) {
       demand(overrides.length < MAX_OVERRIDES, `it has more than ${MAX_OVERRIDES} overrides`);

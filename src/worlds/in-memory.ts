@@ -1,7 +1,7 @@
 import { nextDueMsOf } from '../world/ledger.ts';
 import { wallTimeMs } from '../world/state.ts';
-import type { OrderOf } from './order.ts';
 import type { WallClock } from './wall-clock.ts';
+import type { OrderOf } from './world.ts';
 
 /** The order of a world in memory: a number. Each command is applied at once, and nothing is kept. */
 export const inMemory =

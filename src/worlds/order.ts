@@ -86,34 +86,6 @@ export interface Reopened extends Opened {
   readonly isSkipped: boolean;
 }
 
-/** A world, as what puts its commands in order sees it. */
-export interface Ordered {
-  readonly id: string;
-  readonly latest: Readonly<WorldState>;
-  /** Why it has ended on this server; null while it has not. */
-  readonly closed: DropReason | null;
-  /** Whether nobody on this server waits for what happens in it. */
-  readonly connections: { readonly isEmpty: boolean };
-  /** Applies the next command. @throws Error for a bug of the sandbox */
-  apply(command: Command, stamp: Stamp, arrival: Arrival): Applied;
-  /** Applies ends of requests that no command carries. */
-  applyEnds(ends: Pick<Stamp, 'ends' | 'wallMs'>): void;
-  /** It was read again from its store. */
-  reopened(how: Reopened): void;
-  /** It was dropped elsewhere. */
-  ended(reason: DropReason): void;
-  /** The store has come back with older data of it, or without it. */
-  lost(): void;
-  /** Something that nobody waits for has failed, which is a bug. */
-  failed(error: unknown): void;
-  submit(command: Command): Promise<unknown>;
-  read<T>(look: (state: Readonly<WorldState>) => T, isUse?: boolean): Promise<T>;
-  inBackground(work: Promise<unknown>): void;
-}
-
-/** Makes the order of a world. */
-export type OrderOf = (world: Ordered) => Order;
-
 /** Called with what happens in worlds. */
 export interface WorldObserver {
   settled(worldId: string, change: Change): void;

@@ -1,7 +1,7 @@
 import type { ScenarioSource } from '../scenario/scenario.ts';
 import { readUnlessDropped } from './dropped.ts';
-import type { Opened, OrderOf } from './order.ts';
-import type { World } from './world.ts';
+import type { Opened } from './order.ts';
+import type { OrderOf, World } from './world.ts';
 
 /** Some worlds of a list, the one that was idle longest first, and the time of the last one's use; null on the last page. */
 export interface WorldsPage {

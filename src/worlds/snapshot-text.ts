@@ -5,8 +5,6 @@ import { pathText } from '../contract/shape-issues.ts';
 import {
   FileEnd,
   FileHead,
-  LIVE_ITEMS,
-  LiveHead,
   SNAPSHOT_FORMAT,
   SNAPSHOT_VERSION,
   WORLD_ITEMS,
@@ -17,10 +15,8 @@ import {
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
-import { full } from '../world/full.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import type { WallClock } from './wall-clock.ts';
-import type { Room } from './order.ts';
 
 /** About how much text is written or read before other work has its turn. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -63,10 +59,6 @@ interface ReadingOptions {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
   readonly maxLine: number;
-  /** How much the next world may hold; absent for one that is counted elsewhere. */
-  readonly room?: () => Room;
-  /** Whether the text comes from a store, whose worlds go on from it. */
-  readonly isLive?: boolean;
 }
 
 /** A world that was read; or one that cannot be used, and why. */
@@ -146,9 +138,9 @@ function shaped<T extends z.ZodType>(schema: T, value: unknown, nth: number): z.
   throw damagedAt(nth, `${pathText(issue!.path)} ${issue!.message}`.trim());
 }
 
-function itemOf(value: Record<string, unknown>, nth: number, isLive: boolean): WorldItem {
+function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
   const [name = ''] = Object.keys(value);
-  const schemas: Readonly<Record<string, z.ZodType>> = isLive ? LIVE_ITEMS : WORLD_ITEMS;
+  const schemas: Readonly<Record<string, z.ZodType>> = WORLD_ITEMS;
   if (!Object.hasOwn(schemas, name) || Object.keys(value).length > 1) {
     throw damagedAt(nth, 'it is not part of a world');
   }
@@ -161,7 +153,6 @@ interface Reading {
   readonly id: string | null;
   reader: SnapshotReader | null;
   readonly sum: Hash;
-  readonly room: Room | undefined;
   /** The first problem found in it; kept until its end, since the next world may be intact. */
   fault: Refusal | null;
 }
@@ -170,13 +161,13 @@ interface Reading {
  * Reads worlds from NDJSON, line by line, with turns for other work in between. A world that is damaged, or contradicts itself,
  * does not affect the others.
  *
- * @throws Refusal STATE_REFUSED when the text as a whole is not a snapshot, or ends too early; SANDBOX_FULL
+ * @throws Refusal STATE_REFUSED when the text as a whole is not a snapshot, or ends too early
  */
 export async function* readWorlds(
   pieces: AsyncIterable<Uint8Array>,
   options: ReadingOptions,
 ): AsyncGenerator<ReadWorld> {
-  const { wallClock, maxLine } = options;
+  const { compiler, wallClock, maxLine } = options;
   let reading: Reading | null = null;
   let nth = 0;
   let worlds = 0;
@@ -198,7 +189,7 @@ export async function* readWorlds(
     if (value === undefined ? reading === null : 'world' in value) {
       if (reading !== null) yield unfinished(reading);
       const id = value === undefined ? null : String(value['world']);
-      reading = { id, reader: null, sum: createHash('sha256'), room: options.room?.(), fault: null };
+      reading = { id, reader: null, sum: createHash('sha256'), fault: null };
       worlds += 1;
     }
     if (reading === null) {
@@ -210,7 +201,7 @@ export async function* readWorlds(
       reading = null;
     } else {
       reading.sum.update(`${text}\n`);
-      addLine(reading, value, nth, options);
+      addLine(reading, value, nth, compiler);
     }
   }
   if (nth === 0) checkHead(undefined);
@@ -233,19 +224,12 @@ function addLine(
   reading: Reading,
   value: Record<string, unknown> | undefined,
   nth: number,
-  { compiler, isLive = false }: ReadingOptions,
+  compiler: ScenarioCompiler,
 ): void {
   unlessFaulty(reading, () => {
     if (value === undefined) throw damagedAt(nth, 'it is not JSON');
-    if (reading.reader === null) {
-      const head = shaped(isLive ? LiveHead : WorldHead, value, nth);
-      reading.reader = new SnapshotReader(head, compiler);
-    } else {
-      const { reader, room } = reading;
-      reader.add(itemOf(value, nth, isLive));
-      if (room !== undefined && reader.transactions > Math.max(0, room.transactions))
-        throw full(room.maxTransactions);
-    }
+    if (reading.reader === null) reading.reader = new SnapshotReader(shaped(WorldHead, value, nth), compiler);
+    else reading.reader.add(itemOf(value, nth));
   });
 }
 

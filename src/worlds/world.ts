@@ -10,7 +10,7 @@ import { nowMs } from '../world/state.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { NOTHING } from './capacity.ts';
 import { dropped } from './dropped.ts';
-import { idOf, type EventReader } from './event-reader.ts';
+import type { EventReader } from './event-reader.ts';
 import type {
   Arrival,
   Callbacks,
@@ -19,14 +19,15 @@ import type {
   OnChanges,
   Opened,
   Order,
-  Ordered,
-  OrderOf,
   Reopened,
   Room,
   WorldObserver,
 } from './order.ts';
 import type { WallClock } from './wall-clock.ts';
 import { WorldConnections } from './world-connections.ts';
+
+/** Makes the order of a world. */
+export type OrderOf = (world: World) => Order;
 
 /** What all worlds of a server share. */
 export interface WorldParts {
@@ -46,7 +47,7 @@ export interface WorldParts {
 }
 
 /** One world on this server: a command is put in order, applied, and its events are published. */
-export class World implements Ordered {
+export class World {
   readonly id: string;
   readonly connections: WorldConnections;
   epoch: string;
@@ -174,9 +175,7 @@ export class World implements Ordered {
       await this.#order.follow(true);
       if (this.closed !== null) throw dropped(this.closed);
       this.#order.listen();
-      reading.begin(afterId === undefined ? idOf(this.epoch, this.latest.eventCount) : undefined);
-      if (afterId !== undefined) await reading.catchUp(this.epoch, afterId, this.connections.recent.known);
-      reading.start();
+      this.connections.begin(reading, this.epoch, this.latest, afterId);
       return reading.stop;
     } catch (error) {
       reading.stop();
@@ -197,6 +196,7 @@ export class World implements Ordered {
     if (this.closed === null) await this.#order.flush();
   }
 
+  /** Applies the next command of the order. @throws Error for a bug of the sandbox */
   apply(command: Command, stamp: Stamp, { isOwn, isNews, isAwaited, onChanges }: Arrival): Applied {
     if (onChanges !== undefined) this.#collecting.add(onChanges);
     const outcome = apply(this.latest, command, stamp, this.#parts.compiler);
@@ -212,10 +212,12 @@ export class World implements Ordered {
     return outcome;
   }
 
+  /** Applies ends of requests that no command carries. */
   applyEnds(ends: Pick<Stamp, 'ends' | 'wallMs'>): void {
     this.#publish(applyEnds(this.latest, ends), { isOwn: true, isNews: true });
   }
 
+  /** It was read again from its store. */
   reopened({ isSame, isSkipped, epoch, openedAtMs, state }: Reopened): void {
     const isReplaced = !isSame || (isSkipped && state.generation !== this.latest.generation);
     Object.assign(this, { epoch, openedAtMs, latest: state });
@@ -227,20 +229,23 @@ export class World implements Ordered {
     } else if (isSkipped) this.connections.miss(epoch, state.eventCount);
   }
 
+  /** It was dropped elsewhere. */
   ended(reason: DropReason): void {
     this.#parts.ended(this, reason);
   }
 
+  /** The store has come back with older data of it, or without it. */
   lost(): void {
     this.#parts.lost(this);
   }
 
+  /** Something that nobody waits for has failed, which is a bug. */
   failed(error: unknown): void {
     this.#parts.observer.failed(this.id, error);
   }
 
   #publish(events: readonly StateEvent[], how: How): void {
-    this.connections.publish(this.epoch, this.latest, events, how);
+    this.connections.publish(this.epoch, this.latest, events, how.isNews);
     if (!how.isNews) return;
     const changes: Change[] = [];
     for (const event of events) {

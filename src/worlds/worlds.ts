@@ -4,12 +4,12 @@ import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { Capacity, NOTHING, type Limits } from './capacity.ts';
 import type { Evictions } from './evictions.ts';
-import type { DropReason, Opened, OrderOf, Room, WorldObserver } from './order.ts';
+import type { DropReason, Opened, Room, WorldObserver } from './order.ts';
 import { cutLargest, forgetCopies, leastMissed } from './room-making.ts';
 import { WorldCopies, type SharedWorlds } from './shared-worlds.ts';
 import { listedPage } from './world-list.ts';
 import type { WallClock } from './wall-clock.ts';
-import { World, type WorldParts } from './world.ts';
+import { World, type OrderOf, type WorldParts } from './world.ts';
 import { inMemory } from './in-memory.ts';
 
 export interface WorldsOptions extends Limits {
@@ -140,9 +140,9 @@ export class Worlds {
     }
   }
 
-  /** How much a world may hold now: a new one when absent. */
-  roomOf(world?: World): Room {
-    return this.#capacity.roomOf(world?.size ?? NOTHING);
+  /** How much a new world may hold now. */
+  get room(): Room {
+    return this.#capacity.roomOf(NOTHING);
   }
 
   /** Ends all delayed responses and all readers, in every world. */

@@ -43,7 +43,7 @@ describe('what happens while a server cannot use its store', () => {
     const { connection } = ofOther.store;
     const events = await eventsAt(other);
     let isReleased = false;
-    (await other.use(WORLD)).connections.delayed.hold(() => (isReleased = true));
+    (await other.use(WORLD)).connections.wait(() => (isReleased = true));
     const full = vi.spyOn(connection.client, 'set').mockRejectedValue(new Error('the store is full'));
     await foundAway(connection);
     await credit(one);

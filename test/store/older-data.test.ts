@@ -43,8 +43,8 @@ describe('a store that comes back with older data', () => {
     const before = await readerOf(await other.use(WORLD));
     await credit(one, WORLD, 10);
     await expect.poll(() => before.read.length).toBe(1);
-    const { delayed } = (await other.use(WORLD)).connections;
-    const isReleased = new Promise((resolve) => delayed.hold(resolve));
+    const { connections } = await other.use(WORLD);
+    const isReleased = new Promise((resolve) => connections.wait(resolve));
     await goBack();
     await credit(one, WORLD, 100); // as many commands as the store has lost
     await isReleased;

@@ -18,7 +18,7 @@ const LIVE = 'e'.repeat(32);
 /** Waits for what happens in a world, as a delayed response and a reader do. @returns how they have ended so far */
 async function endsOf(world: World): Promise<readonly string[]> {
   const ended: string[] = [];
-  world.connections.delayed.hold(() => ended.push('answer'));
+  world.connections.wait(() => ended.push('answer'));
   await world.watch(undefined, { take: () => undefined, end: () => void ended.push('reader') });
   return ended;
 }

@@ -265,14 +265,14 @@ describe('a reset or a restore', () => {
   ])('ends the delayed responses and clears the list of requests: %s', async (_what, command) => {
     const a = logFor().world('a');
     const ended: string[] = [];
-    const leave = a.connections.delayed.hold(() => ended.push('though it had ended by itself'));
-    a.connections.delayed.hold((how) => ended.push(how));
+    const leave = a.connections.wait(() => ended.push('though it had ended by itself'));
+    a.connections.wait((how) => ended.push(how));
     leave();
     await a.submit(balance());
     const { ends } = await readerOf(a);
     await a.submit(command());
     await a.submit(command());
-    expect([ended, ends()]).toEqual([['reset'], 0]);
+    expect([ended, ends()]).toEqual([['reset', 'reset'], 0]); // once for each
     expect(a.latest.requests).toMatchObject({ list: [], evicted: 0, count: 1 });
     expect(a.latest.generation).toBe(3);
   });
@@ -281,7 +281,7 @@ describe('a reset or a restore', () => {
     const { world } = logFor({ maxTransactions: 0 });
     const a = world('a');
     let ended = 0;
-    a.connections.delayed.hold(() => (ended += 1));
+    a.connections.wait(() => (ended += 1));
     await expect(
       submit(a, { kind: 'restore', state: manyDue(), clock: 'from-snapshot' }),
     ).rejects.toMatchObject({ code: 'SANDBOX_FULL' });

@@ -67,11 +67,11 @@ describe('worlds', () => {
     const { log, world, drops } = logFor();
     const a = world('a');
     const ended: string[] = [];
-    a.connections.delayed.hold((how) => ended.push(how));
+    a.connections.wait((how) => ended.push(how));
     const { ends } = await readerOf(a);
     expect([await log.drop(a.id), await log.drop(a.id), log.uses]).toEqual([true, false, 2]);
     expect([drops, a.isClosed]).toEqual([[[a.id, 'admin']], true]);
-    a.connections.delayed.hold((how) => ended.push(how)); // too late
+    a.connections.wait((how) => ended.push(how)); // too late
     expect([ended, ends()]).toEqual([['ended', 'ended'], 1]);
     expect(world('a')).not.toBe(a);
   });
@@ -81,7 +81,7 @@ describe('worlds', () => {
     const a = world('a');
     await a.submit(initiate());
     const ended: string[] = [];
-    a.connections.delayed.hold((how) => ended.push(how));
+    a.connections.wait((how) => ended.push(how));
     await a.watch(undefined, { take: () => undefined, end: () => ended.push('reader') });
     log.release();
     expect([ended, a.isClosed]).toEqual([['ended', 'reader'], false]);

@@ -50,11 +50,11 @@ interface Read {
   readonly refusal: Refusal | null;
 }
 
-async function read(text: string | Uint8Array, size = 1 << 20, maxTransactions = 1000): Promise<Read> {
-  const { log, wallClock } = logFor({ maxTransactions });
+async function read(text: string | Uint8Array, size = 1 << 20): Promise<Read> {
+  const { wallClock } = logFor();
   const worlds: ReadWorld[] = [];
   const bytes = typeof text === 'string' ? utf8.encode(text) : text;
-  const options = { compiler, wallClock, maxLine: MAX_LINE, room: () => log.roomOf() };
+  const options = { compiler, wallClock, maxLine: MAX_LINE };
   try {
     for await (const world of readWorlds(inPieces(bytes, size), options)) worlds.push(world);
   } catch (error) {
@@ -97,15 +97,6 @@ describe('worlds as text', () => {
     }
     await expect(readWorlds(oneLine(), options).next()).rejects.toThrow('is longer than');
     expect(bytes).toBe(MAX_LINE);
-  });
-
-  test('are refused while they are read if there is no room for their transactions', async () => {
-    expect(outcome(await read(TEXT, 100, 3))).toMatchObject({ refusal: null, worlds: ['a', 'b', 'c'] });
-    expect((await read(TEXT, 100, 2)).worlds.map((world) => 'state' in world || world.fault.code)).toEqual([
-      'SANDBOX_FULL',
-      true,
-      true,
-    ]);
   });
 });
 

@@ -8,9 +8,9 @@ const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
 });
 
-/** A reader so many events behind is disconnected. When it resumes, it gets those after the last one that it has, or `missed`. */
-const MAX_UNREAD = 1000;
-/** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. */
+/** How much text is gathered before it is written: that of some dozen events. */
+const MAX_GATHERED = 64 * 1024;
+/** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. A reader that has read nothing since is ended. */
 const HEARTBEAT_MS = 15_000;
 
 const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
@@ -49,8 +49,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
       const { raw } = reply;
       // one write for all events of one command: a write each for 2,000 events and 32 readers would take most of a second
       let pending = '';
-      let pendingEvents = 0;
-      let unreadEvents = 0; // those that were written since the reader had read all of them
+      let isStuck = false;
       let isOver = false;
       let cancelBeat = (): void => undefined;
       let leave = (): void => undefined;
@@ -62,21 +61,13 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
       };
       const flush = (): void => {
         if (isOver || pending === '') return;
-        if (!raw.writableNeedDrain) unreadEvents = 0;
-        if (unreadEvents > MAX_UNREAD) {
-          stop();
-          socket.destroy();
-          return;
-        }
         raw.write(pending);
-        unreadEvents += pendingEvents;
         pending = '';
-        pendingEvents = 0;
       };
       const send = (text: string): void => {
         if (pending === '') void Promise.resolve().then(flush);
         pending += text;
-        pendingEvents += 1;
+        if (pending.length > MAX_GATHERED) flush();
       };
       const begin = (end: () => void, from?: string): void => {
         leave = end;
@@ -84,6 +75,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
         if (socket.destroyed) return stop();
         socket.once('close', stop);
         raw.once('error', stop);
+        raw.on('drain', () => (isStuck = false));
         raw.writeHead(200, {
           ...(reply.getHeaders() as NodeJS.Dict<string>),
           'content-type': 'text/event-stream; charset=utf-8',
@@ -93,6 +85,8 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
         raw.write(': the events of this world\n\n');
         if (from !== undefined) raw.write(`id: ${from}\n\n`); // an EventSource takes it from here
         const beat = (): void => {
+          if (isStuck) return void socket.destroy();
+          isStuck = raw.writableNeedDrain;
           cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
           send(': alive\n\n');
         };
@@ -101,10 +95,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
       await world.watch(typeof last === 'string' ? last : undefined, {
         begin,
         take: (event) => send(textOf(event)),
-        ready: () => {
-          flush();
-          return isOver || !raw.writableNeedDrain ? undefined : drained(raw);
-        },
+        ready: () => (isOver || !raw.writableNeedDrain ? undefined : drained(raw)),
         end: () => {
           flush();
           stop();

@@ -40,17 +40,14 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
     async ({ query: { count, within }, exchange: { world } }, reply) => {
       const dueMs = wallClock.nowMs() + within;
       for (;;) {
-        const { releases } = world.connections;
-        const { changes } = releases; // before the state is read, so that no change is missed
         const held = await world.read((state) => state.held);
         if (count === undefined) return heldResponse(held);
         if (held.expired.length > 0) throw expiredError(held);
         if (held.waiting.length >= count) return heldResponse(held);
-        const how = await waitUntil(Math.max(0, dueMs - wallClock.nowMs()), reply, wallClock, (changed) =>
-          releases.follow(changes, changed),
-        );
+        const isChanged = (): boolean => world.latest.held !== held;
+        const how = await waitUntil(Math.max(0, dueMs - wallClock.nowMs()), reply, wallClock, isChanged);
         if (how === 'left') return void reply.hijack();
-        if (how === 'changed') continue;
+        if (how === 'over') continue;
         const waited = how === 'due' ? `after ${durationText(within)}` : 'when the world was reset or ended';
         throw new Refusal('TOO_FEW_HELD', {
           message: `Expected ${counted(count, 'held request')}; ${waited} there were ${heldText(held.waiting)}. Does a rule with effect: { hold } match the requests?`,

@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import { SnapshotText } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { World } from '../../worlds/world.ts';
 import type { WorldState } from '../../world/state-shape.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { busy } from '../refusals.ts';
@@ -51,7 +50,7 @@ const otherType = (): Refusal =>
 
 /** Snapshots of a world: to keep, to restore, to fork. */
 export const stateRoutes: ControlRoutes = async (app, options) => {
-  const { worlds, scenarios, wallClock, heavy } = options;
+  const { scenarios, wallClock, heavy } = options;
 
   app.get(
     '/state',
@@ -68,15 +67,14 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
 
   let uploads = 0;
 
-  /** Reads a state without changing the world. @throws Refusal for anything but one whole world; SANDBOX_FULL or SANDBOX_BUSY */
-  async function readState(body: Readable, replaced: World): Promise<WorldState> {
+  /** Reads a state without changing the world. @throws Refusal for anything but one whole world; SANDBOX_BUSY */
+  async function readState(body: Readable): Promise<WorldState> {
     uploads += 1;
     try {
       if (uploads > MAX_UPLOADS) throw busy(`${MAX_UPLOADS} snapshots at once`);
       const { refusedSnapshot } = await import('../../world/snapshot.ts');
       const { MAX_LINE, readWorlds } = await import('../../worlds/snapshot-text.ts');
-      const room = () => worlds.roomOf(replaced);
-      const reading = { compiler: scenarios, wallClock, maxLine: MAX_LINE, room };
+      const reading = { compiler: scenarios, wallClock, maxLine: MAX_LINE };
       let state: WorldState | null = null;
       for await (const read of readWorlds(heavy.taken(piecesOf(body, options.pressure)), reading)) {
         if ('fault' in read) throw read.fault;
@@ -113,7 +111,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       async ({ body, exchange }) => {
         if (body === undefined || body === null) throw noSnapshot();
         const { world } = exchange;
-        const state = await readState(body as Readable, world);
+        const state = await readState(body as Readable);
         const [source, active] = [state.scenario.source, scenarios.active.source];
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };

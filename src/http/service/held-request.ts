@@ -3,7 +3,7 @@ import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { World } from '../../worlds/world.ts';
-import type { Decided } from '../../world/journal/exchange.ts';
+import type { Decided, Exchange } from '../../world/journal/exchange.ts';
 import type { RequestResult } from '../../world/request/response.ts';
 import { waitUntil, type WaitEnd } from './wire-faults.ts';
 
@@ -24,19 +24,21 @@ export async function untilReleased(
   const { world } = reply.request.exchange;
   const hold = first.result.hold!;
   const { id, forMs } = hold;
-  const { releases } = world.connections;
-  try {
-    const how = await waitUntil(forMs, reply, wallClock, (released) => releases.whenOver(id, released));
-    if (how === 'left') await world.submit({ kind: 'endHold', id, how: 'left' });
-    else if (how === 'due') await world.submit({ kind: 'endHold', id, how: 'expired' });
-    else if (how === 'ended') await endOfWorld(world, id);
-    const released = releases.of(id);
-    if (released !== 'reset' && released?.how === 'released') return released.exchange;
-    if (how === 'left') return null;
-    throw notReleased(hold, first.rule!, released === 'reset' ? released : how);
-  } finally {
-    releases.forget(id);
-  }
+  let request: Exchange | undefined; // as it was when its wait ended; undefined once its world was reset
+  const isOver = (): boolean => {
+    const { held, requests } = world.latest;
+    if (held.waiting.some((one) => one.id === id)) return false;
+    request = requests.pending.find(({ requestId }) => requestId === first.requestId);
+    return true;
+  };
+  const how = await waitUntil(forMs, reply, wallClock, isOver);
+  if (how === 'left') await world.submit({ kind: 'endHold', id, how: 'left' });
+  else if (how === 'due') await world.submit({ kind: 'endHold', id, how: 'expired' });
+  else if (how === 'ended') await endOfWorld(world, id);
+  if (how !== 'over') isOver();
+  if (request?.result !== undefined && request.result.hold === undefined) return request as Decided;
+  if (how === 'left') return null;
+  throw notReleased(hold, first.rule!, how === 'ended' || request !== undefined ? how : 'reset');
 }
 
 /** Ends a hold as the sandbox stops; a world that is gone has none. */

@@ -5,22 +5,22 @@ import type { SeenEffect } from '../../world/request/response.ts';
 import { sendText } from '../refusals.ts';
 
 /**
- * How a wait ended. 'due': its timer fired; 'changed': `follow` called back; 'left': the client disconnected; 'reset': the world was
+ * How a wait ended. 'due': its timer fired; 'over': `isOver` holds; 'left': the client disconnected; 'reset': the world was
  * reset or restored; 'ended': the world was dropped, or the sandbox stops.
  */
-export type WaitEnd = 'due' | 'changed' | 'left' | 'reset' | 'ended';
+export type WaitEnd = 'due' | 'over' | 'left' | 'reset' | 'ended';
 
 /**
  * Holds a response back. Once it is over, nothing of it is left: no timer, no listener, no place in the world.
  *
  * @param ms wall time; null for as long as the client stays
- * @param follow calls back when something has changed, which ends the wait; returns a function that ends this
+ * @param isOver whether the held requests of the world are such that the wait is over
  */
 export const waitUntil = (
   ms: number | null,
   reply: FastifyReply,
   wallClock: WallClock,
-  follow: (changed: () => void) => () => void = () => () => undefined,
+  isOver = (): boolean => false,
 ): Promise<WaitEnd> =>
   new Promise((resolve) => {
     const { exchange, raw } = reply.request;
@@ -28,20 +28,21 @@ export const waitUntil = (
     const { socket } = raw;
     let cancelTimer = (): void => undefined;
     let unregister = (): void => undefined;
-    let unfollow = (): void => undefined;
     const finish = (how: WaitEnd): void => {
       cancelTimer();
       unregister();
-      unfollow();
       socket.off('close', left);
       resolve(how);
     };
     const left = (): void => finish('left');
     if (socket.destroyed) return left();
+    if (isOver()) return finish('over');
     socket.on('close', left);
     if (ms !== null) cancelTimer = wallClock.schedule(wallClock.nowMs() + ms, () => finish('due'));
-    unregister = world.connections.delayed.hold(finish);
-    unfollow = follow(() => finish('changed'));
+    unregister = world.connections.wait((why) => {
+      if (why !== 'held') finish(why);
+      else if (isOver()) finish('over');
+    });
   });
 
 interface FaultContext {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Refusal } from '../../contract/errors.ts';
 import { readUnlessDropped } from '../../worlds/dropped.ts';
 import { snapshotText } from '../../worlds/snapshot-text.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
@@ -58,18 +59,18 @@ export function keptState({ file: path, everyMs, worlds, compiler, wallClock, lo
     if (atMs === null) return null;
     const restored = { worlds: 0, payouts: 0, ageMs: Math.max(0, Math.round(wallClock.nowMs() - atMs)) };
     const damage: { readonly world: string | undefined; readonly reason: string }[] = [];
-    for await (const read of readStateFile(file, { compiler, wallClock, room: () => worlds.roomOf() })) {
+    for await (const read of readStateFile(file, { compiler, wallClock })) {
       if ('fault' in read) {
-        const { code, message } = read.fault;
-        if (code === 'SANDBOX_FULL') throw unusable(`world ${read.id}: ${message}`); // which is not damage
-        damage.push({ world: read.id?.slice(0, 8), reason: message });
+        damage.push({ world: read.id?.slice(0, 8), reason: read.fault.message });
         continue;
       }
       restored.worlds += 1;
       restored.payouts += read.state.payouts.length;
       if (restored.worlds > worlds.maxWorlds) continue; // the start is refused below, with their number
       const world = await worlds.use(read.id);
-      await world.submit({ kind: 'restore', state: read.state, clock: 'ran-on' });
+      await world.submit({ kind: 'restore', state: read.state, clock: 'ran-on' }).catch((error: unknown) => {
+        throw error instanceof Refusal ? unusable(`world ${read.id}: ${error.message}`) : error;
+      });
     }
     if (restored.worlds > worlds.maxWorlds) {
       throw unusable(`it has ${restored.worlds} worlds, and SANDBOX_MAX_WORLDS is ${worlds.maxWorlds}`);

@@ -51,32 +51,27 @@ export function holdRequest(
 }
 
 /** Ends a wait. */
-export function endWait(
-  state: WorldState,
-  request: HeldRequest,
-  released: Released,
-  events: StateEvent[],
-): void {
+export function endWait(state: WorldState, request: HeldRequest, how: Released, events: StateEvent[]): void {
   const { made, waiting, expired } = state.held;
-  const done = released.how === 'expired' ? [...expired, { ...request, command: null }] : expired;
+  const done = how === 'expired' ? [...expired, { ...request, command: null }] : expired;
   state.held = {
     made,
     waiting: waiting.filter(({ id }) => id !== request.id),
     expired: done.slice(-EXPIRED_KEPT),
   };
-  events.push({ type: 'released', request, released });
+  events.push({ type: 'released', request, how });
 }
 
 /** Ends the wait of a request that nobody released. No-op if it has ended. */
 export const endHold: Handler<'endHold'> = (state, { id, how }, { events }) => {
   const request = state.held.waiting.find((known) => known.id === id);
-  if (request !== undefined) endWait(state, request, { how, exchange: null }, events);
+  if (request !== undefined) endWait(state, request, how, events);
 };
 
 /** Expires overdue waits. The server of the connection does so in time, unless it has died. */
 export function expireHeld(state: WorldState, events: StateEvent[]): void {
   for (const request of state.held.waiting) {
-    if (request.untilMs <= state.wallMs) endWait(state, request, { how: 'expired', exchange: null }, events);
+    if (request.untilMs <= state.wallMs) endWait(state, request, 'expired', events);
   }
 }
 

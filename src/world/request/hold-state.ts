@@ -41,8 +41,4 @@ export const noneHeld = (made: number): HeldRequests => ({ made, waiting: [], ex
 export type ReleaseOrder = Pick<Effect, 'respond' | 'fault'>;
 
 /** How the wait of a held request ended: it was released, it expired, or its client left. */
-export type Released = {
-  readonly how: 'released' | 'expired' | 'left';
-  /** With what it is answered; null when nobody released it. */
-  readonly exchange: Decided | null;
-};
+export type Released = 'released' | 'expired' | 'left';

@@ -25,7 +25,8 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
     ...served,
     effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
   };
-  endWait(state, held, { how: 'released', exchange: recordRelease(state, held, result) }, context.events);
+  recordRelease(state, held, result);
+  endWait(state, held, 'released', context.events);
   return held;
 };
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { buildApp } from '../../../src/app.ts';
 import type { WallClock } from '../../../src/worlds/wall-clock.ts';
-import { DelayedResponses } from '../../../src/worlds/waits.ts';
+import { WorldConnections } from '../../../src/worlds/world-connections.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings, type SettingsInput } from '../../../src/settings.ts';
 import { rawRequest } from '../../support/http/raw-socket.ts';
@@ -63,21 +63,17 @@ function countingClock() {
 function watchHeld() {
   const held = new Set<object>();
   // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
-  const { hold } = DelayedResponses.prototype;
-  DelayedResponses.prototype.hold = function (end) {
-    const key = {};
-    held.add(key);
-    const release = hold.call(this, (how) => {
-      held.delete(key);
-      end(how);
-    });
+  const { wait } = WorldConnections.prototype;
+  WorldConnections.prototype.wait = function (wake) {
+    held.add(wake);
+    const release = wait.call(this, wake);
     return () => {
-      held.delete(key);
+      held.delete(wake);
       release();
     };
   };
   onTestFinished(() => {
-    DelayedResponses.prototype.hold = hold;
+    WorldConnections.prototype.wait = wait;
   });
   return held;
 }

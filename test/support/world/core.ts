@@ -5,7 +5,7 @@ import { Refusal } from '../../../src/contract/errors.ts';
 import type { ClockState } from '../../../src/payout/settlement.ts';
 import type { Payout, Change } from '../../../src/payout/payout.ts';
 import type { ScenarioSettings, ScenarioSource } from '../../../src/scenario/scenario.ts';
-import type { LiveHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
+import type { WorldHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
 import type { PublishedEvent } from '../../../src/worlds/event-reader.ts';
 import type { DropReason } from '../../../src/worlds/order.ts';
 import type { World } from '../../../src/worlds/world.ts';
@@ -262,7 +262,7 @@ export function refusalOf(work: () => unknown): Refusal {
 
 /** A snapshot of a world, as plain data. */
 export interface Saved {
-  readonly head: LiveHead;
+  readonly head: WorldHead;
   readonly items: readonly WorldItem[];
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { LiveHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
+import type { WorldHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
 
 type ItemOf<Name extends string> =
   Extract<WorldItem, { readonly [Key in Name]: unknown }> extends { readonly [Key in Name]: infer Item }
@@ -10,7 +10,7 @@ type ItemOf<Name extends string> =
 /** A world in a snapshot or a state file. */
 export interface SnapshotWorld {
   readonly id: string;
-  readonly head: LiveHead;
+  readonly head: WorldHead;
   readonly entries: readonly ItemOf<'entry'>[];
   readonly payouts: readonly ItemOf<'payout'>[];
   readonly rules: readonly ItemOf<'rule'>[];
@@ -43,7 +43,10 @@ export function worldsIn(text: string): readonly SnapshotWorld[] {
     const ofWorld = lines.splice(0, end + 1);
     const { end: ended, checksum } = JSON.parse(ofWorld.pop()!) as { end: string; checksum: string };
     assert.equal(sha256(ofWorld.map((line) => `${line}\n`).join('')), checksum);
-    const [head, ...items] = ofWorld.map((line) => JSON.parse(line) as unknown) as [LiveHead, ...WorldItem[]];
+    const [head, ...items] = ofWorld.map((line) => JSON.parse(line) as unknown) as [
+      WorldHead,
+      ...WorldItem[],
+    ];
     assert.equal(head.world, ended);
     const all = <Name extends string>(name: Name): ItemOf<Name>[] =>
       items.flatMap((item) =>
