@@ -45,9 +45,16 @@ export class Program {
   #stdout = '';
   #stderr = '';
 
-  constructor(command: string, args: readonly string[], environment: Environment, folder = ROOT) {
+  constructor(
+    command: string,
+    args: readonly string[],
+    environment: Environment,
+    folder = ROOT,
+    hasChannel = false,
+  ) {
     const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
-    this.child = spawn(command, args, { cwd: folder, env });
+    const stdio = ['pipe', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])] as const;
+    this.child = spawn(command, args, { cwd: folder, env, stdio: [...stdio] });
     onTestFinished(() => killed(this.child));
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
