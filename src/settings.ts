@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ScenarioInput } from './contract/control.ts';
+import { wholeNumber, type ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
-import { writtenInstantMs } from './contract/instant.ts';
+import { instantMs } from './contract/instant.ts';
 import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import { writtenInr } from './contract/words.ts';
@@ -37,7 +37,7 @@ const storeAddress = (text: string): string | undefined => {
 
 const startingClock = (text: string): { readonly frozenAtMs: number } | 'running' | undefined => {
   if (text === 'running') return 'running';
-  const frozenAtMs = writtenInstantMs(text);
+  const frozenAtMs = instantMs(text);
   return frozenAtMs !== undefined && frozenAtMs >= Date.UTC(2000, 0, 1) ? { frozenAtMs } : undefined;
 };
 
@@ -54,12 +54,6 @@ const readWith = <T>(read: (text: string) => T | undefined, what: string) =>
     context.issues.push({ code: 'custom', message: `must be ${what}`, input: value });
     return z.NEVER;
   });
-
-const wholeNumber = (min: number, max: number) =>
-  readWith((text) => {
-    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return number >= min && number <= max ? number : undefined;
-  }, `a whole number from ${min} to ${max}`);
 
 const onOrOff = z.enum(['on', 'off']);
 const nonEmpty = (what: string) => z.string(expects(what)).min(1);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import { durationMs } from '../contract/duration.ts';
-import { iso, istSecond, writtenInstantMs } from '../contract/instant.ts';
+import { iso, istSecond, instantMs } from '../contract/instant.ts';
 import { counted } from '../contract/words.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
@@ -19,7 +19,7 @@ export function nextText({ next_due: next, frozen }: ClockResponse): string {
 function moveOf(time: string): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
   if (time === 'idle') return { until: time };
   if (durationMs(time) !== undefined) return { by: time };
-  const atMs = writtenInstantMs(time);
+  const atMs = instantMs(time);
   if (atMs !== undefined) return { to: iso(atMs) };
   throw new SettingsError(
     `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01 10:00 (IST) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,

@@ -1,6 +1,6 @@
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
-import { iso, istDate, istTime, writtenInstantMs } from '../contract/instant.ts';
+import { iso, istDate, istTime, instantMs } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { counted, rupees } from '../contract/words.ts';
 import { expectedTable } from '../referee/expected-table.ts';
@@ -67,7 +67,7 @@ function journalLines(
 /** A number of a request, or a world time in ISO 8601. */
 function sinceOf(given: string, { nameOf }: Session): string {
   if (/^#?\d+$/.test(given)) return given.replace('#', '');
-  const atMs = writtenInstantMs(given);
+  const atMs = instantMs(given);
   if (atMs !== undefined) return iso(atMs);
   throw new SettingsError(
     `${nameOf('since')} must be the number of a request, or a time such as 2026-12-01 10:00 (IST), not ${JSON.stringify(given)}`,

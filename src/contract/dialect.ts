@@ -64,13 +64,6 @@ export const Dialect = z.strictObject({
 });
 export type Dialect = z.infer<typeof Dialect>;
 
-/** Every switch by its name, such as `status.unknown`, with its choices. */
-export const SWITCHES: ReadonlyMap<string, readonly (string | number | null)[]> = new Map(
-  Object.entries(Dialect.shape).flatMap(([part, { shape }]) =>
-    Object.entries(shape).map(([row, { values }]) => [`${part}.${row}`, [...values]] as const),
-  ),
-);
-
 const { shape } = Dialect;
 
 /** The default of every switch: the first of its choices. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { requiredText } from './shape-issues.ts';
 
-const FORM = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z)|([+ -]\d\d):?(\d\d)?)?$/;
+/** ISO 8601 with or without a zone, and as people read it: `2026-11-20`, `2026-11-20 22:36:05 IST`. */
+const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(?: ?(Z|IST)|([+ -]\d\d):?(\d\d)?)?$/i;
 const IST = '+05:30'; // all year: the time of Indian banks
 export const IST_OFFSET_MS = 5.5 * 3_600_000;
 const DAY_MS = 86_400_000;
@@ -9,16 +10,16 @@ const DAY_MS = 86_400_000;
 const CANONICAL = z.iso.datetime({ offset: true }); // knows the days of each month
 
 /**
- * Parses an ISO 8601 time with `Z` or any offset; one with neither is in IST. A space before an offset stands for a `+` that a
- * query should have encoded as `%2B`.
+ * Parses a time with `Z` or any offset; one with neither is in IST, and one without a time of day is midnight. A space before an offset
+ * stands for a `+` that a query should have encoded as `%2B`.
  *
  * @returns ms since the epoch, or undefined when the text is not a time
  */
 export function instantMs(text: string): number | undefined {
-  const [, minute, seconds = ':00', utc, hours, minutes = '00'] = FORM.exec(text) ?? [];
-  if (minute === undefined) return undefined;
-  const zone = utc ?? (hours === undefined ? IST : `${hours.replace(' ', '+')}:${minutes}`);
-  const time = `${minute}${seconds}${zone}`;
+  const [, date, minute = '00:00', seconds = ':00', name, hours, minutes = '00'] = FORM.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const offset = hours === undefined ? IST : `${hours.replace(' ', '+')}:${minutes}`;
+  const time = `${date}T${minute}${seconds}${name?.toUpperCase() === 'Z' ? 'Z' : offset}`;
   return CANONICAL.safeParse(time).success ? Date.parse(time) : undefined;
 }
 
@@ -36,18 +37,6 @@ export const istSecond = (at: string | number): string => istText(at).slice(0, 1
 
 /** `22:36:05.123` */
 export const istTime = (at: string | number): string => istText(at).slice(11);
-
-const PRINTED = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?))?(?: ?IST)?$/i;
-
-/**
- * Parses a time in India as people read it, `2026-11-20 22:36:05 IST`, as well as ISO 8601: without a time of day midnight.
- *
- * @returns ms since the epoch, or undefined when the text is not a time
- */
-export function writtenInstantMs(text: string): number | undefined {
-  const [, date, time = '00:00'] = PRINTED.exec(text) ?? [];
-  return instantMs(date === undefined ? text : `${date}T${time}`);
-}
 
 const noInstant = (input: unknown): string =>
   FORM.test(String(input))

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DURATION_FORM, durationLike } from './duration.ts';
-import { MAX_HEADERS, TransferMode } from './service.ts';
+import { MAX_HEADERS, SECRET_HEADERS, TransferMode } from './service.ts';
 import { hasFields, requiredText } from './shape-issues.ts';
 
 /** Which requests a rule or an outcome of a scenario applies to, and when. */
@@ -24,25 +24,37 @@ export const atMostSoMany = (headers: Readonly<Record<string, unknown>>): boolea
   Object.keys(headers).length <= MAX_HEADERS;
 export const TOO_MANY_HEADERS = { error: `must be at most ${MAX_HEADERS} headers` };
 
-const TextMatch = z
-  .union([
-    z.string(),
-    z.array(z.string()).min(1),
-    z.strictObject({
-      prefix: z.string().optional(),
-      suffix: z.string().optional(),
-      matches: z.string().optional().describe('A regular expression (RE2: linear time, no look-around)'),
-    }),
-  ])
-  .describe('A text, a list of texts, or conditions on a text: prefix, suffix, matches');
+const textMatch = (text: z.ZodString) =>
+  z
+    .union([
+      text,
+      z.array(text).min(1),
+      z.strictObject({
+        prefix: z.string().optional(),
+        suffix: z.string().optional(),
+        matches: z.string().optional().describe('A regular expression (RE2: linear time, no look-around)'),
+      }),
+    ])
+    .describe('A text, a list of texts, or conditions on a text: prefix, suffix, matches');
 
-const NumberMatch = z
-  .union([
-    z.number(),
-    z.array(z.number()).min(1),
-    z.strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() }).partial(),
-  ])
-  .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
+const TextMatch = textMatch(z.string());
+
+const isDate = (text: string): boolean => z.iso.date().safeParse(text).success;
+
+const numberMatch = (number: z.ZodNumber) =>
+  z
+    .union([
+      number,
+      z.array(number).min(1),
+      z.strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() }).partial(),
+    ])
+    .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
+
+const PlaceMatch = numberMatch(
+  z.number().refine((nth) => Number.isInteger(nth) && nth >= 1, {
+    error: 'must be a whole number, counted from 1',
+  }),
+);
 
 export const RouteName = z.enum(['initiate', 'status', 'balance']);
 export type RouteName = z.infer<typeof RouteName>;
@@ -57,16 +69,23 @@ export const RequestConditions = z.strictObject({
   beneficiary_ifsc: TextMatch.optional(),
   transfer_mode: z.union([TransferMode, z.array(TransferMode).min(1)]).optional(),
   remarks: TextMatch.optional(),
-  amount: NumberMatch.optional(),
+  amount: numberMatch(z.number()).optional(),
   header: z
-    .record(z.string(), TextMatch)
+    .record(
+      z.string().refine((name) => !SECRET_HEADERS.has(name.toLowerCase()), {
+        error: 'must not be a header that holds a key, since nobody sees its value',
+      }),
+      TextMatch,
+    )
     .refine(atMostSoMany, TOO_MANY_HEADERS)
     .optional()
     .describe('Request headers, by name'),
-  attempt: NumberMatch.optional().describe(
+  attempt: PlaceMatch.optional().describe(
     'Which attempt of this reference on this route this is, counted from 1',
   ),
-  date: TextMatch.optional().describe("The world's date in IST, such as 2026-01-26"),
+  date: textMatch(z.string().refine(isDate, { error: 'must be a date that exists, such as 2026-01-26' }))
+    .optional()
+    .describe("The world's date in IST, such as 2026-01-26"),
   hours: z
     .strictObject({ from: TimeOfDay, to: TimeOfDay })
     .optional()
@@ -76,7 +95,7 @@ export const RequestConditions = z.strictObject({
 });
 
 export const Match = RequestConditions.extend({
-  payout: NumberMatch.optional().describe(
+  payout: PlaceMatch.optional().describe(
     'Which reference of this world the request names, counted from 1 in the order in which initiates first sent them',
   ),
 }).meta({ id: 'Match', description: 'Which requests to match: every condition must hold' });

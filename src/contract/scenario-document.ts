@@ -163,9 +163,22 @@ export const FAULTS = [
   'slow-body',
 ] as const;
 
+const SLOW_BYTES_PER_SECOND = 50; // a successful response then takes about four seconds
+
+type PlainFault = Exclude<(typeof FAULTS)[number], 'hang' | 'slow-body'>;
+
+/** A hang is until the client disconnects, or for so many ms of wall time. */
+type FaultValue =
+  | { readonly kind: PlainFault }
+  | { readonly kind: 'hang'; readonly for: number | null }
+  | { readonly kind: 'slow-body'; readonly bytes_per_second: number };
+
 export const Fault = z
   .union([
-    z.enum(FAULTS),
+    z.enum(FAULTS).transform((kind): FaultValue => {
+      if (kind === 'hang') return { kind, for: null };
+      return kind === 'slow-body' ? { kind, bytes_per_second: SLOW_BYTES_PER_SECOND } : { kind };
+    }),
     z.strictObject({ kind: z.literal('hang'), for: Wait }),
     z.strictObject({ kind: z.literal('slow-body'), bytes_per_second: z.int().min(1).max(1_000_000) }),
   ])
@@ -180,10 +193,15 @@ const Limit = z
 
 const HoldPoint = z.enum(['arrived', 'committed']);
 
+const HOLD_MS = 30_000;
+
 const Hold = z
   .union([HoldPoint, z.strictObject({ at: HoldPoint, for: Wait.optional() })])
   .describe(
     'The request waits until it is released, before or after its payout happens: for 30s by default, at most 1h of wall time',
+  )
+  .transform((hold) =>
+    typeof hold === 'string' ? { at: hold, forMs: HOLD_MS } : { at: hold.at, forMs: hold.for ?? HOLD_MS },
   );
 
 const EffectDocument = z

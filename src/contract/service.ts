@@ -159,7 +159,7 @@ export const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'x-api-key',
 ]);
 
-export const HIDDEN_KEY = '***';
+const HIDDEN_KEY = '***';
 
 export function withoutKeys(headers: RequestHeaders): RequestHeaders {
   const shown = { ...headers };

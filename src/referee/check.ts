@@ -48,16 +48,23 @@ export function evaluateEach<Item>(
   };
 }
 
-export const findingOf = (mistake: Mistake, severity: Severity): Finding => ({
-  severity: mistake.severity ?? severity,
-  message: withoutControls(mistake.message),
-  knew: mistake.knew ? withoutControls(knowledgeText(...mistake.knew)) : null,
-  fix: withoutControls(mistake.fix),
-  requests: mistake.calls.map(({ id }) => id),
-  lines: mistake.calls.map(requestLine),
-  references: [...new Set(mistake.references ?? mistake.calls.flatMap(({ reference }) => reference ?? []))],
-  amount: typeof mistake.amountPaise === 'number' ? toInr(mistake.amountPaise) : null,
-});
+/** How many requests a finding shows: its first, and its last. */
+const MOST_CALLS = 12;
+
+export function findingOf(mistake: Mistake, severity: Severity): Finding {
+  const { calls: all, knew, amountPaise } = mistake;
+  const calls = all.length <= MOST_CALLS ? all : [...all.slice(0, MOST_CALLS - 1), all.at(-1)!];
+  return {
+    severity: mistake.severity ?? severity,
+    message: withoutControls(mistake.message),
+    knew: knew ? withoutControls(knowledgeText(...knew)) : null,
+    fix: withoutControls(mistake.fix),
+    requests: calls.map(({ id }) => id),
+    lines: calls.map(requestLine),
+    references: [...new Set(mistake.references ?? calls.flatMap(({ reference }) => reference ?? []))],
+    amount: typeof amountPaise === 'number' ? toInr(amountPaise) : null,
+  };
+}
 
 /** Added to messages about requests that count as one intended payout although nobody declared it. */
 export const GUESSED = ' (a guess from identical bodies: declare an intent to be sure)';

@@ -220,26 +220,10 @@ function mergedCheck(one: CheckReport, other: CheckReport): CheckReport {
   };
 }
 
-/** Of how many requests and references a finding has details in a report with few findings. */
-const FEW_DETAILS = 20;
-
-const withFewDetails = (finding: Finding): Finding => ({
-  ...finding,
-  requests: finding.requests.slice(0, FEW_DETAILS),
-  lines:
-    finding.lines.length > FEW_DETAILS
-      ? [...finding.lines.slice(0, FEW_DETAILS - 1), '…', finding.lines.at(-1)!]
-      : finding.lines,
-  references: finding.references.slice(0, FEW_DETAILS),
-});
-
 /** A report with only the most severe findings of each check, which is bounded in size. */
 export const withFewFindings = (report: WorldReport, most: number): WorldReport => ({
   ...report,
-  checks: report.checks.map((check) => {
-    const few = shortened(check, most);
-    return { ...few, findings: few.findings.map(withFewDetails) };
-  }),
+  checks: report.checks.map((check) => shortened(check, most)),
 });
 
 /** A report whose findings, and reasons for none, say that they are from before a reset. */

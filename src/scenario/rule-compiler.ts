@@ -3,7 +3,7 @@ import { RouteName, type During, type Match } from '../contract/match.ts';
 import type { EffectDocument, NamedRuleDocument, RuleDocument } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
-import { type Effect, type Fault, type Hold, type RequestFacts, type Respond, type Rule } from './rule.ts';
+import type { Effect, RequestFacts, Respond, Rule } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
 import { istDate, istMinute } from '../contract/instant.ts';
 import { listed } from '../contract/words.ts';
@@ -28,7 +28,7 @@ const FIELD_ROUTES: readonly (readonly [keyof Match, readonly RouteName[]])[] = 
   ['payout', ['initiate', 'status']],
 ];
 
-export function textTest(match: TextMatch, report: Report): Test<string> {
+function textTest(match: TextMatch, report: Report): Test<string> {
   if (typeof match === 'string') return (text) => text === match;
   if (Array.isArray(match)) {
     const texts = new Set(match);
@@ -68,42 +68,24 @@ const hoursTest = ({ from, to }: Hours): Test<number> =>
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
     : (nowMs) => istMinute(nowMs) >= from || istMinute(nowMs) < to;
 
-const DEFAULT_BYTES_PER_SECOND = 50; // a successful response then takes about four seconds
-
-/** A fault as it is written, with its defaults filled in. */
-export function faultOf(fault: NonNullable<EffectDocument['fault']>): Fault {
-  if (typeof fault === 'object') return fault;
-  if (fault === 'hang') return { kind: fault, for: null };
-  if (fault === 'slow-body') return { kind: fault, bytes_per_second: DEFAULT_BYTES_PER_SECOND };
-  return { kind: fault };
-}
-
 /** The response to requests past a limit, when the rule has no other. */
 const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond => ({
   status: 429,
   message: `Too many requests: at most ${max} per ${durationText(per)}`,
 });
 
-const DEFAULT_HOLD_MS = 30_000;
-
-function holdOf(hold: EffectDocument['hold']): Hold | null {
-  if (hold === undefined) return null;
-  if (typeof hold === 'string') return { at: hold, forMs: DEFAULT_HOLD_MS };
-  return { at: hold.at, forMs: hold.for ?? DEFAULT_HOLD_MS };
-}
-
 function effectOf(effect: EffectDocument, report: Report): Effect {
-  const { delay = null, fault, limit, timeline, not_found: notFound = null, stale: staleMs = null } = effect;
-  const respond = effect.respond ?? (limit === undefined || fault !== undefined ? null : tooMany(limit));
+  const { delay = null, fault = null, hold = null, limit, timeline } = effect;
+  const respond = effect.respond ?? (limit === undefined || fault !== null ? null : tooMany(limit));
   return {
     delay,
     respond,
-    fault: fault === undefined ? null : faultOf(fault),
-    hold: holdOf(effect.hold),
-    commit: effect.commit ?? (respond === null && fault === undefined),
+    fault,
+    hold,
+    commit: effect.commit ?? (respond === null && fault === null),
     timeline: timeline === undefined ? null : plannedTimeline(timeline, reportIn(report, 'timeline')),
-    notFound,
-    staleMs,
+    notFound: effect.not_found ?? null,
+    staleMs: effect.stale ?? null,
   };
 }
 

@@ -8,17 +8,9 @@ import type { Draw, PlannedStep } from '../payout/settlement.ts';
 export type Delay = NonNullable<EffectDocument['delay']>;
 export type Respond = NonNullable<EffectDocument['respond']>;
 
-export type Fault =
-  | { readonly kind: 'connection-reset' | 'empty-response' | 'truncated-body' | 'malformed-json' | 'garbage' }
-  /** Until the client disconnects, or for this long in wall time. */
-  | { readonly kind: 'hang'; readonly for: number | null }
-  | { readonly kind: 'slow-body'; readonly bytes_per_second: number };
-
+export type Fault = NonNullable<EffectDocument['fault']>;
 /** The point at which a request waits to be released, and the longest wait in ms of wall time. */
-export interface Hold {
-  readonly at: 'arrived' | 'committed';
-  readonly forMs: number;
-}
+export type Hold = NonNullable<EffectDocument['hold']>;
 
 export interface Effect {
   readonly delay: Delay | null;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Match } from '../../src/contract/match.ts';
-import type { EffectDocument, NamedRuleDocument } from '../../src/contract/scenario-document.ts';
+import { Fault, type EffectDocument, type NamedRuleDocument } from '../../src/contract/scenario-document.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
 import { delayMs, firstApplicableRule, type RequestFacts } from '../../src/scenario/rule.ts';
@@ -145,9 +145,8 @@ test('steps of one kind must be in order even with a step of another kind betwee
 });
 
 test('a slow body has 50 bytes a second unless its rule says otherwise', () => {
-  const faultOf = (fault: EffectDocument['fault']) => compile({ effect: { fault } }).rule.effect.fault;
-  const own = { kind: 'slow-body', bytes_per_second: 7 } as const;
-  expect([faultOf('slow-body'), faultOf(own)]).toEqual([{ ...own, bytes_per_second: 50 }, own]);
+  const own = { kind: 'slow-body', bytes_per_second: 7 };
+  expect([Fault.parse('slow-body'), Fault.parse(own)]).toEqual([{ ...own, bytes_per_second: 50 }, own]);
 });
 
 test('a rule with a probability applies when the draw is below it, and draws under its own name', () => {

@@ -4,7 +4,6 @@ import type { HeldResponse } from '../../contract/control/held-responses.ts';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { counted } from '../../contract/words.ts';
-import { faultOf } from '../../scenario/rule-compiler.ts';
 import { heldRequestResponse } from '../../world/events.ts';
 import type { HeldRequest, HeldRequests } from '../../world/request/hold-state.ts';
 import { operation } from '../route-schemas.ts';
@@ -67,8 +66,7 @@ export const heldRoutes: ControlRoutes = async (app, { wallClock }) => {
     async ({ params, body, exchange: { world } }) => {
       const id = Number(params.id);
       if (!Number.isSafeInteger(id)) throw new Refusal('HELD_NOT_FOUND');
-      const fault = body?.fault === undefined ? null : faultOf(body.fault);
-      const order = { respond: body?.respond ?? null, fault };
+      const order = { respond: body?.respond ?? null, fault: body?.fault ?? null };
       return heldRequestResponse(await world.submit({ kind: 'release', id, order }));
     },
   );

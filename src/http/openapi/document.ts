@@ -76,25 +76,15 @@ const OF_REFUSALS: { readonly [Code in RefusalCode]?: readonly HeaderName[] } = 
   UNAUTHORIZED: ['WWW-Authenticate'],
 };
 
-const references = (names: readonly HeaderName[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
-const ALWAYS: readonly HeaderName[] = ['X-Sandbox-Request-Id', 'X-Sandbox-World-Dropped'];
-
-const always = ({ config }: RouteOptions): readonly HeaderName[] =>
-  config?.name === undefined ? ALWAYS : [...ALWAYS, 'X-Sandbox-Rule'];
-
-function headersOfResponse(route: RouteOptions): object {
-  const { method, config, schema } = route;
-  const mayAct = method !== 'GET' && config?.name === undefined;
-  const numbered: readonly HeaderName[] = mayAct ? ['X-Sandbox-Action'] : [];
-  return references([...always(route), ...numbered, ...(schema?.responseHeaders ?? [])]);
-}
-
-function headersOfRefusals(route: RouteOptions, codes: readonly RefusalCode[]): object {
-  const warnings = route.schema?.responseHeaders?.filter((name) => name === 'X-Sandbox-Warning') ?? [];
-  const own = codes.flatMap((code) => OF_REFUSALS[code] ?? []);
-  return references([...new Set([...always(route), ...warnings, ...own])]);
+/** The headers that a response of a route may have. @param codes those that it may be refused with */
+function headersOf({ method, config, schema }: RouteOptions, codes: readonly RefusalCode[]): object {
+  const isService = config?.name !== undefined;
+  const names = new Set<HeaderName>(['X-Sandbox-Request-Id', 'X-Sandbox-World-Dropped']);
+  if (isService) names.add('X-Sandbox-Rule');
+  else if (method !== 'GET') names.add('X-Sandbox-Action');
+  for (const name of schema?.responseHeaders ?? []) names.add(name);
+  for (const name of codes.flatMap((code) => OF_REFUSALS[code] ?? [])) names.add(name);
+  return Object.fromEntries([...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 export interface Example {
@@ -151,7 +141,7 @@ function parametersOf(
 
 function answersOf(route: RouteOptions, { answer }: Example, schemas: JsonSchemas): object {
   const { operationId, responseType = 'application/json', summary } = route.schema ?? {};
-  const headers = headersOfResponse(route);
+  const headers = headersOf(route, []);
   const all = Object.entries<z.ZodType>(RESPONSES[operationId as keyof typeof RESPONSES]);
   return Object.fromEntries(
     all.map(([status, schema], index) => {
@@ -171,7 +161,7 @@ function refusalResponsesOf(route: RouteOptions, schemas: JsonSchemas): object {
     const schema = schemas.of(ErrorResponse, 'output');
     return {
       description,
-      headers: headersOfRefusals(route, codes),
+      headers: headersOf(route, codes),
       content: { 'application/json': { schema, examples: Object.fromEntries(examples) } },
     };
   };

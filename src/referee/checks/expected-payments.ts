@@ -20,8 +20,6 @@ import {
 
 type State = TransactionResponse['status'];
 
-const MOST_CALLS = 5;
-
 /** FAILED or REVERSED, for a payout whose money is back; null for one whose money is out. */
 export function undoneState({ payouts }: Case, reference: string): State | null {
   const payout = payouts.get(reference);
@@ -85,7 +83,7 @@ function missed(
 ): Mistake {
   const reference = sends.at(-1)?.reference ?? null;
   const known = reference === null ? null : knownAtEnd(facts.byReference.get(reference)!);
-  const mistake = { ...about, calls: sends.slice(0, MOST_CALLS) };
+  const mistake = { ...about, calls: sends };
   if (known === null || !isKnownUnpaid(known)) return { ...mistake, fix: MISSED };
   return { ...mistake, fix: KNOWN_UNPAID, knew: [reference!, known] };
 }
@@ -102,7 +100,7 @@ export const expectationMissed: Check = {
         return {
           message,
           fix: NOT_EXPECTED,
-          calls: calls.slice(0, MOST_CALLS),
+          calls,
           amountPaise: amountPaise * paid,
         };
       }

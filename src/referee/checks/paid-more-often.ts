@@ -77,7 +77,7 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
       severity: 'warning',
       message,
       fix: 'if it was one payout, keep one reference for it; if it was two, declare an intent that differs between them',
-      calls: sendsOf(facts, group.slice(0, 10)),
+      calls: sendsOf(facts, group),
       amountPaise: sumOf(again),
     });
   }

@@ -11,7 +11,6 @@ import { paidTooOften, undoneState } from './expected-payments.ts';
 
 /** How many references before a send are compared with it. */
 const LATEST = 50;
-const MOST_CALLS = 12;
 
 /** The initiate that could make the payout of a reference: the first that was not refused, or the first of all. */
 const openingOf = (sends: readonly Call[]): Call =>
@@ -89,7 +88,7 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
     severity: isTooMuch ? grave : lucky,
     message: `${shortListed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
     fix: fixAfter(earlier, known),
-    calls: [...calls].toSorted((a, b) => a.id - b.id).slice(0, MOST_CALLS),
+    calls: [...calls].toSorted((a, b) => a.id - b.id),
     knew: [earlier, known],
     amountPaise,
     tooMuch: paid.length > 0 ? out.slice(1).map(({ reference }) => reference!) : [],
@@ -140,14 +139,6 @@ export const paidTwice: Check = {
   },
 };
 
-/** The evidence on sends at once: the sends that made payouts, which may have come later, and of the others the first. */
-function shownOf({ sends }: Case, atOnce: readonly Call[]): readonly Call[] {
-  const all = [...new Set(atOnce.flatMap(({ reference }) => sends.get(reference ?? '') ?? []))];
-  const paid = all.filter(({ committed }) => committed === true).slice(0, MOST_CALLS / 2);
-  const others = atOnce.filter((call) => !paid.includes(call)).slice(0, MOST_CALLS - paid.length);
-  return [...paid, ...others].toSorted((a, b) => a.id - b.id);
-}
-
 /** Pairs of initiates of which one began while the other was under way. */
 function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: Call, later: Call]> {
   let underWay: readonly Call[] = [];
@@ -183,7 +174,7 @@ export const samePayoutAtOnce: Check = {
           severity: intents.isDeclared ? 'error' : 'notice',
           message: `${shortListed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupeesOf(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
           fix: `let one worker send one reference for each payout, and store it before the first send`,
-          calls: shownOf(facts, calls),
+          calls,
           amountPaise,
         };
       },

@@ -19,7 +19,7 @@ const MOVES: readonly Wrong[] = [
   [undefined, 'body must be a JSON object such as {"by":"2h"}', 'body'],
   [{}, /^body must be one of .*"by".*"to".*"until":"idle"/, 'body'],
   [{ by: 5 }, `${DURATION}: 5 has no unit, write 5s for seconds or 5ms for milliseconds`, 'by'],
-  [{ to: '2026-12-01 00:00' }, /^to must be an ISO 8601 date and time such as/, 'to'],
+  [{ to: 'tomorrow' }, /^to must be an ISO 8601 date and time such as/, 'to'],
   [{ to: '2027-02-29T00:00:00' }, 'to must be a date and time that exist', 'to'],
   [{ to: '2026-01-15T10:29:59Z' }, 'The clock never goes backwards: it is 2026-01-15T10:30:00.000Z', 'to'],
   [{ untill: 'idle' }, 'untill is not known here (did you mean until?)', 'untill'],
