@@ -1,6 +1,6 @@
 import { JOIN_VARIABLE, joinSandbox, type JoinedSandbox } from './client/joined-sandbox.ts';
 import { sandboxAt, type Sandbox } from './client/sandbox.ts';
-import type { TestWorld } from './client/test-world.ts';
+import type { World } from './client/controlled-world.ts';
 import type { HuntResult, Progress } from './trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettingsInput } from './trials/hunt/options.ts';
 import { systemClock } from './platform/system-clock.ts';
@@ -46,7 +46,7 @@ export interface HuntOptions extends HuntSettingsInput {
    * client knows of a failure. It may also resolve with what the client reports: `'paid'`, `'failed'` or `'in-doubt'`; any
    * other value says no more than the end. `signal` is aborted when the run takes too long.
    */
-  readonly run: (world: TestWorld, signal: AbortSignal) => Promise<unknown>;
+  readonly run: (world: World, signal: AbortSignal) => Promise<unknown>;
   /** Settings of the sandbox, such as `scenario` or `openingBalance`. */
   readonly sandbox?: SettingsInput;
   /** Called after each run. */
@@ -99,12 +99,19 @@ export type { HuntFinding } from './trials/hunt/story.ts';
 export type { FieldError as SandboxFieldError } from './contract/errors.ts';
 export { NoSandboxError, SandboxError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent, WorldEvents } from './client/event-stream.ts';
-export type { HeldOptions, HeldRequest, ReleaseOrder } from './client/held.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } from './client/sandbox.ts';
 export { ExpectationError, type Expectation, type ExpectedRequest } from './client/expectation.ts';
 export type { WaitOptions } from './client/payout-wait.ts';
-export type { PayResponse, PayoutInput, TestWorld as World } from './client/test-world.ts';
-export type { UndoOptions, WorldSnapshot } from './client/controlled-world.ts';
+export type {
+  HeldOptions,
+  HeldRequest,
+  PayoutInput,
+  PayResponse,
+  ReleaseOrder,
+  UndoOptions,
+  World,
+  WorldSnapshot,
+} from './client/controlled-world.ts';
 export type { WorldClock } from './client/world-clock.ts';
 export type {
   Finding,

@@ -1,5 +1,6 @@
-import { callerFrames, ExpectationError, type ExpectedRequest } from './client/expectation.ts';
-import type { TestWorld } from './client/test-world.ts';
+import { callerFrames } from './client/control-client.ts';
+import type { World } from './client/controlled-world.ts';
+import { ExpectationError, type ExpectedRequest } from './client/expectation.ts';
 import type { TransactionResponse } from './contract/control-responses.ts';
 
 /**
@@ -26,7 +27,7 @@ export interface ReceivedOptions {
   readonly times?: number;
 }
 
-type ConductSettings = Parameters<TestWorld['expectGoodConduct']>[0];
+type ConductSettings = Parameters<World['expectGoodConduct']>[0];
 
 /** Fields of a payout, as `world.payout()` returns them. */
 export type ExpectedPayout = Partial<Readonly<Omit<TransactionResponse, 'timeline' | 'legal'>>>;
@@ -50,14 +51,14 @@ function settled(
 }
 
 /** @throws TypeError for anything but a world */
-function checkWorld(world: Partial<TestWorld> | null | undefined): void {
+function checkWorld(world: Partial<World> | null | undefined): void {
   if (typeof world?.verify === 'function') return;
   throw new TypeError('this matcher takes a world of the sandbox: expect(sandbox.world())');
 }
 
 async function toHaveReceived(
   this: MatcherContext,
-  world: TestWorld,
+  world: World,
   match: ExpectedRequest = {},
   { times }: ReceivedOptions = {},
 ): Promise<MatcherResult> {
@@ -75,7 +76,7 @@ async function toHaveReceived(
 
 async function toHavePayout(
   this: MatcherContext,
-  world: TestWorld,
+  world: World,
   reference: string,
   expected: ExpectedPayout = {},
 ): Promise<MatcherResult> {
@@ -109,7 +110,7 @@ async function toHavePayout(
 
 async function toHaveGoodConduct(
   this: MatcherContext,
-  world: TestWorld,
+  world: World,
   settings: ConductSettings = {},
 ): Promise<MatcherResult> {
   const frames = callerFrames();
@@ -132,7 +133,7 @@ export const matchers = { toHaveReceived, toHavePayout, toHaveGoodConduct };
  * @param onTestFailed vitest's, or any function that calls back after a failed test
  */
 export function printJournalOnFailure(
-  world: Pick<TestWorld, 'journalText'>,
+  world: Pick<World, 'journalText'>,
   onTestFailed: (print: () => Promise<void>) => unknown,
 ): void {
   onTestFailed(async () => console.error(await world.journalText())); // oxlint-disable-line no-console -- runners show it with the test

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wholeNumber as wholeNumberFrom } from '../contract/control.ts';
 import { durationLike } from '../contract/duration.ts';
 import { UsageError } from '../contract/usage-error.ts';
 import { writtenInr } from '../contract/words.ts';
@@ -18,27 +19,19 @@ export const amount = (description: string) =>
     )
     .meta({ description, title: 'amount' });
 
-export const wholeNumber = (description: string, min = 1, max = Number.MAX_SAFE_INTEGER) => {
-  const most = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
-  const error = ({ input }: { readonly input?: unknown }): string | undefined =>
-    input === undefined ? undefined : `must be a whole number ${most}, not ${JSON.stringify(input)}`;
-  return z
+/** A number as it is printed, such as #7, too. */
+export const wholeNumber = (description: string, min = 1, max = 1_000_000_000) =>
+  z
     .preprocess(
-      (given: number | string) =>
-        /^#?\d{1,15}$/.test(String(given)) ? Number(String(given).replace('#', '')) : given,
-      z.int({ error, abort: true }).min(min, { error }).max(max, { error }),
+      (given) => (typeof given === 'string' ? given.replace(/^#/, '') : given),
+      wholeNumberFrom(min, max),
     )
     .meta({ description, title: 'number' });
-};
 
-const usually20 = (most: ReturnType<typeof wholeNumber>, description: string) =>
-  most.default(20).meta({ description: `${description} [default 20]`, title: 'count' });
-
-/** Of a list that is read page by page. */
-export const limit = usually20(wholeNumber(''), 'the most to show');
-
-/** Of the journal, of which a sandbox returns one page. */
-export const journalLimit = usually20(wholeNumber('', 1, 1000), 'the most to show, up to 1000');
+/** Of a list, of which a sandbox returns one page. */
+export const limit = wholeNumber('', 1, 1000)
+  .default(20)
+  .meta({ description: 'the most to show, up to 1000 [default 20]', title: 'count' });
 
 export const text = (description: string, title = 'text') => z.string().min(1).meta({ description, title });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AdvanceRequest } from '../contract/control.ts';
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
 import { durationMs } from '../contract/duration.ts';
 import { iso, istSecond, instantMs } from '../contract/instant.ts';
@@ -16,7 +17,7 @@ export function nextText({ next_due: next, frozen }: ClockResponse): string {
   return `next step of a payout at ${istSecond(next)} IST${frozen ? ', once the clock is advanced' : ''}`;
 }
 
-function moveOf(time: string): { readonly by?: string; readonly to?: string; readonly until?: 'idle' } {
+function moveOf(time: string): AdvanceRequest {
   if (time === 'idle') return { until: time };
   if (durationMs(time) !== undefined) return { by: time };
   const atMs = instantMs(time);
@@ -24,20 +25,6 @@ function moveOf(time: string): { readonly by?: string; readonly to?: string; rea
   throw new SettingsError(
     `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01 10:00 (IST) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
   );
-}
-
-async function advanced(time: string, { world }: Session): Promise<AdvanceResponse> {
-  const move = moveOf(time);
-  try {
-    return await world.clock.advance(move);
-  } catch (error) {
-    if (move.to === undefined) throw error;
-    const { now } = await world.clock.read();
-    if (Date.parse(move.to) >= Date.parse(now)) throw error;
-    throw new SettingsError(
-      `a clock never goes back: it is ${istSecond(now)} IST, which is later than ${time}`,
-    );
-  }
 }
 
 function advanceLines(advanced: AdvanceResponse, { paint }: Session): readonly string[] {
@@ -67,7 +54,7 @@ export const clockActions = [
     },
     words: ['time'],
     joinsWords: true,
-    run: ({ time }, session) => advanced(time, session),
+    run: ({ time }, { world }) => world.clock.advance(moveOf(time)),
     lines: advanceLines,
   }),
   action({

@@ -15,7 +15,7 @@ import { terminalText } from '../referee/reports/terminal.ts';
 import { SettingsError } from '../settings.ts';
 import { answerText, reasonText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { flag, journalLimit, listDocument, text, textOrNumber, usedText, wholeNumber } from './arguments.ts';
+import { flag, limit, listDocument, text, textOrNumber, usedText, wholeNumber } from './arguments.ts';
 import { jsonText, newDays, table, type Cell } from './text-output.ts';
 
 /** `initiate`; for a request to no route of the service, its method and path. */
@@ -106,7 +106,7 @@ export const journalActions = [
         'only those after this number, or since this world time',
         'number or time',
       ).optional(),
-      limit: journalLimit,
+      limit,
     },
     words: ['number'],
     run: async ({ number, reference, txn, since, ...query }, session) =>

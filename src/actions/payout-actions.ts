@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReleaseOrder, HeldRequest } from '../client/held.ts';
+import type { ReleaseOrder, HeldRequest } from '../client/controlled-world.ts';
 import { SettingsError } from '../settings.ts';
 import type { TransactionResponse, TransactionsResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
@@ -65,16 +65,8 @@ export const payoutActions = [
         .describe('only those in a final state of which the client saw only another one'),
       limit,
     },
-    async run({ reference: id, limit: most, ...query }, { control }): Promise<TransactionsResponse> {
-      const wanted = { ...query, client_ref_id: id };
-      const { items, next } = await control.first<TransactionResponse>(
-        '/transactions',
-        'transactions',
-        wanted,
-        most,
-      );
-      return { transactions: items, next };
-    },
+    run: ({ reference: id, ...query }, { control }) =>
+      control.get<TransactionsResponse>('/transactions', { ...query, client_ref_id: id }),
     lines: payoutLines,
   }),
   action({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ControlClient, NoSandboxError, SandboxError } from '../client/control-client.ts';
 import type { Sandbox } from '../client/sandbox.ts';
-import type { TestWorld } from '../client/test-world.ts';
+import type { World } from '../client/controlled-world.ts';
 import { parseShape, pathText } from '../contract/shape-issues.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
@@ -21,7 +21,7 @@ export interface Texts {
 /** Who acts: on which sandbox, and with which key. */
 export interface Actor {
   readonly sandbox: Sandbox;
-  readonly world: (key?: string) => TestWorld;
+  readonly world: (key?: string) => World;
   /** The key in words. A key that may be a secret is not shown. */
   readonly keyText: (key?: string) => string;
   readonly texts: Texts;
@@ -33,7 +33,7 @@ export interface Actor {
 
 /** One use of an action: its world, and how to write the response. */
 export interface Session extends Omit<Actor, 'world' | 'keyText'> {
-  readonly world: TestWorld;
+  readonly world: World;
   /** For what `world` does not offer: a page of a list, the version. */
   readonly control: ControlClient;
   readonly keyText: string;

@@ -1,11 +1,6 @@
-import { SOME_PAYOUT } from '../client/test-world.ts';
+import { SOME_PAYOUT } from '../client/controlled-world.ts';
 import type { ScenarioInput } from '../contract/control.ts';
-import type {
-  OutcomeResponse,
-  RuleResponse,
-  ScenarioResponse,
-  ScenariosResponse,
-} from '../contract/control-responses.ts';
+import type { RuleResponse, ScenarioResponse, ScenariosResponse } from '../contract/control-responses.ts';
 import { RouteName } from '../contract/match.ts';
 import { counted, grouped } from '../contract/words.ts';
 import type { Paint } from '../referee/reports/summary.ts';
@@ -17,7 +12,7 @@ import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
 import { oneLine, table } from './text-output.ts';
 
 async function scenarioLines(
-  { name, description, rules, outcomes, document: written }: ScenarioResponse,
+  { name, description, rules, document: written }: ScenarioResponse,
   { paint }: Session,
 ): Promise<readonly string[]> {
   const { scenarioText } = await import('./written-documents.ts');
@@ -26,7 +21,6 @@ async function scenarioLines(
   return [
     `${name}${what === '' ? '' : `: ${what}`}`,
     ...(counts.length === 0 ? [] : ruleTable(counts, paint)),
-    ...outcomeTable(ownOutcomes(outcomes), paint),
     '',
     ...scenarioText(written as ScenarioInput)
       .trimEnd()
@@ -45,18 +39,6 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly strin
     ]),
     paint,
   );
-
-const ownOutcomes = (outcomes: readonly OutcomeResponse[]): readonly OutcomeResponse[] =>
-  outcomes.filter(({ from }) => from === 'scenario');
-
-const outcomeTable = (outcomes: readonly OutcomeResponse[], paint: Paint): readonly string[] =>
-  outcomes.length === 0
-    ? []
-    : table(
-        ['outcome', 'description'],
-        outcomes.map(({ id, description }) => [id, oneLine(description)]),
-        paint,
-      );
 
 const overridesIn = (rules: readonly RuleResponse[]): string =>
   rules.length === 0 ? 'no override' : counted(rules.length, 'override');
@@ -79,7 +61,10 @@ export const scenarioActions = [
     },
     lines({ name, description, rules, outcomes }) {
       const own = rules.filter(({ from }) => from === 'scenario').length;
-      const counts = Object.entries({ rule: own, outcome: ownOutcomes(outcomes).length });
+      const counts = Object.entries({
+        rule: own,
+        outcome: outcomes.filter(({ from }) => from === 'scenario').length,
+      });
       const parts = counts.filter(([, count]) => count > 0).map(([part, count]) => counted(count, part));
       const what = oneLine(description);
       return [

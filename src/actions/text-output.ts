@@ -47,22 +47,6 @@ export function newDays(last: string | null): (at: string) => string | null {
   };
 }
 
-/** The commands for control actions that the API calls otherwise. */
-const COMMANDS: Readonly<Record<string, string>> = {
-  credit: 'fund',
-  debit: 'fund --withdraw',
-  freeze: 'clock freeze',
-  resume: 'clock resume',
-  transition: 'force',
-  scenario: 'use',
-  rule: 'rule add',
-  'rule removal': 'rule remove',
-  restore: 'snapshot load',
-};
-
-/** What an undo took back, in the words of the commands. */
-export const actionText = (name: string): string => COMMANDS[name] ?? name;
-
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 export const namedText = (id: string, name: string | null): string =>

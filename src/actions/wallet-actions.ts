@@ -1,4 +1,4 @@
-import type { EntriesResponse, EntryResponse, MoneyResponse } from '../contract/control-responses.ts';
+import type { EntriesResponse, MoneyResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
 import { rupees, signedRupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
@@ -48,11 +48,8 @@ export const walletActions = [
     summary: 'list the ledger entries that explain the balance',
     effect: 'reads',
     input: { txn: text('only those of this txn_id', 'id').optional(), limit },
-    async run({ txn, limit: most }, { control }): Promise<EntriesResponse> {
-      const wanted = { txn_id: txn };
-      const { items, next } = await control.first<EntryResponse>('/wallet/entries', 'entries', wanted, most);
-      return { entries: items, next };
-    },
+    run: ({ txn, ...query }, { control }) =>
+      control.get<EntriesResponse>('/wallet/entries', { ...query, txn_id: txn }),
     lines: entryLines,
   }),
 ];

@@ -5,15 +5,7 @@ import { grouped, rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
-import {
-  actionText,
-  alignedLines,
-  atRiskText,
-  namedText,
-  outOfDateText,
-  stateColour,
-  table,
-} from './text-output.ts';
+import { alignedLines, atRiskText, namedText, outOfDateText, stateColour, table } from './text-output.ts';
 
 type Status = WorldResponse & { readonly url: string; readonly version: string };
 
@@ -82,9 +74,7 @@ export const worldActions = [
       const action = world.lastAction ?? (await world.summary()).last_action?.action ?? 0; // 0 is refused
       return { undone: await world.undo({ action, force }) };
     },
-    lines: ({ undone: { name, at } }) => [
-      `took back the last action: ${actionText(name)}, at ${istSecond(at)} IST`,
-    ],
+    lines: ({ undone: { name, at } }) => [`took back the last action: ${name}, at ${istSecond(at)} IST`],
   }),
   action({
     name: 'snapshot save',

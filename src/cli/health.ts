@@ -1,5 +1,6 @@
-import { get as getOverHttp } from 'node:http';
-import { get as getOverHttps } from 'node:https';
+import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../client/control-client.ts';
+import { textOf } from '../client/response-text.ts';
 import type { Settings } from '../settings.ts';
 import { stopwatchMs } from '../platform/system-clock.ts';
 import { checkAddress } from './flag-checks.ts';
@@ -17,22 +18,16 @@ export function addressOf({ host, port }: Pick<Settings, 'host' | 'port'>): stri
 const NO_STORE = 'its store is unavailable';
 
 /** Why a sandbox is not ready; null when it is. */
-const notReady = (url: string): Promise<string | null> =>
-  new Promise((resolve) => {
-    const failed = ({ code, name, message }: NodeJS.ErrnoException): void =>
-      resolve(name === 'AbortError' ? 'no response' : (code ?? message));
-    const get = url.startsWith('https:') ? getOverHttps : getOverHttp;
-    get(url, { agent: false, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
-      const { statusCode } = response;
-      let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => (body = (body + text).slice(0, 1000)));
-      response.once('error', failed).once('end', () => {
-        const isStoreAway = body.includes('"store_unavailable"');
-        if (statusCode === 200) return resolve(isStoreAway ? NO_STORE : null);
-        resolve(isStoreAway ? 'it has not reached its store yet' : `it returns ${statusCode}`);
-      });
-    }).once('error', failed);
-  });
+async function notReady(url: string): Promise<string | null> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
+    const isStoreAway = (await textOf(response, 1)).includes('"store_unavailable"');
+    if (response.ok) return isStoreAway ? NO_STORE : null;
+    return isStoreAway ? 'it has not reached its store yet' : `it returns ${response.status}`;
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError' ? 'no response' : reasonOf(error);
+  }
+}
 
 /**
  * `payout-sandbox health`: asks until the sandbox is ready, for `waitMs` at most. Without a wait, a store that is unavailable is
@@ -59,6 +54,6 @@ export async function askHealth(address: string, waitMs: number): Promise<number
       complain(`${base} is not ready: ${wrong}`);
       return EXIT_FAILED;
     }
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await pause(AGAIN_MS);
   }
 }

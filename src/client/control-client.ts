@@ -49,9 +49,12 @@ function queryText(query: Query): string {
 /** The folder of a frame of a stack, which is written `at file:///folder/file.ts:1:2` or `at name (/folder/file.ts:1:2)`. */
 const FOLDER = /[^ (]*[\\/](?=[^\\/]+$)/;
 
-/** The stack of an error without this library: it begins with the line of the test. */
-function framesOutside(error: Error): string {
-  const frames = error.stack!.split('\n').slice(1);
+/**
+ * The stack of a call without this library: it begins with the line of the test. The error is made before the first `await`, since
+ * the stack of a later one would begin there.
+ */
+export function callerFrames(call = new Error('')): string {
+  const frames = call.stack!.split('\n').slice(1);
   const [own] = FOLDER.exec(frames[0] ?? '') ?? [];
   return frames.filter((frame) => own === undefined || !frame.includes(own)).join('\n');
 }
@@ -78,7 +81,7 @@ async function refusalOf(response: Response, call: Error, base: string): Promise
   const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
   const message = body?.code === 'ROUTE_NOT_FOUND' ? reason + doubt : reason;
   const refusal = new SandboxError(response.status, body?.code ?? 'UNKNOWN', message, body?.errors);
-  refusal.stack = `${refusal.name}: ${message}\n${framesOutside(call)}`;
+  refusal.stack = `${refusal.name}: ${message}\n${callerFrames(call)}`;
   return refusal;
 }
 
@@ -104,12 +107,6 @@ export const bearer = (token: string): string => {
   return `Bearer ${bytes.replaceAll(/[^ -~\u0080-\u00ff]/g, '\u00ff')}`;
 };
 
-interface Page<Item> {
-  readonly items: Item[];
-  /** Where the list goes on; null at its end. */
-  readonly next: number | null;
-}
-
 /** A client of the control API with one token: the key of a world, or the admin token. */
 export class ControlClient {
   readonly url: string;
@@ -134,22 +131,20 @@ export class ControlClient {
     return this.#json<T>('GET', path + queryText(query));
   }
 
-  /** The first items of a list, page by page. @param name the field of a page that has its items @param most how many of them */
-  async first<Item>(path: string, name: string, query: Query, most: number): Promise<Page<Item>> {
-    const items: Item[] = [];
-    let next: number | null | undefined;
-    while (next !== null && items.length < most) {
-      const limit = Math.min(most - items.length, LONGEST_PAGE);
-      const page = await this.get<Record<string, unknown>>(path, { ...query, limit, cursor: next });
-      items.push(...(page[name] as readonly Item[]));
-      next = page['next'] as number | null;
-    }
-    return { items, next: next ?? null };
-  }
-
-  /** All items of a list. */
+  /** All items of a list, page by page. @param name the field of a page that has its items */
   async all<Item>(path: string, name: string, query: Query = {}): Promise<readonly Item[]> {
-    return (await this.first<Item>(path, name, query, Infinity)).items;
+    const items: Item[] = [];
+    let next: number | undefined;
+    do {
+      const page = await this.get<Record<string, unknown>>(path, {
+        ...query,
+        limit: LONGEST_PAGE,
+        cursor: next,
+      });
+      items.push(...(page[name] as readonly Item[]));
+      next = (page['next'] ?? undefined) as number | undefined;
+    } while (next !== undefined);
+    return items;
   }
 
   post<T>(path: string, body?: unknown): Promise<T> {

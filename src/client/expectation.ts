@@ -1,5 +1,6 @@
 import type { VerifyRequest } from '../contract/control.ts';
 import type { VerifyResponse } from '../contract/control-responses.ts';
+import { callerFrames } from './control-client.ts';
 
 /** Which requests of a client to look for: everything a rule's `match` accepts, plus the result of the request. */
 export type ExpectedRequest = NonNullable<VerifyRequest['match']>;
@@ -22,12 +23,6 @@ export class ExpectationError extends Error {
     this.stack = `ExpectationError: ${message}\n${frames}`;
   }
 }
-
-/**
- * The stack of the caller of the method that calls this. Taken before the first `await`, it begins with the line of the test;
- * the stack of a later error would begin here.
- */
-export const callerFrames = (): string => new Error('').stack!.split('\n').slice(3).join('\n');
 
 /** A reference that a client should have had, and that is undefined, names no payout. @throws TypeError */
 export function checkReference(reference: unknown): void {

@@ -1,6 +1,6 @@
 import type { TransactionResponse } from '../contract/control-responses.ts';
 import { checkReference, type ExpectationError } from './expectation.ts';
-import type { World } from './controlled-world.ts';
+import type { WorldClock } from './world-clock.ts';
 
 /** How long `waitFor` waits on a running clock: less than the 5 s that vitest and jest give a test. */
 const DEFAULT_TIMEOUT_MS = 4000;
@@ -13,6 +13,12 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
+/** What a wait uses of a world. */
+interface Payouts {
+  readonly clock: WorldClock;
+  transactions(query?: { readonly client_ref_id: string }): Promise<readonly TransactionResponse[]>;
+}
+
 /** How many references an error lists: the latest. */
 const LISTED = 3;
 
@@ -22,10 +28,7 @@ export const STATES = ['PENDING', 'SUCCESS', 'FAILED', 'REVERSED'] as const sati
 type Step = TransactionResponse['timeline'][number];
 
 /** The message for a reference without a payout: it lists other references. */
-export async function unknownReference(
-  world: Pick<World, 'transactions'>,
-  reference: string,
-): Promise<string> {
+export async function unknownReference(world: Payouts, reference: string): Promise<string> {
   const known = (await world.transactions()).map(({ client_ref_id: other }) => other);
   const latest = known.slice(-LISTED).join(', ');
   const some = known.length > LISTED ? `the latest of ${known.length} are` : 'there are';
@@ -74,7 +77,7 @@ function obstacle(payout: TransactionResponse, state: Status, isFrozen: boolean)
 
 /** Waits until a payout is in a state. A frozen clock is moved to the step that leads there, and no further; a running one takes its time. */
 export async function waitForPayout(
-  world: World,
+  world: Payouts,
   reference: string,
   state: Status,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: WaitOptions,

@@ -1,7 +1,7 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import { ControlClient } from './control-client.ts';
 import { runningTest } from './test-title.ts';
-import { TestWorld } from './test-world.ts';
+import { World } from './controlled-world.ts';
 
 export interface WorldOptions {
   /** The key of the world; without it, the world is new and its key unique. */
@@ -22,7 +22,7 @@ export interface Sandbox extends AsyncDisposable {
    * @param given a key, or `{ apiKey, name }`
    * @throws Error when only listed keys are accepted and none is left
    */
-  world(given?: string | WorldOptions): TestWorld;
+  world(given?: string | WorldOptions): World;
   /** All worlds, the one that was idle longest first. @throws SandboxError UNAUTHORIZED without the admin token */
   worlds(): Promise<WorldsResponse['worlds']>;
   /** Drops a world by its id. @throws SandboxError UNAUTHORIZED, WORLD_NOT_FOUND */
@@ -81,7 +81,7 @@ export function sandboxAt(
       const { apiKey, name }: WorldOptions = typeof given === 'object' ? given : { apiKey: given };
       // a world with a key may be older than the test
       const shown = name ?? (apiKey === undefined ? runningTest() : undefined);
-      return new TestWorld(url, keyOf(apiKey), shown, adminToken ? dropWorld : undefined);
+      return new World(url, keyOf(apiKey), shown, adminToken ? dropWorld : undefined);
     },
     async worlds() {
       const listed = await admin.all<WorldsResponse['worlds'][number]>('/worlds', 'worlds');

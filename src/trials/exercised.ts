@@ -3,25 +3,18 @@ import type { Evidence } from '../referee/case.ts';
 
 /** Whether a run met what its dialect or scenario changes: whether its client saw a response that it never sees otherwise. */
 
-/** Fields whose values the client chose, so that they may differ from run to run. */
-const ECHOED = new Set(['client_ref_id', 'beneficiary_name', 'beneficiary_account', 'remarks']);
+/** Fields whose values say what became of a request. */
+const TELLING: ReadonlySet<string> = new Set(['status', 'code', 'transfer_mode']);
 
-/** A value without what differs between any two runs: numbers, ids, times, and what the client chose. */
-function shapeOf(value: unknown, ids: readonly string[]): unknown {
-  if (typeof value === 'number') return 0;
-  if (typeof value === 'string') {
-    const text = ids.reduce((rest, id) => rest.replaceAll(id, 'ID'), value);
-    return text.replaceAll(/\d+/g, '9');
-  }
-  if (Array.isArray(value)) return value.map((item) => shapeOf(item, ids));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      name,
-      ECHOED.has(name) && item !== null ? typeof item : shapeOf(item, ids),
-    ]),
+/** A body without what differs between any two runs: of each other field, only whether it is there and its type. */
+const shapeOf = (body: unknown): string =>
+  JSON.stringify(body, (name, value: unknown) =>
+    (typeof value === 'object' && value !== null) || TELLING.has(name)
+      ? value
+      : value === null
+        ? null
+        : typeof value,
   );
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -29,8 +22,7 @@ const dataOf = (body: unknown): Fields => ((body as Fields | null)?.['data'] as 
 
 /** What the client saw of one response, in a form that is the same in each run. */
 function responseKey(entry: JournalEntry): string {
-  const { route, answer, outcome, fault, delay_ms, committed, replayed, client_ref_id, txn_id } = entry;
-  const ids = [client_ref_id, txn_id].filter((id) => id !== null && id !== '') as string[];
+  const { route, answer, outcome, fault, delay_ms, committed, replayed } = entry;
   return JSON.stringify([
     route,
     outcome,
@@ -40,7 +32,7 @@ function responseKey(entry: JournalEntry): string {
     replayed,
     answer?.status ?? null,
     Object.keys(answer?.headers ?? {}).toSorted(),
-    shapeOf(answer?.body ?? null, ids),
+    shapeOf(answer?.body ?? null),
   ]);
 }
 

@@ -1,4 +1,4 @@
-import type { TestWorld } from '../client/test-world.ts';
+import type { World } from '../client/controlled-world.ts';
 import { timeText } from '../contract/duration.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { Evidence } from '../referee/case.ts';
@@ -34,7 +34,7 @@ export interface Joined<T> {
 
 /** Runs the client once, and resolves however it ends. `signal` is aborted when it takes too long, or nobody waits for it any more. */
 export type Client = (
-  world: TestWorld,
+  world: World,
   signal: AbortSignal,
   variables: Joined<unknown>['variables'],
 ) => Promise<Exclude<Ending, { kind: 'stuck' }>>;
@@ -42,7 +42,7 @@ export type Client = (
 /** @param limitMs a client that runs longer is ended, as by `stop`, and counts as stuck */
 export async function runClient<T>(
   client: Client,
-  world: TestWorld,
+  world: World,
   limitMs: number,
   stop: AbortSignal,
   wallClock: WallClock,

@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { ask, MAIN, Program, runInProcess, serveInProcess, startProgram } from '../support/program.ts';
+import { quietPort } from '../support/http/quiet-port.ts';
 import { testRows } from '../support/test-rows.ts';
 import { folderWith, temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -226,10 +227,11 @@ testRows<Asked>([
 );
 
 test('health --wait gives up after its time where nobody listens', async () => {
-  expect(await runInProcess(['health', '--url', 'http://127.0.0.1:1', '--wait', '150ms'])).toMatchObject({
+  const url = `http://127.0.0.1:${await quietPort()}`;
+  expect(await runInProcess(['health', '--url', url, '--wait', '150ms'])).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: 'payout-sandbox: http://127.0.0.1:1 is not ready: ECONNREFUSED\n',
+    stderr: `payout-sandbox: ${url} is not ready: ECONNREFUSED\n`,
   });
 });
 

@@ -174,9 +174,8 @@ test('the hunt tool runs a command only with --allow-commands, and otherwise sho
 
 test('a wrong argument of the hunt tool is refused by its name', async () => {
   const { tell } = await agentFor({ mayRunCommands: true });
-  expect((await tell('hunt', { command: ['true'], workers: 0 })).text).toContain(
-    'workers must be a whole number from 1 to 64, not 0',
-  );
+  const { text } = await tell('hunt', { command: ['true'], workers: 0 });
+  expect(text).toBe('workers must be a whole number from 1 to 64');
 });
 
 test.skipIf(!hasCurl)(

@@ -102,7 +102,7 @@ test('times of several words need no quotes', async () => {
 });
 
 test('times are accepted as they are printed, in IST', async () => {
-  const { output, run, pay } = await companion();
+  const { output, pay } = await companion();
   for (const reference of ['first', 'second', 'third']) {
     await pay({ client_ref_id: reference });
     await output('advance', '12h');
@@ -113,10 +113,6 @@ test('times are accepted as they are printed, in IST', async () => {
   for (const time of ['2026-01-16 04:00:00 IST', '2026-01-16', '#1'])
     expect({ time, listed: await listed(time) }).toEqual({ time, listed: ['second', 'third'] });
   expect(await output('advance', '2026-01-17 05:30')).toMatch(/^2026-01-17 05:30:00 IST, frozen; /);
-  expect(await run('advance', '2026-01-17 05:00:00 IST')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('which is later than 2026-01-17 05:00:00 IST\n'),
-  });
 });
 
 test('a list says that there is more than --limit shows', async () => {
@@ -164,7 +160,6 @@ test('use chooses a scenario by name or from a file, and without an argument tha
   expect((await world.rules('scenario')).map(({ name }) => name)).toEqual(['busy']);
   const both = fileWith('both.yaml', 'rules: [{ effect: { delay: 1s } }]\noutcomes: [{ timeline: [] }]\n');
   expect(await output('use', both)).toBe('inline (1 rule, 1 outcome)\n');
-  expect(await output('scenario')).toContain('\noutcome           description\ninline/outcome-1\n');
   expect(await output('use')).toMatch(/^default: /);
 });
 

@@ -32,7 +32,7 @@ function installPackage(): { readonly folder: string; readonly main: string } {
 test('the package ships the program, the library, its types, the scenarios and the documentation, and nothing else', () => {
   const expected = [
     /^(?:CHANGELOG|CONTRIBUTING|README|SECURITY)\.md$|^LICENSE$|^package\.json$/,
-    /^dist\/(?:[\w-]+\.c?js|(?:index|matchers|test-world)\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
+    /^dist\/(?:[\w-]+\.c?js|(?:index|matchers|controlled-world)\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
     /^dist\/dashboard\/(?:index\.html|assets\/[\w.-]+\.(?:js|css|svg|woff2))$/,
     /^dist\/docs\/|^docs\//,
     /^fixtures\/(?:scenarios|dialects|init)\/[\w./-]+\.(?:yaml|mjs)$/,

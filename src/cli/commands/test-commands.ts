@@ -16,7 +16,7 @@ const FLAGS = {
   ),
   settings: new Option(
     '--settings <file>',
-    'the settings of a project [default payout-sandbox.config.yaml or .json in this folder, if any]',
+    'the settings of a project [default payout-sandbox.config.yaml in this folder, if any]',
   ),
   off: list('--off <check=reason>', 'a check to switch off, with the reason'),
   patience: new Option(

@@ -1,4 +1,4 @@
-import { TestWorld } from '../../client/test-world.ts';
+import { World } from '../../client/controlled-world.ts';
 import type { RefereeSettingsInput } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { changedDialect, type DialectChange } from '../../contract/dialect.ts';
@@ -108,7 +108,7 @@ export async function runInSandbox(
     },
     conduct,
   );
-  const world = new TestWorld(join.url!, 'sk_test_matrix');
+  const world = new World(join.url!, 'sk_test_matrix');
   const { sandboxes, ...done } = await runClient(client, world, limitMs, stop, systemTime, join);
   return {
     ...done,

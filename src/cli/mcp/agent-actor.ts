@@ -1,6 +1,6 @@
 import { adviceOn, errorLines, type Actor } from '../../actions/sandbox-action.ts';
 import type { Sandbox } from '../../client/sandbox.ts';
-import type { TestWorld } from '../../client/test-world.ts';
+import type { World } from '../../client/controlled-world.ts';
 import { plain } from '../../referee/reports/summary.ts';
 import { SettingsError } from '../../settings.ts';
 
@@ -8,7 +8,7 @@ const MOST_SNAPSHOTS = 10;
 
 /** A coding agent: its texts are in its arguments, and what it saves is kept until its connection ends. */
 export function agentActor(sandbox: Sandbox, ownKey: string): Actor {
-  const worlds = new Map<string, TestWorld>();
+  const worlds = new Map<string, World>();
   const kept = new Map<string, string>();
   return {
     sandbox,

@@ -108,19 +108,11 @@ const ProjectSettings = z.strictObject({
   conduct: CheckedSettings.describe('The settings of the referee, as on the command line'),
 });
 
-/** The files in which a project may keep its settings of the referee. */
-const FILES = ['payout-sandbox.config.yaml', 'payout-sandbox.config.yml', 'payout-sandbox.config.json'];
+/** The file in the working folder that is used where none is named. */
+const FILE = 'payout-sandbox.config.yaml';
 
-/** The file in the working folder; undefined for none. */
-function fileHere(): string | undefined {
-  const [file, other] = FILES.filter((name) => existsSync(name));
-  if (other === undefined) return file;
-  throw new SettingsError(`there are both ${file} and ${other}: keep one, or name one with --settings`);
-}
-
-/** The settings in this file; without a name, in the one in the working folder, if there is one. */
-function projectSettings(named: string | undefined): RefereeSettingsInput {
-  const file = named ?? fileHere();
+/** The settings in this file; without a name, in that of the working folder, if there is one. */
+function projectSettings(file = existsSync(FILE) ? FILE : undefined): RefereeSettingsInput {
   if (file === undefined) return {};
   const read = readText(textOfFile('--settings', file));
   const { problems } = checkedShape(read, ProjectSettings);

@@ -7,7 +7,6 @@ import type { Session } from '../../actions/sandbox-action.ts';
 import { clockText } from '../../actions/clock-actions.ts';
 import { requestCells } from '../../actions/journal-actions.ts';
 import {
-  actionText,
   atRiskText,
   cellOf,
   namedText,
@@ -77,7 +76,7 @@ function eventLines(
       return line(event.data.now, 'reset', 'the world begins again');
     case 'restore': {
       const { now, undone } = event.data;
-      if (undone !== undefined) return line(now, 'undo', `took back the last action: ${actionText(undone)}`);
+      if (undone !== undefined) return line(now, 'undo', `took back the last action: ${undone}`);
       return line(now, 'restore', 'the world continues from a snapshot');
     }
     case 'missed': {

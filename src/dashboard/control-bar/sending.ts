@@ -1,4 +1,4 @@
-import { SOME_PAYOUT, type PayoutInput, type TestWorld } from '../../client/test-world.ts';
+import { SOME_PAYOUT, type PayoutInput, type World } from '../../client/controlled-world.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { InitiateRequest, TransferMode } from '../../contract/service.ts';
 import { duration } from '../ui/formats.ts';
@@ -31,7 +31,7 @@ const isShown = (name: string): boolean =>
   name.startsWith('x-sandbox-') || name === 'retry-after' || name === 'idempotent-replayed';
 
 /** Sends a payout like any other client, with a mark. */
-export async function pay(world: TestWorld, payout: PayoutInput, signal: AbortSignal): Promise<Outcome> {
+export async function pay(world: World, payout: PayoutInput, signal: AbortSignal): Promise<Outcome> {
   const startMs = performance.now();
   const took = (): string => duration(performance.now() - startMs);
   try {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { HeldRequest, ReleaseOrder } from '../../client/held.ts';
+import type { HeldRequest, ReleaseOrder } from '../../client/controlled-world.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { Button } from '../ui/button.tsx';
 import { Choice, named } from '../ui/choice.tsx';

@@ -10,8 +10,7 @@ import type {
   WorldResponse,
 } from '../../contract/control-responses.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
-import type { HeldRequest } from '../../client/held.ts';
-import { TestWorld } from '../../client/test-world.ts';
+import { World, type HeldRequest } from '../../client/controlled-world.ts';
 import { clientFindings } from '../conduct/client-findings.ts';
 import { address, amend } from '../shell/navigation.ts';
 import { messageOf } from '../ui/formats.ts';
@@ -43,7 +42,7 @@ type ClockReading = ClockResponse & { readonly readAtMs: number };
 
 /** One world as the page shows it: read once, then updated by its events. */
 export class LiveWorld {
-  readonly world: TestWorld;
+  readonly world: World;
   readonly feed: EventFeed;
   readonly news = new News();
   readonly summary = signal<WorldResponse | null>(null);
@@ -99,7 +98,7 @@ export class LiveWorld {
   readonly #stale: StalePayouts;
 
   constructor(url: string, apiKey: string) {
-    this.world = new TestWorld(url, apiKey);
+    this.world = new World(url, apiKey);
     this.#pages = new WorldPages(url, apiKey);
     this.#stale = new StalePayouts(this.payouts, this.#pages);
     const reader = {
