@@ -1,6 +1,5 @@
-import type { UndoRequest } from '../contract/control/undo-call.ts';
-import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
 import type {
+  UndoRequest,
   EntriesQuery,
   ReleaseRequest,
   RequestsQuery,
@@ -8,7 +7,9 @@ import type {
   ScenarioInput,
   TransactionsQuery,
   VerifyRequest,
+  ExplainInput,
 } from '../contract/control.ts';
+import type { RefereeSettingsInput, Severity, WorldReport } from '../contract/conduct.ts';
 import type {
   EntryResponse,
   ExplainResponse,
@@ -23,9 +24,8 @@ import type {
   VerifyResponse,
   WalletResponse,
   WorldResponse,
+  HeldRequestResponse,
 } from '../contract/control-responses.ts';
-import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
-import type { ExplainInput } from '../contract/control/explain-call.ts';
 import type { InitiateRequest } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 import { callerFrames, ControlClient, LONGEST_PAGE, SandboxError } from './control-client.ts';

@@ -5,8 +5,8 @@ import type {
   MoneyResponse,
   TransactionResponse,
   WorldSums,
+  HeldRequestResponse,
 } from '../contract/control-responses.ts';
-import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import type { ControlClient } from './control-client.ts';
 import { EndlessResponseError, LONGEST_MIB } from './response-text.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { durationLike } from './duration.ts';
 import { Instant } from './instant.ts';
-import { Amount, State } from './service.ts';
+import { Amount, InitiateRequest, State, StatusQuery } from './service.ts';
 import { hasFields, oneOf } from './shape-issues.ts';
 import { RequestConditions, RouteName } from './match.ts';
 import {
@@ -219,6 +219,71 @@ export const VerifyRequest = z
   .meta({ id: 'VerifyRequest', description: 'What the journal is expected to show' });
 export type VerifyRequest = Given<z.input<typeof VerifyRequest>>;
 export type Verification = z.output<typeof VerifyRequest>;
+
+export const UndoRequest = z
+  .strictObject({
+    action: z
+      .int()
+      .describe('The number of the action to take back; refused unless it is the latest. Absent: the latest')
+      .optional(),
+    force: z
+      .boolean()
+      .describe('Whether to undo requests that the client has sent since then, too')
+      .optional(),
+  })
+  .optional()
+  .meta({ id: 'UndoRequest', description: 'What may be undone with the last control action' });
+export type UndoRequest = z.input<typeof UndoRequest>;
+
+/** A limit, since a text is parsed in one go while all other requests wait. */
+export const MAX_CHECKED_TEXT = 32 * 1024;
+
+export const CheckScenarioRequest = z
+  .strictObject({
+    text: z
+      .string()
+      .max(MAX_CHECKED_TEXT)
+      .optional()
+      .describe('A scenario as the text of a file, in YAML or JSON'),
+    document: z.record(z.string(), z.unknown()).optional().describe('A scenario as JSON, to write as YAML'),
+  })
+  .refine(oneOf('text', 'document'), { error: 'must have either text or document' })
+  .meta({
+    id: 'CheckScenarioRequest',
+    description: 'A scenario to check. No world changes',
+    examples: [{ text: 'rate_limit: 20/1s' }],
+  });
+
+/** The part of a request that holds its fields. */
+const PART_OF_ROUTE = { initiate: 'body', status: 'query', balance: null } as const;
+
+export const ExplainRequest = z
+  .strictObject({
+    route: RouteName,
+    body: InitiateRequest.optional().describe('The body of an initiate'),
+    query: StatusQuery.optional().describe('The query of a status read'),
+    headers: z.record(z.string(), z.string()).default({}).describe('The headers of the request, by name'),
+    attempt: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('Which attempt of its reference it is; by default the next one'),
+  })
+  .superRefine((request, context) => {
+    const needed = PART_OF_ROUTE[request.route];
+    for (const part of ['body', 'query'] as const) {
+      if ((request[part] !== undefined) === (part === needed)) continue;
+      const message = part === needed ? 'is required' : `has no place in a request to ${request.route}`;
+      context.addIssue({ code: 'custom', path: [part], message });
+    }
+  })
+  .meta({
+    id: 'ExplainRequest',
+    description: 'A request to explain: it is not sent, and nothing is counted',
+    examples: [{ route: 'status', query: { client_ref_id: 'order-1' } }],
+  });
+export type ExplainRequest = z.output<typeof ExplainRequest>;
+export type ExplainInput = z.input<typeof ExplainRequest>;
 
 /** A snapshot as the control API shows it. */
 export const SnapshotText = z.string().meta({

@@ -1,8 +1,9 @@
 import type { Finding, Severity } from '../contract/conduct.ts';
 import { toInr } from '../payout/money.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
+import { shortListed } from '../contract/words.ts';
 import { requestLine, type Call } from './call.ts';
-import type { Case } from './case.ts';
+import { groupedBy, type Case } from './case.ts';
 import { knowledgeText, type Knowledge } from './knowledge.ts';
 
 interface Evaluation {
@@ -36,15 +37,29 @@ export interface Mistake {
   readonly amountPaise?: number | null;
 }
 
+/** Something of which nobody knows whether the client did it right. */
+interface Open {
+  /** Why, in words: `%` stands for the references for which that is so. */
+  readonly why: string;
+  readonly reference: string;
+  /** Set where the client could not do it wrong. */
+  readonly isUntested?: true;
+}
+
 /** Evaluates each item by itself: undefined where the situation did not arise, null where the client did well. */
 export function evaluateEach<Item>(
   items: Iterable<Item>,
-  mistakeIn: (item: Item) => Mistake | null | undefined,
+  resultOf: (item: Item) => Mistake | Open | null | undefined,
 ): Evaluation {
-  const results = Array.from(items, (item) => mistakeIn(item));
+  const results = Array.from(items, (item) => resultOf(item)).filter((result) => result !== undefined);
+  const open = results.flatMap((result) => (result !== null && 'why' in result ? result : []));
+  const reasons = [...groupedBy(open, ({ why }) => why)].map(([why, all]) =>
+    why.replace('%', () => shortListed(all.map(({ reference }) => reference))),
+  );
   return {
-    isExercised: results.some((result) => result !== undefined),
-    findings: results.filter((result) => result !== undefined && result !== null),
+    isExercised: results.length > open.length || open.some(({ isUntested }) => isUntested !== true),
+    findings: results.flatMap((result) => (result !== null && 'message' in result ? result : [])),
+    unproven: because(...reasons),
   };
 }
 

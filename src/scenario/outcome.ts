@@ -22,17 +22,12 @@ export interface Outcome {
   readonly hasSteps: boolean;
   /** The steps of the payout. @param settled the steps of the settlement, for an outcome without a timeline */
   readonly steps: (settled: () => readonly PlannedStep[], draw: Draw) => readonly PlannedStep[];
-  /** Which of its weighted timelines a payout gets: `1 of 2, weight 9 of 10`; null where it has none. */
-  readonly choice: (draw: Draw) => string | null;
   readonly notFound: NotFound | null;
 }
 
-const totalOf = (timelines: readonly WeightedTimeline[]): number =>
-  timelines.reduce((sum, { weight }) => sum + weight, 0);
-
 /** One of the timelines, each as often as its weight says. */
 function drawn(timelines: readonly WeightedTimeline[], draw: number): WeightedTimeline {
-  let left = draw * totalOf(timelines);
+  let left = draw * timelines.reduce((sum, { weight }) => sum + weight, 0);
   const chosen = timelines.find(({ weight }) => (left -= weight) < 0);
   return chosen ?? timelines.at(-1)!; // the last one, when the sum of the weights was rounded up
 }
@@ -81,12 +76,6 @@ export function compileOutcome(
       if (utr === undefined) return steps;
       if (!finished.has(steps)) finished.set(steps, withUtr(steps, utr));
       return finished.get(steps)!;
-    },
-    choice(draw) {
-      if (weighted === undefined) return null;
-      const chosen = drawn(timelines, draw('timeline'));
-      const place = timelines.indexOf(chosen) + 1;
-      return `${place} of ${timelines.length}, weight ${chosen.weight} of ${totalOf(timelines)}`;
     },
     notFound,
   };

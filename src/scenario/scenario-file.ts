@@ -282,9 +282,9 @@ export function scenarioText(file: string): string {
   return text;
 }
 
-/** Reads a scenario file. @throws ScenarioError with what is wrong with it */
-export const readScenario = (file: string, settings: ScenarioSettings): Scenario =>
-  scenarioOf(readText(scenarioText(file)), file, settings);
+/** Makes a scenario of the text of a file. @throws ScenarioError with what is wrong with it */
+export const readScenario = (file: string, text: string, settings: ScenarioSettings): Scenario =>
+  scenarioOf(readText(text), file, settings);
 
 /** Makes a scenario of a copy of a document. @throws ScenarioError with what is wrong with it, or with its name */
 export function documentScenario(document: unknown, name: string, settings: ScenarioSettings): Scenario {

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, watch, type FSWatcher } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, watch } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
 import type { RateLimit } from './rate-limit.ts';
@@ -17,6 +17,7 @@ import {
   readScenario,
   rulesOf,
   ScenarioError,
+  scenarioText,
   SHIPPED,
   unknownChoice,
 } from './scenario-file.ts';
@@ -58,10 +59,8 @@ export interface LibraryOptions {
 
 /** How many compiled scenarios that came as data are kept for other worlds. */
 const MAX_CACHED = 100;
-/** A changed file is read when it has not changed for this long. */
+/** Changed files are read when their folder has not changed for this long. */
 const SETTLED_MS = 50;
-/** What Kubernetes replaces when a ConfigMap changes: the files of its folder are links through it, which stay as they are. */
-const CONFIG_MAP = '..data';
 const BASE_DOCUMENT: ScenarioInput = { description: 'No rules: uses the settings as they are' };
 /** The name of a scenario that was given as a document. */
 const INLINE = 'inline';
@@ -84,9 +83,10 @@ export class ScenarioLibrary implements ScenarioCompiler {
   /** The scenario that changes none of the settings, in the default dialect. */
   base: Scenario;
   readonly #options: LibraryOptions;
-  readonly #watchers: FSWatcher[] = [];
-  /** Files and folders that have changed, until they are read. */
-  readonly #changed = new Map<string, NodeJS.Timeout>();
+  /** The text of each file that was read, whether it could be used or not. */
+  readonly #texts = new Map<string, string>();
+  /** Ends the watching of a folder. */
+  readonly #unwatch = new Map<string, () => void>();
   readonly rules = rulesOf;
 
   /** @throws ScenarioError when a file of the user cannot be used */
@@ -142,42 +142,42 @@ export class ScenarioLibrary implements ScenarioCompiler {
     }
   }
 
-  /** Watches the user's files and reads them again when they change. */
+  /** Watches the folders of the user's files, and reads again what has changed in them. */
   watch(): void {
     const own = new Set([...this.#files.values()].filter((file) => !file.startsWith(SHIPPED)).map(dirname));
     if (this.#options.folder !== undefined) own.add(resolve(this.#options.folder));
     for (const folder of own) this.#watchFolder(folder);
   }
 
+  /** Editors often empty a file before they write it, so a folder is read when it has stopped changing. */
   #watchFolder(folder: string): void {
-    const watcher = watch(folder, { persistent: false }, (event, entry) => {
-      const isReplaced = entry === CONFIG_MAP || (entry === basename(folder) && event === 'rename');
-      if (isReplaced) {
-        watcher.close(); // it stays with a folder that was moved or removed, whatever takes its place
-        this.#soon(folder, () => this.#watchAgain(folder));
-      } else if (entry !== null && isScenarioFile(entry)) this.#reloadSoon(join(folder, entry));
+    let settled: NodeJS.Timeout | undefined;
+    const lost = (reason: string): void =>
+      this.#options.refused([`${folder} is no longer watched: ${reason}`]);
+    const read = (): void => {
+      this.#unwatch.get(folder)!(); // a watcher stays with a folder that was moved or removed, whatever takes its place
+      let entries: string[];
+      try {
+        this.#watchFolder(folder);
+        entries = readdirSync(folder);
+      } catch {
+        return lost('it was moved or removed. Restart the sandbox when it is there again');
+      }
+      for (const entry of entries) if (isScenarioFile(entry)) this.#reload(join(folder, entry));
+    };
+    const watcher = watch(folder, { persistent: false }, () => {
+      clearTimeout(settled);
+      settled = setTimeout(read, SETTLED_MS).unref();
     });
-    watcher.on('error', ({ message }) => this.#lost(folder, message));
-    this.#watchers.push(watcher);
-  }
-
-  #watchAgain(folder: string): void {
-    try {
-      this.#watchFolder(folder);
-      for (const entry of readdirSync(folder))
-        if (isScenarioFile(entry)) this.#reloadSoon(join(folder, entry));
-    } catch {
-      this.#lost(folder, 'it was moved or removed. Restart the sandbox when it is there again');
-    }
-  }
-
-  #lost(folder: string, reason: string): void {
-    this.#options.refused([`${folder} is no longer watched: ${reason}`]);
+    watcher.on('error', ({ message }) => lost(message));
+    this.#unwatch.set(folder, () => {
+      watcher.close();
+      clearTimeout(settled);
+    });
   }
 
   close(): void {
-    for (const watcher of this.#watchers) watcher.close();
-    for (const timer of this.#changed.values()) clearTimeout(timer);
+    for (const unwatch of this.#unwatch.values()) unwatch();
   }
 
   #keepSource(source: ScenarioSource, scenario: Scenario): Scenario {
@@ -186,36 +186,26 @@ export class ScenarioLibrary implements ScenarioCompiler {
     return scenario;
   }
 
-  #load(file: string): Scenario {
-    return this.#keep(readScenario(file, this.#options.settings));
-  }
-
-  #reloadSoon(file: string): void {
-    this.#soon(file, () => this.#reload(file));
-  }
-
-  /** Editors often empty a file before they write it, so it is read when it has stopped changing. */
-  #soon(path: string, callback: () => void): void {
-    clearTimeout(this.#changed.get(path));
-    const settled = (): void => {
-      this.#changed.delete(path);
-      callback();
-    };
-    this.#changed.set(path, setTimeout(settled, SETTLED_MS).unref());
+  #load(file: string, text = scenarioText(file)): Scenario {
+    this.#texts.set(file, text);
+    return this.#keep(readScenario(file, text, this.#options.settings));
   }
 
   #reload(file: string): void {
     const name = nameOf(file);
     const known = this.#files.get(name);
-    const { folder } = this.#options;
+    const { folder, refused } = this.#options;
     const isInFolder = folder !== undefined && dirname(file) === resolve(folder);
     if (known !== file && !isInFolder) return; // a file that is not one of the user's scenarios
-    const isFree = known === undefined || known === file || known.startsWith(SHIPPED) || !existsSync(known);
-    if (!isFree) return existsSync(file) ? this.#options.refused([sameNameText(file, known)]) : undefined;
     try {
-      this.#load(file);
+      const text = scenarioText(file);
+      if (text === this.#texts.get(file)) return;
+      this.#texts.set(file, text);
+      if (known !== undefined && known !== file && !known.startsWith(SHIPPED) && existsSync(known))
+        return refused([sameNameText(file, known)]);
+      this.#load(file, text);
     } catch (error) {
-      return this.#options.refused(linesOf(error));
+      return refused(linesOf(error));
     }
     this.#files.set(name, file);
     this.#options.reloaded(file);

@@ -3,9 +3,9 @@ import type {
   EntryResponse,
   MoneyResponse,
   WorldSums,
+  HeldRequestResponse,
 } from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
-import type { HeldRequestResponse } from '../contract/control/held-responses.ts';
 import { type Entry, toInr } from '../payout/money.ts';
 import type { Change, Payout } from '../payout/payout.ts';
 import type { Exchange } from './journal/exchange.ts';

@@ -1,11 +1,10 @@
 import { durationText } from '../contract/duration.ts';
-import type { ExplainRequest } from '../contract/control/explain-call.ts';
+import type { ExplainRequest } from '../contract/control.ts';
 import type { ExplainResponse } from '../contract/control-responses.ts';
 import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
 import type { Payout } from '../payout/payout.ts';
 import { isHidden } from '../payout/timeline.ts';
 import type { ScenarioSource, Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
-import { payoutDraw } from '../payout/identity.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import type { PlannedStep } from '../payout/settlement.ts';
 import { timeOfDay, iso, istDate } from '../contract/instant.ts';
@@ -16,7 +15,7 @@ import type { RequestCommand } from './request/request-commands.ts';
 import type { Context, Stamp } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
-import { futureOf, newPayout, nextNth, repetitionOf } from './request/new-payout.ts';
+import { futureOf, newPayout, repetitionOf } from './request/new-payout.ts';
 import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import { askedPayout } from './request/serve-status.ts';
 import { full } from './full.ts';
@@ -149,13 +148,8 @@ export function explainRequest(
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
   const { payout, note } = made(copy, command, plan, room);
   const counts = copyOfCounts(state);
-  const noteOf = (outcome: Outcome): string => {
-    if (rule?.effect.timeline) return outcome.hasSteps ? `, but ${rule.id} has a timeline of its own` : '';
-    if (payout === null || command.kind !== 'initiate') return '';
-    const { client_ref_id: reference } = command.body;
-    const choice = outcome.choice(payoutDraw(scenario.seed, reference, nextNth(copy, command.body)));
-    return choice === null ? '' : `; drawn: ${choice}`;
-  };
+  const noteOf = ({ hasSteps }: Outcome): string =>
+    rule?.effect.timeline && hasSteps ? `, but ${rule.id} has a timeline of its own` : '';
   return {
     ...asked,
     rule: rule?.id ?? null,

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { ExplainInput } from '../../contract/control/explain-call.ts';
+import type { ExplainInput } from '../../contract/control.ts';
 import type { ExplainResponse, RuleVerdict } from '../../contract/control-responses.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { useAction, useLive } from '../store/current-world.ts';

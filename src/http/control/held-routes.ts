@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HeldId, HeldQuery, MAX_HELD, ReleaseRequest } from '../../contract/control.ts';
-import type { HeldResponse } from '../../contract/control/held-responses.ts';
+import type { HeldResponse } from '../../contract/control-responses.ts';
 import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { counted } from '../../contract/words.ts';

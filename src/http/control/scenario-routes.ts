@@ -5,11 +5,12 @@ import {
   RulesQuery,
   ScenarioRequest,
   type ScenarioInput,
+  ExplainRequest,
+  CheckScenarioRequest,
+  MAX_CHECKED_TEXT,
 } from '../../contract/control.ts';
 import type { RuleResponse, ScenarioResponse, ScenariosResponse } from '../../contract/control-responses.ts';
 import { fieldError, Refusal } from '../../contract/errors.ts';
-import { ExplainRequest } from '../../contract/control/explain-call.ts';
-import { CheckScenarioRequest, MAX_CHECKED_TEXT } from '../../contract/control/check-call.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { nearestNames } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';

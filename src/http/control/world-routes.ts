@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { AdvanceRequest } from '../../contract/control.ts';
-import { UndoRequest } from '../../contract/control/undo-call.ts';
+import { AdvanceRequest, UndoRequest } from '../../contract/control.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import type { Change } from '../../payout/payout.ts';
 import { iso } from '../../contract/instant.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ConductReports, WorldReport } from '../../contract/conduct.ts';
-import { HeldRequestResponse, HeldResponse } from '../../contract/control/held-responses.ts';
 import {
+  HeldRequestResponse,
+  HeldResponse,
   AdvanceResponse,
   CheckScenarioResponse,
   ClearedResponse,

@@ -2,7 +2,7 @@ import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { shortListed } from '../../contract/words.ts';
 import type { Call } from '../call.ts';
 import { groupedBy, type Case } from '../case.ts';
-import { because, type Check, type Mistake } from '../check.ts';
+import { because, evaluateEach, type Check, type Mistake } from '../check.ts';
 import { isKnownUnpaid, knownAtEnd } from '../knowledge.ts';
 import { toPaise } from '../../payout/money.ts';
 import {
@@ -92,34 +92,16 @@ export const expectationMissed: Check = {
   severity: 'error',
   evaluate(facts) {
     if (facts.expect === undefined) return { isExercised: false, findings: [] };
-    const toCome: string[] = [];
-    const findings = differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
+    const { findings, unproven = null } = evaluateEach(differences(facts), ({ difference, calls }) => {
       const { account, amountPaise, paid, expected, text: message } = difference;
-      if (paid > expected && expected > 0) return []; // paid-twice finds it
-      if (expected === 0) {
-        return {
-          message,
-          fix: NOT_EXPECTED,
-          calls,
-          amountPaise: amountPaise * paid,
-        };
-      }
+      if (paid > expected && expected > 0) return undefined; // paid-twice finds it
+      if (expected === 0) return { message, fix: NOT_EXPECTED, calls, amountPaise: amountPaise * paid };
+      if (!facts.clientEnded) return { why: 'the client may still pay: %', reference: message };
       const sends = facts.initiates.filter(
         ({ body, amountPaise: sent }) => body['beneficiary_account'] === account && sent === amountPaise,
       );
-      if (!facts.clientEnded) {
-        toCome.push(message);
-        return [];
-      }
-      return missed(facts, sends, {
-        message,
-        amountPaise: amountPaise * (expected - paid),
-      });
+      return missed(facts, sends, { message, amountPaise: amountPaise * (expected - paid) });
     });
-    const unproven = because(
-      toCome.length > 0 && `the client may still pay: ${toCome[0]}`,
-      maybeMissed(facts),
-    );
-    return { isExercised: true, findings, unproven };
+    return { isExercised: true, findings, unproven: because(unproven, maybeMissed(facts)) };
   },
 };

@@ -1,9 +1,8 @@
 import { rupeesOf } from '../../payout/money.ts';
-import { shortListed } from '../../contract/words.ts';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { because, evaluateEach, type Check, type Mistake } from '../check.ts';
+import { evaluateEach, type Check } from '../check.ts';
 import { asAnswered, knownAtEnd } from '../knowledge.ts';
 import { madeOrPaid } from '../payments.ts';
 import { undoneState } from './expected-payments.ts';
@@ -15,8 +14,11 @@ const amountOf = (calls: readonly Call[]): number | null =>
 
 const worth = (paise: number | null): string => (paise === null ? '' : ` (${rupeesOf(paise)})`);
 
-const mayStillAsk = (references: readonly string[]): string =>
-  `the client may still ask for ${shortListed(references)}`;
+const MAY_ASK = 'the client may still ask for %';
+const UNANSWERED = 'the client asked for %, and never got an outcome';
+const DENIED = 'the client was told that % was refused, but it was made';
+const ASKED_AGAIN = 'after "not found" the client asked for % again, and never got an outcome';
+const GONE = 'the client sent no more requests after % had settled, last seen PENDING';
 
 /** Whether the client has done nothing to learn the outcome since its last send without one. A refusal of a repetition says nothing about the send before it. */
 function isUnasked(calls: readonly Call[]): boolean {
@@ -35,29 +37,17 @@ function becameOf(facts: Case, reference: string, exists = ''): string {
 export const neverAsked: Check = {
   severity: 'warning',
   isOfOnePayout: true,
-  evaluate(facts) {
-    const { sends, byReference, payouts, clientEnded } = facts;
-    const open: string[] = [];
-    const unanswered: string[] = [];
-    const denied: string[] = [];
-    const evaluation = evaluateEach(sends, ([reference, initiates]) => {
-      const calls = byReference.get(reference)!;
+  evaluate: (facts) =>
+    evaluateEach(facts.sends, ([reference, initiates]) => {
+      const calls = facts.byReference.get(reference)!;
       const known = knownAtEnd(calls);
-      if (known.of === 'refused' && wasCommitted(initiates)) {
-        denied.push(reference);
-        return null;
-      }
+      const isCommitted = wasCommitted(initiates);
+      if (known.of === 'refused' && isCommitted) return { why: DENIED, reference };
       if (!initiates.some(({ seen }) => seen.kind === 'unknown')) return undefined;
       if (known.of !== 'unknown') return null;
-      if (!isUnasked(calls)) {
-        unanswered.push(reference);
-        return null;
-      }
-      if (!clientEnded && (payouts.get(reference)?.status ?? 'PENDING') === 'PENDING') {
-        open.push(reference);
-        return null;
-      }
-      const isCommitted = wasCommitted(initiates);
+      if (!isUnasked(calls)) return { why: UNANSWERED, reference };
+      const state = facts.payouts.get(reference)?.status ?? 'PENDING';
+      if (!facts.clientEnded && state === 'PENDING') return { why: MAY_ASK, reference };
       const amountPaise = isCommitted ? amountOf(initiates) : null;
       return {
         message: isCommitted
@@ -68,23 +58,14 @@ export const neverAsked: Check = {
         knew: [reference, known],
         amountPaise,
       };
-    });
-    const unproven = because(
-      open.length > 0 && mayStillAsk(open),
-      unanswered.length > 0 && `the client asked for ${shortListed(unanswered)}, and never got an outcome`,
-      denied.length > 0 && `the client was told that ${shortListed(denied)} was refused, but it was made`,
-    );
-    return { ...evaluation, unproven };
-  },
+    }),
 };
 
 export const notFoundBelieved: Check = {
   severity: 'warning',
   isOfOnePayout: true,
-  evaluate(facts) {
-    const open: string[] = [];
-    const mayAsk: string[] = [];
-    const evaluation = evaluateEach(facts.sends, ([reference, initiates]) => {
+  evaluate: (facts) =>
+    evaluateEach(facts.sends, ([reference, initiates]) => {
       const calls = facts.byReference.get(reference)!;
       const made = initiates.find(({ committed }) => committed === true);
       if (made === undefined) return undefined;
@@ -95,10 +76,8 @@ export const notFoundBelieved: Check = {
         ({ route, seen }) => route === 'status' || seen.kind !== 'refused',
       )!;
       if (known.of !== 'not-found') return null;
-      if (last.seen.kind !== 'not-found' || !facts.clientEnded) {
-        (last.seen.kind === 'not-found' ? mayAsk : open).push(reference);
-        return null;
-      }
+      if (last.seen.kind !== 'not-found') return { why: ASKED_AGAIN, reference };
+      if (!facts.clientEnded) return { why: MAY_ASK, reference };
       const amountPaise = amountOf(initiates);
       const became = becameOf(facts, reference, 'exists and ');
       return {
@@ -108,14 +87,7 @@ export const notFoundBelieved: Check = {
         knew: [reference, known],
         amountPaise,
       };
-    });
-    const unproven = because(
-      mayAsk.length > 0 && mayStillAsk(mayAsk),
-      open.length > 0 &&
-        `after "not found" the client asked for ${shortListed(open)} again, and never got an outcome`,
-    );
-    return { ...evaluation, unproven };
-  },
+    }),
 };
 
 type Step = TransactionResponse['timeline'][number];
@@ -161,64 +133,40 @@ const followed = (facts: Case) =>
 const hasSeen = ({ byReference }: Case, reference: string, state: Step['to']): boolean =>
   byReference.get(reference)!.some(({ seen }) => seen.kind === 'state' && seen.state === state);
 
-/** The result on payouts that the client does not know the end of: no mistake as long as it may still ask. */
-function onUnread(
-  facts: Case,
-  isExercised: boolean,
-  unread: readonly (Mistake & { readonly knew: NonNullable<Mistake['knew']> })[],
-) {
-  if (facts.clientEnded) return { isExercised, findings: unread, unproven: null };
-  const references = unread.map(({ knew: [reference] }) => reference);
-  return {
-    isExercised,
-    findings: [],
-    unproven: because(unread.length > 0 && mayStillAsk(references)),
-  };
-}
-
 export const pendingLeft: Check = {
   severity: 'notice',
-  evaluate(facts) {
-    const pending = followed(facts).filter(({ reference }) => hasSeen(facts, reference, 'PENDING'));
-    const left = pending.filter(({ known }) => known.of === 'PENDING');
-    const findings = left
-      .filter(({ later }) => later() !== undefined)
-      .map(({ reference, status, known }) => ({
+  evaluate: (facts) =>
+    evaluateEach(followed(facts), ({ reference, status, known, later }) => {
+      if (!hasSeen(facts, reference, 'PENDING')) return undefined;
+      if (known.of !== 'PENDING') return null;
+      // a client that was gone before its payout settled was not tested, however it followed others
+      if (later() === undefined) return { why: GONE, reference, isUntested: true };
+      if (!facts.clientEnded) return { why: MAY_ASK, reference };
+      return {
         message: `${reference} is ${status}, and the client last saw it PENDING`,
         fix: `read the status of a PENDING payout until it is SUCCESS, FAILED or REVERSED`,
         calls: [known.from!],
-        knew: [reference, known] as const,
-      }));
-    // a client that was gone before its payout settled was not tested, however it followed others
-    const untested = left.filter(({ later }) => later() === undefined).map(({ reference }) => reference);
-    const isExercised = pending.length > untested.length;
-    const evaluation = onUnread(facts, isExercised, findings);
-    const gone = `the client sent no more requests after ${shortListed(untested)} had settled, last seen PENDING`;
-    return { ...evaluation, unproven: evaluation.unproven ?? because(untested.length > 0 && gone) };
-  },
+        knew: [reference, known],
+      };
+    }),
 };
 
 export const reversalUnseen: Check = {
   severity: 'warning',
-  evaluate(facts) {
-    // a client that took no SUCCESS for final, or was gone before its payout was reversed, was not tested
-    const reversed = followed(facts).filter(
-      ({ reference, status, known: { of }, later }) =>
-        status === 'REVERSED' &&
-        hasSeen(facts, reference, 'SUCCESS') &&
-        (of === 'REVERSED' || (of === 'SUCCESS' && later() !== undefined)),
-    );
-    const findings = reversed.flatMap(({ reference, known, later }) => {
-      if (known.of !== 'SUCCESS') return [];
+  evaluate: (facts) =>
+    evaluateEach(followed(facts), ({ reference, status, known, later }) => {
+      if (status !== 'REVERSED' || !hasSeen(facts, reference, 'SUCCESS')) return undefined;
+      if (known.of === 'REVERSED') return null;
+      const next = known.of === 'SUCCESS' ? later() : undefined;
+      if (next === undefined) return undefined; // it took no SUCCESS for final, or was gone before the reversal
+      if (!facts.clientEnded) return { why: MAY_ASK, reference };
       const amountPaise = amountOf(facts.sends.get(reference)!);
       return {
         message: `${reference} was reversed${worth(amountPaise)}, and the client still treats it as paid`,
         fix: 'read the status of paid payouts again for some days: a SUCCESS can be REVERSED',
-        calls: [known.from!, later()!],
-        knew: [reference, known] as const,
+        calls: [known.from!, next],
+        knew: [reference, known],
         amountPaise,
       };
-    });
-    return onUnread(facts, reversed.length > 0, findings);
-  },
+    }),
 };

@@ -114,7 +114,7 @@ const OUTCOMES: ScenarioInput = {
   ],
 };
 
-test('an explanation shows the payout that the request then makes, and what was drawn for it', async () => {
+test('an explanation shows the payout that the request then makes', async () => {
   const { world, pay } = await worldWith([], OUTCOMES);
   const drawn = new Set<boolean>();
   for (let nth = 1; nth <= 20; nth += 1) {
@@ -122,10 +122,9 @@ test('an explanation shows the payout that the request then makes, and what was 
     const { payout, outcomes } = await world.explain(initiate(change));
     const isPaid = payout!.timeline[0]!.to === 'SUCCESS';
     drawn.add(isPaid);
-    const draw = isPaid ? '1 of 2, weight 9 of 10' : '2 of 2, weight 1 of 10';
     expect(outcomes).toEqual([
       { id: 'inline/neft', taken: false, reason: 'transfer_mode must be "NEFT", and it is "IMPS"' },
-      { id: 'inline/mostly', taken: true, reason: `is the first that matches; drawn: ${draw}` },
+      { id: 'inline/mostly', taken: true, reason: 'is the first that matches' },
     ]);
     await pay(change);
     const [made] = await world.transactions(change);
