@@ -11,7 +11,6 @@ import { JOIN_VARIABLE } from '../client/joined-sandbox.ts';
 import type { ConductReports, RefereeSettingsInput } from '../contract/conduct.ts';
 import { evidenceOf } from '../http/referee/evidence.ts';
 import { whole } from '../referee/judge.ts';
-import { readUnlessDropped } from '../worlds/dropped.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { isScenarioFile } from '../scenario/scenario-file.ts';
@@ -187,12 +186,10 @@ export async function joinedWorlds(
 ): Promise<readonly JoinedWorld[]> {
   const all: JoinedWorld[] = [];
   for (const worldId of await worlds.ids()) {
-    const joined = await worlds.visit(worldId, (world) =>
-      readUnlessDropped(world, (state) => ({
-        evidence: whole(evidenceOf(state, ALL_PAYOUTS, wallClock.nowMs(), true, world.droppedBefore)),
-        hasOwnScenario: state.scenario.isChosen,
-      })),
-    );
+    const joined = await worlds.visit(worldId, (state, world) => ({
+      evidence: whole(evidenceOf(state, ALL_PAYOUTS, wallClock.nowMs(), true, world.droppedBefore)),
+      hasOwnScenario: state.scenario.isChosen,
+    }));
     if (joined !== null) all.push(joined);
   }
   return all;

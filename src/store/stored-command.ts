@@ -1,7 +1,7 @@
-import { Command, Stamp, RestoreCommand } from '../world/commands.ts';
-import type { Ended } from '../world/request/request-commands.ts';
+import { z } from 'zod';
+import { Command, RestoreCommand, Room, type Stamp } from '../world/commands.ts';
+import { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state-shape.ts';
-import type { Room } from '../worlds/order.ts';
 import { StoredState } from './stored-state.ts';
 
 /** A place in the log of a world: the position of a command, counted from 1, and its name, which no other command has. */
@@ -19,7 +19,7 @@ export interface Seen extends Place {
 const StoredRestore = RestoreCommand.extend({ state: StoredState });
 
 /** What is stored of a stamp; the rest of it follows from the place in the log. */
-const StoredStamp = Stamp.omit({ server: true, position: true, wallMs: true });
+const StoredStamp = Room.extend({ ends: z.array(Ended) });
 
 /** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT]]`. */
 export type StreamEntry = readonly [id: string, fields: readonly string[]];
@@ -58,11 +58,12 @@ export async function readEntry(
     unknown,
     { kind: string; body?: unknown; request?: { body?: string } },
   ];
+  const { ends, ...room } = StoredStamp.parse(stamp);
   const position = Number(id.slice(id.indexOf('-') + 1));
   const logged = {
     position,
     name: `${server}:${number}`,
-    stamp: { ...StoredStamp.parse(stamp), server: server!, position, wallMs: Number(wallMs) },
+    stamp: { server: server!, position, wallMs: Number(wallMs), room, ends },
     characters: text!.length,
   };
   if (stored.kind !== 'restore') {

@@ -1,10 +1,10 @@
 import { Refusal } from '../contract/errors.ts';
 import { type Applied, isUse } from '../world/apply.ts';
-import { Command } from '../world/commands.ts';
+import { Command, type Room } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import { dropped, unavailable } from '../worlds/dropped.ts';
-import type { Arrival, DropReason, Opened, Order, Submitted } from '../worlds/order.ts';
+import type { DropReason, How, Opened, Order } from '../worlds/order.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { World } from '../worlds/world.ts';
 import type { WorldKeys } from './scripts.ts';
@@ -21,8 +21,10 @@ export interface StoreWorld extends Opened {
 }
 
 /** A command of this server on its way to the log. */
-export interface Item extends Submitted {
+export interface Item {
   readonly number: number;
+  readonly command: Command;
+  readonly room: Room;
   ends: readonly Ended[];
   /** The state that it restores, once that is stored beside the log. */
   restored: StoredState | undefined;
@@ -137,14 +139,14 @@ export class WorldLog implements Order {
     return this.#calling !== null || this.#keeping !== null || this.#ends.length > 0;
   }
 
-  submit({ command: given, room, onChanges }: Submitted): Promise<Applied> {
+  submit(given: Command, room: Room): Promise<Applied> {
     const ends = this.#ends;
     this.#ends = [];
     // what other servers read has the order of its schema: nobody's snapshot differs
     const command = given.kind === 'restore' || 'request' in given ? given : Command.parse(given);
     return new Promise((resolve, reject) => {
       const number = this.#store.nextNumber();
-      const item = { number, command, room, ends, onChanges, restored: undefined, isSettled: false };
+      const item = { number, command, room, ends, restored: undefined, isSettled: false };
       this.#queue.push({ ...item, resolve, reject });
       this.#call();
     });
@@ -257,17 +259,16 @@ export class WorldLog implements Order {
   }
 
   #applyOwn(item: Item, wallMs: number, characters: number): void {
-    const { number, command, room, ends, onChanges, restored } = item;
+    const { number, command, room, ends, restored } = item;
     const { server } = this.#store;
     const position = this.#seen.position + 1;
-    const { maxTransactions, transactions, keep, rulesFree } = room;
-    const stamp = { server, position, wallMs, maxTransactions, transactions, keep, rulesFree, ends };
+    const stamp = { server, position, wallMs, room, ends };
     item.isSettled = true;
     try {
       item.resolve(
         this.#apply(
           { position, name: `${server}:${number}`, command, stamp, characters, restored },
-          { isOwn: true, isAwaited: true, onChanges },
+          { isOwn: true, isAwaited: true },
         ),
       );
     } catch (error) {
@@ -275,7 +276,7 @@ export class WorldLog implements Order {
     }
   }
 
-  #apply(logged: Logged, how: Omit<Arrival, 'isNews'>): Applied {
+  #apply(logged: Logged, how: Omit<How, 'isNews'>): Applied {
     const { command, stamp, position, name, characters, restored } = logged;
     this.#seen = { epoch: this.#seen.epoch, position, name };
     const isNews = position > this.#happened;

@@ -107,7 +107,7 @@ export function apply(
     compiler,
     events,
     budget: MAX_STEPS,
-    transactionsFree: stamp.transactions - transactionsHeld(state),
+    transactionsFree: stamp.room.transactions - transactionsHeld(state),
   };
   const before = { ...state.index.atRisk };
   for (const ended of stamp.ends) endRequest(state, ended, stamp, events);

@@ -5,7 +5,7 @@ import { State } from '../contract/service.ts';
 import { ScenarioSource } from './snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
-import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';
+import { RefusedCommand, REQUEST_COMMANDS, type Ended } from './request/request-commands.ts';
 import type { ReleaseOrder } from './request/hold-state.ts';
 import type { WorldState } from './state-shape.ts';
 
@@ -78,24 +78,29 @@ export type Command = z.infer<typeof Command> | RestoreCommand;
 type CommandsByKind = { [Kind in Command['kind']]: Extract<Command, { readonly kind: Kind }> };
 export type CommandOf<Kind extends Command['kind']> = CommandsByKind[Kind];
 
-/** What the server and its log add to a command. */
-export const Stamp = z.object({
-  server: z.string(),
-  /** Its place among the commands of its world, counted from 1. */
-  position: z.int(),
-  /** Wall time, ms since the epoch. */
-  wallMs: z.int(),
+/** How much a world may hold, as its server counts it. */
+export const Room = z.object({
   /** SANDBOX_MAX_TRANSACTIONS, and how many of them the world may hold. */
   maxTransactions: z.number(),
   transactions: z.number(),
   /** How many requests the world remembers at least. */
   keep: z.number(),
-  /** The requests that have ended since the latest command of this server. */
-  ends: z.array(Ended).readonly(),
   /** How many more rules all worlds together may have: SANDBOX_MAX_RULES. */
   rulesFree: z.number(),
 });
-export type Stamp = Readonly<z.infer<typeof Stamp>>;
+export type Room = Readonly<z.infer<typeof Room>>;
+
+/** What the server and its log add to a command. */
+export interface Stamp {
+  readonly server: string;
+  /** Its place among the commands of its world, counted from 1. */
+  readonly position: number;
+  /** Wall time, ms since the epoch. */
+  readonly wallMs: number;
+  readonly room: Room;
+  /** The requests that have ended since the latest command of this server. */
+  readonly ends: readonly Ended[];
+}
 
 /** Handles a kind of command. It changes the state, and adds what happens to the events of the context. */
 export type Handler<Kind extends Command['kind'], Result = void> = (

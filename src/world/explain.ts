@@ -12,7 +12,7 @@ import { explainChoice } from '../scenario/explanation.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { replacesBody, showsResponse, skipReason } from '../scenario/rule.ts';
 import type { RequestCommand } from './request/request-commands.ts';
-import type { Context, Stamp } from './commands.ts';
+import type { Context, Room as Limits } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout, repetitionOf } from './request/new-payout.ts';
@@ -54,7 +54,7 @@ function whenText(
 }
 
 /** SANDBOX_MAX_TRANSACTIONS, and how many more the world may hold. */
-type Room = Pick<Stamp, 'maxTransactions'> & Pick<Context, 'transactionsFree'>;
+type Room = Pick<Limits, 'maxTransactions'> & Pick<Context, 'transactionsFree'>;
 
 /** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
 function whyNoPayout(

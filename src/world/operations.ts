@@ -38,7 +38,7 @@ export const moveMoney: Handler<'credit' | 'debit', Entry> = (
       message: `The wallet can hold at most INR ${MAX_AMOUNT_INR} together with its payouts, whose money may come back: it holds ${held}, and they hold INR ${toInr(wallet.paidOutPaise)}`,
     });
   }
-  if (transactionsFree <= 0) throw full(stamp.maxTransactions);
+  if (transactionsFree <= 0) throw full(stamp.room.maxTransactions);
   state.wallet = (kind === 'credit' ? credit : debit)(wallet, amountPaise);
   const entry = recordEntry(state, kind, kind === 'credit' ? amountPaise : -amountPaise, null, nowMs(state));
   events.push({ type: 'wallet', entry });
@@ -73,7 +73,7 @@ export const chooseScenario: Handler<'choose'> = (
   { compiler, events, stamp },
 ) => {
   const held = state.scenario.isChosen ? state.index.base.size : 0;
-  if (isChosen && compiler.scenario(source).size > stamp.rulesFree + held) throw noRoomForRules();
+  if (isChosen && compiler.scenario(source).size > stamp.room.rulesFree + held) throw noRoomForRules();
   useScenario(state, { source, isChosen }, state.overrides, compiler);
   const { base, overrides } = state.index;
   const isOnTop = (id: string): boolean => overrides.some((rule) => rule.id === id);
@@ -99,7 +99,7 @@ export const putRule: Handler<'putRule', string> = (
   const { base, overrides } = state.index;
   const rule = compiler.rules([{ name: freeRuleName(overrides), ...document }])[0]!;
   const others = overrides.filter(({ id }) => id !== rule.id);
-  if (others.length === overrides.length && stamp.rulesFree <= 0) throw noRoomForRules();
+  if (others.length === overrides.length && stamp.room.rulesFree <= 0) throw noRoomForRules();
   const excess = tooManyPatterns([rule, ...others].map(({ match }) => match));
   if (excess !== null) {
     const message = `match ${excess}`;

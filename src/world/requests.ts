@@ -168,7 +168,7 @@ function add({ requests }: WorldState, exchange: Exchange, after: number, { stam
     if (isOver) list[index] = { ...earlier, endedAfter: exchange.nth };
   }
   list.push(exchange);
-  makeRoom(requests, stamp.keep);
+  makeRoom(requests, stamp.room.keep);
 }
 
 function underWay({ requests: { pending } }: WorldState, exchange: Exchange): void {

@@ -52,7 +52,7 @@ function keepFormerAttempts(state: WorldState): void {
 }
 
 /** Takes back the latest control action. @throws Refusal UNDO_REFUSED if there is none or another one, or for what the client has done since */
-export const undo: Handler<'undo', Action> = (state, { action, isForced }, { stamp, events }) => {
+export const undo: Handler<'undo', Action> = (state, { action, isForced }, { stamp: { room }, events }) => {
   const point = state.undoPoints.at(-1);
   if (point === undefined) throw new Refusal('UNDO_REFUSED');
   if ((action ?? point.number) !== point.number) {
@@ -62,10 +62,10 @@ export const undo: Handler<'undo', Action> = (state, { action, isForced }, { sta
   }
   if (!isForced) refuseUndo(state, point);
   const { fields, name } = point;
-  if (fields.payouts !== state.payouts && transactionsHeld(fields) > stamp.transactions)
-    throw full(stamp.maxTransactions);
+  if (fields.payouts !== state.payouts && transactionsHeld(fields) > room.transactions)
+    throw full(room.maxTransactions);
   const rules = rulesHeld(fields.scenario, point.scenario) - rulesHeld(state.scenario, state.index);
-  if (rules > Math.max(0, stamp.rulesFree)) throw noRoomForRules();
+  if (rules > Math.max(0, room.rulesFree)) throw noRoomForRules();
   const { requests, held, undoPoints, generation } = state;
   undoPoints.pop();
   for (const earlier of undoPoints) earlier.requests += requests.count - point.requests; // those are taken back

@@ -1,8 +1,7 @@
-import type { Command } from '../world/commands.ts';
+import type { Command, Room } from '../world/commands.ts';
 import { rulesHeld, transactionsHeld, undoHeld } from '../world/state.ts';
 import { full, noRoomForRules } from '../world/full.ts';
 import type { WorldState } from '../world/state-shape.ts';
-import type { Room } from './order.ts';
 
 /** What all worlds of a server may hold together. */
 export interface Limits {

@@ -1,5 +1,4 @@
 import { Refusal, type RefusalDetails } from '../contract/errors.ts';
-import type { WorldState } from '../world/state-shape.ts';
 import type { DropReason } from './order.ts';
 
 const DROPPED: Readonly<Record<DropReason, { readonly why: string; readonly limit: string }>> = {
@@ -30,21 +29,3 @@ export function dropped(reason: DropReason): Refusal {
 /** The refusal of a request that needs a store which is away. */
 export const unavailable = (details: RefusalDetails = {}): Refusal =>
   new Refusal('STORE_UNAVAILABLE', { ...details, headers: { 'retry-after': '1' } });
-
-/** A world, as far as its state can be read. */
-interface Readable {
-  read<T>(look: (state: Readonly<WorldState>) => T, isUse: boolean): Promise<T>;
-}
-
-/** Looks at the state of a world, or resolves to null when it was dropped meanwhile. */
-export async function readUnlessDropped<T>(
-  world: Readable,
-  look: (state: Readonly<WorldState>) => T,
-): Promise<T | null> {
-  try {
-    return await world.read(look, false);
-  } catch (error) {
-    if (error instanceof Refusal && error.code === 'SANDBOX_FULL') return null;
-    throw error;
-  }
-}

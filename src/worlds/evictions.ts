@@ -8,15 +8,7 @@ import type { World } from './world.ts';
 /** Of how many worlds a server remembers that they were dropped, the latest. */
 const MAX_REMEMBERED = 1000;
 
-/** What remains of worlds that are dropped without a request to drop them: they were idle, or others needed their place. */
-export interface Evictions {
-  /** Called before such a drop. @returns what to do once the world is dropped */
-  before(world: World, reason: DropReason): () => void;
-  /** Called with each world that was opened. */
-  opened(world: World): void;
-  /** The store has lost a world, or the end of it. */
-  lost(world: World): void;
-}
+export type Evictions = ReturnType<typeof droppedWorlds>;
 
 /**
  * Remembers which worlds this server has dropped or lost although something had happened to their ledgers, so that whoever comes
@@ -29,10 +21,11 @@ export function droppedWorlds(
   time: { nowMs(): number },
   crowdedOut: () => void,
   reportOn: (world: World) => () => void = () => () => undefined,
-): Evictions {
+) {
   /** When and why, by the ids of the worlds. */
   const texts = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   return {
+    /** Called before a drop without a request for it. @returns what to do once the world is dropped */
     before(world: World, reason: DropReason): () => void {
       const { id, latest, droppedBefore } = world;
       const { length: payouts } = latest.payouts;
@@ -50,11 +43,13 @@ export function droppedWorlds(
       };
     },
 
+    /** The store has lost a world, or the end of it. */
     lost(world: World): void {
       world.droppedBefore = `at ${iso(time.nowMs())}, in whole or in part: ${droppedBy('lost')}`;
       texts.set(world.id, world.droppedBefore);
     },
 
+    /** Called with each world that was opened. */
     opened(world: World): void {
       if (world.latest.generation === FIRST_GENERATION)
         world.droppedBefore = texts.get(world.id) ?? world.droppedBefore;

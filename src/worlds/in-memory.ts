@@ -26,27 +26,10 @@ export const inMemory =
         return position;
       },
       nowMs: () => wallClock.nowMs(),
-      async submit({ command, room, onChanges }) {
+      async submit(command, room) {
         position += 1;
-        const { maxTransactions, transactions, keep, rulesFree } = room;
-        const wallMs = wallClock.nowMs();
-        // field by field: V8 gives each object that begins with a spread a class of its own
-        const stamp = {
-          server: '',
-          position,
-          wallMs,
-          maxTransactions,
-          transactions,
-          keep,
-          rulesFree,
-          ends: [],
-        };
-        const applied = world.apply(command, stamp, {
-          isOwn: true,
-          isNews: true,
-          isAwaited: true,
-          onChanges,
-        });
+        const stamp = { server: '', position, wallMs: wallClock.nowMs(), room, ends: [] };
+        const applied = world.apply(command, stamp, { isOwn: true, isNews: true, isAwaited: true });
         schedule();
         return applied;
       },

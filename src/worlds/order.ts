@@ -1,6 +1,6 @@
 import type { Change } from '../payout/payout.ts';
 import type { Applied } from '../world/apply.ts';
-import type { Command, Stamp } from '../world/commands.ts';
+import type { Command, Room } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state-shape.ts';
 
@@ -11,19 +11,6 @@ import type { WorldState } from '../world/state-shape.ts';
  */
 export type DropReason = 'idle' | 'cap' | 'admin' | 'stop' | 'elsewhere' | 'lost';
 
-/** What a server adds to a command before it is ordered: how much the world may hold. */
-export type Room = Pick<Stamp, 'maxTransactions' | 'transactions' | 'keep' | 'rulesFree'>;
-
-/** Called with the steps that a command applied, part by part. */
-export type OnChanges = (changes: readonly Change[]) => void;
-
-/** What a caller learns of a command before its result. */
-export interface Callbacks {
-  readonly onChanges?: OnChanges;
-  /** Called with the number of a control action that can be undone. */
-  readonly onAction?: (number: number) => void;
-}
-
 /** A world as it is opened. */
 export interface Opened {
   /** Distinguishes the lives of a world: it differs once the world was dropped and opened again. */
@@ -32,13 +19,6 @@ export interface Opened {
   /** Whether it was made now. */
   readonly isNew: boolean;
   readonly state: WorldState;
-}
-
-/** How a command of this server is to be applied. */
-export interface Submitted {
-  readonly command: Command;
-  readonly room: Room;
-  readonly onChanges: OnChanges | undefined;
 }
 
 /**
@@ -51,7 +31,7 @@ export interface Order {
   /** The time of all servers, ms since the epoch. */
   nowMs(): number;
   /** @returns the outcome of the command @throws Refusal SANDBOX_FULL when the world was dropped meanwhile */
-  submit(submitted: Submitted): Promise<Applied>;
+  submit(command: Command, room: Room): Promise<Applied>;
   /** Records how a request ended. Nobody waits for it. @param isLate its response had to wait: other servers should know at once */
   end(ended: Ended, isLate: boolean): void;
   /** Applies what other servers have ordered. @param isUse whether a world that was dropped is made again */
@@ -65,17 +45,13 @@ export interface Order {
   close(reason: DropReason): void;
 }
 
-/** How a command came: from this server or another, and for the first time or not. */
+/** How a command came to this server. */
 export interface How {
+  /** Whether it is from this server, and whether it came for the first time. */
   readonly isOwn: boolean;
   readonly isNews: boolean;
-}
-
-/** The same of a command that is to be applied. */
-export interface Arrival extends How {
-  /** Whether somebody on this server waits for its outcome, and for its steps. */
+  /** Whether somebody on this server waits for its outcome. */
   readonly isAwaited: boolean;
-  readonly onChanges?: OnChanges | undefined;
 }
 
 /** How a world was read again from its store. */

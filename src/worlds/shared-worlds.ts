@@ -1,5 +1,4 @@
 import type { ScenarioSource } from '../scenario/scenario.ts';
-import { readUnlessDropped } from './dropped.ts';
 import type { Opened } from './order.ts';
 import type { OrderOf, World } from './world.ts';
 
@@ -66,7 +65,7 @@ export class WorldCopies {
     const opened = await this.#store.open(worldId, source);
     if (opened === null) return null;
     const world = this.#opener.make(worldId, opened);
-    if (!opened.isNew && (await readUnlessDropped(world, () => true)) === null) return null;
+    if (!opened.isNew && (await world.peek(() => true)) === null) return null;
     world.isVisitOnly = source === null;
     this.#opener.opened(world);
     return world;

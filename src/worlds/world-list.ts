@@ -1,7 +1,7 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
 import { toInr } from '../payout/money.ts';
-import { readUnlessDropped } from './dropped.ts';
+import type { WorldState } from '../world/state-shape.ts';
 import type { SharedWorlds, WorldsPage } from './shared-worlds.ts';
 import type { WallClock } from './wall-clock.ts';
 import type { World } from './world.ts';
@@ -10,7 +10,10 @@ import type { World } from './world.ts';
 interface Listed {
   /** Those in memory, the one that was idle longest first. */
   all(): Iterable<World>;
-  visit<T>(worldId: string, look: (world: World) => Promise<T>): Promise<T | null>;
+  visit<T>(
+    worldId: string,
+    look: (state: Readonly<WorldState>, world: World) => Promise<T>,
+  ): Promise<T | null>;
 }
 
 interface ListOptions {
@@ -36,18 +39,6 @@ function pageOf(worlds: Iterable<World>, afterMs: number, count: number): Worlds
   return { ids, next: null };
 }
 
-/** The row of a world; null for one that is gone. */
-const rowOf = (world: World, usedAtMs: number): Promise<WorldRow | null> =>
-  readUnlessDropped(world, ({ id, name, wallet, payouts, index }): WorldRow => ({
-    id,
-    name,
-    made_at: iso(world.openedAtMs),
-    used_at: iso(usedAtMs),
-    balance: toInr(wallet.balancePaise),
-    transactions: payouts.length,
-    scenario: index.base.name,
-  }));
-
 /** What a page of the list shows, without worlds that are gone. Not a use. @param afterMs only those used after that time */
 export async function listedPage(
   worlds: Listed,
@@ -58,9 +49,15 @@ export async function listedPage(
   const { ids, next } =
     store === null ? pageOf(worlds.all(), afterMs, count) : await store.page(afterMs, count);
   const row = async (worldId: string): Promise<WorldRow | null> => {
-    const found = await worlds.visit(worldId, async (world) =>
-      rowOf(world, (await store?.usedAtMs(worldId)) ?? world.usedAtMs),
-    );
+    const found = await worlds.visit(worldId, async ({ id, name, wallet, payouts, index }, world) => ({
+      id,
+      name,
+      made_at: iso(world.openedAtMs),
+      used_at: iso((await store?.usedAtMs(worldId)) ?? world.usedAtMs),
+      balance: toInr(wallet.balancePaise),
+      transactions: payouts.length,
+      scenario: index.base.name,
+    }));
     if (found === null) await store?.unlist(worldId);
     return found;
   };

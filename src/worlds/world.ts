@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
 import { apply, applyEnds, type Applied, type ResultOf, isReplacing, isUse } from '../world/apply.ts';
-import type { Command, Stamp } from '../world/commands.ts';
+import type { Command, Room, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
 import { isMoreDue } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
@@ -11,20 +11,11 @@ import type { WorldState } from '../world/state-shape.ts';
 import { NOTHING } from './capacity.ts';
 import { dropped } from './dropped.ts';
 import type { EventReader } from './event-reader.ts';
-import type {
-  Arrival,
-  Callbacks,
-  DropReason,
-  How,
-  OnChanges,
-  Opened,
-  Order,
-  Reopened,
-  Room,
-  WorldObserver,
-} from './order.ts';
+import type { DropReason, How, Opened, Order, Reopened, WorldObserver } from './order.ts';
 import type { WallClock } from './wall-clock.ts';
 import { WorldConnections } from './world-connections.ts';
+
+type OnPart = (applied: Applied) => void;
 
 /** Makes the order of a world. */
 export type OrderOf = (world: World) => Order;
@@ -67,8 +58,6 @@ export class World {
   isVisitOnly = false;
   readonly #parts: WorldParts;
   readonly #order: Order;
-  /** Those who wait for the steps of commands that are under way. */
-  readonly #collecting = new Set<OnChanges>();
   /** Set while a command is applied in several parts: a promise of its end. */
   #unfinished: { readonly done: Promise<void>; readonly end: () => void } | null = null;
   #users = 0;
@@ -122,19 +111,16 @@ export class World {
   /**
    * Orders one command, applies it and publishes its events. In memory, it has been applied when this returns.
    *
+   * @param onPart called with the outcome of the command, or of each of its parts
    * @returns its result
    * @throws Refusal as the command is refused; SANDBOX_FULL when the world was dropped meanwhile; STORE_UNAVAILABLE
    */
-  async submit<C extends Command>(command: C, callbacks: Callbacks = {}): Promise<ResultOf<C>> {
+  async submit<C extends Command>(command: C, onPart?: OnPart): Promise<ResultOf<C>> {
     while (this.#unfinished !== null && !isReplacing(command)) await this.#unfinished.done;
-    try {
-      let applied = await this.#submitPart(command, callbacks);
-      if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, callbacks);
-      if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
-      return applied.result as ResultOf<C>;
-    } finally {
-      if (callbacks.onChanges !== undefined) this.#collecting.delete(callbacks.onChanges);
-    }
+    let applied = await this.#submitPart(command, onPart);
+    if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onPart);
+    if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
+    return applied.result as ResultOf<C>;
   }
 
   /** Does something that nobody waits for. A refusal was told to others: the world has ended, or its store is unavailable. */
@@ -160,6 +146,16 @@ export class World {
     await this.#order.follow(isUse);
     if (!this.#isCurrent()) await this.submit({ kind: 'settle' });
     return look(this.#view());
+  }
+
+  /** The same without a use of the world. @returns null when it was dropped meanwhile */
+  async peek<T>(look: (state: Readonly<WorldState>) => T): Promise<T | null> {
+    try {
+      return await this.read(look, false);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'SANDBOX_FULL') return null;
+      throw error;
+    }
   }
 
   /**
@@ -197,8 +193,7 @@ export class World {
   }
 
   /** Applies the next command of the order. @throws Error for a bug of the sandbox */
-  apply(command: Command, stamp: Stamp, { isOwn, isNews, isAwaited, onChanges }: Arrival): Applied {
-    if (onChanges !== undefined) this.#collecting.add(onChanges);
+  apply(command: Command, stamp: Stamp, { isOwn, isNews, isAwaited }: How): Applied {
     const outcome = apply(this.latest, command, stamp, this.#parts.compiler);
     if (outcome.kind === 'unfinished' && isAwaited) this.#unfinished ??= untilEnd();
     const isReplaced = outcome.kind === 'done' && isReplacing(command);
@@ -244,16 +239,10 @@ export class World {
     this.#parts.observer.failed(this.id, error);
   }
 
-  #publish(events: readonly StateEvent[], how: How): void {
-    this.connections.publish(this.epoch, this.latest, events, how.isNews);
-    if (!how.isNews) return;
-    const changes: Change[] = [];
-    for (const event of events) {
-      if (event.type !== 'settlement') continue;
-      changes.push(event.change);
-      if (how.isOwn) this.#report(event.change);
-    }
-    for (const onChanges of this.#collecting) onChanges(changes);
+  #publish(events: readonly StateEvent[], { isOwn, isNews }: Pick<How, 'isOwn' | 'isNews'>): void {
+    this.connections.publish(this.epoch, this.latest, events, isNews);
+    if (!isNews || !isOwn) return;
+    for (const event of events) if (event.type === 'settlement') this.#report(event.change);
   }
 
   /** What fails here is no failure of the command, which has been applied. */
@@ -278,22 +267,21 @@ export class World {
     return { ...this.latest, wallMs: Math.max(this.latest.wallMs, this.#order.nowMs()) };
   }
 
-  async #submitPart(command: Command, { onChanges, onAction }: Callbacks): Promise<Applied> {
+  async #submitPart(command: Command, onPart?: OnPart): Promise<Applied> {
     if (this.closed !== null) throw dropped(this.closed);
     const source = command.kind === 'follow' ? null : this.#parts.successorOf(this.latest);
-    if (source !== null) this.inBackground(this.#submitPart({ kind: 'follow', source }, {}));
-    const room = this.#parts.roomFor(this, command);
-    const applied = await this.#order.submit({ command, room, onChanges });
-    if (applied.kind !== 'refused' && applied.action !== undefined) onAction?.(applied.action);
+    if (source !== null) this.inBackground(this.#submitPart({ kind: 'follow', source }));
+    const applied = await this.#order.submit(command, this.#parts.roomFor(this, command));
+    onPart?.(applied);
     return applied;
   }
 
   /** Orders the further parts of a command, with turns for other work in between. Other commands wait, but for a reset or a restore. */
-  async #finish(command: Command, callbacks: Callbacks) {
+  async #finish(command: Command, onPart?: OnPart) {
     try {
       for (let next = command; ;) {
         await this.#parts.wallClock.yieldToEventLoop();
-        const applied = await this.#submitPart(next, callbacks);
+        const applied = await this.#submitPart(next, onPart);
         if (applied.kind !== 'unfinished') return applied;
         next = applied.next;
       }

@@ -1,10 +1,11 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
+import type { Room } from '../world/commands.ts';
 import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { Capacity, NOTHING, type Limits } from './capacity.ts';
 import type { Evictions } from './evictions.ts';
-import type { DropReason, Opened, Room, WorldObserver } from './order.ts';
+import type { DropReason, Opened, WorldObserver } from './order.ts';
 import { cutLargest, forgetCopies, leastMissed } from './room-making.ts';
 import { WorldCopies, type SharedWorlds } from './shared-worlds.ts';
 import { listedPage } from './world-list.ts';
@@ -124,15 +125,18 @@ export class Worlds {
     return listedPage(this, this.#options, afterMs, count);
   }
 
-  /** Looks at a world without opening it; not a use. @param look called again if another server remade it @returns null for none */
-  async visit<T>(worldId: string, look: (world: World) => Promise<T>): Promise<T | null> {
+  /** Reads a world without opening it; not a use. @returns null for none */
+  async visit<T>(
+    worldId: string,
+    look: (state: Readonly<WorldState>, world: World) => T | Promise<T>,
+  ): Promise<T | null> {
     for (;;) {
       const world = this.#byId.get(worldId) ?? (await this.#copies?.open(worldId, null)) ?? null;
       if (world === null) return null;
       world.enter();
       try {
-        const looked = await look(world);
-        if (looked !== null || !world.isClosed || this.#copies === null) return looked;
+        const looked = await world.peek((state) => look(state, world));
+        if (looked !== null || !world.isClosed || this.#copies === null) return looked; // else another server remade it
       } finally {
         world.leave();
         if (world.isVisitOnly && !world.isInUse) this.#forget(world, 'stop');

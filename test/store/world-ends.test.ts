@@ -86,7 +86,7 @@ describe('a world that one server drops and another knows', () => {
     const { one, other, ofOther } = await storedLogsFor();
     for (const worldId of [WORLD, LIVE]) await credit(one, worldId);
     beforeReply(ofOther.store, 'call', () => one.drop(WORLD));
-    expect(await other.visit(WORLD, async () => 'there')).toBeNull();
+    expect(await other.visit(WORLD, () => 'there')).toBeNull();
     beforeReply(ofOther.store, 'call', () => one.drop(LIVE));
     expect(await balanceAt(other, LIVE)).toBe(1000);
   });
@@ -107,8 +107,7 @@ describe('a world of a store', () => {
     const { one, other } = await storedLogsFor({ idleMs: 250 });
     await credit(one);
     expect(await other.ids()).toEqual([WORLD]);
-    const look = () =>
-      other.visit(WORLD, async (world) => world.read(() => 'there', false)).catch(() => null);
+    const look = () => other.visit(WORLD, () => 'there').catch(() => null);
     await expect.poll(look).toBeNull();
     await expect.poll(async () => (await other.page(0, 10)).worlds).toEqual([]);
     await expect.poll(() => one.size).toBe(0);
@@ -136,7 +135,7 @@ describe('the copy of a world', () => {
     const first = other.visit(WORLD, () => new Promise<void>((resolve) => (leave = resolve)));
     await expect.poll(() => leave).toBeDefined();
     leave!();
-    const second = other.visit(WORLD, async (world) => world.read(({ wallet }) => wallet.balancePaise));
+    const second = other.visit(WORLD, ({ wallet }) => wallet.balancePaise);
     expect(await second).toBe(1500);
     await first;
     await expect(other.visit(WORLD, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');

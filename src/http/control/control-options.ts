@@ -3,7 +3,7 @@ import type { Worlds } from '../../worlds/worlds.ts';
 import type { Referee } from '../../referee/referee.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
 import type { Command } from '../../world/commands.ts';
-import type { OnChanges } from '../../worlds/order.ts';
+import type { Change } from '../../payout/payout.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 import type { TokenReader } from '../admission.ts';
 import type { SendContext } from '../limits/heavy-work.ts';
@@ -33,11 +33,16 @@ export interface ControlOptions extends SendContext {
   readonly pageFiles: (page: 'dashboard' | 'docs') => ReadonlyMap<string, PageFile>;
 }
 
-/** Carries out a control action of a request. The response says how an undo can name it. */
-export const act = <C extends Command>({ world, reply }: HttpExchange, command: C, onChanges?: OnChanges) =>
-  world.submit(command, {
-    ...(onChanges && { onChanges }),
-    onAction: (number) => void reply.header('x-sandbox-action', number),
+/** Carries out a control action of a request. The response says how an undo can name it. @param onChanges called with its steps, part by part */
+export const act = <C extends Command>(
+  { world, reply }: HttpExchange,
+  command: C,
+  onChanges?: (changes: readonly Change[]) => void,
+) =>
+  world.submit(command, (part) => {
+    if (part.kind !== 'refused' && part.action !== undefined)
+      void reply.header('x-sandbox-action', part.action);
+    onChanges?.(part.events.flatMap((event) => (event.type === 'settlement' ? [event.change] : [])));
   });
 
 export type ControlRoutes = FastifyPluginAsyncZod<ControlOptions>;

@@ -1,6 +1,5 @@
 import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { ScenarioSource } from '../../scenario/scenario.ts';
-import { readUnlessDropped } from '../../worlds/dropped.ts';
 import type { World } from '../../worlds/world.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import { whole } from '../../referee/judge.ts';
@@ -118,9 +117,7 @@ export async function dropWorld(
 ): Promise<boolean> {
   const keep =
     referee.keepsAll &&
-    (await worlds.visit(worldId, (world) =>
-      readUnlessDropped(world, () => reportOnDropped(world, { referee, wallClock })),
-    ));
+    (await worlds.visit(worldId, (_state, world) => reportOnDropped(world, { referee, wallClock })));
   if (!(await worlds.drop(worldId))) return false;
   if (keep) keep();
   referee.forget(worldId);

@@ -5,7 +5,6 @@ import {
   type WorldReport,
   type ReportFormat,
 } from '../../contract/conduct.ts';
-import { readUnlessDropped } from '../../worlds/dropped.ts';
 import type { World } from '../../worlds/world.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
@@ -98,9 +97,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
     const living = new Map<string, WorldReport>();
     for (const worldId of await worlds.ids()) {
       const report = await heavy.run(async () => {
-        const found = await worlds.visit(worldId, (world) =>
-          readUnlessDropped(world, (state) => ({ world, state: frozen(state) })),
-        );
+        const found = await worlds.visit(worldId, (state, world) => ({ world, state: frozen(state) }));
         return shortReport(found, clientEnded);
       });
       if (report !== null) living.set(worldId, report);

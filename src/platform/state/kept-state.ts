@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { Refusal } from '../../contract/errors.ts';
-import { readUnlessDropped } from '../../worlds/dropped.ts';
 import { snapshotText } from '../../worlds/snapshot-text.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { Worlds } from '../../worlds/worlds.ts';
@@ -36,7 +35,7 @@ export function keptState({ file: path, everyMs, worlds, compiler, wallClock, lo
 
   async function* snapshots(counted: { worlds: number }): AsyncGenerator<Snapshot> {
     for (const worldId of await worlds.ids()) {
-      const snapshot = await worlds.visit(worldId, (world) => readUnlessDropped(world, takeSnapshot));
+      const snapshot = await worlds.visit(worldId, (state) => takeSnapshot(state));
       if (snapshot !== null) {
         counted.worlds += 1;
         yield snapshot;

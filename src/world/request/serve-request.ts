@@ -146,7 +146,7 @@ function initiate(
   state: WorldState,
   { body }: CommandOf<'initiate'>,
   plan: Plan,
-  { transactionsFree, stamp: { maxTransactions } }: Context,
+  { transactionsFree, stamp: { room } }: Context,
 ): Answer {
   const { dialect } = plan.scenario;
   const { client_ref_id: clientRefId } = body;
@@ -166,7 +166,7 @@ function initiate(
       : `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
     throw new Refusal('INSUFFICIENT_BALANCE', { message });
   }
-  if (transactionsFree <= 0) throw full(maxTransactions);
+  if (transactionsFree <= 0) throw full(room.maxTransactions);
   const payout = newPayout(state, body, plan);
   addPayout(state, payout);
   return { kind: 'payout', payout, replayed: false };

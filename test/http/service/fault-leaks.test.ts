@@ -166,7 +166,7 @@ test('a request to hang on a connection that is gone leaves no listener on it', 
   const ended = async () =>
     worlds.visit(
       worldIdOf(KEY),
-      async ({ latest }) => latest.requests.list.filter(({ outcome }) => outcome !== 'pending').length,
+      ({ requests }) => requests.list.filter(({ outcome }) => outcome !== 'pending').length,
     );
   await expect.poll(ended, EVENTUALLY).toBe(1);
   const [{ socket, before }] = arrived as [(typeof arrived)[0]];

@@ -171,7 +171,7 @@ export class Core {
     const { maxTransactions, keep, rulesFree, server } = this;
     this.position += 1;
     const room = { maxTransactions, transactions: maxTransactions, keep, rulesFree };
-    const stamp: Stamp = { server, position: this.position, wallMs: this.#wallMs, ends: [], ...room };
+    const stamp: Stamp = { server, position: this.position, wallMs: this.#wallMs, ends: [], room };
     const applied = apply(this.state, command, stamp, compiler);
     this.events.push(...applied.events);
     if (applied.kind === 'done' && this.isAnswering) this.#endAtOnce(applied.result);
