@@ -1,5 +1,4 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { HttpExchange } from '../http/http-exchange.ts';
 import type { StoreConnection, StoreObserver } from '../store/store-connection.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { packageVersion } from '../package-files.ts';
@@ -10,6 +9,20 @@ const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
 const NS_PER_S = 1e9;
 const US_PER_S = 1e6;
+
+/** What is counted of a request and its response. */
+interface Measured {
+  /** The name of its route, if that has one. */
+  readonly route: string | undefined;
+  readonly request: {
+    readonly method: string;
+    readonly routeOptions: { readonly url?: string | undefined } | undefined;
+  };
+  /** HTTP status; undefined when nothing was sent. */
+  readonly status: number | undefined;
+  readonly durationMs: number;
+  readonly fault: string | undefined;
+}
 
 /** The metrics of one registry: what a sandbox counts and measures. */
 const metersOf = (registers: Registry[]) => ({
@@ -83,7 +96,7 @@ export function startMetrics(nowMs: number, hasStore: boolean) {
   gauge('nodejs_eventloop_lag_max_seconds', 'The longest of them', () => inSeconds(delay.max));
 
   return {
-    requested: ({ request, route: name, status, durationMs, fault }: HttpExchange): void => {
+    requested: ({ request, route: name, status, durationMs, fault }: Measured): void => {
       const route = name ?? request.routeOptions?.url ?? 'unknown'; // not the path, since ids in it would make endless series
       const method = route === 'unknown' ? 'any' : request.method;
       requests.inc({ route, method, status: String(status ?? 'none') });

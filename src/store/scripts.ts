@@ -2,7 +2,7 @@
 export const KEY_PREFIX = 'payout-sandbox:6:';
 
 /** The number of the newest format of commands and states that this program reads and writes. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 export type WorldKeys = ReturnType<typeof keysOf>;
 

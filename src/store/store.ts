@@ -121,11 +121,11 @@ export class Store implements SharedWorlds, LogStore {
     const commands: (string | number)[] = [];
     let characters = 0;
     for (const item of items) {
-      const { number, command, room, ends } = item;
+      const { number, command, room } = item;
       if (command.kind === 'restore') {
         item.restored ??= await this.#writeState(keys, takeSnapshot(command.state, true));
       }
-      const text = commandText(command, room, ends, item.restored);
+      const text = commandText(command, room, item.restored);
       characters += text.length;
       commands.push(number, text);
     }

@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import { Command, RestoreCommand, Room, type Stamp } from '../world/commands.ts';
-import { Ended } from '../world/request/request-commands.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { StoredState } from './stored-state.ts';
 
@@ -18,9 +16,6 @@ export interface Seen extends Place {
 /** A restore in the log: its state is stored beside it. */
 const StoredRestore = RestoreCommand.extend({ state: StoredState });
 
-/** What is stored of a stamp; the rest of it follows from the place in the log. */
-const StoredStamp = Room.extend({ ends: z.array(Ended) });
-
 /** A stream entry as the store returns it: `[ID, [p, BEFORE, s, SERVER, n, NUMBER, t, MS, c, TEXT]]`. */
 export type StreamEntry = readonly [id: string, fields: readonly string[]];
 
@@ -35,17 +30,11 @@ export interface Logged extends Place {
 }
 
 /** The text of a command in the log. @param restored the state that it restores */
-export function commandText(
-  command: Command,
-  room: Room,
-  ends: readonly Ended[],
-  restored?: StoredState,
-): string {
-  const stamp = { ...room, ends };
-  if (command.kind === 'restore') return JSON.stringify([stamp, { ...command, state: restored }]);
+export function commandText(command: Command, room: Room, restored?: StoredState): string {
+  if (command.kind === 'restore') return JSON.stringify([room, { ...command, state: restored }]);
   // the fields of a payout are those of the text that came, which is stored anyway
   const isBodyAgain = command.kind === 'initiate' && command.request.body !== undefined;
-  return JSON.stringify([stamp, isBodyAgain ? { ...command, body: undefined } : command]);
+  return JSON.stringify([room, isBodyAgain ? { ...command, body: undefined } : command]);
 }
 
 /** Reads a command of the log. @param read reads the state of a restore @returns null when that is gone */
@@ -54,16 +43,15 @@ export async function readEntry(
   read: (stored: StoredState) => Promise<WorldState | null>,
 ): Promise<Logged | null> {
   const [, , , server, , number, , wallMs, , text] = fields;
-  const [stamp, stored] = JSON.parse(text!) as [
+  const [room, stored] = JSON.parse(text!) as [
     unknown,
     { kind: string; body?: unknown; request?: { body?: string } },
   ];
-  const { ends, ...room } = StoredStamp.parse(stamp);
   const position = Number(id.slice(id.indexOf('-') + 1));
   const logged = {
     position,
     name: `${server}:${number}`,
-    stamp: { server: server!, position, wallMs: Number(wallMs), room, ends },
+    stamp: { server: server!, position, wallMs: Number(wallMs), room: Room.parse(room) },
     characters: text!.length,
   };
   if (stored.kind !== 'restore') {

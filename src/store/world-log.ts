@@ -23,9 +23,8 @@ export interface StoreWorld extends Opened {
 /** A command of this server on its way to the log. */
 export interface Item {
   readonly number: number;
-  readonly command: Command;
+  command: Command;
   readonly room: Room;
-  ends: readonly Ended[];
   /** The state that it restores, once that is stored beside the log. */
   restored: StoredState | undefined;
   isSettled: boolean;
@@ -140,21 +139,25 @@ export class WorldLog implements Order {
   }
 
   submit(given: Command, room: Room): Promise<Applied> {
-    const ends = this.#ends;
-    this.#ends = [];
+    if (given.kind !== 'end' && this.#ends.length > 0)
+      this.#world.inBackground(this.#push({ kind: 'end', ends: this.#ends.splice(0) }, room));
     // what other servers read has the order of its schema: nobody's snapshot differs
-    const command = given.kind === 'restore' || 'request' in given ? given : Command.parse(given);
+    const isInOrder = given.kind === 'restore' || given.kind === 'end' || 'request' in given;
+    const applied = this.#push(isInOrder ? given : Command.parse(given), room);
+    this.#call();
+    return applied;
+  }
+
+  #push(command: Command, room: Room): Promise<Applied> {
     return new Promise((resolve, reject) => {
       const number = this.#store.nextNumber();
-      const item = { number, command, room, ends, restored: undefined, isSettled: false };
-      this.#queue.push({ ...item, resolve, reject });
-      this.#call();
+      this.#queue.push({ number, command, room, restored: undefined, isSettled: false, resolve, reject });
     });
   }
 
   end(ended: Ended, isLate: boolean): void {
     this.#ends.push(ended);
-    if (isLate) this.#inBackground({ kind: 'settle' });
+    if (isLate) this.#world.inBackground(this.#sendEnds());
     else this.#endLater();
   }
 
@@ -164,12 +167,16 @@ export class WorldLog implements Order {
     const { wallClock } = this.#store;
     wallClock.schedule(wallClock.nowMs() + afterMs, () => {
       this.#isEnding = false;
-      if (this.#ends.length > 0) this.#inBackground({ kind: 'settle' });
+      this.#world.inBackground(this.#sendEnds());
     });
   }
 
+  async #sendEnds(): Promise<void> {
+    if (this.#ends.length > 0) await this.#world.submit({ kind: 'end', ends: this.#ends.splice(0) });
+  }
+
   async follow(isUse: boolean): Promise<void> {
-    if (this.#ends.length > 0) return void (await this.#world.submit({ kind: 'settle' }));
+    if (this.#ends.length > 0) return this.#sendEnds();
     await new Promise<void>((resolve, reject) => {
       this.#waiting.push({ isUse, resolve, reject });
       this.#call();
@@ -181,7 +188,7 @@ export class WorldLog implements Order {
   }
 
   async flush(): Promise<void> {
-    if (this.#ends.length > 0) await this.#world.submit({ kind: 'settle' });
+    await this.#sendEnds();
     await this.#calling;
     if (this.#characters > KEPT_AT_STOP * this.#keptAfter) await this.#world.submit({ kind: 'forgetUndo' });
     await this.#keeping;
@@ -236,7 +243,8 @@ export class WorldLog implements Order {
       const mayBeMade = isUsed && reply.kind !== 'behind';
       const { epoch } = this.#seen;
       if (await this.#reload(mayBeMade)) {
-        if (this.#seen.epoch !== epoch) for (const item of items) item.ends = []; // its numbers now name other requests
+        if (this.#seen.epoch !== epoch)
+          for (const item of items) if (item.command.kind === 'end') item.command = { kind: 'end', ends: [] }; // their numbers now name other requests
         continue;
       }
       const reason = isLost ? 'lost' : 'elsewhere';
@@ -259,10 +267,10 @@ export class WorldLog implements Order {
   }
 
   #applyOwn(item: Item, wallMs: number, characters: number): void {
-    const { number, command, room, ends, restored } = item;
+    const { number, command, room, restored } = item;
     const { server } = this.#store;
     const position = this.#seen.position + 1;
-    const stamp = { server, position, wallMs, room, ends };
+    const stamp = { server, position, wallMs, room };
     item.isSettled = true;
     try {
       item.resolve(
@@ -317,8 +325,10 @@ export class WorldLog implements Order {
   #fail(item: Item, error: unknown): void {
     if (item.isSettled) return;
     item.isSettled = true;
-    this.#ends = [...item.ends, ...this.#ends].slice(-MOST_ENDS);
-    if (this.#ends.length > 0) this.#endLater(STORE_TIMES.heartbeat);
+    if (item.command.kind === 'end') {
+      this.#ends = [...item.command.ends, ...this.#ends].slice(-MOST_ENDS);
+      this.#endLater(STORE_TIMES.heartbeat);
+    }
     item.reject(error);
   }
 

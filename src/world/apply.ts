@@ -4,7 +4,7 @@ import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } fro
 import type { Command, Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { endHold, expireHeld } from './request/held-requests.ts';
-import { announceRisk, endRequest, refuseRequest } from './requests.ts';
+import { announceRisk, endRequests, refuseRequest } from './requests.ts';
 import { isMoreDue, settleDue } from './ledger.ts';
 import {
   chooseScenario,
@@ -29,7 +29,7 @@ export const isReplacing = ({ kind }: Command): boolean =>
   kind === 'reset' || kind === 'restore' || kind === 'undo';
 
 /** Whether a command is a use of the world. Servers submit the others on their own, or to look at a world. */
-export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow';
+export const isUse = ({ kind }: Command): boolean => kind !== 'settle' && kind !== 'follow' && kind !== 'end';
 
 /**
  * How many due steps one command applies at most: a few milliseconds of work, or a few tens while many readers get an event
@@ -43,6 +43,7 @@ const WITHOUT_SETTLING: ReadonlySet<Command['kind']> = new Set([
   'restore',
   'follow',
   'refused',
+  'end',
   'forget',
   'name',
   'referee',
@@ -55,6 +56,7 @@ const HANDLERS = {
   status: handleRequest,
   balance: handleRequest,
   refused: refuseRequest,
+  end: endRequests,
   forget: forgetRequests,
   name: nameWorld,
   referee: instructReferee,
@@ -110,21 +112,10 @@ export function apply(
     transactionsFree: stamp.room.transactions - transactionsHeld(state),
   };
   const before = { ...state.index.atRisk };
-  for (const ended of stamp.ends) endRequest(state, ended, stamp, events);
   const outcome = applyCommand(state, command, context);
   announceRisk(state, before, events);
   state.eventCount += events.length;
   return outcome;
-}
-
-/** Records requests that have ended, and does nothing else. @returns what has happened */
-export function applyEnds(state: WorldState, stamp: Pick<Stamp, 'ends' | 'wallMs'>): readonly StateEvent[] {
-  const events: StateEvent[] = [];
-  const before = { ...state.index.atRisk };
-  for (const ended of stamp.ends) endRequest(state, ended, stamp, events);
-  announceRisk(state, before, events);
-  state.eventCount += events.length;
-  return events;
 }
 
 function applyCommand(state: WorldState, command: Command, context: Context): Applied {

@@ -5,7 +5,7 @@ import { State } from '../contract/service.ts';
 import { ScenarioSource } from './snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
-import { RefusedCommand, REQUEST_COMMANDS, type Ended } from './request/request-commands.ts';
+import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';
 import type { ReleaseOrder } from './request/hold-state.ts';
 import type { WorldState } from './state-shape.ts';
 
@@ -17,6 +17,8 @@ const Generation = z.int().nullable();
 export const Command = z.discriminatedUnion('kind', [
   ...REQUEST_COMMANDS,
   RefusedCommand,
+  /** Requests have ended. */
+  z.strictObject({ kind: z.literal('end'), ends: z.array(Ended).readonly() }),
   z.strictObject({ kind: z.literal('credit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('debit'), amountPaise: z.int().min(1) }),
   z.strictObject({ kind: z.literal('transition'), txnId: z.string(), to: State }),
@@ -98,8 +100,6 @@ export interface Stamp {
   /** Wall time, ms since the epoch. */
   readonly wallMs: number;
   readonly room: Room;
-  /** The requests that have ended since the latest command of this server. */
-  readonly ends: readonly Ended[];
 }
 
 /** Handles a kind of command. It changes the state, and adds what happens to the events of the context. */

@@ -6,9 +6,10 @@ import type {
   HeldRequestResponse,
 } from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
+import { textField } from '../contract/service.ts';
 import { type Entry, toInr } from '../payout/money.ts';
 import type { Change, Payout } from '../payout/payout.ts';
-import type { Exchange } from './journal/exchange.ts';
+import { fieldsOf, type Exchange } from './journal/exchange.ts';
 import { journalEntry } from './journal/journal-entry.ts';
 import type { HeldRequest, Released } from './request/hold-state.ts';
 import type { Sums } from './state.ts';
@@ -84,15 +85,15 @@ export const changeResponse = ({ txnId, clientRefId, from, to, atMs, utr }: Chan
   utr,
 });
 
-export const heldRequestResponse = (request: HeldRequest): HeldRequestResponse => ({
-  id: request.id,
-  at: request.at,
-  route: request.route,
-  client_ref_id: request.clientRefId,
-  txn_id: request.txnId,
-  attempt: request.attempt || null,
-  rule: request.rule,
-  until: iso(request.untilMs),
+export const heldRequestResponse = ({ id, at, exchange, untilMs }: HeldRequest): HeldRequestResponse => ({
+  id,
+  at,
+  route: exchange.route,
+  client_ref_id: exchange.clientRefId ?? null,
+  txn_id: exchange.txnId ?? textField(fieldsOf(exchange)['txn_id']) ?? null,
+  attempt: exchange.attempt || null,
+  rule: exchange.rule!,
+  until: iso(untilMs),
 });
 
 export const entryResponse = ({ kind, amountPaise, balancePaise, txnId, atMs }: Entry): EntryResponse => ({

@@ -2,7 +2,7 @@ import { textField } from '../contract/service.ts';
 import { oneMore, type Payout } from '../payout/payout.ts';
 import type { SentResponse } from './snapshot-lines.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
-import type { Context, Handler, Stamp } from './commands.ts';
+import type { Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import {
   keptBody,
@@ -202,18 +202,15 @@ export function recordRelease(state: WorldState, { exchange }: HeldRequest, resu
   replace(state, released);
 }
 
-/** Records how a request ended, and what its response has told the client, also in a journal that an undo may put back. */
-export function endRequest(
-  state: WorldState,
-  ended: Ended,
-  { wallMs }: Pick<Stamp, 'wallMs'>,
-  events: StateEvent[],
-): void {
-  endIn(state, ended, wallMs, events);
-  for (const { fields, hasOtherJournal } of state.undoPoints) {
-    if (hasOtherJournal) endIn({ ...fields, undoPoints: [] }, ended, wallMs, []);
+/** Records how requests ended, and what their responses have told the client, also in a journal that an undo may put back. */
+export const endRequests: Handler<'end'> = (state, { ends }, { events }) => {
+  for (const ended of ends) {
+    endIn(state, ended, state.wallMs, events);
+    for (const { fields, hasOtherJournal } of state.undoPoints) {
+      if (hasOtherJournal) endIn({ ...fields, undoPoints: [] }, ended, state.wallMs, []);
+    }
   }
-}
+};
 
 /** A request with what its end says. */
 function afterEnd({ requests: { list } }: WorldState, before: Exchange, end: End): Exchange {
@@ -240,8 +237,7 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
   const [before] = pending.splice(index, 1) as [Exchange];
   const after = afterEnd(state, before, ended);
   replace(state, after);
-  const endedAtMs = worldTimeMs(state.clock, Math.max(state.wallMs, wallMs)); // the state is still at the command before
-  tell(state, after, endedAtMs);
+  tell(state, after, worldTimeMs(state.clock, wallMs));
   events.push({ type: 'request', request: after });
 }
 

@@ -1,7 +1,11 @@
+import type { Room, Stamp } from '../world/commands.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
 import { wallTimeMs } from '../world/state.ts';
 import type { WallClock } from './wall-clock.ts';
 import type { OrderOf } from './world.ts';
+
+const HOW = { isOwn: true, isNews: true, isAwaited: true };
+const NO_ROOM: Room = { maxTransactions: 0, transactions: 0, keep: 0, rulesFree: 0 }; // an end needs none
 
 /** The order of a world in memory: a number. Each command is applied at once, and nothing is kept. */
 export const inMemory =
@@ -21,6 +25,7 @@ export const inMemory =
       scheduled?.cancel();
       scheduled = wallMs === null ? null : { wallMs, cancel: wallClock.schedule(wallMs, settle) };
     };
+    const stampOf = (room: Room): Stamp => ({ server: '', position, wallMs: wallClock.nowMs(), room });
     return {
       get position() {
         return position;
@@ -28,12 +33,11 @@ export const inMemory =
       nowMs: () => wallClock.nowMs(),
       async submit(command, room) {
         position += 1;
-        const stamp = { server: '', position, wallMs: wallClock.nowMs(), room, ends: [] };
-        const applied = world.apply(command, stamp, { isOwn: true, isNews: true, isAwaited: true });
+        const applied = world.apply(command, stampOf(room), HOW);
         schedule();
         return applied;
       },
-      end: (ended) => world.applyEnds({ ends: [ended], wallMs: wallClock.nowMs() }),
+      end: (ended) => void world.apply({ kind: 'end', ends: [ended] }, stampOf(NO_ROOM), HOW),
       follow: async () => undefined,
       listen: () => undefined,
       isBusy: false,

@@ -1,7 +1,7 @@
 import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
 import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
-import { apply, applyEnds, type Applied, type ResultOf, isReplacing, isUse } from '../world/apply.ts';
+import { apply, type Applied, type ResultOf, isReplacing, isUse } from '../world/apply.ts';
 import type { Command, Room, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
 import { isMoreDue } from '../world/ledger.ts';
@@ -193,7 +193,8 @@ export class World {
   }
 
   /** Applies the next command of the order. @throws Error for a bug of the sandbox */
-  apply(command: Command, stamp: Stamp, { isOwn, isNews, isAwaited }: How): Applied {
+  apply(command: Command, stamp: Stamp, how: How): Applied {
+    const { isOwn, isNews, isAwaited } = how;
     const outcome = apply(this.latest, command, stamp, this.#parts.compiler);
     if (outcome.kind === 'unfinished' && isAwaited) this.#unfinished ??= untilEnd();
     const isReplaced = outcome.kind === 'done' && isReplacing(command);
@@ -202,14 +203,9 @@ export class World {
       const goesOn = command.kind === 'undo' && !command.isForced; // and so do its requests
       if (!goesOn) this.connections.endHeldBack();
     }
-    this.#publish(outcome.events, { isOwn, isNews });
+    this.#publish(outcome.events, how);
     this.#parts.changed(this, isOwn && isUse(command));
     return outcome;
-  }
-
-  /** Applies ends of requests that no command carries. */
-  applyEnds(ends: Pick<Stamp, 'ends' | 'wallMs'>): void {
-    this.#publish(applyEnds(this.latest, ends), { isOwn: true, isNews: true });
   }
 
   /** It was read again from its store. */
@@ -239,7 +235,7 @@ export class World {
     this.#parts.observer.failed(this.id, error);
   }
 
-  #publish(events: readonly StateEvent[], { isOwn, isNews }: Pick<How, 'isOwn' | 'isNews'>): void {
+  #publish(events: readonly StateEvent[], { isOwn, isNews }: How): void {
     this.connections.publish(this.epoch, this.latest, events, isNews);
     if (!isNews || !isOwn) return;
     for (const event of events) if (event.type === 'settlement') this.#report(event.change);

@@ -45,7 +45,11 @@ test('a held request that has expired cannot be released', () => {
   core.pay('a', {}, 0);
   expect(refusalOf(() => release(core, 1, 30_000)).message).toContain('it was released, or expired');
   expect(core.state.payouts).toEqual([]);
-  expect(core.state.held).toMatchObject({ made: 1, waiting: [], expired: [{ clientRefId: 'a' }] });
+  expect(core.state.held).toMatchObject({
+    made: 1,
+    waiting: [],
+    expired: [{ exchange: { clientRefId: 'a' } }],
+  });
 });
 
 test('the latest ten held requests that have expired are remembered, and none whose client has left', () => {

@@ -15,11 +15,15 @@ const heldResponse = ({ waiting, expired }: HeldRequests): HeldResponse => ({
   expired: expired.map(heldRequestResponse),
 });
 
+/** `initiate order-1` */
+function textOf(request: HeldRequest): string {
+  const { route, client_ref_id: reference, txn_id: txnId } = heldRequestResponse(request);
+  return `${route} ${reference ?? txnId ?? ''}`.trim();
+}
+
 /** `2 (initiate order-1, status order-1)` */
 const heldText = (requests: readonly HeldRequest[]): string =>
-  requests.length === 0
-    ? 'none'
-    : `${requests.length} (${requests.map(({ route, clientRefId, txnId }) => `${route} ${clientRefId ?? txnId ?? ''}`.trim()).join(', ')})`;
+  requests.length === 0 ? 'none' : `${requests.length} (${requests.map(textOf).join(', ')})`;
 
 const expiredError = ({ expired }: HeldRequests): Refusal =>
   new Refusal('NOT_RELEASED', {

@@ -6,7 +6,6 @@ import type { Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
 import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
-import { fieldsOf } from './request-plan.ts';
 import type { HeldRequest, Released } from './hold-state.ts';
 import type { WorldState } from '../state-shape.ts';
 
@@ -30,19 +29,11 @@ export function holdRequest(
   events: StateEvent[],
 ): void {
   const { made, waiting, expired } = state.held;
-  const { client_ref_id: reference } = fieldsOf(command);
-  const { answer, attempt } = exchange.result;
   const hold = exchange.result.hold!;
-  const asked = command.kind === 'status' ? command.query.txn_id : undefined;
   const request: HeldRequest = {
     ...hold,
-    rule: exchange.rule!,
     effect,
-    attempt,
-    txnId: (answer.kind === 'payout' ? answer.payout.txnId : asked) ?? null,
     exchange,
-    route: command.kind,
-    clientRefId: reference === undefined ? null : String(reference),
     untilMs: state.wallMs + hold.forMs,
     command: hold.at === 'arrived' ? command : null,
   };

@@ -1,4 +1,3 @@
-import type { RouteName } from '../../contract/match.ts';
 import type { Effect, Hold } from '../../scenario/rule.ts';
 import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
@@ -7,17 +6,10 @@ import type { RequestCommand } from './request-commands.ts';
 export interface HeldRequest extends Hold {
   /** Which held request of its world it is, from 1. Never reused. */
   readonly id: number;
-  /** The rule that holds it: `scenario/rule`. */
-  readonly rule: string;
-  /** The effect of that rule, which may be gone when the request is released. */
+  /** The effect of the rule that holds it, which may be gone when the request is released. */
   readonly effect: Effect;
   /** As it was when it was held. */
   readonly exchange: Decided;
-  readonly route: RouteName;
-  readonly clientRefId: string | null;
-  readonly txnId: string | null;
-  /** Which attempt of its reference it is, from 1; 0 where attempts are not counted. */
-  readonly attempt: number;
   /** Wall time at which it expires, ms since the epoch. */
   readonly untilMs: number;
   /** The command to handle when it is released; null when it was handled before. */

@@ -34,11 +34,12 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
 function resumedPlan(
   state: WorldState,
   command: RequestCommand,
-  { rule: id, effect, attempt }: HeldRequest,
+  { effect, exchange }: HeldRequest,
   compiler: ScenarioCompiler,
 ): Plan {
   const scenario = scenarioFor(state, command, compiler);
-  const rule = { id, effect };
+  const { attempt } = exchange.result;
+  const rule = { id: exchange.rule!, effect };
   const facts = factsOf(state, command, attempt);
   const draw = drawOf(command, scenario, attempt);
   return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived

@@ -11,10 +11,10 @@ import type { DropReason } from '../../../src/worlds/order.ts';
 import type { World } from '../../../src/worlds/world.ts';
 import { Worlds } from '../../../src/worlds/worlds.ts';
 import { ScenarioLibrary } from '../../../src/scenario/scenario-library.ts';
-import { apply, applyEnds, type Applied, type ResultOf } from '../../../src/world/apply.ts';
+import { apply, type Applied, type ResultOf } from '../../../src/world/apply.ts';
 import type { ClockResult } from '../../../src/world/clock.ts';
 import type { Decided } from '../../../src/world/journal/exchange.ts';
-import type { Command, CommandOf, Stamp } from '../../../src/world/commands.ts';
+import type { Command, CommandOf } from '../../../src/world/commands.ts';
 import type { Ended, Received } from '../../../src/world/request/request-commands.ts';
 import type { StateEvent } from '../../../src/world/events.ts';
 import { findPayout } from '../../../src/world/ledger.ts';
@@ -168,13 +168,17 @@ export class Core {
   /** Applies a command once. */
   apply(command: Command, atMs?: number): Applied {
     if (atMs !== undefined) this.#wallMs = START_MS + atMs;
-    const { maxTransactions, keep, rulesFree, server } = this;
     this.position += 1;
-    const room = { maxTransactions, transactions: maxTransactions, keep, rulesFree };
-    const stamp: Stamp = { server, position: this.position, wallMs: this.#wallMs, ends: [], room };
-    const applied = apply(this.state, command, stamp, compiler);
-    this.events.push(...applied.events);
+    const applied = this.#apply(command);
     if (applied.kind === 'done' && this.isAnswering) this.#endAtOnce(applied.result);
+    return applied;
+  }
+
+  #apply(command: Command): Applied {
+    const { maxTransactions, keep, rulesFree, server, position } = this;
+    const room = { maxTransactions, transactions: maxTransactions, keep, rulesFree };
+    const applied = apply(this.state, command, { server, position, wallMs: this.#wallMs, room }, compiler);
+    this.events.push(...applied.events);
     return applied;
   }
 
@@ -198,7 +202,7 @@ export class Core {
     const isSent = outcome === 'answered';
     const ended = { request, outcome, durationMs: 1, after: this.position, isSent, ...change };
     if (atMs !== undefined) this.#wallMs = START_MS + atMs;
-    this.events.push(...applyEnds(this.state, { ends: [ended], wallMs: this.#wallMs }));
+    this.#apply({ kind: 'end', ends: [ended] });
   }
 
   /** Applies what is due. */
