@@ -41,13 +41,18 @@ const TextMatch = textMatch(z.string());
 
 const isDate = (text: string): boolean => z.iso.date().safeParse(text).success;
 
+const Bounds = z
+  .strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() })
+  .partial()
+  .refine(
+    ({ gt = -Infinity, gte = -Infinity, lt = Infinity, lte = Infinity }) =>
+      gt < lt && gt < lte && gte < lt && gte <= lte,
+    { error: 'can never match: no number is within these bounds' },
+  );
+
 const numberMatch = (number: z.ZodNumber) =>
   z
-    .union([
-      number,
-      z.array(number).min(1),
-      z.strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() }).partial(),
-    ])
+    .union([number, z.array(number).min(1), Bounds])
     .describe('A number, a list of numbers, or bounds: gt, gte, lt, lte');
 
 const PlaceMatch = numberMatch(
@@ -88,6 +93,7 @@ export const RequestConditions = z.strictObject({
     .describe("The world's date in IST, such as 2026-01-26"),
   hours: z
     .strictObject({ from: TimeOfDay, to: TimeOfDay })
+    .refine(({ from, to }) => from !== to, { error: 'can never match: from and to are the same' })
     .optional()
     .describe(
       "The world's time of day (IST) is in this range, which may include midnight; `to` is exclusive",

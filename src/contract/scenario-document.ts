@@ -145,6 +145,11 @@ const ResponseDocument = z
       .describe('A text, or JSON; by default the error body of the dialect for this status')
       .optional(),
   })
+  .refine(
+    ({ status, code, message, body }) =>
+      status >= 300 || body !== undefined || (code === undefined && message === undefined),
+    { error: 'must have a body instead of a code and a message, which a status below 300 does not show' },
+  )
   .meta({ id: 'Respond', description: 'The response to send instead of the normal one' });
 
 export const Respond = z

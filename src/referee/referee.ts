@@ -55,23 +55,14 @@ function* endedJournal({ worldId, evidence, settings }: Judged): Generator<void,
  * ended, are in the state of the world; the settings for all worlds, and the reports on dropped worlds, are this server's.
  */
 export class Referee {
-  #settingsOfAll: RefereeSettings | null = null;
+  /** The settings for all worlds, which ask for the reports on every journal; null for none. */
+  settingsOfAll: RefereeSettings | null = null;
   /** The journals of worlds that were dropped, by their ids. */
   readonly #dropped = new LRUCache<string, readonly EndedJournal[]>({ max: MAX_DROPPED });
 
-  /** Whether the settings for all worlds ask for the reports on every journal, also if a world gets its settings anew. */
-  get keepsAll(): boolean {
-    return this.#settingsOfAll !== null;
-  }
-
-  /** From now on the reports on all worlds are kept. */
-  configureAll(settings: RefereeSettings): void {
-    this.#settingsOfAll = settings;
-  }
-
   /** The settings to judge a journal by that is about to end; null when nobody wants the report. */
   settingsToJudge({ settings }: RefereeState): RefereeSettings | null {
-    return settings ?? this.#settingsOfAll;
+    return settings ?? this.settingsOfAll;
   }
 
   /** The journals of a world that have ended, once a reset ends the present one. */
@@ -93,7 +84,7 @@ export class Referee {
 
   /** Forgets the journals of a world from before it was dropped, unless the settings for all worlds ask for the whole verdict. */
   forget(worldId: string): void {
-    if (!this.keepsAll) this.#dropped.delete(worldId);
+    if (this.settingsOfAll === null) this.#dropped.delete(worldId);
   }
 
   /** The report on a world, in steps: on its journals that have ended, and on the one that it has, unless that is still empty. */

@@ -56,13 +56,6 @@ function numberTest(match: NumberMatch): Test<number> {
   return (value) => value > gt && value >= gte && value < lt && value <= lte;
 }
 
-/** Whether no number is within these bounds. */
-function areEmpty({ gt, gte, lt, lte }: Exclude<NumberMatch, number | number[]>): boolean {
-  const low = Math.max(gt ?? -Infinity, gte ?? -Infinity);
-  const high = Math.min(lt ?? Infinity, lte ?? Infinity);
-  return low > high || (low === high && (gt === low || lt === high));
-}
-
 const hoursTest = ({ from, to }: Hours): Test<number> =>
   from <= to
     ? (nowMs) => istMinute(nowMs) >= from && istMinute(nowMs) < to
@@ -97,24 +90,6 @@ function reportImpossible(match: Match, routes: readonly RouteName[], report: Re
     if (possible.length === 0) {
       report([field], `can never match: only ${listed(having)} requests have it`);
       return;
-    }
-  }
-  for (const field of ['amount', 'attempt', 'payout'] as const) {
-    const bounds = match[field];
-    if (typeof bounds === 'object' && !Array.isArray(bounds) && areEmpty(bounds))
-      report([field], 'can never match: no number is within these bounds');
-  }
-  if (match.hours !== undefined && match.hours.from === match.hours.to) {
-    report(['hours'], 'can never match: from and to are the same');
-  }
-}
-
-/** Reports parts of a response that are not sent, since a success body has no place for them. */
-function reportUnseen({ respond }: EffectDocument, report: Report): void {
-  if (respond === undefined || respond.status >= 300 || respond.body !== undefined) return;
-  for (const part of ['code', 'message'] as const) {
-    if (respond[part] !== undefined) {
-      report(['respond', part], 'has no effect with a status below 300: use body instead');
     }
   }
 }
@@ -233,7 +208,6 @@ export function compileRule(
     }
   }
   const matches = compileCondition(match, document.during, reportIn(report, 'match'));
-  reportUnseen(effect, reportEffect);
   if (effect.respond !== undefined) reportUnknownNames(effect.respond, reportIn(reportEffect, 'respond'));
   return {
     id: `${scenarioName}/${document.name}`,

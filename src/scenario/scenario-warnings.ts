@@ -10,38 +10,29 @@ import { ruleName } from './rule-compiler.ts';
 import { replacesBody, showsResponse } from './rule.ts';
 import type { ShapedScenario } from './scenario-shape.ts';
 
-/** The part of a rule or an outcome that decides which requests it leaves to those after it. */
-interface Choice extends Pick<RuleDocument, 'match' | 'during'> {
-  readonly name: string;
-  /** Whether it takes every request that it matches. */
-  readonly takesAll: boolean;
-}
-
-const ruleChoice = (rule: RuleDocument, index: number): Choice => ({
-  ...rule,
-  name: ruleName(rule, index),
-  takesAll:
-    (rule.skip ?? 0) === 0 &&
-    rule.times === undefined &&
-    (rule.probability ?? 1) === 1 &&
-    rule.effect.limit === undefined,
-});
-
-const outcomeChoice = (outcome: OutcomeDocument, index: number): Choice => ({
-  ...outcome,
-  name: outcomeName(outcome, index),
-  takesAll: true,
-});
+/** Whether a rule or an outcome takes every request that it matches. */
+const takesAll = (one: RuleDocument | OutcomeDocument): boolean =>
+  !('effect' in one) ||
+  ((one.skip ?? 0) === 0 &&
+    one.times === undefined &&
+    (one.probability ?? 1) === 1 &&
+    one.effect.limit === undefined);
 
 /** Warns of rules or outcomes that are never reached, since an earlier one with the same match, or with none, takes all of them. */
-function warnOfHidden(choices: readonly Choice[], what: string, warn: Report): void {
+function warnOfHidden<T extends RuleDocument | OutcomeDocument>(
+  list: readonly T[],
+  nameOf: (one: T, index: number) => string,
+  what: string,
+  warn: Report,
+): void {
   const taking = new Map<string, string>(); // the name of the first one, by its match and window as text
-  const textOf = ({ match = {}, during = {} }: Partial<Choice>): string => JSON.stringify([match, during]);
-  for (const [index, choice] of choices.entries()) {
-    const earlier = taking.get(textOf(choice)) ?? taking.get(textOf({}));
+  const textOf = ({ match = {}, during = {} }: Pick<T, 'match' | 'during'>): string =>
+    JSON.stringify([match, during]);
+  for (const [index, one] of list.entries()) {
+    const earlier = taking.get(textOf(one)) ?? taking.get(JSON.stringify([{}, {}]));
     if (earlier !== undefined)
       warn([index], `never applies: ${earlier} comes first and takes all of its ${what}s`);
-    else if (choice.takesAll) taking.set(textOf(choice), choice.name);
+    else if (takesAll(one)) taking.set(textOf(one), nameOf(one, index));
   }
 }
 
@@ -82,11 +73,11 @@ export function warnOfScenario(lists: ShapedScenario, warn: Report): void {
   const outcomes = lists.outcomes.filter((outcome) => outcome !== null);
   const rules = lists.rules.filter((rule) => rule !== null);
   for (const [index, outcome] of outcomes.entries()) warnOfUtr(outcome, reportIn(warn, 'outcomes', index));
-  warnOfHidden(outcomes.map(outcomeChoice), 'payout', reportIn(warn, 'outcomes'));
+  warnOfHidden(outcomes, outcomeName, 'payout', reportIn(warn, 'outcomes'));
   for (const [index, { probability, effect }] of rules.entries()) {
     const report = reportIn(warn, 'rules', index);
     if (probability === 0) report(['probability'], 'is 0, so the rule never applies');
     warnOfEffect(effect, reportIn(report, 'effect'));
   }
-  warnOfHidden(rules.map(ruleChoice), 'request', reportIn(warn, 'rules'));
+  warnOfHidden(rules, ruleName, 'request', reportIn(warn, 'rules'));
 }

@@ -64,6 +64,13 @@ test('a scenario may use every documented key', () => {
   ]);
 });
 
+testRows([
+  'match: { amount: { gte: 5, lte: 5 } }, effect: { respond: { status: 300, code: X, message: y } }',
+  'match: { amount: { gt: 4, lt: 6 } }, effect: { respond: { status: 200, code: X, body: z } }',
+])('a rule at the edge of what is allowed is accepted', (rule) => {
+  expect(validated(`rules: [{ ${rule} }]`)).toEqual(['ok, 1 rule']);
+});
+
 test('a scenario may be JSON, or empty', () => {
   expect(validated('{"rules": [{"name": "a", "effect": {"fault": "hang"}}]}')).toEqual(['ok, 1 rule']);
   expect(validated('')).toEqual(['ok, 0 rules']);
@@ -221,6 +228,12 @@ testRows<[rule: string, problem: string, column?: number]>([
   ['match: { attempt: 0 }', 'match.attempt must be a whole number, counted from 1', 19],
   ['match: { date: "26-01-2026" }', 'match.date must be a date that exists, such as 2026-01-26'],
   ['match: { header: { Cookie: a } }', 'match.header.Cookie must not be a header that holds a key'],
+  ['match: { amount: { gte: 5, lt: 5 } }', 'match.amount can never match: no number is within these bounds'],
+  [
+    'match: { attempt: { gt: 1, lte: 1 } }',
+    'match.attempt can never match: no number is within these bounds',
+  ],
+  ['effect: { respond: { status: 200, code: X } }', 'effect.respond must have a body instead of a code', 20],
   ['during: { for: 1s, until: 2s }', 'during must not have both for and until'],
   ['during: { from: 2m, until: 2m }', 'during must be a window that ends after it begins'],
   ['during: 10m', 'during must be a mapping such as { from: 10m, for: 10s }'],

@@ -95,7 +95,7 @@ describe('a world that one server drops and another knows', () => {
     const { one, other, ofOne } = await storedLogsFor();
     await (await one.use(WORLD)).submit(initiate());
     const referee = new Referee();
-    referee.configureAll({});
+    referee.settingsOfAll = {};
     beforeReply(ofOne.store, 'call', () => other.drop(WORLD));
     expect(await dropWorld(WORLD, { referee, worlds: one, wallClock: systemClock() })).toBe(false);
     expect(referee.reports(new Map()).worlds).toEqual([]);

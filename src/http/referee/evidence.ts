@@ -116,7 +116,7 @@ export async function dropWorld(
   { referee, worlds, wallClock }: RefereeDeps,
 ): Promise<boolean> {
   const keep =
-    referee.keepsAll &&
+    referee.settingsOfAll !== null &&
     (await worlds.visit(worldId, (_state, world) => reportOnDropped(world, { referee, wallClock })));
   if (!(await worlds.drop(worldId))) return false;
   if (keep) keep();

@@ -74,7 +74,7 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, he
     }),
     ({ exchange: { world }, body }) =>
       reportOn(world, false, async () => {
-        await world.submit({ kind: 'referee', settings: body, forgets: !referee.keepsAll });
+        await world.submit({ kind: 'referee', settings: body, forgets: referee.settingsOfAll === null });
         referee.forget(world.id);
       }),
   );
@@ -124,7 +124,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
       body: CheckedSettings,
     }),
     async ({ body }) => {
-      referee.configureAll(body);
+      referee.settingsOfAll = body;
       return reportOnAll();
     },
   );
