@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { wholeNumber as wholeNumberFrom } from '../contract/control.ts';
-import { durationLike } from '../contract/duration.ts';
 import { UsageError } from '../contract/usage-error.ts';
 import { writtenInr } from '../contract/words.ts';
 
@@ -52,13 +51,6 @@ export const document = (description: string) =>
 /** The same, where a list is a document, too. */
 export const listDocument = (description: string) =>
   z.union([z.string().min(1), z.array(z.unknown()), z.looseObject({})]).meta({ description, title: 'file' });
-
-/** Wall time to wait. */
-export const wait = (description: string, usual: string) =>
-  durationLike('500ms, 10s', {})
-    .refine((ms) => ms <= 3_600_000, { error: 'must be at most 1h' })
-    .prefault(usual)
-    .meta({ description: `${description} [default ${usual}]`, title: 'time' });
 
 /** What a text is good for. @param calledBy the argument or the command that takes it @throws UsageError that names the text */
 export function usedText<T>(

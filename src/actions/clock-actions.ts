@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import type { AdvanceRequest } from '../contract/control.ts';
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
-import { durationMs } from '../contract/duration.ts';
-import { iso, istSecond, instantMs } from '../contract/instant.ts';
+import { istSecond } from '../contract/instant.ts';
 import { counted } from '../contract/words.ts';
-import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { text } from './arguments.ts';
 import { stateColour, table } from './text-output.ts';
@@ -15,16 +12,6 @@ export const clockText = ({ now, frozen }: Pick<ClockResponse, 'now' | 'frozen'>
 export function nextText({ next_due: next, frozen }: ClockResponse): string {
   if (next === null) return 'nothing is scheduled';
   return `next step of a payout at ${istSecond(next)} IST${frozen ? ', once the clock is advanced' : ''}`;
-}
-
-function moveOf(time: string): AdvanceRequest {
-  if (time === 'idle') return { until: time };
-  if (durationMs(time) !== undefined) return { by: time };
-  const atMs = instantMs(time);
-  if (atMs !== undefined) return { to: iso(atMs) };
-  throw new SettingsError(
-    `advance takes a duration such as 90s, 2h 30m or 3 days, a time such as 2026-12-01 10:00 (IST) or 2026-12-01T04:30:00Z, or idle, not ${JSON.stringify(time)}`,
-  );
 }
 
 function advanceLines(advanced: AdvanceResponse, { paint }: Session): readonly string[] {
@@ -54,7 +41,7 @@ export const clockActions = [
     },
     words: ['time'],
     joinsWords: true,
-    run: ({ time }, { world }) => world.clock.advance(moveOf(time)),
+    run: ({ time }, { world }) => world.clock.advance(time),
     lines: advanceLines,
   }),
   action({

@@ -1,6 +1,6 @@
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
-import { iso, istDate, istTime, instantMs } from '../contract/instant.ts';
+import { istDate, istTime } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
 import { counted, rupees } from '../contract/words.ts';
 import { expectedTable } from '../referee/expected-table.ts';
@@ -64,16 +64,6 @@ function journalLines(
   ];
 }
 
-/** A number of a request, or a world time in ISO 8601. */
-function sinceOf(given: string, { nameOf }: Session): string {
-  if (/^#?\d+$/.test(given)) return given.replace('#', '');
-  const atMs = instantMs(given);
-  if (atMs !== undefined) return iso(atMs);
-  throw new SettingsError(
-    `${nameOf('since')} must be the number of a request, or a time such as 2026-12-01 10:00 (IST), not ${JSON.stringify(given)}`,
-  );
-}
-
 async function requestOf(number: number, { control }: Session): Promise<JournalEntry> {
   const query = { since: number - 1, order: 'oldest', limit: 1 };
   const { requests } = await control.get<RequestsResponse>('/requests', query);
@@ -115,7 +105,7 @@ export const journalActions = [
             ...query,
             client_ref_id: reference,
             txn_id: txn,
-            since: since && sinceOf(since, session),
+            since: since?.replace(/^#/, ''),
           })
         : requestOf(number, session),
     lines: (found, session) =>

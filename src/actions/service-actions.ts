@@ -6,7 +6,7 @@ import { State } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { amount, reference, text, wait } from './arguments.ts';
+import { amount, reference, text } from './arguments.ts';
 import { cellOf, stateColour } from './text-output.ts';
 
 /** The fields of a payout. Those that are not given are those of a valid IMPS payout of ₹1,000. */
@@ -55,10 +55,8 @@ export function headersOf(texts: readonly string[]): Record<string, string> {
   );
 }
 
-/** How a call is sent. Editors wait a minute for a tool, and people less. */
-const SENT = { header: HEADER, patience: wait('how long to wait for the response', '8s') };
-
-type Sent = z.output<z.ZodObject<typeof SENT>>;
+/** Editors wait a minute for a tool, and people less. */
+const PATIENCE_MS = 8000;
 
 /** What the client got, or why it got nothing. */
 type Outcome = Omit<ServiceResponse, 'headers' | 'status'> & {
@@ -71,12 +69,12 @@ const NOTHING = { client_ref_id: null, txn_id: null, status: null, headers: {}, 
 
 async function sent(
   { world, signal }: Session,
-  { header, patience }: Sent,
+  header: readonly string[],
   send: (init: ServiceCallInit) => Promise<ServiceResponse>,
 ): Promise<Outcome> {
   const headers = headersOf(header);
   await world.summary(); // distinguishes a sandbox that is not running from a connection that a rule breaks
-  const late = AbortSignal.timeout(patience);
+  const late = AbortSignal.timeout(PATIENCE_MS);
   try {
     const response = await send({
       headers,
@@ -86,7 +84,7 @@ async function sent(
   } catch (error) {
     if (signal?.aborted || (error as Error).cause instanceof TypeError) throw error;
     const why = late.aborted
-      ? `no response within ${patience} ms`
+      ? `no response within ${PATIENCE_MS / 1000} s`
       : `the connection broke before the response (${reasonOf(error)})`;
     return { ...NOTHING, error: `${why}; the journal says why, and payouts whether a payout was made` };
   }
@@ -143,10 +141,10 @@ export const serviceActions = [
     details:
       'Fields that are not given are those of a valid payout of ₹1,000 by IMPS. The same reference again is a retry. Rules and faults apply.',
     effect: 'changes',
-    input: { ...PAYOUT, ...SENT },
+    input: { ...PAYOUT, header: HEADER },
     words: ['amount'],
-    run: ({ header, patience, ...payout }, session) =>
-      sent(session, { header, patience }, (init) => session.world.pay(payoutOf(payout), init)),
+    run: ({ header, ...payout }, session) =>
+      sent(session, header, (init) => session.world.pay(payoutOf(payout), init)),
     lines: outcomeLines,
     hasFailed: isRefused,
   }),
@@ -156,14 +154,14 @@ export const serviceActions = [
     details:
       'Counts as a status read by the client: steps with `polls` advance, and the client then knows the state.',
     effect: 'changes',
-    input: { reference: reference.optional(), txn: text('its txn_id', 'id').optional(), ...SENT },
+    input: { reference: reference.optional(), txn: text('its txn_id', 'id').optional(), header: HEADER },
     words: ['reference'],
-    run: ({ reference: id, txn, ...how }, session) => {
+    run: ({ reference: id, txn, header }, session) => {
       const query = new URLSearchParams({
         ...(id !== undefined && { client_ref_id: id }),
         ...(txn !== undefined && { txn_id: txn }),
       });
-      return sent(session, how, (init) =>
+      return sent(session, header, (init) =>
         callService(session.world, { path: `/payout/status?${query.toString()}`, ...init }),
       );
     },
@@ -174,9 +172,9 @@ export const serviceActions = [
     name: 'balance',
     summary: 'read the balance of the wallet, as a client would',
     effect: 'changes',
-    input: SENT,
-    run: (how, session) =>
-      sent(session, how, (init) => callService(session.world, { path: '/client/fetchbalance', ...init })),
+    input: { header: HEADER },
+    run: ({ header }, session) =>
+      sent(session, header, (init) => callService(session.world, { path: '/client/fetchbalance', ...init })),
     lines: outcomeLines,
     hasFailed: isRefused,
   }),

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { pino } from 'pino';
 import { logOptions } from '../platform/log-line.ts';
-import { bearerKeys } from '../http/admission.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { startServer, type Server } from '../server.ts';
 import { readSettings, SETTINGS, SettingsError, type Settings, type SettingName } from '../settings.ts';
@@ -33,18 +32,6 @@ export async function startOwnServer(
   } catch (error) {
     const complaint = listenComplaint(error, settings);
     throw complaint === undefined ? error : new SettingsError(complaint, { cause: error });
-  }
-}
-
-export function checkAcceptedKey(key: string, { apiKeys }: Pick<Settings, 'apiKeys'>): void {
-  try {
-    bearerKeys(apiKeys)(`Bearer ${key}`);
-  } catch (error) {
-    const accepted =
-      apiKeys === undefined
-        ? 'visible ASCII characters that begin with sk_test_'
-        : 'one of the keys in SANDBOX_API_KEYS';
-    throw new SettingsError(`--key must be ${accepted}`, { cause: error });
   }
 }
 

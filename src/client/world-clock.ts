@@ -42,11 +42,13 @@ export class WorldClock {
   /**
    * Moves the clock forward, and resolves when all steps that are due by then are applied.
    *
-   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), `'idle'` until nothing is scheduled, or `{ by }`, `{ to }` (a time), `{ until: 'idle' }`
+   * @param move a duration (`'90s'`, `'2h'`, `'3d'`), a time (`'2026-12-01 10:00'` in IST, or with an offset), `'idle'` until nothing is
+   *   scheduled, or `{ by }`, `{ to }`, `{ until: 'idle' }`
    * @returns the new time, and the steps that were applied, in order
    */
   advance(move: string | AdvanceRequest): Promise<AdvanceResponse> {
-    const body = typeof move === 'object' ? move : move === 'idle' ? { until: move } : { by: move };
-    return this.#control.post('/clock/advance', body);
+    const bodyOf = (text: string): AdvanceRequest =>
+      text === 'idle' ? { until: text } : /^\d{4}-/.test(text) ? { to: text } : { by: text };
+    return this.#control.post('/clock/advance', typeof move === 'string' ? bodyOf(move) : move);
   }
 }

@@ -80,12 +80,6 @@ test('an agent gives one rule, a list of them, or the rules of a scenario, in th
   expect((await tell('scenario')).text).toMatch(/world\/c[^]*world\/a[^]*world\/b/);
 });
 
-test('a hang is described as a client sees it', async () => {
-  const { tell } = await agentFor();
-  await tell('rule_add', { rules: { effect: { fault: 'hang' } } });
-  expect((await tell('pay', { patience: '20ms' })).text).toMatch(/^no response within 20 ms; the journal/);
-});
-
 test('an agent checks, explains and uses a scenario of its own', async () => {
   const { tell, ask } = await agentFor();
   const scenario =
@@ -129,7 +123,6 @@ test('a key that is not accepted is refused again and again, and pay gets a refe
 
 testRows([
   ['pay', { amout: 5 }, 'amout is not known here (did you mean amount?)'],
-  ['pay', { patience: '5' }, 'patience must be a duration such as 500ms, 10s or PT90S: 5 has no unit'],
   ['journal', { number: 7 }, 'the journal of this world has no request 7'],
   ['rule_add', { file: 'x' }, 'rules is required\nfile is not known here (known: rules,'],
   ['use', { scenario: 'rules: [' }, 'the text:1:9 '],
@@ -238,13 +231,13 @@ test('mcp ends at once if the sandbox of --url does not accept its key', async (
   });
 });
 
-testRows([
-  [['--url', 'http://127.0.0.1:1', '--port', '0'], '--port cannot be set with --url'],
-  [['--key', 'bad'], '--key must be visible ASCII characters that begin with sk_test_'],
-])('wrong flags of mcp are refused in a sentence', async (args, words) => {
-  const { code, stderr } = await runInProcess(['mcp', ...args]);
-  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
-});
+testRows([[['--url', 'http://127.0.0.1:1', '--port', '0'], '--port cannot be set with --url']])(
+  'wrong flags of mcp are refused in a sentence',
+  async (args, words) => {
+    const { code, stderr } = await runInProcess(['mcp', ...args]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
+  },
+);
 
 test('a command that an agent hunts ends when the terminal of the agent is closed', async () => {
   const program = new Program(process.execPath, [MAIN, 'mcp', '--allow-commands'], {});

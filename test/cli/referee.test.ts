@@ -281,7 +281,6 @@ testRows<[readonly string[], string]>([
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
     '--scenario cannot be set with --url: that sandbox already has its own settings',
   ],
-  [['--api-keys', 'sk_test_a', '--key', 'sk_test_b'], '--key must be one of the keys in SANDBOX_API_KEYS'],
   [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url} and {key}'],
   [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],

@@ -251,10 +251,7 @@ testRows<[readonly string[], RegExp]>([
   [['rule', 'add', '/nowhere'], /^rule add: \/nowhere cannot be read \(no such file or folder\)$/],
   [['rule', 'remove'], /^rule remove takes the name of one override, or --all$/],
   [['release', '--status', '503', '--fault', 'hang'], /^release takes --status or --fault, not both$/],
-  [
-    ['journal', '--since', '25:00'],
-    /^--since must be the number of a request, or a time such as 2026-12-01 10:00 /,
-  ],
+  [['journal', '--since', '25:00'], /^since must be the id of a request or an ISO 8601 time/],
 ])('a wrong command is refused with exit code 2 and says why', async (args, complaint) => {
   const { run } = await companion();
   const { code, stdout, stderr } = await run(...args);

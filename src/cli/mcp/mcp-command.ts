@@ -6,7 +6,7 @@ import { logOptions } from '../../platform/log-line.ts';
 import { readSettings, SettingsError, type Settings } from '../../settings.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
-import { checkAcceptedKey, startOwnServer, type SettingFlags } from '../own-server.ts';
+import { startOwnServer, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { agentActor } from './agent-actor.ts';
 import { mcpServer } from './mcp-server.ts';
@@ -52,7 +52,6 @@ export async function mcpCommand(
   // by default no log line for each request; on a free port, since editors start several
   const settings = readSettings(settingFlags, { LOG_LEVEL: 'warn', ...environment, PORT: '0' });
   const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
-  if (url === undefined) checkAcceptedKey(worldKey, settings);
   const sandbox = await sandboxOf(url, settings);
   return untilStopped(async (stop) => {
     const gone = new Promise((resolve) => {
@@ -65,7 +64,7 @@ export async function mcpCommand(
       complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');
     }
     try {
-      await (url === undefined ? gone : Promise.race([gone, keyRefused(sandbox, worldKey)]));
+      await Promise.race([gone, keyRefused(sandbox, worldKey)]);
     } finally {
       await server.close();
       await sandbox.close();

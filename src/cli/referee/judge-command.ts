@@ -17,13 +17,7 @@ import { RefusedLog } from './refused-log.ts';
 import { openJudged } from '../join-point.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
 import { unmetNote } from './unmet-scenario.ts';
-import {
-  checkAcceptedKey,
-  clientSettings,
-  givenSettings,
-  REFEREE_DEFAULTS,
-  type SettingFlags,
-} from '../own-server.ts';
+import { clientSettings, givenSettings, REFEREE_DEFAULTS, type SettingFlags } from '../own-server.ts';
 
 interface JudgeFlags extends ConductFlags, Pick<ClientFlags, 'env'> {
   readonly url?: string;
@@ -55,7 +49,6 @@ async function ownSandbox(
   settings: Settings,
   given: readonly SettingName[],
 ): Promise<Judged> {
-  checkAcceptedKey(key, settings);
   const refused = new RefusedLog();
   const isSilent = settings.logLevel === 'silent';
   const rules = {
