@@ -8,6 +8,12 @@ import type { TransactionResponse } from './contract/control-responses.ts';
  * calls `expect.extend(matchers)`.
  */
 
+/** Whether a condition holds, and what that means in words. */
+interface VerifyResult {
+  readonly passed: boolean;
+  readonly message: string;
+}
+
 interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
@@ -37,92 +43,74 @@ const isUnmet = (error: unknown): error is Error =>
   error instanceof Error && error.name === 'ExpectationError';
 
 /**
- * Ends a matcher. A failing one throws its own error, since vitest's has no stack after an `await` and would not show the line
- * of the test.
+ * A matcher for a world. A failing one throws its own error, since vitest's has no stack after an `await` and would not show the line of
+ * the test.
+ *
+ * @param look what it finds, and in words; an unmet expectation is its failure, and any other error says nothing about the client
  */
-function settled(
-  { isNot = false }: MatcherContext,
-  pass: boolean,
-  message: string,
-  frames: string,
-): MatcherResult {
-  if (pass === isNot) throw new ExpectationError(message, frames);
-  return { pass, message: () => message };
-}
+const matcher = <Given extends readonly unknown[]>(
+  look: (context: MatcherContext, world: World, ...given: Given) => Promise<VerifyResult>,
+) =>
+  async function (
+    this: MatcherContext,
+    world: World | null | undefined,
+    ...given: Given
+  ): Promise<MatcherResult> {
+    const frames = callerFrames();
+    if (typeof world?.verify !== 'function')
+      throw new TypeError('this matcher takes a world of the sandbox: expect(sandbox.world())');
+    const { passed: pass, message } = await look(this, world, ...given).catch((error: unknown) => {
+      if (isUnmet(error)) return { passed: false, message: error.message };
+      throw error;
+    });
+    if (pass === (this.isNot ?? false)) throw new ExpectationError(message, frames);
+    return { pass, message: () => message };
+  };
 
-/** @throws TypeError for anything but a world */
-function checkWorld(world: Partial<World> | null | undefined): void {
-  if (typeof world?.verify === 'function') return;
-  throw new TypeError('this matcher takes a world of the sandbox: expect(sandbox.world())');
-}
-
-async function toHaveReceived(
-  this: MatcherContext,
-  world: World,
-  match: ExpectedRequest = {},
-  { times }: ReceivedOptions = {},
-): Promise<MatcherResult> {
-  const frames = callerFrames();
-  checkWorld(world);
-  if (times !== undefined) {
+const toHaveReceived = matcher(
+  async ({ isNot = false }, world, match: ExpectedRequest = {}, { times }: ReceivedOptions = {}) => {
+    if (times === undefined) {
+      // then the message says that none was expected, and shows the requests
+      const count = isNot ? { exactly: 0 } : { at_least: 1 };
+      const { passed, message } = await world.verify({ match, count });
+      return { passed: passed !== isNot, message };
+    }
     const { passed, message } = await world.verify({ match, count: { exactly: times } });
     const unwanted = message.replace('expected ', 'expected any other number of requests than ');
-    return settled(this, passed, passed ? unwanted : message, frames);
-  }
-  const isNone = this.isNot === true; // then the message says that none was expected, and shows the requests
-  const { passed, message } = await world.verify({ match, count: isNone ? { exactly: 0 } : { at_least: 1 } });
-  return settled(this, passed !== isNone, message, frames);
-}
+    return { passed, message: passed ? unwanted : message };
+  },
+);
 
-async function toHavePayout(
-  this: MatcherContext,
-  world: World,
-  reference: string,
-  expected: ExpectedPayout = {},
-): Promise<MatcherResult> {
-  const frames = callerFrames();
-  const { equals, utils } = this;
-  checkWorld(world);
-  let payout: TransactionResponse;
-  try {
-    payout = await world.payout(reference);
-  } catch (error) {
-    if (isUnmet(error)) return settled(this, false, error.message, frames);
-    throw error;
-  }
-  const fields = Object.entries(expected) as [keyof ExpectedPayout, unknown][];
-  const misses = fields
-    .filter(([field, value]) => !equals(payout[field], value))
-    .map(
-      ([field, value]) => `${field} is ${utils.stringify(payout[field])}, expected ${utils.stringify(value)}`,
-    );
-  if (misses.length > 0) {
-    const message = `the payout ${reference} has other values: ${misses.join('; ')}\n${payout.reason}`;
-    return settled(this, false, message, frames);
-  }
-  const values = fields.map(([field, value]) => `${field} ${utils.stringify(value)}`).join(', ');
-  const message =
-    values === ''
-      ? `there is a payout ${reference}, which was not expected: ${payout.reason}`
-      : `the payout ${reference} was expected not to have ${values}`;
-  return settled(this, true, message, frames);
-}
+const toHavePayout = matcher(
+  async ({ equals, utils }, world, reference: string, expected: ExpectedPayout = {}) => {
+    const payout = await world.payout(reference);
+    const fields = Object.entries(expected) as [keyof ExpectedPayout, unknown][];
+    const misses = fields
+      .filter(([field, value]) => !equals(payout[field], value))
+      .map(
+        ([field, value]) =>
+          `${field} is ${utils.stringify(payout[field])}, expected ${utils.stringify(value)}`,
+      );
+    if (misses.length > 0) {
+      const message = `the payout ${reference} has other values: ${misses.join('; ')}\n${payout.reason}`;
+      return { passed: false, message };
+    }
+    const values = fields.map(([field, value]) => `${field} ${utils.stringify(value)}`).join(', ');
+    const message =
+      values === ''
+        ? `there is a payout ${reference}, which was not expected: ${payout.reason}`
+        : `the payout ${reference} was expected not to have ${values}`;
+    return { passed: true, message };
+  },
+);
 
-async function toHaveGoodConduct(
-  this: MatcherContext,
-  world: World,
-  settings: ConductSettings = {},
-): Promise<MatcherResult> {
-  const frames = callerFrames();
-  checkWorld(world);
-  try {
-    await world.expectGoodConduct(settings);
-  } catch (error) {
-    if (!isUnmet(error)) throw error; // it says nothing about the client
-    return settled(this, false, error.message, frames);
-  }
-  return settled(this, true, 'the client of this world behaved well, which was not expected', frames);
-}
+const toHaveGoodConduct = matcher(async (_context, world, settings: ConductSettings = {}) => {
+  await world.expectGoodConduct(settings);
+  return {
+    passed: true,
+    message: 'the client of this world behaved well, which was not expected',
+  };
+});
 
 /** For `expect.extend`. */
 export const matchers = { toHaveReceived, toHavePayout, toHaveGoodConduct };
