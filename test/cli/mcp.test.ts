@@ -111,16 +111,6 @@ test('an agent keeps snapshots under names, and restores one also into another w
   );
 });
 
-test('a key that is not accepted is refused again and again, and pay gets a reference once it is accepted', async () => {
-  const { tell } = await agentFor();
-  const refused = { isError: true, text: expect.stringContaining('The API key is not accepted') };
-  const answers = await Promise.all([tell('pay', { key: 'live' }), tell('pay', { key: 'live' })]);
-  expect([...answers, await tell('pay', { key: 'live' })]).toEqual([refused, refused, refused]);
-  const paid = await Promise.all([tell('pay'), tell('pay')]);
-  const references = paid.map(({ text }) => /payout-\d/.exec(text)?.[0]);
-  expect(new Set(references)).toEqual(new Set(['payout-1', 'payout-2']));
-});
-
 testRows([
   ['pay', { amout: 5 }, 'amout is not known here (did you mean amount?)'],
   ['journal', { number: 7 }, 'the journal of this world has no request 7'],

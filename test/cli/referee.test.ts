@@ -301,10 +301,3 @@ test.skipIf(!hasCurl)('a command that only sends requests that are refused learn
   expect(stderr).toMatch(/^payout-sandbox: no request with a valid key reached the sandbox \(GET /);
   expect(stderr).toContain('401 UNAUTHORIZED: The API key is missing or not accepted');
 });
-
-test('a command that has ended leaves no listener for signals behind', async () => {
-  const listeners = () => ['SIGINT', 'SIGTERM'].map((signal) => process.listenerCount(signal));
-  const before = listeners();
-  await runInProcess(['referee', '--', process.execPath, '-e', '']);
-  expect(listeners()).toEqual(before);
-});

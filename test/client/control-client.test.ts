@@ -7,7 +7,6 @@ import { askHealth } from '../../src/cli/health.ts';
 import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
 import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
-import { payMany } from '../support/many-payouts.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
@@ -88,15 +87,6 @@ test('a payout that failed before its reference was known leaves no rejection be
   const paid = await Promise.all([world.pay(), world.pay()]);
   const references = paid.map((answer) => answer.client_ref_id);
   expect(new Set(references)).toEqual(new Set(['payout-1', 'payout-2']));
-});
-
-test('requests() returns a journal of more than a thousand entries whole and in order', async () => {
-  const { world } = await clientFor({ journalEntries: 3000 });
-  const count = 1001;
-  await payMany(world, count);
-  const ids = (await world.requests()).map(({ id }) => id);
-  expect(ids).toEqual(Array.from({ length: count }, (_, nth) => nth + 1));
-  expect(await world.requests({ since: 999 })).toHaveLength(count - 999);
 });
 
 test('events arrive intact when their characters are split between chunks', async () => {

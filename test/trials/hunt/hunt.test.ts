@@ -8,10 +8,7 @@ import { isLong, sized } from '../../support/size.ts';
 import { fileWith } from '../../support/temporary-folder.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
-import { failureName, type Failure } from '../../../src/trials/hunt/failures.ts';
-import { hitsIn, type Goal } from '../../../src/trials/hunt/goals.ts';
-import { search, type Reproduction } from '../../../src/trials/hunt/search.ts';
-import type { Trace } from '../../../src/trials/hunt/trace.ts';
+import { hitsIn } from '../../../src/trials/hunt/goals.ts';
 import { runClient } from '../../../src/trials/run.ts';
 import { FOUND_WITHIN, PLANTED } from './planted.ts';
 
@@ -144,59 +141,6 @@ test('a goal that is reached only once is reported as flaky, not as a find', asy
     { goals: ['paid-twice'], depth: 1 },
   );
   expect({ findings, flaky }).toMatchObject({ findings: [], flaky: [{ goal: 'paid-twice' }] });
-});
-
-/** Searches where one status read of each of three payouts can fail. @param hitsOf what a run reaches under these failures */
-async function searchWith(
-  goals: readonly Goal[],
-  depth: number,
-  hitsOf: (failures: readonly Failure[]) => readonly Goal[],
-): Promise<readonly Reproduction[]> {
-  const call = { route: 'status', seen: { kind: 'unknown' }, status: 500, entry: {}, body: {} };
-  const trace = [1, 2, 3].map((payout) => ({ call, position: { of: 'status', payout, attempt: 1 } }));
-  const found: Reproduction[] = [];
-  const observe = async (failures: readonly Failure[]) => {
-    const hits = hitsOf(failures).map((goal) => ({ goal, message: '' }));
-    return { trace: trace as unknown as Trace, requests: [], hits, waitedForEver: false };
-  };
-  await search(await observe([]), {
-    goals,
-    depth,
-    seed: '1',
-    workers: 1,
-    observe,
-    mayGoOn: () => true,
-    onFound: (one) => void found.push(one),
-    onFlaky: () => expect.unreachable(),
-    rounds: [],
-  });
-  return found;
-}
-
-test('a finding has only the failures that it needs, however many its first run had', async () => {
-  let isBroken = false; // for good, by three failures; from then on the last is enough
-  const found = await searchWith(['lost'], 3, (failures) => {
-    isBroken ||= failures.length === 3;
-    return isBroken && failures.some(({ position }) => position.payout === 3) ? ['lost'] : [];
-  });
-  expect(found.map(({ failures }) => failures.map(({ position }) => position.payout))).toEqual([[3]]);
-});
-
-test('a search tries every set of failures once', async () => {
-  const tried: string[] = [];
-  await searchWith(['lost'], 3, (failures) => {
-    tried.push(failures.map(failureName).toSorted().join(' '));
-    return [];
-  });
-  expect(tried).toHaveLength(1 + 3 * 4 + 3 * 4 ** 2 + 4 ** 3); // four kinds of failures at each of three reads
-  expect(new Set(tried).size).toBe(tried.length);
-});
-
-test('of two goals that only the same failure reaches, both are found', async () => {
-  const found = await searchWith(['lost', 'conduct'], 1, ([failure]) =>
-    failure?.position.payout === 2 && failure.kind === 'stale' ? ['lost', 'conduct'] : [],
-  );
-  expect(found.map(({ goal }) => goal)).toEqual(['lost', 'conduct']);
 });
 
 test('four workers find the same as one', async () => {

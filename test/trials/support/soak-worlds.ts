@@ -12,9 +12,7 @@ import {
 import type { Answered } from './fast-client.ts';
 import type { Soak } from './soak.ts';
 
-const DAYS_MS = 30 * 86_400_000; // by then, all scheduled steps have happened
 const WORKERS = 3;
-const PAYOUTS_A_LIFE = 150;
 const MOVES_A_LIFE = 400;
 
 const REFERENCES = Array.from({ length: 12 }, (_, nth) => `order-${nth}`);
@@ -47,78 +45,6 @@ export async function modelledWorld(soak: Soak, key: string): Promise<Model> {
   }
   await assertMatchesModel(realWorld.client, modelWorld.model);
   return modelWorld.model;
-}
-
-/**
- * Several connections make payouts as fast as they can. Then all scheduled steps happen, the world is compared with its
- * model to the last paisa, goes on, is restored as it was, compared again, and reset.
- *
- * @param accounts to which every third payout goes
- * @param clockRuns whether the clock runs while payouts are made
- */
-export async function crowdedWorld(
-  soak: Soak,
-  key: string,
-  accounts: readonly string[],
-  clockRuns = false,
-): Promise<Model> {
-  const { fast, sandbox } = soak;
-  const random = soak.random(key);
-  const client = clientOf(sandbox.world(key));
-  const { clock, world } = client;
-  const read = async (path: string, expected: number): Promise<void> => {
-    const { status } = await fast.send('GET', path, key);
-    assert.equal(status, expected, `${key} ${path}`);
-  };
-  let model = newModel();
-  const payout = async (reference: string): Promise<void> => {
-    const account = random.oneIn(3) ? random.pick(accounts) : '000123456789';
-    const amount = 1 + random.below(100);
-    const expected = model.pay(reference, amount, 'IMPS', account);
-    const change = { client_ref_id: reference, beneficiary_account: account, amount: amount / 100 };
-    const answers = [];
-    for (let sent = random.oneIn(4) ? 2 : 1; sent > 0; sent -= 1)
-      // the same request again makes no second payout
-      answers.push((await fast.pay(key, change)).status);
-    assert.deepEqual(answers, Array(answers.length).fill(expected), `${key} ${reference} ${account}`);
-    soak.count('payouts', answers.length);
-    if (expected >= 500 || expected === 0) soak.count('faults', answers.length);
-    const isFound = model.read(reference) !== null;
-    await read(`/payout/status?client_ref_id=${reference}`, isFound ? 200 : 404);
-    if (random.oneIn(3)) await read('/client/fetchbalance', 200);
-  };
-  const settle = async (): Promise<void> => {
-    model.advance(DAYS_MS);
-    await clock.advance('idle');
-    await assertMatchesModel(client, model, null);
-  };
-  while (!soak.isOver()) {
-    await world.reset();
-    model = newModel();
-    if (clockRuns) await clock.resume();
-    let paid = 0;
-    const worker = async (): Promise<void> => {
-      while (paid < PAYOUTS_A_LIFE && !soak.isOver()) await payout(`r${(paid += 1)}`);
-    };
-    await Promise.all(Array.from({ length: WORKERS }, worker));
-    if (clockRuns) await clock.freeze();
-    await settle();
-    const expected = { match: { client_ref_id: `r${paid}` }, count: { at_least: 1 } };
-    const { passed, evicted } = await world.verify(expected);
-    assert.ok(
-      passed || evicted > 0 || paid === 0,
-      `${key}: the journal has its latest payout, or says that it dropped some`,
-    );
-    const before = model.copy();
-    const snapshot = await world.snapshot();
-    await payout('later');
-    await settle();
-    await soak.patiently(() => world.restore(snapshot));
-    model = before;
-    await settle();
-    soak.count('restores');
-  }
-  return model;
 }
 
 /** Each marks its faults with a header. Without it, a 500 of a rule could not be told from an internal error. */
