@@ -183,13 +183,10 @@ export class Store implements SharedWorlds, LogStore {
     const first = await read(`(${afterMs}`, '+inf', count);
     const next = first.length < 2 * count ? null : Number(first.at(-1));
     const together = next === null ? [] : await read(String(next), String(next), -1);
-    const ids = [...first, ...together].filter((_, nth) => nth % 2 === 0); // the others are their times
-    return { ids: [...new Set(ids)], next };
-  }
-
-  async usedAtMs(worldId: string): Promise<number | null> {
-    const score = await this.#ofList((client) => client.zscore(LIST_KEY, worldId));
-    return score === null ? null : Number(score);
+    const uses = new Map<string, number>();
+    const listed = [...first, ...together]; // each world is followed by its time
+    for (let nth = 0; nth < listed.length; nth += 2) uses.set(listed[nth]!, Number(listed[nth + 1]));
+    return { uses: [...uses], next };
   }
 
   async unlist(worldId: string): Promise<void> {

@@ -1,10 +1,10 @@
 import type { ScenarioSource } from '../scenario/scenario.ts';
 import type { Opened } from './order.ts';
-import type { OrderOf, World } from './world.ts';
+import { World, type OrderOf, type WorldParts } from './world.ts';
 
-/** Some worlds of a list, the one that was idle longest first, and the time of the last one's use; null on the last page. */
+/** Some worlds of a list with their last uses, in ms of wall time, the one that was idle longest first; and the last of these times, null on the last page. */
 export interface WorldsPage {
-  readonly ids: readonly string[];
+  readonly uses: readonly (readonly [worldId: string, usedAtMs: number])[];
   readonly next: number | null;
 }
 
@@ -18,8 +18,6 @@ export interface SharedWorlds {
   ids(): Promise<readonly string[]>;
   /** Those that were used after a time: as many as given, and those that were used in the same millisecond as the last of them. */
   page(afterMs: number, count: number): Promise<WorldsPage>;
-  /** When a world was last used, in ms of wall time; null for one that is not listed. */
-  usedAtMs(worldId: string): Promise<number | null>;
   /** Takes a world that is gone off the list. */
   unlist(worldId: string): Promise<void>;
   /** Notes when worlds were used. */
@@ -27,25 +25,27 @@ export interface SharedWorlds {
   close(): void;
 }
 
-/** What a server does with the worlds of a store that it opens. */
-interface Opener {
-  make(worldId: string, opened: Opened & { readonly orderOf: OrderOf }): World;
-  opened(world: World): void;
-}
-
 /** The copies that one server has of the worlds of a store. */
 export class WorldCopies {
   readonly #store: SharedWorlds;
-  readonly #opener: Opener;
+  readonly #parts: WorldParts;
+  readonly #opened: (world: World) => void;
   readonly #opening = new Map<string, Promise<World | null>>();
   #latestSource: ScenarioSource;
   /** The scenarios that this server had before, as JSON. */
   readonly #formerSources = new Set<string>();
 
-  constructor(store: SharedWorlds, source: ScenarioSource, opener: Opener) {
+  /** @param opened called with each world that is opened */
+  constructor(
+    store: SharedWorlds,
+    source: ScenarioSource,
+    parts: WorldParts,
+    opened: (world: World) => void,
+  ) {
     this.#store = store;
     this.#latestSource = source;
-    this.#opener = opener;
+    this.#parts = parts;
+    this.#opened = opened;
   }
 
   /** Opens a world. @param source the scenario of a new one; null to make none, and to forget the copy after its last reader */
@@ -64,10 +64,10 @@ export class WorldCopies {
   async #load(worldId: string, source: ScenarioSource | null): Promise<World | null> {
     const opened = await this.#store.open(worldId, source);
     if (opened === null) return null;
-    const world = this.#opener.make(worldId, opened);
+    const world = new World(worldId, this.#parts, opened, opened.orderOf);
     if (!opened.isNew && (await world.peek(() => true)) === null) return null;
     world.isVisitOnly = source === null;
-    this.#opener.opened(world);
+    this.#opened(world);
     return world;
   }
 

@@ -10,10 +10,7 @@ import type { World } from './world.ts';
 interface Listed {
   /** Those in memory, the one that was idle longest first. */
   all(): Iterable<World>;
-  visit<T>(
-    worldId: string,
-    look: (state: Readonly<WorldState>, world: World) => Promise<T>,
-  ): Promise<T | null>;
+  visit<T>(worldId: string, look: (state: Readonly<WorldState>, world: World) => T): Promise<T | null>;
 }
 
 interface ListOptions {
@@ -28,15 +25,15 @@ type WorldRow = WorldsResponse['worlds'][number];
 
 /** A page of some worlds, the one that was idle longest first. See `SharedWorlds.page`. */
 function pageOf(worlds: Iterable<World>, afterMs: number, count: number): WorldsPage {
-  const ids: string[] = [];
+  const uses: [string, number][] = [];
   let next: number | null = null;
   for (const { id, usedAtMs } of worlds) {
     if (usedAtMs <= afterMs) continue;
-    if (next !== null && usedAtMs > next) return { ids, next };
-    ids.push(id);
-    if (ids.length >= count) next = usedAtMs;
+    if (next !== null && usedAtMs > next) return { uses, next };
+    uses.push([id, usedAtMs]);
+    if (uses.length >= count) next = usedAtMs;
   }
-  return { ids, next: null };
+  return { uses, next: null };
 }
 
 /** What a page of the list shows, without worlds that are gone. Not a use. @param afterMs only those used after that time */
@@ -46,14 +43,14 @@ export async function listedPage(
   afterMs: number,
   count: number,
 ): Promise<WorldsResponse> {
-  const { ids, next } =
+  const { uses, next } =
     store === null ? pageOf(worlds.all(), afterMs, count) : await store.page(afterMs, count);
-  const row = async (worldId: string): Promise<WorldRow | null> => {
-    const found = await worlds.visit(worldId, async ({ id, name, wallet, payouts, index }, world) => ({
+  const row = async ([worldId, usedAtMs]: (typeof uses)[number]): Promise<WorldRow | null> => {
+    const found = await worlds.visit(worldId, ({ id, name, wallet, payouts, index }, world) => ({
       id,
       name,
       made_at: iso(world.openedAtMs),
-      used_at: iso((await store?.usedAtMs(worldId)) ?? world.usedAtMs),
+      used_at: iso(usedAtMs),
       balance: toInr(wallet.balancePaise),
       transactions: payouts.length,
       scenario: index.base.name,
@@ -62,9 +59,9 @@ export async function listedPage(
     return found;
   };
   const rows: (WorldRow | null)[] = [];
-  for (let from = 0; from < ids.length; from += ROWS_AT_ONCE) {
+  for (let from = 0; from < uses.length; from += ROWS_AT_ONCE) {
     if (from > 0) await wallClock.yieldToEventLoop();
-    rows.push(...(await Promise.all(ids.slice(from, from + ROWS_AT_ONCE).map(row))));
+    rows.push(...(await Promise.all(uses.slice(from, from + ROWS_AT_ONCE).map(row))));
   }
   return { worlds: rows.filter((one) => one !== null), next };
 }

@@ -5,7 +5,7 @@ import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { Capacity, NOTHING, type Limits } from './capacity.ts';
 import type { Evictions } from './evictions.ts';
-import type { DropReason, Opened, WorldObserver } from './order.ts';
+import type { DropReason, WorldObserver } from './order.ts';
 import { cutLargest, forgetCopies, leastMissed } from './room-making.ts';
 import { WorldCopies, type SharedWorlds } from './shared-worlds.ts';
 import { listedPage } from './world-list.ts';
@@ -56,7 +56,6 @@ export class Worlds {
     this.#options = options;
     this.maxWorlds = options.maxWorlds;
     this.#capacity = new Capacity(options);
-    this.#copies = options.store && new WorldCopies(options.store, options.activeSource(), this.#opener());
     this.#inMemory = inMemory(wallClock);
     this.#parts = {
       compiler,
@@ -74,6 +73,13 @@ export class Worlds {
         options.evictions?.lost(world);
       },
     };
+    this.#copies =
+      options.store &&
+      new WorldCopies(options.store, options.activeSource(), this.#parts, (world) => {
+        options.evictions?.opened(world);
+        this.#add(world);
+        this.#makeRoom();
+      });
   }
 
   /** How many worlds this server has in memory. */
@@ -202,18 +208,6 @@ export class Worlds {
     evictions?.opened(world);
     this.#add(world);
     return world;
-  }
-
-  #opener() {
-    return {
-      make: (worldId: string, opened: Opened & { readonly orderOf: OrderOf }) =>
-        new World(worldId, this.#parts, opened, opened.orderOf),
-      opened: (world: World) => {
-        this.#options.evictions?.opened(world);
-        this.#add(world);
-        this.#makeRoom();
-      },
-    };
   }
 
   #add(world: World): void {
