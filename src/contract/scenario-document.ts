@@ -270,19 +270,15 @@ export const OutcomeDocument = z
       .max(20, { error: 'must have at most 20 timelines' })
       .optional()
       .describe('Timelines, one of which is drawn from the seed and the reference'),
-    utr: z
-      .union([z.literal('none'), Duration])
-      .optional()
-      .describe('When the UTR is set: never, or this long after initiate; by default the steps set it'),
     not_found: NotFound.optional(),
   })
   .refine(({ timeline, weighted }) => timeline === undefined || weighted === undefined, {
     error: 'must not have both a timeline and weighted timelines',
   })
   .refine(
-    ({ timeline, weighted, utr, not_found }) =>
-      [timeline, weighted, utr, not_found].some((value) => value !== undefined),
-    { error: 'must have a timeline, weighted timelines, utr or not_found' },
+    ({ timeline, weighted, not_found }) =>
+      [timeline, weighted, not_found].some((value) => value !== undefined),
+    { error: 'must have a timeline, weighted timelines or not_found' },
   )
   .meta({
     id: 'Outcome',

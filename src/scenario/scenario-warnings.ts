@@ -1,9 +1,4 @@
-import type {
-  EffectDocument,
-  OutcomeDocument,
-  RuleDocument,
-  StepDocument,
-} from '../contract/scenario-document.ts';
+import type { EffectDocument, OutcomeDocument, RuleDocument } from '../contract/scenario-document.ts';
 import { outcomeName } from './outcome.ts';
 import { reportIn, type Report } from './planned-timeline.ts';
 import { ruleName } from './rule-compiler.ts';
@@ -60,19 +55,10 @@ function warnOfEffect(effect: EffectDocument, warn: Report): void {
   if (why !== null) warn(['stale'], `is never seen by a client: ${why}`);
 }
 
-function warnOfUtr({ timeline, weighted = [], utr }: OutcomeDocument, warn: Report): void {
-  const own = timeline === undefined ? weighted.map((one) => one.timeline) : [timeline];
-  const isFailed = (steps: readonly StepDocument[]): boolean =>
-    steps.some(({ to, after }) => to === 'FAILED' && after !== undefined && after <= Number(utr));
-  if (typeof utr === 'number' && own.length > 0 && own.every(isFailed))
-    warn(['utr'], 'is never set: the payout has FAILED by then');
-}
-
 /** Warns of the rules and outcomes of a correct scenario that are certainly never used, or never have their effect. */
 export function warnOfScenario(lists: ShapedScenario, warn: Report): void {
   const outcomes = lists.outcomes.filter((outcome) => outcome !== null);
   const rules = lists.rules.filter((rule) => rule !== null);
-  for (const [index, outcome] of outcomes.entries()) warnOfUtr(outcome, reportIn(warn, 'outcomes', index));
   warnOfHidden(outcomes, outcomeName, 'payout', reportIn(warn, 'outcomes'));
   for (const [index, { probability, effect }] of rules.entries()) {
     const report = reportIn(warn, 'rules', index);

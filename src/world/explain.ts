@@ -148,8 +148,8 @@ export function explainRequest(
   const outcomes = command.kind === 'initiate' ? scenario.outcomes : [];
   const { payout, note } = made(copy, command, plan, room);
   const counts = copyOfCounts(state);
-  const noteOf = ({ hasSteps }: Outcome): string =>
-    rule?.effect.timeline && hasSteps ? `, but ${rule.id} has a timeline of its own` : '';
+  const noteOf = ({ steps }: Outcome): string =>
+    rule?.effect.timeline && steps !== null ? `, but ${rule.id} has a timeline of its own` : '';
   return {
     ...asked,
     rule: rule?.id ?? null,

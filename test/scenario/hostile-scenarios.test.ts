@@ -45,7 +45,7 @@ test('a very long key is shortened in the message', () => {
 });
 
 test.each(['rules', 'outcomes'])('a scenario has at most 200 %s', (list) => {
-  const item = list === 'rules' ? '{effect: {stale: 1s}}' : '{utr: none}';
+  const item = list === 'rules' ? '{effect: {stale: 1s}}' : '{timeline: []}';
   const text = (count: number) => `${list}: [${`${item}, `.repeat(count)}]`;
   expect(validated(text(200)).at(-1)).toMatch(/^ok, /);
   expect(validated(text(201))).toEqual([`1:${list.length + 3} ${list} must be at most 200 ${list}`]);

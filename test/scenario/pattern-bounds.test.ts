@@ -50,7 +50,7 @@ const many = <T>(count: number, item: (nth: number) => T): readonly T[] =>
 test('a scenario has at most 20 regular expressions', async () => {
   const world = await worldOf();
   const scenario = (count: number) => ({
-    outcomes: [{ match: { remarks: { matches: '^a' } }, utr: 'none' }],
+    outcomes: [{ match: { remarks: { matches: '^a' } }, timeline: [] }],
     rules: many(count - 1, (nth) => ruleWith(`^${nth}`, `r${nth}`)),
   });
   expect((await ask(world, 'PUT', '/scenario', scenario(20))).status).toBe(200);

@@ -24,7 +24,6 @@ outcomes:
     match: { transfer_mode: NEFT, amount: { gt: 100 }, payout: { lte: 100 }, hours: { from: "22:00", to: "06:00" }, header: { x-team: blue } }
     during: { from: 10m, for: 10s }
     weighted: [{ weight: 9, timeline: [] }, { weight: 1, timeline: [{ to: REVERSED, after: 3d }] }]
-    utr: none
     not_found: { for: 5s }
   - { during: { until: 1h }, timeline: [{ to: FAILED, after: 1s }] }
 rules:
@@ -122,7 +121,7 @@ testRows([
   ['{"seed": 1}}', '1:12 is not valid JSON: } is not expected here'],
   ['seed:', '1:6 seed must be a text or a number; leave it out for the seed of the settings'],
   [
-    'outcomes: [{ name: a, utr: none }]\nrules: [{ name: a, effect: { delay: 1s } }]',
+    'outcomes: [{ name: a, timeline: [] }]\nrules: [{ name: a, effect: { delay: 1s } }]',
     '2:17 rules[0].name must differ from the names of the outcomes: a is taken',
   ],
   [
@@ -161,7 +160,7 @@ testRows<[steps: string, column: number, problem: string]>([
 );
 
 testRows([
-  ['name: a', '1:12 outcomes[0] must have a timeline, weighted timelines, utr or not_found'],
+  ['name: a', '1:12 outcomes[0] must have a timeline, weighted timelines or not_found'],
   [
     'timeline: [], weighted: [{ weight: 1, timeline: [] }]',
     'outcomes[0] must not have both a timeline and weighted timelines',
@@ -169,10 +168,6 @@ testRows([
   [
     'match: { attempt: 1 }, timeline: []',
     '1:23 outcomes[0].match.attempt is not known here (known: client_ref_id,',
-  ],
-  [
-    'timeline: [{ to: SUCCESS, after: 1s, utr: none }], utr: 3s',
-    'outcomes[0].utr must not be given where a step of a timeline has utr',
   ],
 ])('every mistake in an outcome is refused, with its place and what is expected', (outcome, problem) => {
   expect(validated(`outcomes: [{ ${outcome} }]`)).toEqual([expect.stringContaining(problem)]);
@@ -293,7 +288,7 @@ test('validate reports every error of every file, in the order of the lines', ()
 test('an outcome that is wrong hides no error of the others, nor of the rules', () => {
   const text = [
     'outcomes:',
-    '  - { nam: a, utr: none }',
+    '  - { nam: a, timeline: [] }',
     '  - { timeline: [{ to: FAILED, after: 1s }, { to: REVERSED, after: 2s }] }',
     'rules: [{ name: A, effect: { delay: 1s } }]',
   ].join('\n');

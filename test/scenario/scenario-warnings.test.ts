@@ -81,18 +81,6 @@ testRows([
   expect(warningsOf(single(text))).toEqual([]);
 });
 
-testRows<[outcome: string, warnings: readonly string[]]>([
-  ['timeline: [{ to: FAILED, after: 5s }], utr: 10s', ['utr is never set: the payout has FAILED by then']],
-  ['timeline: [{ to: FAILED, after: 5s }], utr: 3s', []],
-  [
-    'weighted: [{ weight: 1, timeline: [{ to: FAILED, after: 5s }] }, { weight: 1, timeline: [] }], utr: 10s',
-    [],
-  ],
-])('an outcome with steps that cannot come as written has a warning', (outcome, warnings) => {
-  const expected = warnings.map((warning) => expect.stringContaining(`1: warning: outcomes[0].${warning}`));
-  expect(warningsOf(`outcomes: [{ ${outcome} }]`)).toEqual(expected);
-});
-
 test('no shipped scenario has a warning', () => {
   const folder = join(SHIPPED, 'scenarios');
   const files = [...readdirSync(folder).map((name) => join(folder, name)), join(SHIPPED, 'magic.yaml')];

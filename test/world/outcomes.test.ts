@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { advance, Core, oneRule, START_MS, steps } from '../support/world/core.ts';
-import { testRows } from '../support/test-rows.ts';
 
 type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
 
@@ -88,24 +87,6 @@ test('a rule overrides the outcome of a payout, each part by itself', () => {
     plannedBy: 'test/outcome-1',
     hidden: { reads: 2, by: 'test/hides' },
   });
-});
-
-testRows<[utr: NonNullable<Outcome['utr']>, timeline: Outcome['timeline'], steps: readonly string[]]>([
-  ['none', SUCCEEDS, ['SUCCESS at 2000']],
-  ['1s', SUCCEEDS, ['UTR at 1000', 'SUCCESS at 2000']],
-  ['2s', REVERSED_LATER, ['SUCCESS at 2000', 'UTR at 2000', 'REVERSED at 259200000']],
-  ['92s', undefined, ['SUCCESS at 0', 'UTR at 92000']],
-  ['1s', steps('SUCCESS read 2'), ['UTR at 1000', 'SUCCESS at read 2']],
-  ['9s', steps('FAILED 2s'), ['FAILED at 2000']],
-])('an outcome says when the UTR comes', (utr, timeline, steps) => {
-  const outcome = timeline === undefined ? { utr } : { utr, timeline };
-  const world = new Core({ settlement: 'instant', outcomes: [outcome] });
-  world.pay('a');
-  const shown = world.payout('a').timeline.map(({ to, afterMs, polls, utr: hasUtr }) => {
-    expect(hasUtr).toBe(to === null);
-    return `${to ?? 'UTR'} at ${afterMs ?? `read ${polls}`}`;
-  });
-  expect(shown).toEqual(steps);
 });
 
 test('a window is in world time since the world began, and begins again with a reset', () => {

@@ -13,11 +13,10 @@ const timelineText = (steps: readonly StepInput[]): string =>
   steps.length === 0 ? 'PENDING for ever' : steps.map(stepText).join(', ');
 
 /** What an outcome does to a payout, in one line: `SUCCESS at 08:30, REVERSED after 3d; not found for 5s` */
-export function outcomeText({ timeline, weighted = [], utr, not_found: hidden }: OutcomeInput): string {
+export function outcomeText({ timeline, weighted = [], not_found: hidden }: OutcomeInput): string {
   const parts = [
     ...(timeline === undefined ? [] : [timelineText(timeline)]),
     ...weighted.map((one) => `weight ${one.weight}: ${timelineText(one.timeline)}`),
-    ...(utr === undefined ? [] : [utr === 'none' ? 'no UTR' : `UTR after ${utr}`]),
     ...(hidden?.reads === undefined ? [] : [`not found at status reads 1 to ${hidden.reads}`]),
     ...(hidden?.for === undefined ? [] : [`not found for ${hidden.for}`]),
   ];

@@ -21,9 +21,9 @@ export function futureOf(state: WorldState, body: InitiateRequest, { scenario, r
   const draw = payoutDraw(seed, clientRefId, nextNth(state, body));
   const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
   const settled = () => plannedSteps(settlement, transferMode, nowMs(state), draw);
-  const planner = rule?.effect.timeline ? rule : outcome?.hasSteps ? outcome : undefined;
+  const planner = rule?.effect.timeline ? rule : outcome?.steps ? outcome : undefined;
   return {
-    steps: rule?.effect.timeline ?? (outcome === undefined ? settled() : outcome.steps(settled, draw)),
+    steps: rule?.effect.timeline ?? outcome?.steps?.(draw) ?? settled(),
     plannedBy: planner?.id ?? settlementName(settlement, transferMode, name),
     hider: rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome,
   };

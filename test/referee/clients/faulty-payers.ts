@@ -1,4 +1,4 @@
-import { BY_REMARKS, MINUTE, order, salary, SECOND, use, type FaultyClient } from './payout-api.ts';
+import { BY_REMARKS, order, salary, SECOND, use, type FaultyClient } from './payout-api.ts';
 
 /** Clients with one bad habit in how they pay, and what brings it out. Half of them were written from the documentation alone. */
 
@@ -54,44 +54,5 @@ export const FAULTY_PAYERS: readonly FaultyClient[] = [
     check: 'same-reference-at-once',
     severity: 'warning',
     run: (api) => api.initiateAtOnce([order(1), order(1)]),
-  },
-  {
-    habit: 'the number of the attempt in the remarks',
-    check: 'reference-reused',
-    severity: 'error',
-    setUp: use('server-error-after-commit'),
-    async run(api) {
-      for (const nth of [1, 2]) await api.initiate(order(1, { remarks: `try ${nth}` }));
-    },
-  },
-  {
-    habit: 'an outbox that is sent again as a whole after a restart, paid payouts included',
-    check: 'resent-after-success',
-    severity: 'warning',
-    setUp: use('happy-fast'),
-    async run(api) {
-      const { txnId } = await api.initiate(order(1));
-      await api.pause(MINUTE);
-      await api.status({ txn_id: txnId! });
-      for (const number of [1, 2]) await api.initiate(order(number));
-    },
-  },
-  {
-    habit: 'amounts that are sums of floats',
-    check: 'amount-not-paise',
-    severity: 'error',
-    run: (api) => api.initiate(order(1, { amount: 0.1 + 0.2 })),
-  },
-  {
-    habit: 'a file of payouts of which one line is skipped',
-    check: 'expectation-missed',
-    severity: 'error',
-    setUp: use('happy-fast'),
-    settings: {
-      expect: [1, 2, 3].map((nth) => ({ account: order(nth).beneficiary_account, amount: 100 + nth })),
-    },
-    async run(api) {
-      for (const number of [1, 3]) await api.initiate(order(number));
-    },
   },
 ];

@@ -49,7 +49,15 @@ export const ENTANGLED: ScenarioInput = {
   dialect: { client_ref_id: { after_402: 'remember', changed_body: 'second_payout' } },
   outcomes: [
     { name: 'third', match: { payout: 3, amount: { lt: 50 } }, not_found: { reads: 1 } },
-    { name: 'early', match: { transfer_mode: ['IMPS', 'UPI'] }, during: { until: '400ms' }, utr: '10ms' },
+    {
+      name: 'early',
+      match: { transfer_mode: ['IMPS', 'UPI'] },
+      during: { until: '400ms' },
+      timeline: [
+        { utr: 'now', after: '10ms' },
+        { to: 'SUCCESS', after: '20ms' },
+      ],
+    },
     {
       name: 'either',
       match: { transfer_mode: ['IMPS', 'RTGS'] },
@@ -139,7 +147,9 @@ export const anyOutcomes: fc.Arbitrary<NonNullable<ScenarioInput['outcomes']>> =
       },
       partly,
     )
-    .map((outcome) => ('weighted' in outcome ? outcome : Object.assign({ utr: '15ms' }, outcome))),
+    .map((outcome) =>
+      'weighted' in outcome ? outcome : Object.assign({ timeline: [{ utr: 'now', after: '15ms' }] }, outcome),
+    ),
   { maxLength: 4 },
 );
 
