@@ -11,8 +11,6 @@ import { jsonText, visibleLine } from './text-output.ts';
 
 /** Where texts come from and go to: files of the command line, the arguments and the memory of the MCP server. */
 export interface Texts {
-  /** Whether `use` was given a scenario itself, and not the name of one. */
-  readonly isScenario: (given: unknown) => boolean | Promise<boolean>;
   readonly read: (calledBy: string, given: unknown) => { readonly name: string; readonly text: string };
   readonly save: (calledBy: string, name: string, text: () => Promise<string>) => Promise<void>;
   readonly saved: (calledBy: string, name: string) => string;

@@ -43,6 +43,10 @@ const ruleTable = (rules: readonly RuleResponse[], paint: Paint): readonly strin
 const overridesIn = (rules: readonly RuleResponse[]): string =>
   rules.length === 0 ? 'no override' : counted(rules.length, 'override');
 
+/** Whether it is the name of a scenario, or none, and not a file or the text of one. */
+const isName = (given: unknown): given is string | undefined =>
+  given === undefined || (typeof given === 'string' && !/[\n:{]|\.(?:ya?ml|json)$/i.test(given));
+
 export const scenarioActions = [
   action({
     name: 'use',
@@ -55,7 +59,7 @@ export const scenarioActions = [
     },
     words: ['scenario'],
     async run({ scenario }, { world, texts }) {
-      if (!(await texts.isScenario(scenario))) return world.use((scenario as string | undefined) ?? null);
+      if (isName(scenario)) return world.use(scenario ?? null);
       const { scenarioIn } = await import('./written-documents.ts');
       return world.use(scenarioIn(texts.read('use', scenario)));
     },

@@ -1,13 +1,10 @@
-import type { z } from 'zod';
-import type { HealthResponse, WorldResponse } from '../contract/control-responses.ts';
+import type { WorldResponse } from '../contract/control-responses.ts';
 import { istSecond } from '../contract/instant.ts';
 import { grouped, rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text } from './arguments.ts';
 import { clockText, nextText } from './clock-actions.ts';
 import { alignedLines, atRiskText, namedText, outOfDateText, stateColour, table } from './text-output.ts';
-
-type Status = WorldResponse & { readonly url: string; readonly version: string };
 
 function payoutsText(counts: WorldResponse['transactions'], { paint }: Session): string {
   const states = Object.entries(counts) as [keyof typeof counts, number][];
@@ -16,12 +13,12 @@ function payoutsText(counts: WorldResponse['transactions'], { paint }: Session):
   return some.map(([state, count]) => `${grouped(count)} ${paint(state, stateColour(state))}`).join(', ');
 }
 
-function statusLines(status: Status, session: Session): readonly string[] {
-  const { url, version, id, name, balance, opening_balance: opening, transactions, clock } = status;
+function statusLines(status: WorldResponse, session: Session): readonly string[] {
+  const { id, name, balance, opening_balance: opening, transactions, clock } = status;
   const { scenario, invariants, at_risk: atRisk, out_of_date: outOfDate } = status;
   const { paint, keyText } = session;
   const rows = [
-    ['Sandbox', `${url}, version ${version}`],
+    ['Sandbox', session.world.url],
     ['World', `${namedText(id, name)}, of ${keyText}`],
     ['Clock', `${clockText(clock)}; ${nextText(clock)}`],
     ['Balance', `${rupees(balance)}, of ${rupees(opening)} at the start`],
@@ -39,13 +36,6 @@ function statusLines(status: Status, session: Session): readonly string[] {
   ];
 }
 
-/** @param summary of the world, as an action left it */
-async function statusOf({ control, world }: Session, summary: Promise<WorldResponse>): Promise<Status> {
-  const now = await summary;
-  const { version } = await control.get<z.infer<typeof HealthResponse>>('/health');
-  return { url: world.url, version, ...now };
-}
-
 const FILE = text('a file; for an agent, a name that lasts as long as its connection', 'file');
 
 export const worldActions = [
@@ -53,7 +43,7 @@ export const worldActions = [
     name: 'status',
     summary: 'show the clock, balance, payouts and scenario of a world',
     effect: 'reads',
-    run: (_input, session) => statusOf(session, session.world.summary()),
+    run: (_input, { world }) => world.summary(),
     lines: statusLines,
   }),
   action({
@@ -61,7 +51,7 @@ export const worldActions = [
     summary: 'begin again with an empty world',
     details: 'Resets the wallet, payouts, clock, journal, overrides and scenario.',
     effect: 'loses',
-    run: (_input, session) => statusOf(session, session.world.reset()),
+    run: (_input, { world }) => world.reset(),
     lines: statusLines,
   }),
   action({
@@ -94,8 +84,7 @@ export const worldActions = [
     effect: 'loses',
     input: { file: FILE },
     words: ['file'],
-    run: ({ file }, session) =>
-      statusOf(session, session.world.restore(session.texts.saved('snapshot load', file))),
+    run: async ({ file }, { world, texts }) => world.restore(texts.saved('snapshot load', file)),
     lines: statusLines,
   }),
   action({

@@ -52,15 +52,6 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     expect(await clock.freeze()).toMatchObject({ frozen: true, now: (await clock.read()).now });
   });
 
-  test('a scenario is chosen by name or sent whole, and null returns to that of the server', async () => {
-    const world = sandbox.world();
-    expect(await world.use('strict')).toMatchObject({ name: 'strict', chosen: true });
-    await world.use({ wallet: { opening_balance: 250 } });
-    expect([await world.balance(), (await world.scenario()).name]).toEqual([250, 'inline']);
-    expect((await world.use(null)).chosen).toBe(false);
-    expect((await world.scenarios()).scenarios.map(({ name }) => name)).toContain('rate-limited');
-  });
-
   test('a test pays, waits for the payout, and verifies what came', async () => {
     const world = sandbox.world();
     await world.rule({ match: { attempt: 1 }, effect: { respond: { status: 503 } } });

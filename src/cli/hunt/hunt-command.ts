@@ -5,7 +5,7 @@ import { makeFolder } from '../named-files.ts';
 import { CLEAR_LINE, say, sayJson, searchExitCode } from '../output.ts';
 import { givenSettings, workersOf, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { huntReport, progressWriter, resultLines, showFinding, writeFinding } from './hunt-report.ts';
+import { huntReport, progressText, resultLines, showFinding, writeFinding } from './hunt-report.ts';
 import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
 import { clientOf, typed, type ClientFlags } from './hunted-command.ts';
 
@@ -53,7 +53,7 @@ export async function huntCommand(
   const settings = huntSettingsOf(flags, sandboxSettings);
   if (folder !== undefined) makeFolder('--write', folder);
   const isTerminal = process.stderr.isTTY;
-  const clearProgress = (): void => void (isTerminal && process.stderr.write(CLEAR_LINE));
+  const showProgress = (text: string): void => void (isTerminal && process.stderr.write(CLEAR_LINE + text));
   const again = [...typed({ ...flags, ...settingFlags }, REPEATED), '--', ...command];
   return untilStopped(async (stop) => {
     const result = await huntInOwnSandbox(
@@ -65,14 +65,14 @@ export async function huntCommand(
         stop,
         tableName: tableName(flags),
         onFinding(finding) {
-          clearProgress();
+          showProgress('');
           if (folder !== undefined) writeFinding(finding, folder);
           if (!isJson) showFinding(finding, folder, again);
         },
-        onRun: progressWriter(process.stderr),
+        onRun: (progress) => showProgress(progressText(progress)),
       },
     );
-    clearProgress();
+    showProgress('');
     if (isJson) sayJson(huntReport(result));
     else resultLines(result, stop.aborted).forEach(say);
     return searchExitCode(result.findings.length > 0, stop.aborted, true);

@@ -4,11 +4,9 @@ import { failureName } from '../../trials/hunt/failures.ts';
 import type { HuntResult, Progress } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
 import { tryWrite } from '../named-files.ts';
-import { CLEAR_LINE, quoted, say } from '../output.ts';
+import { quoted, say } from '../output.ts';
 
 /** What a hunt shows and writes. */
-
-const LINE_EVERY_MS = 30_000;
 
 const perSecond = (runs: number, elapsedMs: number): number =>
   Math.round((runs * 1000) / Math.max(elapsedMs, 1));
@@ -21,17 +19,6 @@ const roundText = ({ depth, tried, of }: HuntResult['rounds'][number]): string =
 export function progressText({ runs, elapsedMs, round, findings }: Progress): string {
   const found = findings.length === 0 ? '' : `; found ${findings.map(({ goal }) => goal).join(', ')}`;
   return `${runs} runs, ${perSecond(runs, elapsedMs)} a second; ${roundText(round)}${found}`;
-}
-
-/** Shows how far the hunt is, on a terminal in a line that is replaced, and otherwise in a line every half minute. */
-export function progressWriter(stream: NodeJS.WriteStream): (progress: Progress) => void {
-  const { isTTY } = stream;
-  let nextMs = isTTY ? 0 : LINE_EVERY_MS;
-  return (progress) => {
-    if (progress.elapsedMs < nextMs) return;
-    if (!isTTY) nextMs = progress.elapsedMs + LINE_EVERY_MS;
-    stream.write(isTTY ? CLEAR_LINE + progressText(progress) : `${progressText(progress)}\n`);
-  };
 }
 
 /** The files for a finding: its scenario, and what should have been paid. */

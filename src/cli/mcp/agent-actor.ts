@@ -20,7 +20,6 @@ export function agentActor(sandbox: Sandbox, ownKey: string): Actor {
     },
     keyText: (key = ownKey) => `the key ${key}`,
     texts: {
-      isScenario: (given) => typeof given === 'object' || (typeof given === 'string' && /[\n:{]/.test(given)),
       read: (_calledBy, given) => ({
         name: 'the text',
         text: typeof given === 'string' ? given : JSON.stringify(given),

@@ -39,11 +39,6 @@ function inputSchema(input: z.ZodObject): Tool['inputSchema'] {
     override({ jsonSchema: schema }) {
       delete schema.title;
       delete schema.minLength;
-      if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-      if (schema.properties !== undefined && Object.keys(schema.properties).length === 0) {
-        delete schema.properties;
-        delete schema.additionalProperties;
-      }
     },
   });
   const schemas = Object.entries(properties as Record<string, z.core.JSONSchema.JSONSchema>);

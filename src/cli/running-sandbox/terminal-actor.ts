@@ -37,10 +37,6 @@ export function terminalActor({ url, adminToken }: ActorFlags, environment: Node
     // a key that the user gave may be a secret
     keyText: (key) => (keyOf(key, environment) === DEFAULT_KEY ? `the key ${DEFAULT_KEY}` : 'your key'),
     texts: {
-      async isScenario(given) {
-        const { isScenarioFile } = await import('../../scenario/scenario-file.ts');
-        return typeof given === 'string' && isScenarioFile(given);
-      },
       read: (calledBy, file) => ({
         name: file === '-' ? 'standard input' : String(file),
         text: textOfFile(calledBy, String(file)),

@@ -1,4 +1,4 @@
-import { jsonText } from '../../actions/text-output.ts';
+import { jsonText, oneLine } from '../../actions/text-output.ts';
 import { ScenarioLibrary, scenarioSettings } from '../../scenario/scenario-library.ts';
 import type { Settings } from '../../settings.ts';
 import { paintFor, say } from '../output.ts';
@@ -22,6 +22,6 @@ export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv
   const width = Math.max(...library.names.map((name) => name.length));
   for (const { name, description } of library.all()) {
     const gap = process.stdout.isTTY ? ' '.repeat(width - name.length + 2) : '\t';
-    say(`${paint(name, 'bold')}${gap}${description.replaceAll(/\s+/g, ' ').trim()}`);
+    say(`${paint(name, 'bold')}${gap}${oneLine(description)}`);
   }
 }
