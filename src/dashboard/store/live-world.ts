@@ -31,7 +31,7 @@ const MOST_REQUESTS = 1000;
 const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
 /** How often the world is judged while requests come, since that takes the server longer than most calls. */
-const JUDGE_EVERY_MS = 2000;
+const JUDGE_EVERY_MS = 5000;
 /** How often it is judged although no request comes: another client may have changed the settings of the referee. */
 const JUDGE_AGAIN_EVERY_MS = 10_000;
 /** How often the sums are requested although nothing happens: a server or a store may be gone. */

@@ -21,12 +21,7 @@ const ITEMS_A_STEP = 100;
 const NO_PROGRESS_MS = 10_000;
 
 type Texts = Iterable<string> | AsyncIterable<string>;
-type Leave = () => void;
 type Steps<T> = Generator<void, T>;
-
-async function* all(texts: Texts): AsyncGenerator<string> {
-  yield* texts;
-}
 
 interface HeavyWorkOptions {
   readonly wallClock: WallClock;
@@ -62,9 +57,8 @@ export class HeavyWork {
   }
 
   /** Runs work whose steps are short. @param begin called when its turn has come @throws Refusal SANDBOX_BUSY */
-  async run<T>(begin: () => Steps<T> | Promise<Steps<T>>): Promise<T> {
-    const leave = await this.#wait(this.#place);
-    try {
+  run<T>(begin: () => Steps<T> | Promise<Steps<T>>): Promise<T> {
+    return this.#queued(this.#place, async () => {
       await this.#turn();
       const steps = await begin();
       for (;;) {
@@ -72,9 +66,7 @@ export class HeavyWork {
         if (step.done === true) return step.value;
         if (this.#isOver) await this.#turn();
       }
-    } finally {
-      leave();
-    }
+    });
   }
 
   /** The pieces of a body as they come; the place is held while they are worked on. */
@@ -103,18 +95,16 @@ export class HeavyWork {
     begin: () => Texts | Promise<Texts>,
   ): Promise<FastifyReply> {
     let first = '';
-    let pieces: AsyncGenerator<string>;
-    const made = await this.#wait(this.#beginnings);
-    try {
-      pieces = this.#piecesOf(all(await begin()));
+    const pieces = await this.#queued(this.#beginnings, async () => {
+      const all = this.#piecesOf(await begin());
       while (first.length < WHOLE_CHARACTERS) {
-        const { done, value } = await pieces.next();
-        if (done === true) return reply.send(Buffer.from(first)); // Fastify would add a charset to the type of a text
+        const { done, value } = await all.next();
+        if (done === true) return null;
         first += value;
       }
-    } finally {
-      made();
-    }
+      return all;
+    });
+    if (pieces === null) return reply.send(Buffer.from(first)); // Fastify would add a charset to the type of a text
     const { method, socket } = reply.request.raw;
     // only what reads: a response to what was done must not say that it was refused
     if (method === 'GET' && this.#streamsWaiting >= MOST_STREAMS_WAITING)
@@ -132,21 +122,19 @@ export class HeavyWork {
     return reply.send(Readable.from(startingWith(first, pieces)));
   }
 
-  async *#piecesOf(texts: AsyncGenerator<string>): AsyncGenerator<string> {
+  async *#piecesOf(texts: Texts): AsyncGenerator<string> {
+    const all = startingWith('', texts);
     for (let isDone = false; !isDone;) {
-      let piece = '';
-      const [, leave] = await this.#place.acquire();
-      try {
+      yield await this.#place.runExclusive(async () => {
         await this.#turn();
+        let piece = '';
         while (!isDone && piece.length < PIECE_CHARACTERS) {
-          const { done, value } = await texts.next();
+          const { done, value } = await all.next();
           isDone = done === true;
           piece += value ?? '';
         }
-      } finally {
-        leave();
-      }
-      if (piece !== '') yield piece;
+        return piece;
+      });
     }
   }
 
@@ -161,18 +149,16 @@ export class HeavyWork {
     this.#untilMs = this.#options.stopwatchMs() + SLICE_MS;
   }
 
-  async #wait(places: Semaphore): Promise<Leave> {
+  async #queued<T>(places: Semaphore, work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MOST_WAITING) throw busy('calls that wait');
     this.#waiting += 1;
-    try {
-      const [, leave] = await places.acquire();
-      return leave;
-    } finally {
+    return places.runExclusive(() => {
       this.#waiting -= 1;
-    }
+      return work();
+    });
   }
 
-  async #streaming(worldId: string): Promise<Leave> {
+  async #streaming(worldId: string): Promise<() => void> {
     const ofWorld = this.#streamOf.get(worldId) ?? new Semaphore(1);
     this.#streamOf.set(worldId, ofWorld);
     this.#streamsWaiting += 1;
@@ -202,7 +188,7 @@ export class HeavyWork {
   }
 }
 
-async function* startingWith(first: string, others: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* startingWith(first: string, others: Texts): AsyncGenerator<string> {
   yield first;
   yield* others;
 }
