@@ -124,17 +124,17 @@ export class HeavyWork {
 
   async *#piecesOf(texts: Texts): AsyncGenerator<string> {
     const all = startingWith('', texts);
-    for (let isDone = false; !isDone;) {
-      yield await this.#place.runExclusive(async () => {
+    for (;;) {
+      const { piece, isLast } = await this.#place.runExclusive(async () => {
         await this.#turn();
-        let piece = '';
-        while (!isDone && piece.length < PIECE_CHARACTERS) {
+        for (let piece = ''; ;) {
           const { done, value } = await all.next();
-          isDone = done === true;
           piece += value ?? '';
+          if (done === true || piece.length >= PIECE_CHARACTERS) return { piece, isLast: done === true };
         }
-        return piece;
       });
+      yield piece;
+      if (isLast) return;
     }
   }
 
