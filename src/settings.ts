@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { wholeNumber, type ScenarioInput } from './contract/control.ts';
 import { durationMs } from './contract/duration.ts';
-import { instantMs } from './contract/instant.ts';
+import { ClockSpeed, instantMs } from './contract/instant.ts';
 import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import { writtenInr } from './contract/words.ts';
@@ -35,11 +35,15 @@ const storeAddress = (text: string): string | undefined => {
   return /^redis\+cluster:\/\/(?:[^@/?#\s]*@)?[^@/,?#\s]+(?:,[^@/,?#\s]+)*\/?$/.test(text) ? text : undefined;
 };
 
-const startingClock = (text: string): { readonly frozenAtMs: number } | 'running' | undefined => {
-  if (text === 'running') return 'running';
-  const frozenAtMs = instantMs(text);
-  return frozenAtMs !== undefined && frozenAtMs >= Date.UTC(2000, 0, 1) ? { frozenAtMs } : undefined;
+/** null for wall time */
+const startingClock = (text: string): number | null | undefined => {
+  if (text === 'running') return null;
+  const atMs = instantMs(text);
+  return atMs !== undefined && atMs >= Date.UTC(2000, 0, 1) ? atMs : undefined;
 };
+
+const speed = (text: string): number | undefined =>
+  /^\d{1,5}(\.\d{1,9})?$/.test(text) ? ClockSpeed.safeParse(Number(text)).data : undefined;
 
 const expects = (what: string) => ({ error: `must be ${what}` });
 
@@ -97,6 +101,7 @@ const SettingsSchema = z.object({
     startingClock,
     'running, or an ISO 8601 time from the year 2000 on, such as 2026-01-15T10:30:00Z or 2026-01-15T16:00:00+05:30',
   ).prefault('running'),
+  clockSpeed: readWith(speed, 'a number from 0 to 86400').optional(),
   maxTransactions: wholeNumber(1, 1_000_000_000).prefault(1_000_000),
   maxWorlds: wholeNumber(1, 10_000_000).prefault(10_000),
   maxConnections: wholeNumber(1, 1_000_000).prefault(4000),
@@ -158,7 +163,11 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
   seed: ['<text>', 'the seed of ids, UTRs and random draws'],
   clock: [
     '<time>',
-    'running, or the time at which the clock of every new world is frozen (in IST without an offset)',
+    'running, or the time at which the clock of every new world starts, frozen unless it has a speed (in IST without an offset)',
+  ],
+  clockSpeed: [
+    '<number>',
+    'how many seconds pass in each world in a second: 0 is frozen, 1 real time, 3600 an hour',
   ],
   maxTransactions: [
     '<number>',
@@ -203,6 +212,7 @@ const DEFAULT_TEXTS: Readonly<Partial<Record<SettingName, string>>> = {
   scenario: 'none',
   scenarios: 'none',
   dialect: 'default',
+  clockSpeed: '1, or 0 if SANDBOX_CLOCK is a time',
   journalEntries: '10000, or 1000 with a store',
   state: 'not saved',
   store: 'in memory',

@@ -1,13 +1,17 @@
 import { z } from 'zod';
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
-import { istSecond } from '../contract/instant.ts';
+import { ClockSpeed, istSecond } from '../contract/instant.ts';
 import { counted } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { text } from './arguments.ts';
 import { stateColour, table } from './text-output.ts';
 
-export const clockText = ({ now, frozen }: Pick<ClockResponse, 'now' | 'frozen'>): string =>
-  `${istSecond(now)} IST, ${frozen ? 'frozen' : 'running'}`;
+/** `frozen`, `running`, `running 3600 times as fast` */
+const speedText = (speed: number): string =>
+  speed === 0 ? 'frozen' : speed === 1 ? 'running' : `running ${speed} times as fast`;
+
+export const clockText = ({ now, speed }: Pick<ClockResponse, 'now' | 'speed'>): string =>
+  `${istSecond(now)} IST, ${speedText(speed)}`;
 
 export function nextText({ next_due: next, frozen }: ClockResponse): string {
   if (next === null) return 'nothing is scheduled';
@@ -28,6 +32,8 @@ function advanceLines(advanced: AdvanceResponse, { paint }: Session): readonly s
   ];
 }
 
+const Change = z.union([z.enum(['freeze', 'resume']), z.coerce.number().pipe(ClockSpeed)]);
+
 export const clockActions = [
   action({
     name: 'advance',
@@ -46,12 +52,14 @@ export const clockActions = [
   }),
   action({
     name: 'clock',
-    summary: 'freeze the clock, or let it run again',
-    details: 'While it is frozen, nothing settles until it is advanced.',
+    summary: 'freeze the clock, let it run again, or faster',
+    details:
+      'While it is frozen, nothing settles until it is advanced. At 3600, an hour passes in each second.',
     effect: 'changes',
-    input: { change: z.enum(['freeze', 'resume']).meta({ description: 'freeze or resume' }) },
+    input: { change: Change.meta({ description: 'freeze, resume, or a speed from 0 to 86400' }) },
     words: ['change'],
-    run: ({ change }, { world }) => world.clock[change](),
+    run: ({ change }, { world }) =>
+      change === 'freeze' || change === 'resume' ? world.clock[change]() : world.clock.speed(Number(change)),
     lines: (clock) => [`${clockText(clock)}; ${nextText(clock)}`],
   }),
 ];

@@ -19,7 +19,7 @@ interface EventData {
   readonly wallet: MoneyResponse;
   /** A change of the payouts that were made although no response has told the client so: how many, and INR. */
   readonly at_risk: { readonly count: number; readonly amount: number };
-  readonly clock: { readonly now: string; readonly frozen: boolean };
+  readonly clock: { readonly now: string; readonly frozen: boolean; readonly speed: number };
   /** A change of the scenario, or of the overrides. */
   readonly scenario: { readonly scenario: string; readonly rule?: string };
   /** A rule that was applied to a request. */

@@ -20,14 +20,19 @@ export class WorldClock {
     return new Date((await this.read()).now);
   }
 
-  /** Freezes the clock at its current time. */
-  freeze(): Promise<ClockResponse> {
-    return this.#control.post('/clock/freeze');
+  /** Lets the clock go on from its time at this speed: so many seconds in a second of real time, from 0 (frozen) to 86,400. */
+  speed(speed: number): Promise<ClockResponse> {
+    return this.#control.put('/clock', { speed });
   }
 
-  /** Lets the clock run from its current time. */
+  /** Freezes the clock at its current time: speed 0. */
+  freeze(): Promise<ClockResponse> {
+    return this.speed(0);
+  }
+
+  /** Lets the clock run in real time from its current time: speed 1. */
   resume(): Promise<ClockResponse> {
-    return this.#control.post('/clock/resume');
+    return this.speed(1);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ClockSpeed } from './instant.ts';
 import { State, TransferMode } from './service.ts';
 import { RouteName } from './match.ts';
 
@@ -24,7 +25,8 @@ export const ClearedResponse = z.object({
 export const ClockResponse = z
   .object({
     now: Time,
-    frozen: z.boolean(),
+    frozen: z.boolean().describe('Whether its speed is 0'),
+    speed: ClockSpeed,
     next_due: Time.nullable().describe(
       'When the next step of a payout is due; null when nothing is scheduled that the clock can reach',
     ),
@@ -45,7 +47,7 @@ export const ChangeResponse = z
 export type ChangeResponse = z.infer<typeof ChangeResponse>;
 
 export const AdvanceResponse = z
-  .object({ now: Time, frozen: z.boolean(), changes: z.array(ChangeResponse) })
+  .object({ now: Time, frozen: z.boolean(), speed: ClockSpeed, changes: z.array(ChangeResponse) })
   .meta({ id: 'Advanced', description: 'The new time, and the steps that were applied, in order' });
 export type AdvanceResponse = z.infer<typeof AdvanceResponse>;
 

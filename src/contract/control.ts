@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { durationLike } from './duration.ts';
-import { Instant } from './instant.ts';
+import { ClockSpeed, Instant } from './instant.ts';
 import { Amount, InitiateRequest, State, StatusQuery } from './service.ts';
 import { hasFields, oneOf } from './shape-issues.ts';
 import { RequestConditions, RouteName } from './match.ts';
@@ -60,6 +60,10 @@ export const AdvanceRequest = z
   })
   .meta({ id: 'AdvanceRequest', description: 'How far to move the clock', examples: [{ by: '2h' }] });
 export type AdvanceRequest = z.input<typeof AdvanceRequest>;
+
+export const SpeedRequest = z
+  .strictObject({ speed: ClockSpeed })
+  .meta({ id: 'SpeedRequest', description: 'How fast a clock runs', examples: [{ speed: 3600 }] });
 
 /** The body of a call without parameters: absent, or an empty object. */
 export const NoRequest = z.strictObject({}).optional();
@@ -290,7 +294,7 @@ export const SnapshotText = z.string().meta({
   id: 'Snapshot',
   description: [
     'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
-    '`{"format":"payout-sandbox","version":3}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
+    '`{"format":"payout-sandbox","version":5}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
     'one line for each entry, payout, override, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request, the settings of the referee and its reports from before resets,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
     'Amounts are paise, times ms since the epoch.',

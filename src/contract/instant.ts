@@ -44,6 +44,13 @@ const noInstant = (input: unknown): string =>
     : 'must be an ISO 8601 date and time such as 2026-12-01T00:00:00Z or 2026-12-01T05:30:00+05:30';
 
 /** An ISO 8601 time as text; parsed to ms since the epoch. */
+/** How many seconds pass in a world in a second of wall time. */
+export const ClockSpeed = z
+  .number()
+  .min(0)
+  .max(86_400, { error: 'must be from 0 to 86400' })
+  .describe('How many seconds of its time pass in a second: 0 is frozen, 1 is real time, 3600 an hour');
+
 export const Instant = requiredText(noInstant)
   .meta({ format: 'date-time' })
   .transform((text, context) => {

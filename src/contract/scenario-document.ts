@@ -11,6 +11,7 @@ import {
   TimeOfDay,
   TOO_MANY_HEADERS,
 } from './match.ts';
+import { ClockSpeed, Instant } from './instant.ts';
 import { inr, MAX_SEED_LENGTH, State } from './service.ts';
 import { hasFields, oneOf } from './shape-issues.ts';
 
@@ -286,6 +287,16 @@ export const OutcomeDocument = z
   });
 export type OutcomeDocument = z.infer<typeof OutcomeDocument>;
 
+const Clock = z
+  .strictObject({
+    at: Instant.optional().describe('The time of a new world; without it, wall time'),
+    speed: ClockSpeed.optional(),
+  })
+  .refine(hasFields, { error: 'must have at, speed or both' })
+  .describe(
+    'The clock of a new world, or of one whose clock is reset; frozen at its time unless it has a speed',
+  );
+
 const noSeed = ({ input }: { readonly input?: unknown }): string | undefined =>
   typeof input === 'string' || input === undefined
     ? undefined
@@ -302,6 +313,7 @@ export const ScenarioDocument = z
       .union([z.string().min(1).max(MAX_SEED_LENGTH), z.number()], { error: noSeed })
       .transform(String)
       .optional(),
+    clock: Clock.optional(),
     settlement: Settlement.optional(),
     rate_limit: RateLimit.optional(),
     dialect: z

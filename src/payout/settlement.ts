@@ -10,10 +10,21 @@ export type SettlementPreset = (typeof SETTLEMENTS)[number];
 /** The last instant of a clock: the last that an ISO 8601 timestamp with a four-digit year can show. */
 export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** A world's clock: at one instant while frozen, else ahead of wall time by a fixed distance (below 0 when behind). In ms. */
-export type ClockState =
-  | { readonly frozenAtMs: number }
-  | { readonly frozenAtMs: null; readonly aheadMs: number };
+/** A world's clock: world time was `atMs` at wall time `setMs`, and moves `speed` times as fast. 0 is frozen, 1 is real time. */
+export interface ClockState {
+  readonly atMs: number;
+  readonly setMs: number;
+  readonly speed: number;
+}
+
+/** The clock that a world starts with. @property atMs null for wall time */
+export interface ClockStart {
+  readonly atMs: number | null;
+  readonly speed: number;
+}
+
+/** By default it runs in real time, or is frozen at the time that is given. */
+export const startAt = (atMs: number | null, speed = atMs === null ? 1 : 0): ClockStart => ({ atMs, speed });
 
 /** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever was drawn before. */
 export type Draw = (purpose: string) => number;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, watch } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
+import { startAt } from '../payout/settlement.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { ScenarioSettings, ScenarioSource, Scenario, ScenarioCompiler } from './scenario.ts';
 import { toPaise } from '../payout/money.ts';
@@ -28,7 +29,10 @@ import { readText } from './scenario-text.ts';
 interface ServerSettings extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
   /** INR. */
   readonly openingBalance: number;
-  readonly clock: { readonly frozenAtMs: number } | 'running';
+  /** ms since the epoch; null for wall time. */
+  readonly clock: number | null;
+  /** By default 1 at wall time, and else 0. */
+  readonly clockSpeed?: number | undefined;
   readonly rateLimit: RateLimit | 'off';
   readonly magic: 'on' | 'off';
   /** The name of a dialect, or a file. */
@@ -39,7 +43,7 @@ interface ServerSettings extends Pick<ScenarioSettings, 'seed' | 'settlement'> {
 export const scenarioSettings = (given: ServerSettings): ScenarioSettings => ({
   openingBalancePaise: toPaise(given.openingBalance),
   seed: given.seed,
-  clock: given.clock === 'running' ? { frozenAtMs: null, aheadMs: 0 } : given.clock,
+  clock: startAt(given.clock, given.clockSpeed),
   settlement: given.settlement,
   ...(given.dialect !== undefined && { dialect: readDialect(given.dialect) }),
   rateLimit: given.rateLimit,

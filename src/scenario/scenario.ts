@@ -1,7 +1,7 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
-import type { ClockState, Settlement, SettlementPreset } from '../payout/settlement.ts';
+import { startAt, type ClockStart, type Settlement, type SettlementPreset } from '../payout/settlement.ts';
 import type { Rule } from './rule.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { toPaise } from '../payout/money.ts';
@@ -14,7 +14,7 @@ import type { ShapedScenario } from './scenario-shape.ts';
 export interface ScenarioSettings {
   readonly openingBalancePaise: number;
   readonly seed: string;
-  readonly clock: ClockState;
+  readonly clock: ClockStart;
   readonly settlement: SettlementPreset;
   /** The default dialect when absent. */
   readonly dialect?: Dialect | undefined;
@@ -39,8 +39,7 @@ export interface Scenario {
   readonly size: number;
   readonly openingBalancePaise: number;
   readonly seed: string;
-  /** The clock of a new world: frozen at a time, or running ahead of wall time. */
-  readonly clock: ClockState;
+  readonly clock: ClockStart;
   readonly settlement: Settlement;
   readonly rateLimit: RateLimit | 'off';
   /** Whether the rate limit comes from the document, not from the settings. */
@@ -138,7 +137,7 @@ export function compileScenario(
       ? toPaise(document.wallet.opening_balance)
       : settings.openingBalancePaise,
     seed: document.seed ?? settings.seed,
-    clock: settings.clock,
+    clock: document.clock ? startAt(document.clock.at ?? null, document.clock.speed) : settings.clock,
     settlement: settlementOf(document.settlement, settings.settlement, report),
     hasOwnRateLimit: document.rate_limit !== undefined,
     rateLimit: document.rate_limit ?? settings.rateLimit,

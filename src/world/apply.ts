@@ -1,6 +1,6 @@
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { advanceClock, clockResult, holdClock, resetClock, type Unfinished } from './clock.ts';
+import { advanceClock, clockResult, setSpeed, resetClock, type Unfinished } from './clock.ts';
 import type { Command, Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { endHold, expireHeld } from './request/held-requests.ts';
@@ -65,8 +65,7 @@ const HANDLERS = {
   transition: forceTransition,
   settle: clockResult,
   advance: advanceClock,
-  freeze: holdClock,
-  resume: holdClock,
+  speed: setSpeed,
   resetClock,
   choose: chooseScenario,
   follow: followScenario,
@@ -148,8 +147,7 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
 /** The control actions that can be undone, and their names. */
 const ACTIONS: Readonly<Partial<Record<Command['kind'], string>>> = {
   advance: 'advance',
-  freeze: 'freeze',
-  resume: 'resume',
+  speed: 'speed',
   resetClock: 'clock reset',
   credit: 'credit',
   debit: 'debit',

@@ -6,16 +6,14 @@ import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { openLedger, isUntouched } from './opening.ts';
-import { nowMs, worldTimeMs } from './state.ts';
+import { nowMs, startedClock } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 
-/** The clock at another world time, frozen or running as it was. */
-export const clockAt = (clock: ClockState, worldMs: number, wallMs: number): ClockState =>
-  clock.frozenAtMs === null ? runningAt(worldMs, wallMs) : { frozenAtMs: worldMs };
-
-const runningAt = (worldMs: number, wallMs: number): ClockState => ({
-  frozenAtMs: null,
-  aheadMs: worldMs - wallMs,
+/** A clock at another world time, as fast as it was. */
+export const clockAt = ({ speed }: ClockState, worldMs: number, wallMs: number): ClockState => ({
+  atMs: worldMs,
+  setMs: wallMs,
+  speed,
 });
 
 const pastTheEnd = (): Refusal =>
@@ -23,14 +21,14 @@ const pastTheEnd = (): Refusal =>
 
 export interface ClockResult {
   readonly nowMs: number;
-  readonly isFrozen: boolean;
+  readonly speed: number;
   /** World time of the next step that waits for its time; null when there is none that the clock can reach. */
   readonly nextDueMs: number | null;
 }
 
 export const clockResult = (state: WorldState): ClockResult => ({
   nowMs: nowMs(state),
-  isFrozen: state.clock.frozenAtMs !== null,
+  speed: state.clock.speed,
   nextDueMs: nextDueMsOf(state),
 });
 
@@ -39,12 +37,11 @@ export interface Unfinished {
   readonly next: CommandOf<'advance' | 'resetClock'>;
 }
 
-/** Freezes the clock, or lets it run again. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
-export const holdClock: Handler<'freeze' | 'resume', ClockResult> = (state, { kind }, { events }) => {
+/** Has the clock go on from its time at another speed. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
+export const setSpeed: Handler<'speed', ClockResult> = (state, { speed }, { events }) => {
   const atMs = nowMs(state);
-  if (kind === 'freeze') return setClock(state, { frozenAtMs: atMs }, events);
-  if (atMs >= LATEST_MS) throw pastTheEnd();
-  return setClock(state, runningAt(atMs, state.wallMs), events);
+  if (speed > 0 && atMs >= LATEST_MS) throw pastTheEnd();
+  return setClock(state, { atMs, setMs: state.wallMs, speed }, events);
 };
 
 /** Moves the clock forward, and applies the steps that come due. @throws Refusal INVALID_REQUEST for a time in the past */
@@ -88,9 +85,9 @@ export const resetClock: Handler<'resetClock', ClockResult | Unfinished> = (
   command,
   { budget, events },
 ) => {
-  const { clock } = state.index.base;
+  const clock = startedClock(state.index.base.clock, state.wallMs);
   const fromMs = nowMs(state);
-  const toMs = worldTimeMs(clock, state.wallMs);
+  const toMs = clock.atMs;
   if (toMs < fromMs) {
     if (!isUntouched(state)) {
       throw new Refusal('CLOCK_BACKWARDS', {
@@ -110,11 +107,11 @@ export const resetClock: Handler<'resetClock', ClockResult | Unfinished> = (
 function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): ClockResult {
   state.clock = clock;
   const result = clockResult(state);
-  events.push({ type: 'clock', nowMs: result.nowMs, isFrozen: result.isFrozen });
+  events.push({ type: 'clock', nowMs: result.nowMs, speed: result.speed });
   return result;
 }
 
-/** Moves the clock forward, frozen or running as it was. @throws Refusal INVALID_REQUEST beyond the year 9999 */
+/** Moves the clock forward, as fast as it was. @throws Refusal INVALID_REQUEST beyond the year 9999 */
 function moveBy(state: WorldState, byMs: number): void {
   invariant(Number.isSafeInteger(byMs) && byMs >= 0, 'a clock moves forward by whole ms');
   const toMs = nowMs(state) + byMs;

@@ -33,8 +33,7 @@ export const Command = z.discriminatedUnion('kind', [
     ]),
     generation: Generation,
   }),
-  z.strictObject({ kind: z.literal('freeze') }),
-  z.strictObject({ kind: z.literal('resume') }),
+  z.strictObject({ kind: z.literal('speed'), speed: z.number().min(0) }),
   /** Gives the world the clock that its scenario starts with. */
   z.strictObject({ kind: z.literal('resetClock'), generation: Generation }),
   /** Chooses a scenario for the world; without `isChosen`, the world follows the server's again. */

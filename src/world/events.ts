@@ -21,7 +21,7 @@ export type StateEvent =
   | { readonly type: 'at_risk'; readonly count: number; readonly paise: number }
   | { readonly type: 'settlement'; readonly change: Change; readonly payout: Payout }
   | { readonly type: 'wallet'; readonly entry: Entry }
-  | { readonly type: 'clock'; readonly nowMs: number; readonly isFrozen: boolean }
+  | { readonly type: 'clock'; readonly nowMs: number; readonly speed: number }
   | { readonly type: 'scenario'; readonly scenario: string; readonly rule?: string }
   | { readonly type: 'rule'; readonly rule: string; readonly matched: number; readonly taken: number }
   | { readonly type: 'held'; readonly request: HeldRequest }
@@ -58,7 +58,7 @@ function dataOf(event: StateEvent, atMs: number): object {
     case 'wallet':
       return moneyResponse(event.entry);
     case 'clock':
-      return { now: iso(event.nowMs), frozen: event.isFrozen };
+      return { now: iso(event.nowMs), frozen: event.speed === 0, speed: event.speed };
     case 'scenario':
       return { scenario: event.scenario, rule: event.rule };
     case 'rule':

@@ -3,7 +3,7 @@ import { withOverrides, type ScenarioCompiler, type ScenarioSource } from '../sc
 import type { Rule } from '../scenario/rule.ts';
 import { noRequests } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
-import { nowMs, openIndex, worldTimeMs } from './state.ts';
+import { nowMs, openIndex, startedClock } from './state.ts';
 import { noAttempts, type WorldState } from './state-shape.ts';
 
 const newLedger = (openingBalancePaise: number, atMs: number) => ({
@@ -34,12 +34,13 @@ export function openWorld(
   compiler: ScenarioCompiler,
 ): WorldState {
   const base = compiler.scenario(source);
+  const clock = startedClock(base.clock, wallMs);
   return {
     id,
     identity: id,
     generation: FIRST_GENERATION,
     wallMs,
-    clock: base.clock,
+    clock,
     scenario: { source, isChosen: false },
     overrides: [],
     uses: new Map(),
@@ -50,7 +51,7 @@ export function openWorld(
     eventCount: 0,
     undoPoints: [],
     held: noneHeld(0),
-    ...newLedger(base.openingBalancePaise, worldTimeMs(base.clock, wallMs)),
+    ...newLedger(base.openingBalancePaise, clock.atMs),
     index: openIndex(base),
   };
 }

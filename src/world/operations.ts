@@ -12,7 +12,7 @@ import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noRequests, type Exchange } from './journal/exchange.ts';
 import { openLedger, setOverrides, useScenario, isUntouched } from './opening.ts';
-import { nowMs, replacePayout } from './state.ts';
+import { nowMs, replacePayout, startedClock } from './state.ts';
 import { full, noRoomForRules } from './full.ts';
 import { noAttempts, type WorldState } from './state-shape.ts';
 
@@ -171,7 +171,7 @@ export const resetWorld: Handler<'reset'> = (state, { source, ended }, { compile
   state.attempts = noAttempts();
   state.requests = noRequests(state.requests.count);
   state.held = noneHeld(state.held.made);
-  state.clock = base.clock;
+  state.clock = startedClock(base.clock, state.wallMs);
   if (ended !== undefined) state.referee = { ...state.referee, ended };
   openLedger(state, base.openingBalancePaise);
   events.push({ type: 'reset', nowMs: nowMs(state) });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ClockSpeed } from '../contract/instant.ts';
 import { EndedJournal, StoredSettings } from '../contract/conduct.ts';
 import { WorldName } from '../contract/control.ts';
 import { Dialect } from '../contract/dialect.ts';
@@ -28,7 +29,7 @@ import type * as scenario from '../scenario/scenario.ts';
  */
 
 export const SNAPSHOT_FORMAT = 'payout-sandbox';
-export const SNAPSHOT_VERSION = 4;
+export const SNAPSHOT_VERSION = 5;
 
 const MAX_PAISE = MAX_AMOUNT_INR * 100;
 const Paise = z.int().min(0).max(MAX_PAISE);
@@ -41,10 +42,15 @@ const Name = z.string().regex(/^[\w.-]{1,64}$/);
 /** `scenario/rule` or `scenario/outcome`, or the name of a settlement or scenario. */
 const Origin = z.string().regex(/^[\w.-]{1,64}(\/[\w.-]{1,64})?$/);
 
-const ClockState = z.union([
-  z.strictObject({ frozenAtMs: Ms }),
-  z.strictObject({ frozenAtMs: z.null(), aheadMs: z.int().min(-LATEST_MS).max(LATEST_MS) }),
-]) satisfies z.ZodType<settlement.ClockState>;
+const ClockState = z.strictObject({
+  atMs: Ms,
+  setMs: Ms,
+  speed: ClockSpeed,
+}) satisfies z.ZodType<settlement.ClockState>;
+const ClockStart = z.strictObject({
+  atMs: Ms.nullable(),
+  speed: ClockSpeed,
+}) satisfies z.ZodType<settlement.ClockStart>;
 
 const RateLimit = z.strictObject({
   max: z.int().min(1),
@@ -54,7 +60,7 @@ const RateLimit = z.strictObject({
 const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
   seed: z.string().max(MAX_SEED_LENGTH),
-  clock: ClockState,
+  clock: ClockStart,
   settlement: z.enum(SETTLEMENTS),
   dialect: Dialect.optional(),
   rateLimit: z.union([z.literal('off'), RateLimit]),

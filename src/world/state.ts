@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue';
-import { type ClockState, LATEST_MS } from '../payout/settlement.ts';
+import { type ClockStart, type ClockState, LATEST_MS } from '../payout/settlement.ts';
 import { type Payout, isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Due, StateIndex, UndoPoint, WorldState } from './state-shape.ts';
@@ -29,12 +29,20 @@ export const openIndex = (base: Scenario): StateIndex => ({
 const none = () => ({ count: 0, paise: 0 });
 
 /** World time at a wall time, ms since the epoch. A running clock stops at the last time that a timestamp can show. */
-export const worldTimeMs = (clock: ClockState, wallMs: number): number =>
-  clock.frozenAtMs === null ? Math.min(wallMs + clock.aheadMs, LATEST_MS) : clock.frozenAtMs;
+export const worldTimeMs = ({ atMs, setMs, speed }: ClockState, wallMs: number): number =>
+  Math.min(atMs + Math.floor(Math.max(0, wallMs - setMs) * speed), LATEST_MS);
 
 /** The wall time at which a running world reaches `worldMs`; null when it is frozen, or never gets there. */
-export const wallTimeMs = (clock: ClockState, worldMs: number): number | null =>
-  clock.frozenAtMs === null && worldMs <= LATEST_MS ? worldMs - clock.aheadMs : null;
+export const wallTimeMs = ({ atMs, setMs, speed }: ClockState, worldMs: number): number | null =>
+  speed > 0 && worldMs <= LATEST_MS ? setMs + Math.ceil((worldMs - atMs) / speed) : null;
+
+export const isFast = ({ speed }: ClockState): boolean => speed !== 0 && speed !== 1;
+
+export const startedClock = ({ atMs, speed }: ClockStart, wallMs: number): ClockState => ({
+  atMs: atMs ?? wallMs,
+  setMs: wallMs,
+  speed,
+});
 
 /** World time, as of the latest command. */
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>

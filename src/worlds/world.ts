@@ -6,7 +6,7 @@ import type { Command, Room, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
 import { isMoreDue } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
-import { nowMs } from '../world/state.ts';
+import { isFast } from '../world/state.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { NOTHING } from './capacity.ts';
 import { dropped } from './dropped.ts';
@@ -79,11 +79,6 @@ export class World {
   /** The position of the latest command that this server has applied. */
   get position(): number {
     return this.#order.position;
-  }
-
-  /** World time, ms since the epoch. */
-  get nowMs(): number {
-    return nowMs(this.#view());
   }
 
   get isClosed(): boolean {
@@ -254,12 +249,14 @@ export class World {
   #isCurrent(): boolean {
     if (this.#unfinished !== null) return false;
     const state = this.#view();
+    if (isFast(state.clock)) return false;
     const isHeldTooLong = state.held.waiting.some(({ untilMs }) => untilMs <= state.wallMs);
     return !isHeldTooLong && !isMoreDue(state) && this.#parts.successorOf(state) === null;
   }
 
-  /** The state at this moment. */
-  #view(): WorldState {
+  /** The state at this moment; of a fast clock at the latest command, since only what orders commands knows the time so exactly. */
+  #view(): Readonly<WorldState> {
+    if (isFast(this.latest.clock)) return this.latest;
     return { ...this.latest, wallMs: Math.max(this.latest.wallMs, this.#order.nowMs()) };
   }
 

@@ -170,7 +170,7 @@ test('servers whose store loses replies and cuts its responses short arrive at o
         calm();
         const { log: late } = await storedLogFor(url, 'late', OPTIONS);
         worlds.push(await late.use(WORLD));
-        await worlds[0]!.submit({ kind: 'freeze' }); // else more comes due between the reads
+        await worlds[0]!.submit({ kind: 'speed', speed: 0 }); // else more comes due between the reads
         const states = async () => {
           for (const world of worlds) await world.read(() => null);
           expect(new Set(worlds.map((world) => JSON.stringify(save(world.latest)))).size).toBe(1);

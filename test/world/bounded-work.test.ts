@@ -29,7 +29,7 @@ function withPayouts(isFrozen = false): Core {
     made = save(world.state);
   }
   world.submit({ kind: 'restore', state: load(made), clock: 'from-snapshot' });
-  if (isFrozen) world.submit({ kind: 'freeze' });
+  if (isFrozen) world.submit({ kind: 'speed', speed: 0 });
   world.events.length = 0;
   return world;
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LATEST_MS } from '../../src/payout/settlement.ts';
 import { advanceClock } from '../../src/world/clock.ts';
@@ -17,8 +18,8 @@ import {
 } from '../support/world/core.ts';
 
 const at = (ms: number): number => START_MS + ms;
-const FREEZE = { kind: 'freeze' } as const;
-const RESUME = { kind: 'resume' } as const;
+const FREEZE = { kind: 'speed', speed: 0 } as const;
+const RESUME = { kind: 'speed', speed: 1 } as const;
 const RESET = { kind: 'resetClock', generation: null } as const;
 const UNTIL_IDLE = advance({ until: 'idle' });
 
@@ -39,32 +40,54 @@ test('a clock moves forward by whole milliseconds', () => {
       expect(() => advanceClock(world.state, advance({ byMs }), context)).toThrow('by whole ms');
     }
     world.submit(advance({ byMs: 0 }));
-    expect(world.state.clock).toEqual(clock);
+    expect([nowMs(world.state), world.state.clock.speed]).toEqual([clock.atMs ?? START_MS, clock.speed]);
   }
 });
 
 test('a running clock reaches a world time at one wall time; a frozen one never, and none the year 10000', () => {
-  expect(wallTimeMs({ frozenAtMs: null, aheadMs: 30 }, 100)).toBe(70);
-  expect(wallTimeMs(frozenClock(5), 100)).toBeNull();
-  expect(wallTimeMs(runningClock, LATEST_MS)).toBe(LATEST_MS);
-  expect(wallTimeMs(runningClock, LATEST_MS + 1)).toBeNull();
+  const at = (atMs: number, speed: number) => ({ atMs, setMs: 1000, speed });
+  expect(wallTimeMs(at(30, 1), 100)).toBe(1070);
+  expect(wallTimeMs(at(30, 0), 100)).toBeNull();
+  expect(wallTimeMs(at(30, 60), 30 + 3601)).toBe(1061);
+  expect(wallTimeMs(at(30, 0.5), 100)).toBe(1140);
+  expect(wallTimeMs(at(0, 1), LATEST_MS)).toBe(LATEST_MS + 1000);
+  expect(wallTimeMs(at(0, 1), LATEST_MS + 1)).toBeNull();
+});
+
+test('a clock goes on from its time when its speed changes, as many times as fast as wall time, and never back', () => {
+  const speed = fc.oneof(fc.constantFrom(0, 1, 60, 86_400), fc.double({ min: 0, max: 86_400, noNaN: true }));
+  const move = fc.tuple(fc.nat(100_000), speed);
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 8 }), (moves) => {
+      const world = new Core();
+      let wallMs = 0; // since the start
+      for (const [passed, next] of moves) {
+        const { speed: before } = world.state.clock;
+        const fromMs = nowMs(world.state);
+        wallMs += passed;
+        world.submit({ kind: 'speed', speed: next }, wallMs);
+        const movedMs = nowMs(world.state) - fromMs;
+        expect(movedMs).toBe(Math.floor(passed * before));
+      }
+    }),
+  );
 });
 
 describe('a frozen world', () => {
   test('settles nothing, however much wall time passes; resumed, it goes on where it was', () => {
     const world = new Core({ settlement: { IMPS: steps('SUCCESS 2s') } });
     world.pay('a');
-    expect(world.submit(FREEZE, 1500)).toEqual({ nowMs: at(1500), isFrozen: true, nextDueMs: at(2000) });
+    expect(world.submit(FREEZE, 1500)).toEqual({ nowMs: at(1500), speed: 0, nextDueMs: at(2000) });
     world.settle(60_000);
     expect([nowMs(world.state), world.changes]).toEqual([at(1500), []]);
-    expect(world.submit(RESUME)).toMatchObject({ nowMs: at(1500), isFrozen: false });
+    expect(world.submit(RESUME)).toMatchObject({ nowMs: at(1500), speed: 1 });
     world.settle(60_499);
     expect(world.changes).toEqual([]);
     world.settle(60_500);
     expect(told(world)).toEqual([['a', at(2000)]]);
     expect(world.events.filter(({ type }) => type !== 'request')).toMatchObject([
-      { type: 'clock', nowMs: at(1500), isFrozen: true },
-      { type: 'clock', nowMs: at(1500), isFrozen: false },
+      { type: 'clock', nowMs: at(1500), speed: 0 },
+      { type: 'clock', nowMs: at(1500), speed: 1 },
       { type: 'settlement' },
     ]);
   });
@@ -72,11 +95,11 @@ describe('a frozen world', () => {
   test('stays frozen when it is advanced; a running one runs on from there', () => {
     const world = new Core();
     world.submit(advance({ byMs: DAY_MS }));
-    expect(world.settle(1000)).toMatchObject({ nowMs: at(DAY_MS + 1000), isFrozen: false });
+    expect(world.settle(1000)).toMatchObject({ nowMs: at(DAY_MS + 1000), speed: 1 });
     world.submit(FREEZE);
     expect(world.submit(advance({ byMs: 5 }), 9000)).toMatchObject({
       nowMs: at(DAY_MS + 1005),
-      isFrozen: true,
+      speed: 0,
     });
   });
 });
@@ -84,9 +107,9 @@ describe('a frozen world', () => {
 describe('advanced', () => {
   test('until idle, a clock stands at the last step, each stamped with its own time', () => {
     const world = frozenWith(70, 5, 70);
-    expect(world.submit(UNTIL_IDLE)).toEqual({ nowMs: 1070, isFrozen: true, nextDueMs: null });
+    expect(world.submit(UNTIL_IDLE)).toEqual({ nowMs: 1070, speed: 0, nextDueMs: null });
     expect(world.changes.map(({ atMs }) => atMs)).toEqual([1005, 1070, 1070]);
-    expect(world.events.at(-1)).toEqual({ type: 'clock', nowMs: 1070, isFrozen: true });
+    expect(world.events.at(-1)).toEqual({ type: 'clock', nowMs: 1070, speed: 0 });
     expect(world.submit(UNTIL_IDLE).nowMs).toBe(1070);
     expect(world.changes).toHaveLength(3);
   });
@@ -118,10 +141,10 @@ describe('the year 9999', () => {
     expect(world.submit(advance({ toMs: LATEST_MS })).nowMs).toBe(LATEST_MS);
     expect(told(world)).toEqual([['p0', 1050]]);
     expect(refusalOf(() => world.submit(RESUME))).toMatchObject({ code: 'INVALID_REQUEST' });
-    expect(world.submit(advance({ byMs: 0 })).isFrozen).toBe(true);
+    expect(world.submit(advance({ byMs: 0 })).speed).toBe(0);
     const almost = new Core({}, { clock: frozenClock(LATEST_MS - 1) });
-    expect(almost.submit(RESUME)).toMatchObject({ nowMs: LATEST_MS - 1, isFrozen: false });
-    expect(worldTimeMs({ frozenAtMs: null, aheadMs: LATEST_MS }, 5)).toBe(LATEST_MS);
+    expect(almost.submit(RESUME)).toMatchObject({ nowMs: LATEST_MS - 1, speed: 1 });
+    expect(worldTimeMs({ atMs: LATEST_MS, setMs: 0, speed: 1 }, 5)).toBe(LATEST_MS);
   });
 
   test('stops a running clock, in which nothing more comes due', () => {
@@ -165,15 +188,15 @@ describe('a clock that is reset', () => {
 
   test('is that of the scenario; what comes due on the way happens first', () => {
     const world = inScenario(2000, true);
-    expect(world.submit(RESET)).toEqual({ nowMs: 2000, isFrozen: true, nextDueMs: null });
+    expect(world.submit(RESET)).toEqual({ nowMs: 2000, speed: 0, nextDueMs: null });
     expect(told(world)).toEqual([['p0', 1050]]);
-    expect(world.events.at(-1)).toEqual({ type: 'clock', nowMs: 2000, isFrozen: true });
+    expect(world.events.at(-1)).toEqual({ type: 'clock', nowMs: 2000, speed: 0 });
   });
 
   test('may run from then on', () => {
     const world = frozenWith();
     world.choose(sourceOf(), 7);
-    expect(world.submit(RESET)).toMatchObject({ nowMs: at(7), isFrozen: false });
+    expect(world.submit(RESET)).toMatchObject({ nowMs: at(7), speed: 1 });
     expect(world.settle(9).nowMs).toBe(at(9));
   });
 

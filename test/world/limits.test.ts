@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { advance, balance, Core, load, oneRule, save, sourceOf, START_MS } from '../support/world/core.ts';
 import type { RequestResult } from '../../src/world/request/response.ts';
 
-const FROZEN = { clock: { frozenAtMs: START_MS } };
+const FROZEN = { clock: { atMs: START_MS, speed: 0 } };
 
 /** What a client sees: `ok`, or how many ms a limit still refuses. */
 function seen({ answer, effect }: RequestResult): 'ok' | number {

@@ -11,6 +11,7 @@ import {
   load,
   oneRule,
   refusalOf,
+  runningClock,
   save,
   sourceOf,
   START_MS,
@@ -297,12 +298,12 @@ describe('a rule', () => {
 
 describe('a reset', () => {
   test('starts the world again with the scenario of the server, under the same name', () => {
-    const world = new Core({}, { clock: { frozenAtMs: 500 } });
+    const world = new Core({}, { clock: { atMs: 500, speed: 0 } });
     const { answer } = world.pay('a');
     world.put({ name: 'top', effect: { delay: '1ms' } });
     world.choose(rich);
     world.submit(advance({ byMs: 77 }));
-    world.submit({ kind: 'reset', source: sourceOf({}, { clock: { frozenAtMs: 500 } }) });
+    world.submit({ kind: 'reset', source: sourceOf({}, { clock: { atMs: 500, speed: 0 } }) });
     expect(world.events.at(-1)).toEqual({ type: 'reset', nowMs: 500 });
     const { state } = world;
     expect(state).toMatchObject({ generation: 2, overrides: [], refused: new Set(), payouts: [] });
@@ -313,13 +314,13 @@ describe('a reset', () => {
 });
 
 describe('a restore', () => {
-  const past = (clock?: { frozenAtMs: number }) => {
+  const past = (clock = runningClock) => {
     const world = new Core(
       {
         ...timelines({ a: 'FAILED 50ms' }),
         dialect: { client_ref_id: { after_402: 'remember' } },
       },
-      clock && { clock },
+      { clock },
       'b'.repeat(32),
     );
     world.pay('a');
@@ -330,17 +331,15 @@ describe('a restore', () => {
   };
 
   test('replaces the whole state of the world, except its id, and leaves no request under way', () => {
-    const [from, world] = [past({ frozenAtMs: 7 }), new Core()];
+    const [from, world] = [past({ atMs: 7, speed: 0 }), new Core()];
     world.pay('its-own');
     world.events.length = 0;
     world.submit({ kind: 'restore', state: load(save(from.state)), clock: 'from-snapshot' }, 9);
     expect(world.events).toEqual([{ type: 'restore', nowMs: 7 }]);
     expect(world.state).toMatchObject({ id: 'a'.repeat(32), identity: 'b'.repeat(32), generation: 2 });
-    expect({ ...save(world.state).head, world: null, wallMs: null }).toEqual({
-      ...save(from.state).head,
-      world: null,
-      wallMs: null,
-    });
+    const elsewhere = { world: null, wallMs: null, clock: { atMs: 7, setMs: START_MS + 9, speed: 0 } };
+    expect({ ...save(world.state).head, ...elsewhere }).toEqual({ ...save(from.state).head, ...elsewhere });
+    expect(world.state.clock).toEqual(elsewhere.clock);
     const last = from.state.requests.list.at(-1)!.nth;
     const ended = (request: StoredRequest) =>
       request.outcome === 'pending'

@@ -165,11 +165,6 @@ testRows<[what: string, why: string, tamper: Tamper]>([
     (saved) => void saved.payout(4).timeline.push(step('FAILED', 91)),
   ],
   [
-    'a clock before 1970',
-    'its clock is before 1970',
-    ({ head }) => void (head.clock = { frozenAtMs: null, aheadMs: -LATEST_MS }),
-  ],
-  [
     'a scenario that is none',
     'cannot be used here',
     ({ head }) => void (head.scenario.source.document = { rules: 5 }),
@@ -227,8 +222,8 @@ describe('a world can be restored from its snapshot', () => {
     ],
     ['with a payout hidden from all reads', oneRule({ not_found: { reads: NEVER_READ } })],
     ['with a payout hidden for ten thousand years', oneRule({ not_found: { for: FOR_EVER } })],
-    ['at the end of the year 9999', { settlement: 'instant' }, { clock: { frozenAtMs: LATEST_MS } }],
-    ['at the beginning of 1970', { settlement: 'realistic' }, { clock: { frozenAtMs: 0 } }],
+    ['at the end of the year 9999', { settlement: 'instant' }, { clock: { atMs: LATEST_MS, speed: 0 } }],
+    ['at the beginning of 1970', { settlement: 'realistic' }, { clock: { atMs: 0, speed: 0 } }],
   ])('at the ends of what a world may have', (_what, ...options) => {
     const world = new Core(...options);
     world.pay('a');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { nowMs } from '../../src/world/state.ts';
 import type { World } from '../../src/worlds/world.ts';
 import { MAX_STEPS } from '../../src/world/apply.ts';
 import type { Decided } from '../../src/world/journal/exchange.ts';
@@ -92,9 +93,9 @@ describe('a settlement', () => {
     const a = world('a');
     const idle = wallClock.timers;
     await a.submit(initiate());
-    await a.submit({ kind: 'freeze' });
+    await a.submit({ kind: 'speed', speed: 0 });
     expect(wallClock.timers).toBe(idle);
-    await a.submit({ kind: 'resume' });
+    await a.submit({ kind: 'speed', speed: 1 });
     expect(wallClock.timers).toBe(idle + 1);
     await a.submit(advance({ until: 'idle' }));
     expect(wallClock.timers).toBe(idle);
@@ -113,9 +114,9 @@ describe('a settlement', () => {
     const a = world('a');
     await a.submit(initiate());
     await a.submit(advance({ byMs: 1000 }));
-    await a.submit({ kind: 'freeze' });
+    await a.submit({ kind: 'speed', speed: 0 });
     await wallClock.pass(5000);
-    await a.submit({ kind: 'resume' });
+    await a.submit({ kind: 'speed', speed: 1 });
     await wallClock.pass(999);
     expect(settled).toEqual([]);
     await wallClock.pass(1);
@@ -195,7 +196,7 @@ describe('a command with more steps to settle than fit in one turn', () => {
     await expect(moved).rejects.toMatchObject({ code: 'WORLD_REPLACED' });
     await reset;
     expect(await waiting).toBe(1000);
-    expect(a.nowMs).toBe(START_MS);
+    expect(await a.read(nowMs)).toBe(START_MS);
     expect(settled.length).toBeLessThan(PAYOUTS);
     expect(wallClock.timers).toBe(1);
   });
@@ -232,7 +233,7 @@ test('the scenario of the server is followed when it changes, with the money and
   const { world, reload } = logFor();
   const [a, b] = [world('a'), world('b')];
   await b.submit({ kind: 'choose', source: sourceOf({}, {}, 'own'), isChosen: true });
-  await a.submit({ kind: 'freeze' });
+  await a.submit({ kind: 'speed', speed: 0 });
   const rules = [{ name: 'r', effect: { delay: '1ms' } }];
   reload(sourceOf({ ...IMPS, rules, wallet: { opening_balance: 1 } }, {}, 'rich'));
   const seen = await Promise.all(
@@ -244,7 +245,7 @@ test('the scenario of the server is followed when it changes, with the money and
   ]);
   expect(await decided(a.submit(initiate()))).toMatchObject({ effect: { rule: 'rich/r' } });
   expect(await decided(b.submit(initiate()))).toMatchObject({ effect: null });
-  expect(a.latest.clock).toEqual({ frozenAtMs: START_MS });
+  expect(a.latest.clock).toMatchObject({ atMs: START_MS, speed: 0 });
 });
 
 describe('events', () => {
@@ -289,13 +290,29 @@ describe('a reset or a restore', () => {
   });
 });
 
-test('the time of a world is known without a command, and never goes back', async () => {
+test('the time of a world never goes back', async () => {
   const wallClock = new TurnClock();
   const a = logFor({}, wallClock).world('a');
   await wallClock.pass(50);
-  expect(a.nowMs).toBe(START_MS + 50);
+  expect(await a.read(nowMs)).toBe(START_MS + 50);
   await a.submit(SETTLE);
   wallClock.skip(-40);
-  expect(a.nowMs).toBe(START_MS + 50);
+  expect(await a.read(nowMs)).toBe(START_MS + 50);
   expect((await a.submit(SETTLE)).nowMs).toBe(START_MS + 50);
+});
+
+test('at speed 60, a step that is due after two minutes is announced after two seconds', async () => {
+  const wallClock = new TurnClock();
+  const { world, settled } = logFor(
+    { document: { settlement: { IMPS: [{ to: 'SUCCESS', after: '2m' }] } } },
+    wallClock,
+  );
+  const a = world('a');
+  await a.submit({ kind: 'speed', speed: 60 });
+  await a.submit(initiate());
+  await wallClock.pass(1999);
+  expect(settled).toEqual([]);
+  await wallClock.pass(1);
+  expect(settled).toMatchObject([{ to: 'SUCCESS', atMs: START_MS + 120_000 }]);
+  expect(await a.read(nowMs)).toBe(START_MS + 120_000);
 });

@@ -60,8 +60,8 @@ async function run({ a, wallClock }: ReturnType<typeof compacted>, history: read
 /** Every control action that can be undone. */
 const action = fc.oneof(
   fc.constantFrom<Command>(
-    { kind: 'freeze' },
-    { kind: 'resume' },
+    { kind: 'speed', speed: 0 },
+    { kind: 'speed', speed: 1 },
     { kind: 'resetClock', generation: null },
     { kind: 'credit', amountPaise: 7 },
     { kind: 'debit', amountPaise: 1 },
@@ -145,7 +145,7 @@ test('an undo that is forced takes back all that the client has done since', asy
       const all = compacted();
       const { a, wallClock } = all;
       await run(all, history);
-      await a.submit({ kind: 'freeze' });
+      await a.submit({ kind: 'speed', speed: 0 });
       const before = { point: a.latest.undoPoints.at(-1), ledger: ledger(a) };
       await submit(a, commandOf({ ...restoring, command }, a));
       const point = a.latest.undoPoints.at(-1);

@@ -140,7 +140,8 @@ export function ClockControls() {
   const { isBusy, refusal, run } = useAction();
   const reading = live.clock.value;
   const isFrozen = reading?.frozen === true;
-  const state = live.away.value !== null ? 'last known' : isFrozen ? 'frozen' : 'running';
+  const running = reading?.speed === 1 ? 'running' : `${reading?.speed}×`;
+  const state = live.away.value !== null ? 'last known' : isFrozen ? 'frozen' : running;
   const move = (to: AdvanceRequest): void => run(() => advance(live, to), CLOCK_EFFECTS);
   if (nowMs === null) return <Skeleton width={24} />;
   const day = istDay(nowMs);

@@ -1,7 +1,7 @@
 import type { AdvanceRequest } from '../../contract/control.ts';
 import { perform, type Effects } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { counted } from '../../contract/words.ts';
+import { counted, grouped } from '../../contract/words.ts';
 import { istMoment } from '../ui/formats.ts';
 
 /** What an action that moves the clock does, besides what it says. */
@@ -18,6 +18,19 @@ export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<st
     changes.length === 0 ? 'no change' : `${counted(changes.length, 'change')}: ${first.join(', ')}${more}`;
   return `It is ${istMoment(now)}: ${what}.`;
 }
+
+/** How many times as fast as real time a clock can be chosen to run. */
+export const SPEEDS = [60, 3600, 86_400];
+
+export const setSpeed = (live: LiveWorld, speed: number): void =>
+  void perform(
+    live,
+    async () => {
+      await live.world.clock.speed(speed);
+      return `The clock runs ${grouped(speed)} times as fast.`;
+    },
+    CLOCK_EFFECTS,
+  );
 
 /** Freezes a running clock, and lets a frozen one run. */
 export const toggleClock = (live: LiveWorld): void =>

@@ -1,4 +1,4 @@
-import { advance, CLOCK_EFFECTS, toggleClock } from '../control-bar/clock-moves.ts';
+import { advance, CLOCK_EFFECTS, setSpeed, SPEEDS, toggleClock } from '../control-bar/clock-moves.ts';
 import { FAILURES, ruleOf, TIMES, type Times } from '../control-bar/failure-kinds.ts';
 import { MONEY_EFFECTS, moveMoney } from '../control-bar/money-moves.ts';
 import { backToNormal, chooseScenario, orderRule } from '../control-bar/rule-orders.ts';
@@ -12,7 +12,7 @@ import { chooseKey, chooseTheme, THEMES } from '../shell/session.ts';
 import { perform, undo } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
-import { rupees } from '../../contract/words.ts';
+import { grouped, rupees } from '../../contract/words.ts';
 import { duration, istMoment, messageOf, noAmountText, parseAmount } from '../ui/formats.ts';
 
 /** Something that the palette can do. */
@@ -183,6 +183,11 @@ function plainCommands(live: LiveWorld): readonly Command[] {
       note: 'the clock, f',
       act: () => toggleClock(live),
     },
+    ...SPEEDS.map((speed): Command => ({
+      title: `Run ${grouped(speed)} times as fast`,
+      note: 'the clock',
+      act: () => setSpeed(live, speed),
+    })),
     {
       title: 'Undo',
       note: last === null ? 'the last action' : `the last action: ${last.name}, ${istMoment(last.at)}`,

@@ -12,5 +12,5 @@ export function worldNowMs({ clock, feed, heardMs }: LiveWorld): number | null {
   const reading = clock.value;
   if (reading === null) return null;
   const untilMs = ticks.value >= 0 && feed.connection.value.state === 'live' ? performance.now() : heardMs;
-  return Date.parse(reading.now) + (reading.frozen ? 0 : Math.max(0, untilMs - reading.readAtMs));
+  return Date.parse(reading.now) + Math.max(0, untilMs - reading.readAtMs) * reading.speed;
 }

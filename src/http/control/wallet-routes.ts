@@ -95,6 +95,9 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
       body: TransitionRequest,
     }),
     async ({ params: { txn_id: txnId }, body: { to }, exchange }) =>
-      transactionResponse(await act(exchange, { kind: 'transition', txnId, to }), exchange.world.nowMs),
+      transactionResponse(
+        await act(exchange, { kind: 'transition', txnId, to }),
+        nowMs(exchange.world.latest),
+      ),
   );
 };

@@ -20,9 +20,10 @@ import { clockResult, type ClockResult } from '../../world/clock.ts';
 
 /** The state of a world in the words of the control API: INR and timestamps for paise and milliseconds. */
 
-export const clockResponse = ({ nowMs, isFrozen, nextDueMs }: ClockResult): ClockResponse => ({
+export const clockResponse = ({ nowMs, speed, nextDueMs }: ClockResult): ClockResponse => ({
   now: iso(nowMs),
-  frozen: isFrozen,
+  frozen: speed === 0,
+  speed,
   next_due: isoOrNull(nextDueMs),
 });
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { AdvanceRequest, UndoRequest } from '../../contract/control.ts';
+import { AdvanceRequest, SpeedRequest, UndoRequest } from '../../contract/control.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import type { Change } from '../../payout/payout.ts';
 import { iso } from '../../contract/instant.ts';
@@ -59,12 +59,21 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     async ({ exchange: { world } }) => clockResponse(await world.read(clockResult)),
   );
 
-  for (const [kind, summary] of [
-    ['freeze', 'Stop the clock'],
-    ['resume', 'Let the clock run'],
+  app.put(
+    '/clock',
+    operation('Clock', 'setClockSpeed', 'Set how fast the clock runs', {
+      description: 'Its time goes on from what it is.',
+      body: SpeedRequest,
+    }),
+    async ({ body, exchange }) => clockResponse(await act(exchange, { kind: 'speed', speed: body.speed })),
+  );
+
+  for (const [name, speed, summary] of [
+    ['freeze', 0, 'Stop the clock'],
+    ['resume', 1, 'Let the clock run in real time'],
   ] as const) {
-    app.post(`/clock/${kind}`, operation('Clock', `${kind}Clock`, summary), async ({ exchange }) =>
-      clockResponse(await act(exchange, { kind })),
+    app.post(`/clock/${name}`, operation('Clock', `${name}Clock`, summary), async ({ exchange }) =>
+      clockResponse(await act(exchange, { kind: 'speed', speed })),
     );
   }
 
@@ -86,12 +95,12 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
     async ({ body, exchange }, reply) => {
       return options.heavy.send(reply.type(JSON_TYPE), exchange.world.id, async () => {
         const texts: string[] = [];
-        const { nowMs, isFrozen } = await act(
+        const { nowMs, speed } = await act(
           exchange,
           { kind: 'advance', move: moveOf(body), generation: null },
           (changes) => changes.length > 0 && texts.push(changesText(changes)),
         );
-        return listText({ now: iso(nowMs), frozen: isFrozen, changes: [] }, texts);
+        return listText({ now: iso(nowMs), frozen: speed === 0, speed, changes: [] }, texts);
       });
     },
   );

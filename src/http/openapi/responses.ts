@@ -65,6 +65,7 @@ export const RESPONSES = {
   resetWorld: { 200: WorldResponse },
   undo: { 200: UndoResponse },
   getClock: { 200: ClockResponse },
+  setClockSpeed: { 200: ClockResponse },
   freezeClock: { 200: ClockResponse },
   resumeClock: { 200: ClockResponse },
   resetClock: { 200: ClockResponse },

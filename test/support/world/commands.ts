@@ -222,8 +222,8 @@ const clock = fc.oneof(
   fc.nat(1500).map((byMs): Command => advance({ byMs })),
   fc.constantFrom<Command>(
     advance({ until: 'idle' }),
-    { kind: 'freeze' },
-    { kind: 'resume' },
+    { kind: 'speed', speed: 0 },
+    { kind: 'speed', speed: 1 },
     { kind: 'resetClock', generation: null },
     { kind: 'settle' },
   ),

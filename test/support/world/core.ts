@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { InitiateRequest, StatusQuery } from '../../../src/contract/service.ts';
 import type { ScenarioInput } from '../../../src/contract/control.ts';
 import { Refusal } from '../../../src/contract/errors.ts';
-import type { ClockState } from '../../../src/payout/settlement.ts';
+import type { ClockStart } from '../../../src/payout/settlement.ts';
 import type { Payout, Change } from '../../../src/payout/payout.ts';
 import type { ScenarioSettings, ScenarioSource } from '../../../src/scenario/scenario.ts';
 import type { WorldHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
@@ -30,10 +30,10 @@ export const DAY_MS = 86_400_000;
 const WORLD_ID = 'a'.repeat(32);
 
 /** A clock that is frozen at a world time. */
-export const frozenClock = (atMs: number): ClockState => ({ frozenAtMs: atMs });
+export const frozenClock = (atMs: number): ClockStart => ({ atMs, speed: 0 });
 
 /** A clock that runs with wall time. */
-export const runningClock: ClockState = { frozenAtMs: null, aheadMs: 0 };
+export const runningClock: ClockStart = { atMs: null, speed: 1 };
 
 /** A running clock, INR 10 in the wallet, and payouts that stay PENDING. */
 const SETTINGS: ScenarioSettings = {
