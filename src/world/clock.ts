@@ -6,15 +6,8 @@ import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { openLedger, isUntouched } from './opening.ts';
-import { nowMs, startedClock } from './state.ts';
+import { clockFrom, nowMs, startedClock } from './state.ts';
 import type { WorldState } from './state-shape.ts';
-
-/** A clock at another world time, as fast as it was. */
-export const clockAt = ({ speed }: ClockState, worldMs: number, wallMs: number): ClockState => ({
-  atMs: worldMs,
-  setMs: wallMs,
-  speed,
-});
 
 const pastTheEnd = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The clock of a world ends with the year 9999' });
@@ -41,7 +34,7 @@ export interface Unfinished {
 export const setSpeed: Handler<'speed', ClockResult> = (state, { speed }, { events }) => {
   const atMs = nowMs(state);
   if (speed > 0 && atMs >= LATEST_MS) throw pastTheEnd();
-  return setClock(state, { atMs, setMs: state.wallMs, speed }, events);
+  return setClock(state, clockFrom(atMs, state.wallMs, speed), events);
 };
 
 /** Moves the clock forward, and applies the steps that come due. @throws Refusal INVALID_REQUEST for a time in the past */
@@ -116,5 +109,5 @@ function moveBy(state: WorldState, byMs: number): void {
   invariant(Number.isSafeInteger(byMs) && byMs >= 0, 'a clock moves forward by whole ms');
   const toMs = nowMs(state) + byMs;
   if (toMs > LATEST_MS) throw pastTheEnd();
-  state.clock = clockAt(state.clock, toMs, state.wallMs);
+  state.clock = clockFrom(toMs, state.wallMs, state.clock.speed);
 }

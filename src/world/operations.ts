@@ -6,13 +6,12 @@ import { legalNext, mayMove, withForcedStep } from '../payout/timeline.ts';
 import { listed } from '../contract/words.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
-import { clockAt } from './clock.ts';
 import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noRequests, type Exchange } from './journal/exchange.ts';
 import { openLedger, setOverrides, useScenario, isUntouched } from './opening.ts';
-import { nowMs, replacePayout, startedClock } from './state.ts';
+import { nowMs, replacePayout, clockFrom, startedClock } from './state.ts';
 import { full, noRoomForRules } from './full.ts';
 import { noAttempts, type WorldState } from './state-shape.ts';
 
@@ -205,7 +204,7 @@ export const restoreWorld: Handler<'restore'> = (state, { state: restored, clock
     undoPoints,
     held: noneHeld(made),
     wallMs,
-    clock: continues ? clockAt(restored.clock, nowMs(restored), wallMs) : restored.clock,
+    clock: continues ? clockFrom(nowMs(restored), wallMs, restored.clock.speed) : restored.clock,
   });
   events.push({ type: 'restore', nowMs: nowMs(state) });
 };

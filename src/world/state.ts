@@ -38,11 +38,15 @@ export const wallTimeMs = ({ atMs, setMs, speed }: ClockState, worldMs: number):
 
 export const isFast = ({ speed }: ClockState): boolean => speed !== 0 && speed !== 1;
 
-export const startedClock = ({ atMs, speed }: ClockStart, wallMs: number): ClockState => ({
-  atMs: atMs ?? wallMs,
-  setMs: wallMs,
+/** A clock that has this world time at this wall time, which means nothing to a frozen one. */
+export const clockFrom = (atMs: number, wallMs: number, speed: number): ClockState => ({
+  atMs,
+  setMs: speed === 0 ? 0 : wallMs,
   speed,
 });
+
+export const startedClock = ({ atMs, speed }: ClockStart, wallMs: number): ClockState =>
+  clockFrom(atMs ?? wallMs, wallMs, speed);
 
 /** World time, as of the latest command. */
 export const nowMs = ({ clock, wallMs }: Pick<WorldState, 'clock' | 'wallMs'>): number =>

@@ -37,8 +37,8 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
   test('a clock is advanced by a duration, to a time and until nothing is scheduled, and returns the changes', async () => {
     const { clock, pay } = clientOf(sandbox.world());
     await pay({ transfer_mode: 'NEFT' });
-    expect(await clock.read()).toEqual({ now: START, frozen: true, next_due: after(20_000) });
-    expect(await clock.advance('19s')).toEqual({ now: after(19_000), frozen: true, changes: [] });
+    expect(await clock.read()).toEqual({ now: START, frozen: true, speed: 0, next_due: after(20_000) });
+    expect(await clock.advance('19s')).toEqual({ now: after(19_000), frozen: true, speed: 0, changes: [] });
     const step = { client_ref_id: 'order-1', from: 'PENDING', to: 'SUCCESS', at: after(20_000) };
     expect((await clock.advance({ by: 'PT1S' })).changes).toMatchObject([step]);
     await pay({ client_ref_id: 'reversed', beneficiary_account: '9999200004' });
@@ -47,7 +47,8 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     expect((await clock.advance({ to: '2027-01-01T00:00:00Z' })).changes).toEqual([]);
     expect((await clock.now()).getTime()).toBe(Date.UTC(2027, 0, 1));
     await expect(clock.advance({ to: START })).rejects.toThrow('never goes backwards');
-    expect((await clock.resume()).frozen).toBe(false);
+    expect(await clock.speed(3600)).toMatchObject({ frozen: false, speed: 3600 });
+    expect((await clock.resume()).speed).toBe(1);
     await expect.poll(async () => (await clock.now()).getTime()).toBeGreaterThan(Date.UTC(2027, 0, 1));
     expect(await clock.freeze()).toMatchObject({ frozen: true, now: (await clock.read()).now });
   });

@@ -54,6 +54,7 @@ const WITH_ID = ROUTES.filter((route) => route.includes('{') && !WITHOUT_KEY.inc
 
 /** A valid body for each route that needs one. */
 const BODIES: Readonly<Record<string, unknown>> = {
+  'PUT /_sandbox/clock': { speed: 60 },
   'POST /_sandbox/clock/advance': { by: '1h' },
   'POST /_sandbox/wallet/credit': { amount: 5 },
   'POST /_sandbox/wallet/debit': { amount: 5 },

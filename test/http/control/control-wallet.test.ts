@@ -45,7 +45,7 @@ test('the summary of a world has its balance, payouts by state, clock, scenario 
     balance: 700,
     opening_balance: 1000,
     transactions: { PENDING: 2, SUCCESS: 1, FAILED: 1, REVERSED: 1 },
-    clock: { now: START, frozen: true, next_due: null },
+    clock: { now: START, frozen: true, speed: 0, next_due: null },
     scenario: 'default',
     name: null,
     at_risk: { count: 0, amount: 0 },

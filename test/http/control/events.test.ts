@@ -99,7 +99,7 @@ test('every change in a world is sent as an event, in order', async () => {
   const { changes } = await world.clock.advance('1h');
   expect(changes).toHaveLength(1);
   await expectNext('settlement', { ...changes[0]!, transaction: await world.transaction(txn_id) });
-  await expectNext('clock', { now: '2026-01-15T11:30:00.000Z', frozen: true });
+  await expectNext('clock', { now: '2026-01-15T11:30:00.000Z', frozen: true, speed: 0 });
   await world.transition(txn_id, 'REVERSED');
   await expectNext('settlement', some({ from: 'SUCCESS', to: 'REVERSED' }));
   await world.clearRequests();

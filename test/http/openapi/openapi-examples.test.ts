@@ -19,7 +19,7 @@ type Turn = readonly [
 const firstRule = (answer: Json): Json => ({ ...answer, rules: answer.rules.slice(0, 1) });
 /** A snapshot with a fixed wall time, which differs from run to run. */
 const steadySnapshot = (text: string): string =>
-  resealed(text.replace(/("wallMs"|"setMs"):\d+/g, '$1:1768473000000'));
+  resealed(text.replace(/"wallMs":\d+/, '"wallMs":1768473000000'));
 const txnId = (answers: Answers): string => answers['initiatePayout'].data.txn_id;
 
 /** Calls every operation once, on a frozen clock. */
