@@ -59,7 +59,7 @@ export const clockActions = [
     input: { change: Change.meta({ description: 'freeze, resume, or a speed from 0 to 86400' }) },
     words: ['change'],
     run: ({ change }, { world }) =>
-      change === 'freeze' || change === 'resume' ? world.clock[change]() : world.clock.speed(Number(change)),
+      change === 'freeze' || change === 'resume' ? world.clock[change]() : world.clock.speed(change),
     lines: (clock) => [`${clockText(clock)}; ${nextText(clock)}`],
   }),
 ];

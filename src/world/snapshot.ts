@@ -7,7 +7,7 @@ import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { noRequests, sentResponse, type Exchange } from './journal/exchange.ts';
 import { openWorld, useScenario } from './opening.ts';
-import { indexPayout, nowMs } from './state.ts';
+import { indexPayout } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 import { noneHeld, type HeldRequest } from './request/hold-state.ts';
 import { brokenInvariants } from './invariants.ts';
