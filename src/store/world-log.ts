@@ -27,7 +27,6 @@ export interface Item {
   readonly room: Room;
   /** The state that it restores, once that is stored beside the log. */
   restored: StoredState | undefined;
-  isSettled: boolean;
   readonly resolve: (applied: Applied) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -151,7 +150,7 @@ export class WorldLog implements Order {
   #push(command: Command, room: Room): Promise<Applied> {
     return new Promise((resolve, reject) => {
       const number = this.#store.nextNumber();
-      this.#queue.push({ number, command, room, restored: undefined, isSettled: false, resolve, reject });
+      this.#queue.push({ number, command, room, restored: undefined, resolve, reject });
     });
   }
 
@@ -271,7 +270,6 @@ export class WorldLog implements Order {
     const { server } = this.#store;
     const position = this.#seen.position + 1;
     const stamp = { server, position, wallMs, room };
-    item.isSettled = true;
     try {
       item.resolve(
         this.#apply(
@@ -323,8 +321,6 @@ export class WorldLog implements Order {
   }
 
   #fail(item: Item, error: unknown): void {
-    if (item.isSettled) return;
-    item.isSettled = true;
     if (item.command.kind === 'end') {
       this.#ends = [...item.command.ends, ...this.#ends].slice(-MOST_ENDS);
       this.#endLater(STORE_TIMES.heartbeat);

@@ -12,7 +12,7 @@ import { explainChoice } from '../scenario/explanation.ts';
 import type { Outcome } from '../scenario/outcome.ts';
 import { replacesBody, showsResponse, skipReason } from '../scenario/rule.ts';
 import type { RequestCommand } from './request/request-commands.ts';
-import type { Context, Room as Limits } from './commands.ts';
+import type { Room } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout, repetitionOf } from './request/new-payout.ts';
@@ -53,15 +53,12 @@ function whenText(
   return `at ${timeOfDay(when.atMinute)} IST on ${istDate(atMs + afterMs)}`;
 }
 
-/** SANDBOX_MAX_TRANSACTIONS, and how many more the world may hold. */
-type Room = Pick<Limits, 'maxTransactions'> & Pick<Context, 'transactionsFree'>;
-
 /** Why an initiate makes no new payout although its rule lets it; null when it makes one. */
 function whyNoPayout(
   state: WorldState,
   body: InitiateRequest,
   { dialect }: Scenario,
-  { maxTransactions, transactionsFree }: Room,
+  { maxTransactions, transactions }: Room,
 ): string | null {
   const repetition = repetitionOf(state, body, dialect);
   if (repetition !== null) {
@@ -71,8 +68,7 @@ function whyNoPayout(
   const { wallet, refused } = state;
   if (dialect.client_ref_id.after_402 === 'remember' && refused.has(body.client_ref_id))
     return `${body.client_ref_id} was refused with 402 before, and it stays refused (client_ref_id.after_402)`;
-  if (covers(wallet, toPaise(body.amount)))
-    return transactionsFree > 0 ? null : full(maxTransactions).message;
+  if (covers(wallet, toPaise(body.amount))) return transactions > 0 ? null : full(maxTransactions).message;
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }
 
@@ -126,7 +122,7 @@ const copyOfCounts = ({
   attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older), former: null },
 });
 
-/** Explains which rule and which outcome a request would match now, and why not the others. It is counted in copies only. */
+/** Explains which rule and which outcome a request would match now, and why not the others. It is counted in copies only. @param room of a new world */
 export function explainRequest(
   state: Readonly<WorldState>,
   request: ExplainRequest,
@@ -140,7 +136,7 @@ export function explainRequest(
   const limited = pastRateLimit(copy, command.kind, scenario);
   // a reference that no payout can have is never counted: each attempt is the first
   const asAttempt = isTooLong(idOf(command)) ? 1 : request.attempt;
-  const plan = planRequest(copy, command, scenario, room, asAttempt);
+  const plan = planRequest(copy, command, scenario, { transactionsFree: room.transactions }, asAttempt);
   const { facts, draw, attempt, rule } = plan;
   const asked = { scenario: scenario.name, now: iso(facts.nowMs), attempt: attempt === 0 ? null : attempt };
   if (limited !== null)

@@ -196,12 +196,11 @@ export async function* readWorlds(
       if (value === undefined || !('worlds' in value)) throw damagedAt(nth, 'it is not part of a world');
       if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
       isWhole = true;
-    } else if (value !== undefined && 'end' in value) {
-      yield finished(reading, value, nth);
-      reading = null;
     } else {
-      reading.sum.update(`${text}\n`);
-      addLine(reading, value, nth, compiler);
+      const state = takeLine(reading, text, value, nth, compiler);
+      if (value === undefined || !('end' in value)) continue;
+      yield finished(reading, value['end'], state);
+      reading = null;
     }
   }
   if (nth === 0) checkHead(undefined);
@@ -209,43 +208,35 @@ export async function* readWorlds(
   if (!isWhole) throw endsTooEarly();
 }
 
-/** Continues with a world, unless it already has a problem. */
-function unlessFaulty(reading: Reading, step: () => void): void {
-  if (reading.fault !== null) return;
+/** Reads a line of a world, unless the world already has a problem. @returns the whole state at its end */
+function takeLine(
+  reading: Reading,
+  text: string,
+  value: Record<string, unknown> | undefined,
+  nth: number,
+  compiler: ScenarioCompiler,
+): WorldState | null {
+  if (reading.fault !== null) return null;
   try {
-    step();
+    if (value === undefined) throw damagedAt(nth, 'it is not JSON');
+    if ('end' in value) {
+      const { end, checksum } = shaped(WorldEnd, value, nth);
+      if (end !== reading.id) throw damagedAt(nth, 'it ends another world');
+      if (checksum === reading.sum.digest('hex')) return reading.reader!.finish();
+      throw refusedSnapshot('This snapshot is damaged: its checksum is that of another text');
+    }
+    reading.sum.update(`${text}\n`);
+    if (reading.reader === null) reading.reader = new SnapshotReader(shaped(WorldHead, value, nth), compiler);
+    else reading.reader.add(itemOf(value, nth));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     reading.fault = error;
   }
+  return null;
 }
 
-function addLine(
-  reading: Reading,
-  value: Record<string, unknown> | undefined,
-  nth: number,
-  compiler: ScenarioCompiler,
-): void {
-  unlessFaulty(reading, () => {
-    if (value === undefined) throw damagedAt(nth, 'it is not JSON');
-    if (reading.reader === null) reading.reader = new SnapshotReader(shaped(WorldHead, value, nth), compiler);
-    else reading.reader.add(itemOf(value, nth));
-  });
-}
-
-function finished(reading: Reading, value: Record<string, unknown>, nth: number): ReadWorld {
-  const id = reading.id ?? String(value['end']);
-  let state: WorldState | undefined;
-  unlessFaulty(reading, () => {
-    const { end, checksum } = shaped(WorldEnd, value, nth);
-    if (end !== id) throw damagedAt(nth, 'it ends another world');
-    if (checksum !== reading.sum.digest('hex')) {
-      throw refusedSnapshot('This snapshot is damaged: its checksum is that of another text');
-    }
-    state = reading.reader!.finish();
-  });
-  return state === undefined ? { id, fault: reading.fault! } : { id, state };
-}
+const finished = ({ id, fault }: Reading, end: unknown, state: WorldState | null): ReadWorld =>
+  state === null ? { id: id ?? String(end), fault: fault! } : { id: id!, state };
 
 const unfinished = ({ id, fault }: Reading): ReadWorld => ({
   id: id ?? 'unknown',

@@ -160,9 +160,7 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
         ([name]) => name.toLowerCase() === 'x-sandbox-scenario',
       );
       const chosen = wanted === undefined ? null : named(wanted[1]).source;
-      const { maxTransactions, transactions } = worlds.room;
-      const room = { maxTransactions, transactionsFree: transactions };
-      return world.read((state) => explainRequest(state, body, scenarios, room, chosen));
+      return world.read((state) => explainRequest(state, body, scenarios, worlds.room, chosen));
     },
   );
 
