@@ -1,5 +1,5 @@
 import type { FieldError } from '../contract/errors.ts';
-import { EndlessResponseError, textOf } from './response-text.ts';
+import { textOf } from './response-text.ts';
 
 /** An error of the control API. The message says what would have been valid. */
 export class SandboxError extends Error {
@@ -60,10 +60,10 @@ export function callerFrames(call = new Error('')): string {
 }
 
 async function jsonOf(response: Response): Promise<unknown> {
+  const text = await textOf(response);
   try {
-    return JSON.parse(await textOf(response));
-  } catch (error) {
-    if (error instanceof EndlessResponseError) throw error;
+    return JSON.parse(text);
+  } catch {
     return undefined;
   }
 }

@@ -8,7 +8,7 @@ import type {
   HeldRequestResponse,
 } from '../contract/control-responses.ts';
 import type { ControlClient } from './control-client.ts';
-import { EndlessResponseError, LONGEST_MIB } from './response-text.ts';
+import { LONGEST_MIB } from './response-text.ts';
 
 interface EventData {
   /** A request that ended, or that began to wait. */
@@ -96,7 +96,7 @@ async function* readEvents(
     maxBufferSize: LONGEST_MIB * 1024 * 1024,
     onError(error) {
       if (error.type === 'max-buffer-size-exceeded')
-        throw new EndlessResponseError(`an event of more than ${LONGEST_MIB} MiB is none of a sandbox`);
+        throw new Error(`an event of more than ${LONGEST_MIB} MiB is none of a sandbox`);
     },
     onEvent: ({ id, event, data }) =>
       void events.push({ id, type: event, data: JSON.parse(data) } as WorldEvent),

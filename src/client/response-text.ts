@@ -3,10 +3,7 @@ export const LONGEST_MIB = 64;
 /** The longest snapshot, in MiB. */
 export const LONGEST_SNAPSHOT_MIB = 512;
 
-/** A response of more bytes than any of a sandbox. */
-export class EndlessResponseError extends Error {}
-
-/** The body of a response as text. @throws EndlessResponseError for more than `mostMib`, of which no more is read */
+/** The body of a response as text. @throws Error for more than `mostMib`, of which no more is read */
 export async function textOf(response: Response, mostMib = LONGEST_MIB): Promise<string> {
   const { body, headers, url } = response;
   const most = mostMib * 1024 * 1024;
@@ -21,9 +18,7 @@ export async function textOf(response: Response, mostMib = LONGEST_MIB): Promise
     bytes += value!.length;
     if (bytes > most) {
       await reader!.cancel();
-      throw new EndlessResponseError(
-        `${url} sends more than ${mostMib} MiB, which is not a response of a sandbox`,
-      );
+      throw new Error(`${url} sends more than ${mostMib} MiB, which is not a response of a sandbox`);
     }
     text += decoder.decode(value, { stream: true });
   }

@@ -177,6 +177,31 @@ test('rules of a file become overrides, which are listed and removed', async () 
   expect(await world.rules('world')).toEqual([]);
 });
 
+test('explain has a line for each rule and outcome, with the reason why it applies or not', async () => {
+  const { output, world } = await companion();
+  const timeline = [{ to: 'SUCCESS', at: '08:30' }] as const;
+  const lost = { commit: true, respond: 500 };
+  await world.use({
+    outcomes: [
+      { name: 'neft-late', match: { transfer_mode: 'NEFT' }, timeline },
+      { name: 'all-others', timeline: [] },
+    ],
+    rules: [{ name: 'lost', match: { route: 'initiate', attempt: 1 }, effect: lost }],
+  });
+  const explained = await output('explain', '--mode', 'NEFT', '--reference', 'order-1', '--attempt', '2');
+  expect(explained.split('\n')).toEqual([
+    'initiate order-1, attempt 2, 2026-01-15 16:00:00 IST',
+    'rules',
+    '    lost  attempt must be 1, and it is 2',
+    '  → none: the normal response',
+    'outcomes',
+    '  → neft-late   is the first that matches',
+    '    all-others  matches, but inline/neft-late is before it',
+    'payout: SUCCESS at 08:30 IST on 2026-01-16 (planned by inline/neft-late)',
+    '',
+  ]);
+});
+
 test('undo takes back an advance, and asks for --force when the client has sent requests since then', async () => {
   const { output, run, world, pay } = await companion();
   expect(await run('undo')).toMatchObject({ code: 1, stderr: 'payout-sandbox: There is nothing to undo\n' });

@@ -201,12 +201,6 @@ test.each<[string, object, Parameters<World['waitFor']>, string]>([
     'order-1 is PENDING and will not become FAILED; its timeline (inline): SUCCESS at 2026-01-15T10:30:02.000Z',
   ],
   [
-    'there are no steps',
-    { settlement: 'manual' },
-    ['order-1', 'SUCCESS'],
-    'order-1 is PENDING and will not become SUCCESS; its timeline (manual) has no steps',
-  ],
-  [
     'the year 9999 ends before',
     { settlement: { IMPS: [{ to: 'SUCCESS', after: '3000000d' }] } },
     ['order-1', 'SUCCESS'],
