@@ -12,7 +12,7 @@ import type { ScenarioInput } from '../contract/control.ts';
 import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
 import { type ScenarioSettings, compileScenario, type Scenario } from './scenario.ts';
-import { nearestNames, suggestion } from '../contract/suggestion.ts';
+import { nearestNames } from '../contract/suggestion.ts';
 import { systemReason, textOfBytes, unreadable, UsageError } from '../contract/usage-error.ts';
 import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
@@ -102,27 +102,20 @@ function textOf(file: string): string {
   throw new ScenarioError([`${file} is not a text file: it must be YAML or JSON in UTF-8`]);
 }
 
-/** What can be chosen by name. Scenarios are too many to be listed in a message. */
-const namesOf = (what: 'scenario' | 'dialect', names: readonly string[]): string =>
-  what === 'dialect'
-    ? `one of ${names.join(', ')}`
-    : `one of the ${names.length} that payout-sandbox scenarios lists`;
-
-/** The error for a choice that is neither a known name nor the path of a YAML or JSON file. */
+/** The error for a choice that is neither a known name nor the path of a YAML or JSON file. @param known the names that can be used, in words */
 export function unknownChoice(
   what: 'scenario' | 'dialect',
   choice: string,
   names: readonly string[],
+  known: string,
 ): ScenarioError {
-  if (existsSync(choice)) {
-    const kind = statSync(choice).isDirectory() ? 'a folder' : 'a file of another type';
-    return new ScenarioError([
-      `${choice} is ${kind}: use a file that ends in .yaml, .yml or .json, or ${namesOf(what, names)}`,
-    ]);
+  if (!existsSync(choice)) {
+    const near = nearestNames(choice, names);
+    return new ScenarioError([`there is no ${what} ${choice}${near}. Use ${known} or the path of a file`]);
   }
-  const near = (what === 'dialect' ? suggestion : nearestNames)(choice, names);
+  const kind = statSync(choice).isDirectory() ? 'a folder' : 'a file of another type';
   return new ScenarioError([
-    `there is no ${what} ${choice}${near}. Use ${namesOf(what, names)} or the path of a file`,
+    `${choice} is ${kind}: use a file that ends in .yaml, .yml or .json, or ${known}`,
   ]);
 }
 
@@ -131,18 +124,13 @@ export function readDialect(nameOrFile: string): Dialect {
   const presets = shippedDialects();
   const preset = presets.get(nameOrFile);
   if (preset !== undefined) return preset;
-  if (!isScenarioFile(nameOrFile)) {
-    throw unknownChoice('dialect', nameOrFile, [...presets.keys()]);
-  }
+  const known = `one of ${[...presets.keys()].join(', ')}`;
+  if (!isScenarioFile(nameOrFile)) throw unknownChoice('dialect', nameOrFile, [...presets.keys()], known);
   const read = readText(textOf(nameOrFile));
   const { value, problems } = checkedShape(read, DialectFile);
   if (value === null) throw refusal(nameOrFile, problems);
   const base = presets.get(value.extends ?? 'default');
-  if (base === undefined) {
-    throw refusal(nameOrFile, [
-      read.problemAt(['extends'], `must be one of ${[...presets.keys()].join(', ')}`),
-    ]);
-  }
+  if (base === undefined) throw refusal(nameOrFile, [read.problemAt(['extends'], `must be ${known}`)]);
   return changedDialect(base, value);
 }
 

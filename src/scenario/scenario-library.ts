@@ -239,8 +239,9 @@ export class ScenarioLibrary implements ScenarioCompiler {
       return this.#load(file);
     }
     const named = this.get(choice);
-    if (named === undefined) throw unknownChoice('scenario', choice, this.names);
-    return named;
+    if (named !== undefined) return named;
+    const known = `one of the ${this.names.length} that payout-sandbox scenarios lists`;
+    throw unknownChoice('scenario', choice, this.names, known);
   }
 
   /** Keeps a scenario under its name. */

@@ -428,6 +428,12 @@ test('a report keeps a hundred findings of a check, and counts the others', () =
   expect(both.duration_ms).toBe(2 * report.duration_ms);
 });
 
+test('a finding shows its first eleven requests, and the last', () => {
+  const lines = Array.from({ length: 20 }, (_, index) => again(`order-1-${index}`, lost));
+  const { requests } = checkOf('paid-twice', evidenceOf(lines), ORDERS).findings[0]!;
+  expect(requests).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 20]);
+});
+
 test('control characters of a client do not get into the sentences of a report', () => {
   const { checks } = reportOn(evidenceOf([again('\u001b[31m\n', { http: 500 })]));
   const [{ message, knew, fix, lines }] = checks.flatMap(({ findings }) => findings) as [Finding];
