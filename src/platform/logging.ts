@@ -139,9 +139,7 @@ export function crowdedOutWarning(log: Logger): () => void {
 }
 
 /** Says that memory is short, and that it no longer is. */
-export const memoryWarning =
-  (log: Logger) =>
-  (isShort: boolean): void =>
-    isShort
-      ? log.warn({ limit: 'SANDBOX_MAX_MEMORY' }, 'memory is short: requests are refused with SANDBOX_BUSY')
-      : log.warn({ limit: 'SANDBOX_MAX_MEMORY' }, 'memory is no longer short');
+export const memoryWarning = (log: Logger) => (isShort: boolean) => {
+  const what = isShort ? 'is short: requests are refused with SANDBOX_BUSY' : 'is no longer short';
+  log.warn({ limit: 'SANDBOX_MAX_MEMORY' }, `memory ${what}`);
+};

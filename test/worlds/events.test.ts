@@ -47,15 +47,6 @@ async function submit(world: World, command: Act['command']): Promise<void> {
   }
 }
 
-test('events that happen while a reader gets earlier ones come after those, once', async () => {
-  const a = logFor().world('a');
-  const { read: all } = await readerOf(a);
-  for (let nth = 0; nth < 200; nth += 1) await a.submit(CREDIT);
-  const resuming = readerOf(a, all[0]!.id);
-  await a.submit(CREDIT);
-  expect((await resuming).read.map(({ id }) => id)).toEqual(all.slice(1).map(({ id }) => id));
-});
-
 test('a reader without room gets what happened meanwhile once it has some, and learns how far it is not known any more', async () => {
   const a = logFor().world('a');
   const read: string[] = [];
