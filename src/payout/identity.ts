@@ -6,7 +6,7 @@ export const digest = (parts: readonly (string | number | null)[]): string =>
   hash('sha256', JSON.stringify(parts), 'hex');
 
 const TXN_ID_DIGITS = 24; // 96 bits: no two payouts get the same id
-const FINGERPRINT_BYTES = 10;
+const SHORT_BYTES = 10;
 
 const number48 = (digest: string, from: number): number => Number.parseInt(digest.slice(from, from + 12), 16);
 
@@ -39,9 +39,9 @@ export const requestDraw =
   (purpose) =>
     fraction(digest(['request', seed, route, id, attempt, purpose]));
 
-/** The same text for request bodies with the same values. A part of the hexadecimal text would keep all of it in memory. */
-export const fingerprintOf = (values: readonly (string | number | null)[]): string =>
-  hash('sha256', JSON.stringify(['body', ...values]), 'buffer').toString('hex', 0, FINGERPRINT_BYTES);
+/** The same short text for the same long ones. A part of the hexadecimal text would keep all of it in memory. */
+export const shortDigest = (text: string): string =>
+  hash('sha256', text, 'buffer').toString('hex', 0, SHORT_BYTES);
 
 /** A world's id: 128 bits of a digest of its key, so that logs and ids do not reveal the key. */
 export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);

@@ -38,8 +38,8 @@ export interface Payout {
   readonly clientRefId: string;
   /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
   readonly nth: number;
-  /** A digest of the request body, compared when a client_ref_id is sent again. */
-  readonly fingerprint: string;
+  /** A digest of the remarks, compared when a client_ref_id is sent again; null for none. */
+  readonly remarks: string | null;
   readonly amountPaise: number;
   readonly transferMode: TransferMode;
   readonly beneficiaryName: string;

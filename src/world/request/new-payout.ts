@@ -2,7 +2,7 @@ import type { Dialect } from '../../contract/dialect.ts';
 import type { NotFound } from '../../contract/scenario-document.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import type { Hidden, Payout } from '../../payout/payout.ts';
-import { fingerprintOf, payoutDraw, payoutIds } from '../../payout/identity.ts';
+import { payoutDraw, payoutIds, shortDigest } from '../../payout/identity.ts';
 import { toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
 import { candidates } from '../../scenario/rule.ts';
@@ -42,12 +42,12 @@ export function newPayout(state: WorldState, body: InitiateRequest, plan: Plan):
     txnId,
     clientRefId,
     nth,
-    fingerprint: fingerprint(body),
     amountPaise: toPaise(body.amount),
     transferMode,
     beneficiaryName: body.beneficiary_name,
     beneficiaryAccount: body.beneficiary_account,
     beneficiaryIfsc: body.beneficiary_ifsc,
+    remarks: remarksOf(body),
     createdAtMs,
     plannedBy,
     timeline,
@@ -70,7 +70,7 @@ export const nextNth = (state: WorldState, { client_ref_id: clientRefId }: Initi
 export function repetitionOf(state: WorldState, body: InitiateRequest, { client_ref_id: rows }: Dialect) {
   const earlier = findPayout(state, { clientRefId: body.client_ref_id });
   if (earlier === undefined) return null;
-  const isSame = earlier.fingerprint === fingerprint(body);
+  const isSame = isSameBody(earlier, body);
   const choice = isSame ? rows.same_body : rows.changed_body;
   return choice === 'second_payout' ? null : { earlier, isSame, choice };
 }
@@ -87,16 +87,17 @@ function freeIds({ identity, payouts, index }: WorldState, seed: string, clientR
   return ids;
 }
 
-/** Distinguishes request bodies. */
-const fingerprint = (body: InitiateRequest): string =>
-  fingerprintOf([
-    body.beneficiary_name,
-    body.beneficiary_account,
-    body.beneficiary_ifsc,
-    toPaise(body.amount),
-    body.transfer_mode,
-    body.remarks ?? null,
-  ]);
+const remarksOf = ({ remarks }: InitiateRequest): string | null =>
+  remarks === undefined ? null : shortDigest(remarks);
+
+/** Whether a payout is what this body asks for. */
+const isSameBody = (payout: Payout, body: InitiateRequest): boolean =>
+  payout.amountPaise === toPaise(body.amount) &&
+  payout.transferMode === body.transfer_mode &&
+  payout.beneficiaryName === body.beneficiary_name &&
+  payout.beneficiaryAccount === body.beneficiary_account &&
+  payout.beneficiaryIfsc === body.beneficiary_ifsc &&
+  payout.remarks === remarksOf(body);
 
 const hiddenBy = (by: string, { reads, for: forMs }: NotFound, createdAtMs: number): Hidden =>
   reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };

@@ -31,7 +31,7 @@ export const newPayout = (reference: string, change: Partial<Payout> = {}): Payo
   clientRefId: reference,
   nth: 1,
   hidden: null,
-  fingerprint: 'same',
+  remarks: null,
   amountPaise: 100,
   transferMode: 'IMPS',
   beneficiaryName: 'Asha Rao',
