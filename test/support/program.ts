@@ -45,18 +45,20 @@ export class Program {
   #stdout = '';
   #stderr = '';
 
+  /** @param output gets what it writes to standard output, which is kept otherwise */
   constructor(
     command: string,
     args: readonly string[],
     environment: Environment,
     folder = ROOT,
     hasChannel = false,
+    output = (text: string): void => void (this.#stdout += text),
   ) {
     const env = { PATH: process.env['PATH'], PORT: '0', ...environment };
     const stdio = ['pipe', 'pipe', 'pipe', ...(hasChannel ? (['ipc'] as const) : [])] as const;
     this.child = spawn(command, args, { cwd: folder, env, stdio: [...stdio] });
     onTestFinished(() => killed(this.child));
-    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
+    this.child.stdout!.setEncoding('utf8').on('data', output);
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
     this.child.once('exit', () => this.child.stdout!.resume()); // a test may have paused it
     this.ended = once(this.child, 'close').then(([code, signal]) => ({

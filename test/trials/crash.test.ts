@@ -94,7 +94,7 @@ test('whenever a sandbox is killed, it starts again on the last whole file, and 
   };
   const stopped = async (program: WatchedProgram): Promise<void> => {
     program.child.kill('SIGTERM');
-    expect(await program.ended).toEqual({ code: 0, signal: null });
+    expect(await program.ended).toMatchObject({ code: 0, signal: null });
   };
   /** Reads the file: it must be whole, and show each world as it was. @returns what a start says of it */
   const kept = (): object => {
@@ -181,8 +181,7 @@ test('whenever a sandbox is killed, it starts again on the last whole file, and 
       fast.close();
     }
     program.child.kill('SIGKILL');
-    await program.ended;
-    expect(program.stderr).toBe('');
+    expect((await program.ended).stderr).toBe('');
     if (moment === 'starting') expect(readFileSync(file).equals(before)).toBe(true); // a start changes nothing
     expected = kept();
   }
