@@ -32,7 +32,9 @@ function advanceLines(advanced: AdvanceResponse, { paint }: Session): readonly s
   ];
 }
 
-const Change = z.union([z.enum(['freeze', 'resume']), z.coerce.number().pipe(ClockSpeed)]);
+const Change = z.union([z.enum(['freeze', 'resume']), z.coerce.number().pipe(ClockSpeed)], {
+  error: 'must be freeze, resume or a speed from 0 to 86400',
+});
 
 export const clockActions = [
   action({
