@@ -7,6 +7,8 @@ const IST = '+05:30'; // all year: the time of Indian banks
 export const IST_OFFSET_MS = 5.5 * 3_600_000;
 const DAY_MS = 86_400_000;
 
+export const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+
 const CANONICAL = z.iso.datetime({ offset: true }); // knows the days of each month
 
 /**

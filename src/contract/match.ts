@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WEEKDAYS } from './instant.ts';
 import { DURATION_FORM, durationLike } from './duration.ts';
 import { MAX_HEADERS, SECRET_HEADERS, TransferMode } from './service.ts';
 import { hasFields, requiredText } from './shape-issues.ts';
@@ -10,7 +11,7 @@ export const Duration = durationLike('300ms, 90s, 40m, 2h, 3d', {
   examples: ['300ms', '90s', '40m', '2h', '3d', 'PT90S'],
 });
 
-const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30", from "00:00" to "23:59"';
+export const NO_TIME_OF_DAY = 'must be a time of day (IST) such as "06:30", from "00:00" to "23:59"';
 
 /** A time of day in IST; parsed to minutes after midnight. */
 export const TimeOfDay = requiredText(NO_TIME_OF_DAY)
@@ -40,6 +41,13 @@ const textMatch = (text: z.ZodString) =>
 const TextMatch = textMatch(z.string());
 
 const isDate = (text: string): boolean => z.iso.date().safeParse(text).success;
+
+/** A day, such as 2026-01-26. */
+export const DateText = z
+  .string()
+  .refine(isDate, { error: 'must be a date that exists, such as 2026-01-26' });
+
+const Weekday = z.enum(WEEKDAYS);
 
 const Bounds = z
   .strictObject({ gt: z.number(), gte: z.number(), lt: z.number(), lte: z.number() })
@@ -88,9 +96,11 @@ export const RequestConditions = z.strictObject({
   attempt: PlaceMatch.optional().describe(
     'Which attempt of this reference on this route this is, counted from 1',
   ),
-  date: textMatch(z.string().refine(isDate, { error: 'must be a date that exists, such as 2026-01-26' }))
+  date: textMatch(DateText).optional().describe("The world's date in IST, such as 2026-01-26"),
+  weekday: z
+    .union([Weekday, z.array(Weekday).min(1)])
     .optional()
-    .describe("The world's date in IST, such as 2026-01-26"),
+    .describe("The world's day of the week in IST: mon, tue …"),
   hours: z
     .strictObject({ from: TimeOfDay, to: TimeOfDay })
     .refine(({ from, to }) => from !== to, { error: 'can never match: from and to are the same' })
@@ -101,6 +111,10 @@ export const RequestConditions = z.strictObject({
 });
 
 export const Match = RequestConditions.extend({
+  working_day: z
+    .boolean()
+    .optional()
+    .describe('Whether banks work on the day of the world in IST, by the calendar of the scenario'),
   payout: PlaceMatch.optional().describe(
     'Which reference of this world the request names, counted from 1 in the order in which initiates first sent them',
   ),

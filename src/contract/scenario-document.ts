@@ -3,10 +3,12 @@ import { DialectChange } from './dialect.ts';
 import {
   atMostSoMany,
   Count,
+  DateText,
   During,
   Duration,
   Match,
   mappingLike,
+  NO_TIME_OF_DAY,
   OutcomeMatch,
   TimeOfDay,
   TOO_MANY_HEADERS,
@@ -28,13 +30,18 @@ const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, {
   error: 'must be a name of lower-case letters, digits and hyphens, at most 64 characters',
 });
 
+const OnWorkingDay = z.strictObject({ working_day: z.literal('next'), time: TimeOfDay });
+
 const StepDocument = z
   .strictObject({
     to: State.exclude(['PENDING']).optional().describe('The new state of the payout'),
     after: Duration.optional().describe('When the step is due: this long after initiate'),
-    at: TimeOfDay.optional().describe(
-      'When the step is due: at the first such time of day (IST) after initiate and after the step before it',
-    ),
+    at: z
+      .union([TimeOfDay, OnWorkingDay], { error: NO_TIME_OF_DAY })
+      .optional()
+      .describe(
+        'When the step is due: at the first such time of day (IST) after initiate and after the step before it, or at that of the next working day',
+      ),
     polls: Count.optional().describe(
       'When the step is due: at this status read, counted from initiate, at any time',
     ),
@@ -297,6 +304,16 @@ const Clock = z
     'The clock of a new world, or of one whose clock is reset; frozen at its time unless it has a speed',
   );
 
+const CalendarDocument = z
+  .strictObject({
+    saturdays: z
+      .array(z.int().min(1).max(5))
+      .optional()
+      .describe('Which Saturdays of a month, by default 2, 4'),
+    holidays: z.array(DateText).optional().describe('Holidays beside 26 January, 15 August and 2 October'),
+  })
+  .describe('On which days banks are closed, beside Sundays');
+
 const noSeed = ({ input }: { readonly input?: unknown }): string | undefined =>
   typeof input === 'string' || input === undefined
     ? undefined
@@ -314,6 +331,7 @@ export const ScenarioDocument = z
       .transform(String)
       .optional(),
     clock: Clock.optional(),
+    calendar: CalendarDocument.optional(),
     settlement: Settlement.optional(),
     rate_limit: RateLimit.optional(),
     dialect: z

@@ -1,6 +1,6 @@
-import { IST_OFFSET_MS } from '../contract/instant.ts';
 import type { SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
+import { type Calendar, nextTime, type TimeOfDay } from './calendar.ts';
 import { invariant } from './money.ts';
 import type { PayoutStep } from './payout.ts';
 import { timelineFault } from './timeline.ts';
@@ -29,8 +29,8 @@ export const startAt = (atMs: number | null, speed = atMs === null ? 1 : 0): Clo
 /** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever was drawn before. */
 export type Draw = (purpose: string) => number;
 
-/** When a step happens: after initiate, at the next such minute of the day in IST, or at a status read. */
-type When = { readonly afterMs: number } | { readonly atMinute: number } | { readonly polls: number };
+/** When a step happens: after initiate, at the next such minute of the day in IST or that of the next working day, or at a status read. */
+type When = { readonly afterMs: number } | TimeOfDay | { readonly polls: number };
 
 /** One step of a scenario, before there is a payout. */
 export interface PlannedStep {
@@ -108,18 +108,12 @@ export function settlementName(settlement: Settlement, mode: TransferMode, scena
   return typeof ofMode === 'string' ? ofMode : scenarioName;
 }
 
-/** The first time after `fromMs` at which a clock in IST shows this minute of the day. */
-function nextIstMinute(fromMs: number, atMinute: number): number {
-  const midnightMs = fromMs + IST_OFFSET_MS - ((fromMs + IST_OFFSET_MS) % DAY) - IST_OFFSET_MS;
-  const todayMs = midnightMs + atMinute * MINUTE;
-  return todayMs > fromMs ? todayMs : todayMs + DAY;
-}
-
 /** The timeline of a payout. @param utrOfFailed whether FAILED has a UTR, as SUCCESS and REVERSED always have */
 export function timelineOf(
   steps: readonly PlannedStep[],
   createdAtMs: number,
   utrOfFailed: boolean,
+  calendar: Calendar,
 ): readonly PayoutStep[] {
   const shared = utrOfFailed ? SHARED.withUtr : SHARED.withoutUtr;
   const known = shared.get(steps);
@@ -128,9 +122,7 @@ export function timelineOf(
   const timeline = steps.map(({ when, to, utr }): PayoutStep => {
     const polls = 'polls' in when ? when.polls : null;
     if ('afterMs' in when) earliestMs = Math.max(earliestMs, when.afterMs);
-    if ('atMinute' in when) {
-      earliestMs = nextIstMinute(createdAtMs + earliestMs, when.atMinute) - createdAtMs;
-    }
+    if ('atMinute' in when) earliestMs = nextTime(createdAtMs + earliestMs, when, calendar) - createdAtMs;
     return {
       afterMs: polls === null ? earliestMs : null,
       polls,

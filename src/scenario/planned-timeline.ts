@@ -39,7 +39,9 @@ export function plannedTimeline(steps: readonly StepDocument[], report: Report):
           ? { afterMs: step.after }
           : step.polls !== undefined
             ? { polls: step.polls }
-            : { atMinute: step.at! },
+            : typeof step.at === 'object'
+              ? { atMinute: step.at.time, onNextWorkingDay: true }
+              : { atMinute: step.at! },
     };
   });
 }

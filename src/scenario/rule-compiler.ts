@@ -6,6 +6,7 @@ import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
 import type { Effect, RequestFacts, Respond, Rule } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
 import { istDate, istMinute } from '../contract/instant.ts';
+import { isWorkingDay, istDay, weekdayOf } from '../payout/calendar.ts';
 import { listed } from '../contract/words.ts';
 
 type Test<T> = (value: T) => boolean;
@@ -124,12 +125,15 @@ const SEEN: Readonly<Record<string, Condition['seen']>> = {
   payout: (facts) => facts.payout || undefined, // 0 when it is not known
   date: (facts) => istDate(facts.nowMs),
   hours: (facts) => facts.nowMs,
+  weekday: (facts) => weekdayOf(istDay(facts.nowMs)),
+  working_day: (facts) => isWorkingDay(istDay(facts.nowMs), facts.calendar),
   header: (facts) => facts.headers,
 };
 const NUMBERS: ReadonlySet<string> = new Set(['attempt', 'payout', 'amount', 'hours']);
 
 function fieldTest(field: string, wanted: unknown, report: Report): FactsTest {
   const seen = seenAt(field);
+  if (typeof wanted === 'boolean') return (facts) => seen(facts) === wanted;
   const type = NUMBERS.has(field) ? 'number' : 'string';
   const test = (
     field === 'hours'

@@ -3,6 +3,7 @@ import type { During, Match, RouteName } from '../contract/match.ts';
 import type { EffectDocument, NotFound } from '../contract/scenario-document.ts';
 import { oneMore } from '../payout/payout.ts';
 import { countInWindow, type RateLimit, type RateWindows } from './rate-limit.ts';
+import type { Calendar } from '../payout/calendar.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 
 export type Delay = NonNullable<EffectDocument['delay']>;
@@ -38,6 +39,7 @@ export interface RequestFacts {
   readonly nowMs: number;
   /** World time since the world began, in ms. */
   readonly ageMs: number;
+  readonly calendar: Calendar;
 }
 
 export interface Rule {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { TransferMode } from '../../src/contract/service.ts';
 import { istDate, istMinute, timeOfDay } from '../../src/contract/instant.ts';
 import { formatUtr } from '../../src/payout/utr.ts';
+import { BANK_CALENDAR, isWorkingDay, istDay } from '../../src/payout/calendar.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -93,7 +94,7 @@ test('a step at a minute of the day waits for the next such minute in IST, from 
   const atMinute = (minute: number) => [{ to: 'SUCCESS', when: { atMinute: minute }, utr: null }] as const;
   const dueAt = (created: string, planned: Parameters<typeof timelineOf>[0]) => {
     const createdAtMs = Date.parse(created);
-    const [step] = timelineOf(planned, createdAtMs, false);
+    const [step] = timelineOf(planned, createdAtMs, false, BANK_CALENDAR);
     return new Date(createdAtMs + step!.afterMs!).toISOString();
   };
   const midnight = atMinute(0); // the same steps for several payouts
@@ -110,7 +111,9 @@ test('a step at a minute of the day comes after the step before it, not at the s
     { to: 'REVERSED', when: { atMinute: 1080 }, utr: null },
   ] as const; // at 07:00, and at 18:00
   const noon = Date.parse('2026-01-15T12:00:00+05:30');
-  const due = timelineOf(planned, noon, false).map(({ afterMs }) => new Date(noon + afterMs!).toISOString());
+  const due = timelineOf(planned, noon, false, BANK_CALENDAR).map(({ afterMs }) =>
+    new Date(noon + afterMs!).toISOString(),
+  );
   expect(due).toEqual(['2026-01-16T01:30:00.000Z', '2026-01-16T12:30:00.000Z']);
 });
 
@@ -123,12 +126,45 @@ test('steps keep their order, wait for their time or for reads, and have a UTR i
   ] as const;
   const step = (to: string | null, afterMs: number | null, polls: number | null, utr: boolean) =>
     ({ to, afterMs, polls, utr, forced: false }) as const;
-  expect(timelineOf(planned, 100, false)).toEqual([
+  expect(timelineOf(planned, 100, false, BANK_CALENDAR)).toEqual([
     step(null, 9, null, true),
     step('SUCCESS', 9, null, true),
     step(null, null, 2, false),
     step('REVERSED', 9, null, false),
   ]);
   const failed = [{ to: 'FAILED', when: { afterMs: 0 }, utr: null }] as const;
-  expect([true, false].map((has) => timelineOf(failed, 100, has)[0]!.utr)).toEqual([true, false]);
+  expect([true, false].map((has) => timelineOf(failed, 100, has, BANK_CALENDAR)[0]!.utr)).toEqual([
+    true,
+    false,
+  ]);
+});
+
+const OWN = { saturdays: [1], holidays: ['2026-11-09'] };
+const dayOf = (date: string): number => istDay(Date.parse(`${date}T00:00+05:30`));
+
+test('banks work but on Sundays, second and fourth Saturdays, national holidays and those of a calendar', () => {
+  const closed = (month: string, calendar = BANK_CALENDAR) =>
+    Array.from({ length: 30 }, (_, nth) => `${month}-${String(nth + 1).padStart(2, '0')}`)
+      .filter((date) => !isWorkingDay(dayOf(date), calendar))
+      .map((date) => Number(date.slice(8)));
+  expect(closed('2026-01')).toEqual([4, 10, 11, 18, 24, 25, 26]);
+  expect(closed('2027-10')).toEqual([2, 3, 9, 10, 17, 23, 24]);
+  expect(closed('2028-08')).toEqual([6, 12, 13, 15, 20, 26, 27]);
+  expect(closed('2026-11', OWN)).toEqual([1, 7, 8, 9, 15, 22, 29]);
+});
+
+testRows([
+  ['2026-11-06T23:59', BANK_CALENDAR, '2026-11-07T01:30'], // a Friday, then the first Saturday
+  ['2026-11-07T00:00', BANK_CALENDAR, '2026-11-09T01:30'],
+  ['2026-11-06T23:59', OWN, '2026-11-10T01:30'],
+  ['2026-11-10T03:00', OWN, '2026-11-11T01:30'], // never the same day
+] as const)('a step at a time of the next working day waits for it', (created, calendar, due) => {
+  const createdAtMs = Date.parse(`${created}+05:30`);
+  const planned = [
+    { to: 'SUCCESS', when: { atMinute: 420, onNextWorkingDay: true }, utr: null },
+    { to: 'REVERSED', when: { atMinute: 420, onNextWorkingDay: true }, utr: null },
+  ] as const;
+  const [first, second] = timelineOf(planned, createdAtMs, false, calendar);
+  expect(new Date(createdAtMs + first!.afterMs!).toISOString()).toBe(`${due}:00.000Z`);
+  expect(second!.afterMs! - first!.afterMs!).toBeGreaterThanOrEqual(DAY);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Match } from '../../src/contract/match.ts';
 import { Fault, type EffectDocument, type NamedRuleDocument } from '../../src/contract/scenario-document.ts';
+import { BANK_CALENDAR } from '../../src/payout/calendar.ts';
 import { reportIn } from '../../src/scenario/planned-timeline.ts';
 import { compileRule } from '../../src/scenario/rule-compiler.ts';
 import { delayMs, firstApplicableRule, type RequestFacts } from '../../src/scenario/rule.ts';
@@ -20,6 +21,7 @@ const FACTS: RequestFacts = {
   payout: 3,
   nowMs: istTime('10:30'),
   ageMs: 1000,
+  calendar: BANK_CALENDAR,
 };
 
 /** A compile rule, and its problems as `path: message`. */
@@ -82,6 +84,11 @@ testRows<[holds: boolean, match: Match, change?: Partial<RequestFacts>]>([
   [false, { header: { accept: { prefix: 'application/' }, 'x-trace': 'three' } }],
   [true, { header: { 'x-trace': { matches: '^two$' } } }],
   [false, { header: { 'x-long': { matches: 'a' } } }],
+  [true, { weekday: 'thu', working_day: true }],
+  [true, { weekday: ['mon', 'thu'] }],
+  [false, { weekday: ['mon', 'tue'] }],
+  [false, { working_day: false }],
+  [true, { working_day: false }, { calendar: { saturdays: [], holidays: ['2026-01-15'] } }],
   [true, { hours: hours('10:30', '10:31') }],
   [false, { hours: hours('10:00', '10:30') }],
   [true, { hours: hours('22:00', '06:00') }, { nowMs: istTime('22:00') }],

@@ -4,8 +4,9 @@ type OutcomeInput = NonNullable<ScenarioInput['outcomes']>[number];
 type StepInput = NonNullable<OutcomeInput['timeline']>[number];
 
 function stepText({ to, after, at, polls, utr }: StepInput): string {
+  const time = typeof at === 'object' ? `${at.time} of the next working day` : at;
   const when =
-    after !== undefined ? `after ${after}` : at !== undefined ? `at ${at}` : `at status read ${polls}`;
+    after !== undefined ? `after ${after}` : time !== undefined ? `at ${time}` : `at status read ${polls}`;
   return `${to ?? 'UTR'} ${when}${utr === 'none' ? ' without UTR' : ''}`;
 }
 

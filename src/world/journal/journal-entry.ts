@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import { iso } from '../../contract/instant.ts';
+import { BANK_CALENDAR } from '../../payout/calendar.ts';
 import { toInr } from '../../payout/money.ts';
 import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';
 import { fieldsOf, readBody, sentResponse, type Exchange } from './exchange.ts';
@@ -13,6 +14,7 @@ export const factsOf = (exchange: Exchange): RequestFacts => ({
   nowMs: exchange.atMs,
   payout: 0, // a journal does not know the last two, and no match of a verification tests them
   ageMs: 0,
+  calendar: BANK_CALENDAR,
 });
 
 /** Whether a request made a payout; null for a request that cannot make one, or that never reached the ledger and was not answered. */

@@ -32,11 +32,11 @@ export function futureOf(state: WorldState, body: InitiateRequest, { scenario, r
 /** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
 export function newPayout(state: WorldState, body: InitiateRequest, plan: Plan): Payout {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
-  const { seed, dialect } = plan.scenario;
+  const { seed, dialect, calendar } = plan.scenario;
   const createdAtMs = nowMs(state);
   const nth = nextNth(state, body);
   const { steps, plannedBy, hider } = futureOf(state, body, plan);
-  const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set');
+  const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set', calendar);
   const { txnId, utrSerial } = freeIds(state, seed, clientRefId, nth);
   return {
     txnId,

@@ -40,7 +40,7 @@ function resumedPlan(
   const scenario = scenarioFor(state, command, compiler);
   const { attempt } = exchange.result;
   const rule = { id: exchange.rule!, effect };
-  const facts = factsOf(state, command, attempt);
+  const facts = factsOf(state, command, attempt, scenario);
   const draw = drawOf(command, scenario, attempt);
   return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived
 }

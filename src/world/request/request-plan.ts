@@ -118,7 +118,7 @@ export function planRequest(
   const isCounted = route === 'initiate' || scenario.countsAttempts;
   const counted = isCounted ? countAttempt(attempts, route, idOf(command), transactionsFree <= 0) : 0;
   const attempt = isCounted ? (asAttempt ?? counted) : 0;
-  const facts = factsOf(state, command, attempt);
+  const facts = factsOf(state, command, attempt, scenario);
   const draw = drawOf(command, scenario, attempt);
   const rule = firstApplicableRule(scenario.rules, facts, state, draw);
   return {
@@ -144,7 +144,12 @@ export const drawOf = (command: RequestCommand, { seed, countsAttempts }: Scenar
   requestDraw(seed, command.kind, idOf(command), countsAttempts ? attempt : 0);
 
 /** What rules can test in a request. @param attempt 0 when attempts are not counted */
-export function factsOf(state: WorldState, command: RequestCommand, attempt: number): RequestFacts {
+export function factsOf(
+  state: WorldState,
+  command: RequestCommand,
+  attempt: number,
+  { calendar }: Scenario,
+): RequestFacts {
   const fields = fieldsOf(command);
   const reference = referenceOf(state, fields);
   const atMs = nowMs(state);
@@ -156,5 +161,6 @@ export function factsOf(state: WorldState, command: RequestCommand, attempt: num
     payout: reference === undefined ? 0 : referenceNumber(state.attempts, reference),
     nowMs: atMs,
     ageMs: atMs - state.entries[0]!.atMs,
+    calendar,
   };
 }
