@@ -16,13 +16,19 @@ function suite(): readonly string[] {
   const file = join(temporaryFolder(), 'suite.mjs');
   const code = `
     import { startSandbox } from '${LIBRARY}';
-    const { OPTIONS = '{}', USE, SECOND } = process.env;
+    const { OPTIONS = '{}', USE, SECOND, POLL } = process.env;
     const sandbox = await startSandbox({ clock: '2026-01-15T10:30:00Z', ...JSON.parse(OPTIONS) });
     const world = sandbox.world({ name: 'an order is paid once' });
     if (USE) await world.use(USE);
     const { status } = await world.pay({ client_ref_id: 'order-7', amount: 250 });
     if (status >= 500) await world.pay({ client_ref_id: 'order-7-again', amount: 250 });
     if (SECOND) await sandbox.world().pay();
+    const get = { headers: { authorization: 'Bearer ' + world.apiKey } };
+    const read = async () => (await fetch(world.url + '/payout/status?client_ref_id=order-7', get)).json();
+    if (POLL) {
+      while ((await read()).data.status === 'PENDING') await new Promise((resolve) => setTimeout(resolve, 50));
+      process.exit(0);
+    }
     if ((await world.clock.read()).now !== '2026-01-15T10:30:00.000Z') throw new Error('its own clock was not followed');
     process.exit(0);`;
   writeFileSync(file, code);
@@ -57,6 +63,21 @@ test.each(
   const { code, stdout } = await runInProcess([name, ...flags, ...suite()]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(shown) });
 });
+
+test.each(isLong ? ['fails-late'] : [])(
+  'a row of a matrix reaches %s in a sandbox that a test starts itself',
+  async (late) => {
+    const flags = ['--dialects', 'none', '--scenarios', late, '--limit', '20s'];
+    const { code, stdout } = await runInProcess(['matrix', ...flags, ...suite()], {
+      POLL: '1',
+      OPTIONS: '{"settlement":"instant"}',
+    });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/fails-late +survives .* met once/),
+    });
+  },
+);
 
 test.each([
   [{ SECOND: '1' }, 'the command uses several worlds, and a hunt is about one'],

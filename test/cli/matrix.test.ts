@@ -2,12 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { sandboxRows } from '../../src/cli/matrix/matrix-sandboxes.ts';
+import { sandboxRows, settingsOf } from '../../src/cli/matrix/matrix-sandboxes.ts';
+import { SOME_PAYOUT } from '../../src/client/controlled-world.ts';
+import type { InitiateRequest } from '../../src/contract/service.ts';
 import { readSettings } from '../../src/settings.ts';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { MAIN, Program, runInProcess, type Ended } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const PAGE = readFileSync(new URL('../../docs/matrix.md', import.meta.url), 'utf8');
@@ -116,6 +118,31 @@ test('all dialects are the shipped ones and single choices, and a row that is na
   expect(scenarios).not.toContain('two-workers'); // holds requests
   expect(scenarios.filter((name) => name === 'fails-late')).toHaveLength(1);
 });
+
+const OWN_CLOCK = 'clock: { speed: 60 }\nsettlement: [{ to: FAILED, after: 2h }]';
+const IN_A_WINDOW =
+  'settlement: [{ to: FAILED, after: 2h }]\nrules: [{ during: { for: 1m }, effect: { respond: { status: 500 } } }]';
+
+testRows<[scenario: string, mode: string, speed: number | undefined]>([
+  ['pending-then-reversed', 'IMPS', 1800], // one hour in two seconds
+  ['success-then-reversed', 'IMPS', 86_400],
+  ['night-cut-off', 'NEFT', 21_600],
+  ['night-cut-off', 'IMPS', undefined],
+  ['slow-bank', 'RTGS', 862.5],
+  ['bank-has-a-bad-day', 'RTGS', undefined], // a rate limit
+  [OWN_CLOCK, 'IMPS', undefined],
+  [IN_A_WINDOW, 'IMPS', undefined],
+])(
+  'a row is as fast as its last due step needs, unless it has a clock, or counts in world time',
+  (scenario, mode, speed) => {
+    const name = scenario.includes(':') ? fileWith('own.yaml', scenario) : scenario;
+    const settings = readSettings({ settlement: 'instant' }, {});
+    const [row] = sandboxRows('none', name, settings);
+    const payout = { ...SOME_PAYOUT, client_ref_id: 'order-1', transfer_mode: mode } as InitiateRequest;
+    expect(settingsOf(row!, settings, [payout]).clockSpeed).toBe(speed);
+    expect(settingsOf(row!, { ...settings, clockSpeed: 7 }, [payout]).clockSpeed).toBe(7);
+  },
+);
 
 testRows<[flags: string[], began: RegExp]>([
   [[], /"now":"2026-01-15T05:00:/], // 10:30 in India

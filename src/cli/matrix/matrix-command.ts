@@ -4,7 +4,7 @@ import { durationMs } from '../../contract/duration.ts';
 import { baselineOf, cellOf, hasFailed, type Cell, type MatrixRow } from '../../trials/matrix/matrix.ts';
 import { baselineLines, cellLines, countLine, MATRIX_WRITERS } from '../../trials/matrix/matrix-reports.ts';
 import { inParallel } from '../../trials/run.ts';
-import { SettingsError } from '../../settings.ts';
+import { SettingsError, type Settings } from '../../settings.ts';
 import {
   conductSettings,
   reportFile,
@@ -22,7 +22,7 @@ import {
   type SettingFlags,
 } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { runInSandbox, sandboxRows, type SandboxRow } from './matrix-sandboxes.ts';
+import { runInSandbox, sandboxRows, settingsOf, type SandboxRow } from './matrix-sandboxes.ts';
 
 interface MatrixFlags extends ClientFlags, Omit<ConductFlags, 'require'> {
   readonly dialects: string;
@@ -82,9 +82,8 @@ export async function matrixCommand(
     if (isTerminal) process.stdout.write(progress);
   };
   return untilStopped(async (stop) => {
-    const run = (scenario = settings.scenario) =>
-      runInSandbox({ ...settings, scenario }, conduct, client, limitMs, stop, joined);
-    const baseline = await baselineOf(() => run(), expect).catch((error: unknown) => {
+    const run = (rowSettings: Settings) => runInSandbox(rowSettings, conduct, client, limitMs, stop, joined);
+    const baseline = await baselineOf(() => run(settings), expect).catch((error: unknown) => {
       if (!stop.aborted) throw error;
     });
     if (baseline === undefined) return EXIT_STOPPED;
@@ -92,7 +91,7 @@ export async function matrixCommand(
     const found: Cell[] = [];
     let shown = 0;
     const work = async ([index, row]: readonly [number, SandboxRow]): Promise<void> => {
-      const done = await run(row.scenario);
+      const done = await run(settingsOf(row, settings, baseline.payouts));
       if (stop.aborted) return;
       found[index] = cellOf(row, done, baseline, failOn, rerunText(row, command, flags, settingFlags));
       for (; found[shown] !== undefined; shown += 1) {

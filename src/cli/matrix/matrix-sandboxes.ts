@@ -8,16 +8,20 @@ import { UsageError } from '../../contract/usage-error.ts';
 import { clockAt } from '../../worlds/wall-clock.ts';
 import { systemClock } from '../../platform/system-clock.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
 import { shippedDialects } from '../../scenario/scenario-file.ts';
-import type { Settings } from '../../settings.ts';
+import type { SettingName, Settings } from '../../settings.ts';
 import type { CommandRun, MatrixRow } from '../../trials/matrix/matrix.ts';
 import { runClient, type Client } from '../../trials/run.ts';
 import { openJudged, PER_RUN_SETTINGS, type JoinRules } from '../join-point.ts';
 import { REFEREE_DEFAULTS } from '../own-server.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
+import { speedOf } from './row-speed.ts';
 
 export interface SandboxRow extends MatrixRow {
   readonly scenario: string | ScenarioInput;
+  /** The same, compiled; undefined for the scenario of the settings in another dialect. */
+  readonly compiled?: Scenario;
 }
 
 const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
@@ -25,10 +29,26 @@ const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
 const START_MINUTE = 10 * 60 + 30;
 
 /** When a sandbox begins. A scenario that has hours of its own begins in them: otherwise nothing of it would be met. */
-function startMsOf(settings: Settings): number {
-  const { outcomes, rules } = libraryFor(settings, settings.scenario).active;
+function startMsOf({ outcomes, rules }: Scenario): number {
   const [hours] = [...outcomes, ...rules].flatMap(({ match }) => match.hours ?? []);
   return MIDNIGHT_MS + (hours?.from ?? START_MINUTE) * 60_000;
+}
+
+/**
+ * The settings of a sandbox for a row. Its clock is as fast as its scenario needs, unless the scenario or the user says how fast it is.
+ *
+ * @param payouts the bodies of the initiates of the baseline
+ */
+export function settingsOf(
+  { scenario, compiled }: SandboxRow,
+  settings: Settings,
+  payouts: Parameters<typeof speedOf>[1],
+): Settings {
+  const hasClock = settings.clock !== null || settings.clockSpeed !== undefined;
+  const document = compiled?.source.document as ScenarioInput | undefined;
+  if (hasClock || compiled === undefined || document?.clock !== undefined) return { ...settings, scenario };
+  const speed = speedOf(compiled, payouts, startMsOf(compiled));
+  return { ...settings, scenario, ...(speed > 1 && { clockSpeed: speed }) };
 }
 
 /** Single choices of other services that payment engineers meet. */
@@ -70,8 +90,8 @@ export function sandboxRows(dialects: string, scenarios: string, settings: Setti
     return { kind: 'dialect', name, scenario: { ...(source.document as ScenarioInput), dialect } };
   };
   const scenarioRow = (name: string): SandboxRow => {
-    libraryFor(settings, name); // refuses one that cannot be used
-    return { kind: 'scenario', name, scenario: name };
+    const compiled = libraryFor(settings, name).active; // refuses one that cannot be used
+    return { kind: 'scenario', name, scenario: name, compiled };
   };
   /** A rule that holds requests would wait for a release that never comes in a matrix. */
   const isHeld = (name: string): boolean =>
@@ -95,14 +115,15 @@ export async function runInSandbox(
   { fixed, said }: Pick<JoinRules<unknown>, 'fixed' | 'said'>,
 ): Promise<CommandRun> {
   const systemTime = systemClock();
-  const offsetMs = startMsOf(settings) - systemTime.nowMs();
+  const offsetMs = startMsOf(libraryFor(settings, settings.scenario).active) - systemTime.nowMs();
   const wallClock = clockAt({ nowMs: () => systemTime.nowMs() + offsetMs }, systemTime);
+  const ofRow: readonly SettingName[] = settings.clockSpeed === undefined ? [] : ['clockSpeed'];
   const join = await openJudged(
     {
       by: 'matrix',
       usual: REFEREE_DEFAULTS,
       outer: settings,
-      fixed: [...fixed, ...PER_RUN_SETTINGS],
+      fixed: [...new Set([...fixed, ...PER_RUN_SETTINGS, ...ofRow])],
       said,
       wallClock,
     },

@@ -1,4 +1,5 @@
 import type { ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
+import type { InitiateRequest } from '../../contract/service.ts';
 import { timeText } from '../../contract/duration.ts';
 import { UsageError } from '../../contract/usage-error.ts';
 import { summed } from '../../referee/payments.ts';
@@ -58,6 +59,8 @@ export const hasFailed = ({ verdict }: Cell): boolean =>
 export interface Baseline extends ToBePaid {
   readonly durationMs: number;
   readonly requests: number;
+  /** The bodies of the initiates that made its payouts. */
+  readonly payouts: readonly InitiateRequest[];
   /** What the client sees without any failure. */
   readonly responses: ReadonlySet<string>;
   /** Whether two runs paid differently, so that only what both paid can be compared. */
@@ -101,6 +104,9 @@ export async function baselineOf(
     ...(table === null ? paid : { expected: table, usual: null }),
     durationMs: first.durationMs,
     requests: requestsIn(first),
+    payouts: first.worlds.flatMap(({ requests }) =>
+      requests.filter(({ committed }) => committed).map(({ request }) => request.body as InitiateRequest),
+    ),
     responses: responsesIn([...first.worlds, ...second.worlds]),
     isFlaky: table === null && !areAlike,
   };
