@@ -54,5 +54,5 @@ if (process.argv[1] === import.meta.filename) {
   const { PAYOUT_URL: url, PAYOUT_KEY: apiKey } = process.env;
   const state = await pay({ url, apiKey });
   process.stdout.write(`the salary is ${state ?? 'in doubt'}\n`);
-  process.exitCode = state === 'SUCCESS' ? 0 : 1;
+  process.exitCode = { SUCCESS: 0, FAILED: 1, REVERSED: 1 }[state] ?? 75; // in doubt
 }

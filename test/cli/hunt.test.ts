@@ -6,6 +6,7 @@ import { clientCommand } from '../../src/cli/client-command.ts';
 import { exitCodesOf, huntedCommand } from '../../src/cli/hunt/hunted-command.ts';
 import { hasCurl, LASTING, lasting, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
 import { hasTerminal, onTerminal, runInProcess, runProgram } from '../support/program.ts';
+import { PAYOUT } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
 import { testRows } from '../support/test-rows.ts';
@@ -24,7 +25,7 @@ test.skipIf(!hasCurl)(
       /^paid-twice: 000123456789: paid ₹250.00 twice, expected once\nWhat fails:\n {2}1\. initiate/,
     );
     expect(stdout).toMatch(
-      /\nwithout failures: 1 payout of ₹250.00\nfound paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of 9 single failures\n$/,
+      /\nwithout failures: 1 payout of ₹250.00\nfound paid-twice: \d+ runs in [\d.]+ s, \d+ a second; \d+ of \d+ single failures\nnot tried: \d+ of \d+ single failures, and anything that needs a second failure\n$/,
     );
     const [scenario, expected] = [join(found, 'paid-twice.yaml'), join(found, 'expected.json')];
     expect(stdout).toContain(`payout-sandbox referee --scenario ${scenario} --expect ${expected}`);
@@ -44,6 +45,34 @@ test.skipIf(!hasCurl)('hunt ends with 0 when it finds nothing', async () => {
     code: 0,
     stdout: expect.stringMatching(/^without failures: 1 payout of ₹250.00\nfound nothing: 4 runs/),
   });
+});
+
+/** A client that pays under a reference of its own, which it keeps in a folder where it has one. */
+const WORKER = `
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+const { PAYOUT_URL: url, PAYOUT_KEY: key, FOLDER } = process.env;
+const file = FOLDER + '/reference';
+const reference = FOLDER && existsSync(file) ? readFileSync(file, 'utf8') : 'job-' + process.pid;
+if (FOLDER) writeFileSync(file, reference);
+const body = JSON.stringify({ ...${JSON.stringify(PAYOUT)}, client_ref_id: reference });
+const headers = { authorization: 'Bearer ' + key, 'content-type': 'application/json' };
+await fetch(url + '/payout/initiate', { method: 'POST', headers, body }).catch(() => undefined);
+`;
+
+test.each<[string, readonly string[], number, string]>([
+  [
+    'that forgets its reference',
+    [],
+    1,
+    'kills the client once the payout was made, and the client is run again',
+  ],
+  ['that keeps its reference in {dir}', ['--env', 'FOLDER={dir}'], 0, 'found nothing'],
+  ['that must not be killed', ['--no-kill'], 0, 'the death of the client'],
+])('a command %s is killed once its payout was made, and run again', async (_what, flags, code, words) => {
+  const command = [process.execPath, fileWith('worker.mjs', WORKER)];
+  const hunt = ['--goal', 'paid-twice', '--depth', '1', '--patience', '500ms', ...flags, ...PAYING_TARGET];
+  const ended = await runInProcess(['hunt', ...hunt, '--', ...command]);
+  expect(ended).toMatchObject({ code, stdout: expect.stringContaining(words) });
 });
 
 /** It takes as long as the client may take, four times. */

@@ -281,7 +281,7 @@ testRows<[readonly string[], string]>([
     ['--url', 'http://127.0.0.1:9', '--key', 'k', '--scenario', 'strict'],
     '--scenario cannot be set with --url: that sandbox already has its own settings',
   ],
-  [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url} and {key}'],
+  [['--env', 'A={uurl}'], '--env: {uurl} in A={uurl} is not known: the names are {url}, {key} and {dir}'],
   [['--intent', ''], '--intent must be one of client_ref_id, beneficiary_name, beneficiary_account'],
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],

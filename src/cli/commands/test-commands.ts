@@ -5,7 +5,10 @@ import type { SettingFlags } from '../own-server.ts';
 import { ALL_SETTINGS, list, type CommandBuilder, type Flags } from './command-builder.ts';
 
 const FLAGS = {
-  env: list('--env <name=value>', 'a variable of the command, with {url} and {key} filled in'),
+  env: list(
+    '--env <name=value>',
+    'a variable of the command, with {url}, {key} and {dir} (a fresh folder) filled in',
+  ),
   intent: new Option(
     '--intent <field>',
     'a field that is unique for each intended payout, or FIELD=PATTERN with a group',
@@ -115,7 +118,8 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--depth <number>', 'the most failures in one run [default 3]')
     .option('--runs <number>', 'the most runs [default 500]')
     .option('--time <time>', 'how long to search [default 5m]')
-    .option('--write <folder>', 'where to write each finding as a scenario');
+    .option('--write <folder>', 'where to write each finding as a scenario')
+    .option('--no-kill', 'do not kill the command and run it again');
   take(hunt, 'workers', 'patience', 'intent', 'expect', 'settings', 'exitCodes', 'json');
   runs(hunt, HUNT_SETTINGS, async () => (await import('../hunt/hunt-command.ts')).huntCommand);
   const matrix = builder

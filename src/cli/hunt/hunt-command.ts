@@ -17,6 +17,8 @@ interface HuntFlags
   readonly time?: string;
   readonly workers?: string;
   readonly write?: string;
+  /** False after --no-kill. */
+  readonly kill?: boolean;
 }
 
 /** The flags with which `referee` repeats a run: the last two are settings of the sandbox that a scenario cannot hold. */
@@ -62,6 +64,7 @@ export async function huntCommand(
       givenSettings(settingFlags, environment),
       {
         client,
+        mayKill: flags.kill !== false,
         stop,
         tableName: tableName(flags),
         onFinding(finding) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { totalText } from '../../referee/payments.ts';
-import { failureName } from '../../trials/hunt/failures.ts';
-import type { HuntResult, Progress } from '../../trials/hunt/hunt.ts';
+import { failureName, KILL } from '../../trials/hunt/failures.ts';
+import { roundName, type HuntResult, type Progress } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
 import { tryWrite } from '../named-files.ts';
 import { quoted, say } from '../output.ts';
@@ -12,7 +12,7 @@ const perSecond = (runs: number, elapsedMs: number): number =>
   Math.round((runs * 1000) / Math.max(elapsedMs, 1));
 
 const roundText = ({ depth, tried, of }: HuntResult['rounds'][number]): string => {
-  const what = depth === 1 ? 'single failures' : `sequences of ${depth} failures`;
+  const what = roundName(depth);
   return tried === of ? `all ${of} ${what}` : `${tried} of ${of} ${what}`;
 };
 
@@ -39,6 +39,10 @@ export function showFinding(finding: HuntFinding, folder: string | undefined, re
   if (folder === undefined) return;
   const { scenario, table } = filesOf(finding, folder);
   const severity = finding.goal === 'stuck' ? ['--fail-on', 'warning'] : [];
+  if (finding.failures.some(({ kind }) => kind === KILL)) {
+    say(`${scenario} holds the response: kill the client then, and run it again.\n`);
+    return;
+  }
   const words = ['--scenario', scenario, '--expect', table, ...severity, ...rest];
   say(`Run it again:\n  payout-sandbox referee ${words.map(quoted).join(' ')}\n`);
 }
@@ -60,7 +64,7 @@ const remarks = ({ paidSeveralTimes, flaky }: HuntResult): readonly string[] => 
 
 /** The last lines: what was found, and how much of the search was done. */
 export function resultLines(result: HuntResult, wasStopped: boolean): readonly string[] {
-  const { findings, rounds, runs, elapsedMs } = result;
+  const { findings, rounds, notTried, runs, elapsedMs } = result;
   const found = findings.length === 0 ? 'nothing' : findings.map(({ goal }) => goal).join(', ');
   const tried = rounds.map((round) => `; ${roundText(round)}`).join('');
   const seconds = (elapsedMs / 1000).toFixed(1);
@@ -68,10 +72,20 @@ export function resultLines(result: HuntResult, wasStopped: boolean): readonly s
     ...remarks(result),
     ...baselineLines(result),
     `found ${found}: ${runs} runs in ${seconds} s, ${perSecond(runs, elapsedMs)} a second${tried}${wasStopped ? '; stopped' : ''}`,
+    ...(notTried.length === 0 ? [] : [`not tried: ${notTried.join(', and ')}`]),
   ];
 }
 
-export const huntReport = ({ goals, baseline, findings, flaky, rounds, runs, elapsedMs }: HuntResult) => ({
+export const huntReport = ({
+  goals,
+  baseline,
+  findings,
+  flaky,
+  rounds,
+  notTried,
+  runs,
+  elapsedMs,
+}: HuntResult) => ({
   goals,
   baseline,
   findings: findings.map(({ goal, message, failures, words }) => ({
@@ -82,6 +96,7 @@ export const huntReport = ({ goals, baseline, findings, flaky, rounds, runs, ela
   })),
   flaky,
   rounds,
+  not_tried: notTried,
   runs,
   elapsed_ms: elapsedMs,
 });

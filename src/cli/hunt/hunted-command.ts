@@ -83,7 +83,7 @@ export const huntedCommand =
   };
 
 export interface ClientFlags {
-  /** NAME=VALUE, in which {url} and {key} are filled in. */
+  /** NAME=VALUE, in which {url}, {key} and {dir} are filled in. */
   readonly env: readonly string[];
   readonly exitCodes?: string;
 }

@@ -79,6 +79,7 @@ export const huntTool = (mayRunCommands: boolean) =>
           clientCommand(command, variables, process.env),
           exitCodesOf(exit_codes, 'exit_codes'),
         ),
+        mayKill: true,
         tableName: 'expect',
         stop: signal,
         onRun: (at) => progress(progressText(at)),

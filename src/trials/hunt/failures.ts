@@ -21,6 +21,8 @@ type Outcome = NonNullable<ScenarioInput['outcomes']>[number];
 interface Kind<Does> {
   readonly words: string;
   readonly does: Does;
+  /** Set for those that rarely have other effects than another kind: a search tries them after all others. */
+  readonly isLater?: true;
 }
 type Kinds<Does> = Readonly<Record<string, Kind<Does>>>;
 
@@ -30,6 +32,8 @@ export const HANG = 'hang';
 const PAST_PATIENCE = 1.1;
 /** A slow payout waits for reads, not for time, so that a run does not depend on its speed. */
 const SLOW_READS = 4;
+/** The outcome that lasts as long as the client asks. */
+export const PENDING = 'pending';
 
 const OUTCOMES: Kinds<Pick<Outcome, 'timeline'>> = {
   failed: { words: 'becomes FAILED', does: { timeline: [{ to: 'FAILED', after: '0s' }] } },
@@ -37,7 +41,33 @@ const OUTCOMES: Kinds<Pick<Outcome, 'timeline'>> = {
     words: `stays PENDING until its status is read for the ${SLOW_READS}th time`,
     does: { timeline: [{ to: 'SUCCESS', polls: SLOW_READS }] },
   },
+  'failed-late': {
+    isLater: true,
+    words: 'becomes FAILED when its status is read for the 2nd time',
+    does: { timeline: [{ to: 'FAILED', polls: 2 }] },
+  },
+  reversed: {
+    isLater: true,
+    words: 'becomes REVERSED, and was never a SUCCESS',
+    does: { timeline: [{ to: 'REVERSED', after: '0s' }] },
+  },
+  'reversed-late': {
+    isLater: true,
+    words: 'becomes SUCCESS, and REVERSED at the next read',
+    does: {
+      timeline: [
+        { to: 'SUCCESS', polls: 1 },
+        { to: 'REVERSED', polls: 2 },
+      ],
+    },
+  },
+  [PENDING]: { isLater: true, words: 'stays PENDING until the client ends', does: { timeline: [] } },
 };
+
+/** The failure that only a command has: its processes are killed while it waits for the response. */
+export const KILL = 'kill';
+/** An error that some clients take for a payment, since they look at the status only. */
+const WITH_ERROR = { status: 200, body: { status: 'error', message: 'The request could not be processed' } };
 
 /** The failures of requests, by their routes. A hang is as long as the client waits, and somewhat longer. */
 const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> = {
@@ -70,6 +100,21 @@ const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> =
       words: 'loses its connection before the payout is made',
       does: { commit: false, fault: 'connection-reset' },
     },
+    'error-200': {
+      isLater: true,
+      words: 'gets a 200 with an error in its body, and no payout is made',
+      does: { commit: false, respond: WITH_ERROR },
+    },
+    'error-200-made': {
+      isLater: true,
+      words: 'gets a 200 with an error in its body, although the payout was made',
+      does: { commit: true, respond: WITH_ERROR },
+    },
+    [KILL]: {
+      isLater: true,
+      words: 'kills the client once the payout was made, and the client is run again',
+      does: { commit: true, hold: 'committed' },
+    },
     'error-429': {
       words: 'gets a 429, and no payout is made',
       // so that a client that obeys it does not slow the hunt down
@@ -84,6 +129,18 @@ const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> =
   },
 };
 
+/** The failures of a repetition. */
+const REPETITIONS: Kinds<Rule['effect']> = Object.fromEntries(
+  [400, 409, 422].map((status) => [
+    `refused-${status}`,
+    {
+      isLater: true as const,
+      words: `is refused with a ${status}`,
+      does: { commit: false, respond: { status } },
+    },
+  ]),
+);
+
 /** `1-initiate-2`: the same for the same position. */
 export const positionKey = ({ of, payout, attempt }: Position): string =>
   of === 'outcome' ? `${payout}-outcome` : `${payout}-${of}-${attempt}`;
@@ -95,10 +152,18 @@ export const positionText = ({ of, payout, attempt }: Position): string =>
 /** `payout-1-initiate-2-hang`: a name for a rule. */
 export const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
 
-const kindsAt = ({ of }: Position): Kinds<unknown> => (of === 'outcome' ? OUTCOMES : REQUESTS[of]);
+function kindsAt({ of, attempt }: Position): Kinds<object> {
+  if (of === 'outcome') return OUTCOMES;
+  return of === 'initiate' && attempt > 1 ? { ...REQUESTS.initiate, ...REPETITIONS } : REQUESTS[of];
+}
 
-export const failuresAt = (position: Position): readonly Failure[] =>
-  Object.keys(kindsAt(position)).map((kind) => ({ position, kind }));
+/** @param mayKill whether the client is a command that can be killed and run again */
+export const failuresAt = (position: Position, mayKill: boolean): readonly Failure[] =>
+  Object.keys(kindsAt(position))
+    .filter((kind) => kind !== KILL || mayKill)
+    .map((kind) => ({ position, kind }));
+
+export const isLater = ({ position, kind }: Failure): boolean => kindsAt(position)[kind]!.isLater === true;
 
 /** `initiate of payout 1, attempt 1 gets a 500, although the payout was made` */
 export const failureText = ({ position, kind }: Failure): string =>
@@ -121,7 +186,7 @@ export function withFailures(
       outcomes.push({ name, match: { payout }, ...OUTCOMES[kind]!.does });
       continue;
     }
-    const { does } = REQUESTS[route][kind]!;
+    const does = kindsAt(position)[kind]!.does as Rule['effect'];
     const effect = does.fault === HANG ? { ...does, fault: hang } : does;
     rules.push({ name, match: { route, payout, attempt }, effect });
   }

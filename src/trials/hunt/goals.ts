@@ -12,6 +12,10 @@ export type Goal = (typeof GOALS)[number];
 
 /** A run of a hunt is about one world. */
 export interface HuntRun extends Run {
+  /** Whether a payout stayed PENDING to the end. */
+  readonly isPending: boolean;
+  /** Whether the client started its sandbox itself. */
+  readonly isJoined: boolean;
   readonly worlds: readonly [Evidence];
 }
 
@@ -40,11 +44,12 @@ export const NOT_PAID = ['FAILED', 'REVERSED'] as const;
 export const waitedForEver = ({ calls }: Case, patienceMs: number): boolean =>
   calls.some(({ entry }) => entry.fault === HANG && (entry.duration_ms ?? 0) > patienceMs);
 
-function stuckIn(facts: Case, { ending }: HuntRun, { patienceMs }: RunRules): string | null {
+/** @param isPending whether a payout stayed PENDING to the end: a client may ask for as long as it likes */
+function stuckIn(facts: Case, { ending, isPending }: HuntRun, { patienceMs }: RunRules): string | null {
   if (waitedForEver(facts, patienceMs)) {
     return `the client waits for a response that never comes, and had not given up after ${timeText(patienceMs)}`;
   }
-  return ending.kind === 'stuck'
+  return ending.kind === 'stuck' && !isPending
     ? `the client did not finish: it was ended after ${timeText(ending.afterMs)}`
     : null;
 }

@@ -3,7 +3,7 @@ import type { ScenarioInput } from '../../contract/control.ts';
 import { often, rupees } from '../../contract/words.ts';
 import { caseOf } from '../../referee/case.ts';
 import { requestLine } from '../../referee/call.ts';
-import { withFailures, type Failure } from './failures.ts';
+import { HANG, KILL, PENDING, withFailures, type Failure } from './failures.ts';
 import {
   GOALS,
   hitsIn,
@@ -43,6 +43,8 @@ export interface HuntResult {
   readonly flaky: readonly Hit[];
   /** How much of the search was done, for each number of failures. */
   readonly rounds: readonly Round[];
+  /** What was not tried, as parts of a sentence; empty when nothing is left. */
+  readonly notTried: readonly string[];
   /** All runs, including the baselines and those that repeated a finding. */
   readonly runs: number;
   readonly elapsedMs: number;
@@ -51,11 +53,17 @@ export interface HuntResult {
 export interface HuntDeps extends HuntRunDeps {
   /** How payouts settle unless the scenario says otherwise. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
+  /** Whether the client is a command that can be killed and run again. */
+  readonly mayKill?: boolean;
   /** The name of the table of expected payouts in messages. */
   readonly tableName?: string;
   readonly onFinding?: (finding: HuntFinding) => void;
   readonly onRun?: (progress: Progress) => void;
 }
+
+/** What the runs with so many failures are called. */
+export const roundName = (depth: number): string =>
+  depth === 1 ? 'single failures' : depth === 2 ? 'pairs' : `sequences of ${depth} failures`;
 
 /** How long a run may take, given how long the baselines took: enough for a client that waits out every failure. */
 const limitMs = (baselineMs: number, failures: number, patienceMs: number): number =>
@@ -92,8 +100,23 @@ function observationOf(run: HuntRun, rules: RunRules): Observation {
     trace: traceOf(facts),
     requests: facts.calls.map(requestLine),
     hits: hitsIn(run, rules),
-    waitedForEver: waitedForEver(facts, rules.patienceMs),
+    endless: [
+      ...(waitedForEver(facts, rules.patienceMs) ? [HANG] : []),
+      ...(run.isPending && run.ending.kind === 'stuck' ? [PENDING] : []),
+    ],
   };
+}
+
+const NUMBERS = ['first', 'second', 'third', 'fourth'];
+
+/** `42 of 124 pairs`, `anything that needs a third failure` */
+function untried(rounds: readonly Round[]): readonly string[] {
+  const open = rounds.filter(({ tried, of }) => tried < of);
+  const { length } = rounds;
+  return [
+    ...open.map(({ depth, tried, of }) => `${of - tried} of ${of} ${roundName(depth)}`),
+    `anything that needs a ${NUMBERS[length] ?? `${length + 1}th`} failure`,
+  ];
 }
 
 /** @throws HuntError when the client fails without any failure, sends nothing, does not do the same twice, or does not pay what it should */
@@ -107,16 +130,20 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
   let runs = 0;
   const runWith = (failures: readonly Failure[], limit: number): Promise<HuntRun> => {
     runs += 1;
-    return runInWorld(deps, runs, ofHunt, withFailures(base, failures, patienceMs), limit);
+    const has = (kind: string): boolean => failures.some((failure) => failure.kind === kind);
+    const scenario = withFailures(base, failures, patienceMs);
+    return runInWorld(deps, runs, ofHunt, scenario, limit, { isPending: has(PENDING), isKilled: has(KILL) });
   };
   const findings: HuntFinding[] = [];
   const flaky: Hit[] = [];
   const rounds: Round[] = [];
+  let notTried: readonly string[] = ['anything'];
   const result = () => ({
     goals: GOALS.filter((goal) => goals.includes(goal)),
     findings,
     flaky,
     rounds,
+    notTried,
     runs,
     elapsedMs: elapsedMs(),
   });
@@ -152,12 +179,15 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
   for (const hit of baselineObserved.hits) {
     onFound({ ...hit, failures: [], requests: baselineObserved.requests });
   }
+  const mayKill = deps.mayKill === true && !baseline.isJoined;
+  let isAll = false;
   try {
-    await search(baselineObserved, {
+    isAll = await search(baselineObserved, {
       goals: goals.filter((goal) => !findings.some((finding) => finding.goal === goal)),
       depth,
       seed,
       workers,
+      mayKill,
       observe,
       mayGoOn: () => runs < settings.runs && elapsedMs() < timeMs,
       onFound,
@@ -167,6 +197,7 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
   } catch (error) {
     if (!stop.aborted) throw error;
   }
+  notTried = [...(isAll ? [] : untried(rounds)), ...(mayKill ? [] : ['the death of the client'])];
   const several = settings.expect === undefined && settings.intent === undefined ? expect : [];
   const paidSeveralTimes = several
     .filter(({ times }) => times > 1)

@@ -1,5 +1,5 @@
 import { digest } from '../../payout/identity.ts';
-import { failureName, failuresAt, HANG, type Failure } from './failures.ts';
+import { failureName, failuresAt, isLater, type Failure } from './failures.ts';
 import type { Goal, Hit } from './goals.ts';
 import { inParallel } from '../run.ts';
 import { positionsAfter, continuationOf, type Trace } from './trace.ts';
@@ -10,8 +10,8 @@ export interface Observation {
   /** Its requests, one line each. */
   readonly requests: readonly string[];
   readonly hits: readonly Hit[];
-  /** Whether the client does not give up waiting: another hang would take as long and show the same. */
-  readonly waitedForEver: boolean;
+  /** What the client does not give up waiting for: another one would take as long and show the same. */
+  readonly endless: readonly string[];
 }
 
 /** Failures that make the client reach a goal every time, and none of which can be left out. */
@@ -26,6 +26,8 @@ export interface SearchOptions {
   readonly depth: number;
   readonly seed: string;
   readonly workers: number;
+  /** Whether the client is a command that can be killed and run again. */
+  readonly mayKill: boolean;
   readonly observe: (failures: readonly Failure[]) => Promise<Observation>;
   /** Whether there is time for another run, and one is left. */
   readonly mayGoOn: () => boolean;
@@ -61,15 +63,21 @@ interface Candidate {
  * Searches breadth first for the fewest failures that make the client reach each goal: every single failure at every
  * position that the baseline run reached; then every pair, of which the second is at a position that a run with the first
  * reached; and so on.
+ *
+ * @returns whether nothing was left to try
  */
-export async function search(baseline: Observation, options: SearchOptions): Promise<void> {
-  const { depth, seed, rounds, mayGoOn } = options;
+export async function search(baseline: Observation, options: SearchOptions): Promise<boolean> {
+  const { depth, seed, rounds, mayGoOn, mayKill } = options;
   const open = new Set(options.goals);
   const continuations = new Set<string>();
-  let isHangTried = false;
+  const endless = new Set<string>();
   const nextOf = ({ trace }: Observation, failures: readonly Failure[], isLikeAnother: boolean) =>
     positionsAfter(trace, failures).flatMap((position, distance) =>
-      failuresAt(position).map((failure) => ({ failures: [...failures, failure], isLikeAnother, distance })),
+      failuresAt(position, mayKill).map((failure) => ({
+        failures: [...failures, failure],
+        isLikeAnother,
+        distance,
+      })),
     );
   let candidates: readonly Candidate[] = nextOf(baseline, [], false);
   for (let size = 1; size <= depth && candidates.length > 0 && open.size > 0; size += 1) {
@@ -78,10 +86,9 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
     const round: Round = { depth: size, tried: 0, of: queue.length };
     rounds.push(round);
     while (queue.length > 0 && open.size > 0 && mayGoOn()) {
-      const isUseless = ({ failures }: Candidate): boolean =>
-        isHangTried && failures.some(({ kind }) => kind === HANG);
+      const isUseless = ({ failures }: Candidate): boolean => failures.some(({ kind }) => endless.has(kind));
       for (const { failures, observed } of await observeMany(queue, isUseless, open, round, options)) {
-        if (observed.waitedForEver) isHangTried = true;
+        for (const kind of observed.endless) endless.add(kind);
         const hits = observed.hits.filter(({ goal }) => open.has(goal));
         for (const hit of hits) {
           if (await settle(hit, failures, options)) open.delete(hit.goal);
@@ -94,6 +101,8 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
     }
     candidates = next;
   }
+  const [last] = rounds.slice(-1);
+  return candidates.length === 0 && (last === undefined || last.tried === last.of);
 }
 
 /** The most promising first; the seed orders equally promising ones, in case there is no time for all. */
@@ -104,6 +113,7 @@ function inOrder(round: readonly Candidate[], seed: string): Candidate[] {
   return round.toSorted(
     (a, b) =>
       Number(a.isLikeAnother) - Number(b.isLikeAnother) ||
+      a.failures.filter(isLater).length - b.failures.filter(isLater).length ||
       a.distance - b.distance ||
       (drawn.get(a)! < drawn.get(b)! ? -1 : 1),
   );
@@ -128,7 +138,7 @@ async function observeMany(
     const observed = await observe(failures);
     round.tried += 1;
     results[place] = { failures, observed };
-    isOver ||= observed.waitedForEver || observed.hits.some(({ goal }) => open.has(goal));
+    isOver ||= observed.endless.length > 0 || observed.hits.some(({ goal }) => open.has(goal));
   });
   return results;
 }

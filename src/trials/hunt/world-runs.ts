@@ -2,6 +2,7 @@ import type { Sandbox } from '../../client/sandbox.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import { worldIdOf } from '../../payout/identity.ts';
+import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
 import type { Evidence } from '../../referee/case.ts';
 import { runClient, type Client, type Joined } from '../run.ts';
 import type { HuntRun } from './goals.ts';
@@ -82,6 +83,20 @@ export async function baseScenario(
   };
 }
 
+/** A client that is killed while its request is held, and run again: what it says then counts. */
+const killedOnce =
+  (client: Client, withinMs: number): Client =>
+  async (world, signal, variables) => {
+    const death = new AbortController();
+    const held = world.held(1, { within: `${Math.min(withinMs, LONGEST_WAIT_MS)}ms` });
+    held.then(
+      () => death.abort(),
+      () => undefined, // it ends before, or never sends that request
+    );
+    const ending = await client(world, AbortSignal.any([signal, death.signal]), variables);
+    return death.signal.aborted && !signal.aborted ? client(world, signal, variables) : ending;
+  };
+
 /**
  * Runs the client once, in a world of its own.
  *
@@ -95,12 +110,14 @@ export async function runInWorld(
   ofHunt: Set<string>,
   scenario: ScenarioInput,
   limitMs: number,
+  { isPending, isKilled }: { readonly isPending: boolean; readonly isKilled: boolean },
 ): Promise<HuntRun> {
   await using world = sandbox.world(`${KEY}_${nth}`);
   ofHunt.add(worldIdOf(world.apiKey));
   await world.use(scenario);
   const joined = await openJoined?.(scenario);
-  const done = await runClient(client, world, limitMs, stop, wallClock, joined);
+  const run = isKilled ? killedOnce(client, limitMs) : client;
+  const done = await runClient(run, world, limitMs, stop, wallClock, joined);
   const [requests, payouts, entries, worlds] = await Promise.all([
     world.requests(),
     world.transactions(),
@@ -111,5 +128,5 @@ export async function runInWorld(
   const own = ownWorld(done.sandboxes, requests.length > 0, others);
   const evicted = (requests[0]?.id ?? 1) - 1;
   const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true };
-  return { ...done, worlds: [own ?? given] };
+  return { ...done, worlds: [own ?? given], isPending, isJoined: own !== null };
 }

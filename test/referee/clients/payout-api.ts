@@ -145,7 +145,9 @@ export class PayoutApi {
       const wait = response.headers.get('retry-after');
       const answer = { ...NO_ANSWER, http: response.status, retryAfter: wait === null ? null : Number(wait) };
       if (!response.ok) return answer;
-      const { data } = JSON.parse(text) as { data: { status?: string; txn_id?: string; balance?: number } };
+      const { data = {} } = JSON.parse(text) as {
+        data?: { status?: string; txn_id?: string; balance?: number };
+      };
       const { status: state = null, txn_id: txnId = null, balance = null } = data;
       return { ...answer, state, txnId, balance };
     } catch {

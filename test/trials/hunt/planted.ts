@@ -9,6 +9,8 @@ export interface PlantedBug {
   /** The fewest failures that bring it out. */
   readonly failures: number;
   readonly goal: Goal;
+  /** In how many runs, where it is more than `FOUND_WITHIN`. */
+  readonly within?: number;
   /** What the hunt tells of it. */
   readonly story?: string;
   readonly run: (api: PayoutApi) => Promise<void>;
@@ -81,6 +83,38 @@ What the client did:
         const { http } = await api.status(READ);
         if (http === 404) await api.initiate(AGAIN);
       }
+      await follow(api, 'order-1');
+    },
+  },
+  {
+    name: 'takes an error in a 200 for a refusal',
+    failures: 1,
+    goal: 'paid-twice',
+    async run(api) {
+      const { http, state } = await api.initiate(order(1));
+      if (http === 200 && state === null) await api.initiate(AGAIN);
+      await follow(api, 'order-1');
+    },
+  },
+  {
+    name: 'pays again what is PENDING at the tenth read',
+    failures: 1,
+    goal: 'paid-twice',
+    async run(api) {
+      let { state } = await send(api, 5);
+      for (let asked = 0; asked < 10 && state === 'PENDING'; asked += 1) ({ state } = await api.status(READ));
+      if (state === 'PENDING') await api.initiate(AGAIN);
+    },
+  },
+  {
+    name: 'takes a new reference when its repetition is refused',
+    failures: 2,
+    within: 200,
+    goal: 'paid-twice',
+    async run(api) {
+      const answer = await api.initiate(order(1));
+      const { http } = isUnknown(answer) ? await api.initiate(order(1)) : answer;
+      if (http === 409) await api.initiate(AGAIN);
       await follow(api, 'order-1');
     },
   },
