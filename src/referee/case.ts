@@ -1,7 +1,9 @@
 import { USUAL_LIMITS, type RefereeLimits, type RefereeSettings } from '../contract/conduct.ts';
 import type { EntryResponse, JournalEntry, TransactionResponse } from '../contract/control-responses.ts';
+import { toPaise } from '../payout/money.ts';
 import { callOf, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
+import { inSteps, whole, type Steps } from './steps.ts';
 
 /** What a world knows about its client, in the terms of the control API. */
 export interface Evidence {
@@ -28,6 +30,34 @@ export interface Evidence {
 /** Whether an entry of this kind brings money into the wallet. */
 export const isMoneyIn = (kind: EntryResponse['kind']): boolean => kind === 'credit' || kind === 'refund';
 
+/** A payout whose money is out. */
+export interface Paid {
+  readonly reference: string;
+  readonly txnId: string;
+  readonly account: string;
+  readonly amountPaise: number;
+  readonly state: 'SUCCESS' | 'PENDING';
+  readonly payout: TransactionResponse;
+}
+
+type State = TransactionResponse['status'];
+
+export const isOut = (state: State): state is 'PENDING' | 'SUCCESS' =>
+  state === 'PENDING' || state === 'SUCCESS';
+
+function paidBy(payout: TransactionResponse): Paid | null {
+  const { status: state, client_ref_id, txn_id, beneficiary_account, amount } = payout;
+  if (!isOut(state)) return null;
+  return {
+    reference: client_ref_id,
+    txnId: txn_id,
+    account: beneficiary_account,
+    amountPaise: toPaise(amount),
+    state,
+    payout,
+  };
+}
+
 /** The evidence, indexed for the checks. */
 export interface Case {
   /** In the order in which they began. */
@@ -44,26 +74,38 @@ export interface Case {
   readonly ledger: Evidence['ledger'];
   /** The latest payout of each reference. */
   readonly payouts: ReadonlyMap<string, TransactionResponse>;
+  /** The payouts whose money is out. */
+  readonly paid: readonly Paid[];
+  /** The send that made a payout, by its txn_id. */
+  readonly makers: ReadonlyMap<string | null, Call>;
+  /** The entries that brought money into the wallet, oldest first. */
+  readonly moneyIn: readonly EntryResponse[];
   readonly expect: RefereeSettings['expect'];
   readonly limits: RefereeLimits;
   readonly wallNowMs: number | null;
 }
 
 /** Groups in the order of their first members. Whatever has no key is left out. */
-export function groupedBy<Item>(
+export function* inGroups<Item>(
   items: Iterable<Item>,
   keyOf: (item: Item) => string | null,
-): ReadonlyMap<string, readonly Item[]> {
+): Steps<ReadonlyMap<string, readonly Item[]>> {
   const groups = new Map<string, Item[]>();
-  for (const item of items) {
+  yield* inSteps(items, (item) => {
     const key = keyOf(item);
-    if (key === null) continue;
+    if (key === null) return;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [item]);
     else group.push(item);
-  }
+  });
   return groups;
 }
+
+/** The same at once. */
+export const groupedBy = <Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => string | null,
+): ReadonlyMap<string, readonly Item[]> => whole(inGroups(items, keyOf));
 
 /**
  * Requests as their client left them. Whoever has ended gets no more of a response, but a server may notice that a little later, when
@@ -87,33 +129,45 @@ function leftAtEnd(requests: readonly JournalEntry[], wallNow: string | null): r
 
 const referenceOf = ({ reference }: Call): string | null => reference;
 
-export function caseOf(
+export function* caseInSteps(
   { requests, ledger, wall_now, clientEnded }: Evidence,
   { intent, expect, limits }: RefereeSettings,
-): Case {
+): Steps<Case> {
   const references = new Map<string, string>();
-  for (const { txn_id, client_ref_id } of [...requests, ...ledger.payouts]) {
+  yield* inSteps([...requests, ...ledger.payouts], ({ txn_id, client_ref_id }) => {
     if (txn_id !== null && client_ref_id !== null) references.set(txn_id, client_ref_id);
-  }
+  });
   const all = clientEnded ? leftAtEnd(requests, wall_now) : requests;
-  const calls = all
-    .toSorted((a, b) => a.id - b.id)
-    .map((entry) => callOf(entry, (txnId) => references.get(txnId)));
+  const inOrder = all.toSorted((a, b) => a.id - b.id);
+  const calls = yield* inSteps(inOrder, (entry) => callOf(entry, (txnId) => references.get(txnId)));
   const initiates = calls.filter(({ route }) => route === 'initiate');
-  const sends = groupedBy(initiates, referenceOf);
-  const intents = intentsOf(initiates, intent);
+  const sends = yield* inGroups(initiates, referenceOf);
+  const intents = yield* intentsOf(initiates, intent);
+  const made = initiates.filter(({ committed }) => committed === true);
+  const payouts = new Map<string, TransactionResponse>();
+  const paid = yield* inSteps(ledger.payouts, (payout) => {
+    payouts.set(payout.client_ref_id, payout);
+    return paidBy(payout);
+  });
+  const tryOf = (call: Call): string | null => intents.of(call) ?? call.reference;
   return {
     calls,
     initiates,
-    byReference: groupedBy(calls, referenceOf),
+    byReference: yield* inGroups(calls, referenceOf),
     sends,
     intents,
-    tries: intents.isDeclared ? groupedBy(initiates, (call) => intents.of(call) ?? call.reference) : sends,
+    tries: intents.isDeclared ? yield* inGroups(initiates, tryOf) : sends,
     clientEnded,
     ledger,
-    payouts: new Map(ledger.payouts.map((payout) => [payout.client_ref_id, payout])),
+    payouts,
+    paid: paid.filter((one) => one !== null),
+    makers: new Map(made.map((call) => [call.entry.txn_id, call])),
+    moneyIn: ledger.entries.filter(({ kind }) => isMoneyIn(kind)),
     expect,
     limits: limits ?? USUAL_LIMITS,
     wallNowMs: wall_now === null ? null : Date.parse(wall_now),
   };
 }
+
+/** The same at once. */
+export const caseOf = (...given: Parameters<typeof caseInSteps>): Case => whole(caseInSteps(...given));

@@ -3,10 +3,11 @@ import { toInr } from '../payout/money.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 import { shortListed } from '../contract/words.ts';
 import { requestLine, type Call } from './call.ts';
-import { groupedBy, type Case } from './case.ts';
+import { inGroups, type Case } from './case.ts';
 import { knowledgeText, type Knowledge } from './knowledge.ts';
+import { inSteps, type Steps } from './steps.ts';
 
-interface Evaluation {
+export interface Evaluation {
   /** False when the situation never arose, so that the client could not do it wrong. */
   readonly isExercised: boolean;
   readonly findings: readonly Mistake[];
@@ -21,7 +22,7 @@ export interface Check {
   readonly isOfOnePayout?: true;
   /** Set for one that looks for a second payment, which may be one for a payout that the journal no longer shows. */
   readonly isOfSecondPayments?: true;
-  readonly evaluate: (facts: Case) => Evaluation;
+  readonly evaluate: (facts: Case) => Steps<Evaluation>;
 }
 
 /** One thing that the client did wrong. */
@@ -47,13 +48,13 @@ interface Open {
 }
 
 /** Evaluates each item by itself: undefined where the situation did not arise, null where the client did well. */
-export function evaluateEach<Item>(
+export function* evaluateEach<Item>(
   items: Iterable<Item>,
   resultOf: (item: Item) => Mistake | Open | null | undefined,
-): Evaluation {
-  const results = Array.from(items, (item) => resultOf(item)).filter((result) => result !== undefined);
+): Steps<Evaluation> {
+  const results = (yield* inSteps(items, resultOf)).filter((result) => result !== undefined);
   const open = results.flatMap((result) => (result !== null && 'why' in result ? result : []));
-  const reasons = [...groupedBy(open, ({ why }) => why)].map(([why, all]) =>
+  const reasons = [...(yield* inGroups(open, ({ why }) => why))].map(([why, all]) =>
     why.replace('%', () => shortListed(all.map(({ reference }) => reference))),
   );
   return {

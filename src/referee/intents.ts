@@ -1,6 +1,7 @@
 import { RefereeSettings, type Intent } from '../contract/conduct.ts';
 import { linearCapture, MAX_PATTERN_TEXT_LENGTH } from '../scenario/pattern.ts';
 import type { Call } from './call.ts';
+import { inSteps, type Steps } from './steps.ts';
 
 /** Which references belong to one intended payout. */
 export interface Intents {
@@ -8,7 +9,11 @@ export interface Intents {
   readonly isDeclared: boolean;
   /** The intended payout of an initiate; null when it is not known. */
   readonly of: (call: Call) => string | null;
+  /** The same of a payout in the ledger, which does not have its remarks. */
+  readonly ofPayout: (payout: Fields) => string | null;
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The settings of the referee, with a pattern of the intent that can be used. */
 export const CheckedSettings = RefereeSettings.extend({
@@ -32,24 +37,26 @@ export function settingsText({ intent = {}, expect, off = {}, limits }: RefereeS
   return parts.length === 0 ? null : parts.join(', ');
 }
 
-function fieldReader(intent: Intent): (call: Call) => string | null {
-  const textOf = ({ body }: Call, field: string): string | null => {
-    const value = body[field];
+/** Reads which intended payout the fields of an initiate, or of a payout, belong to. */
+export function fieldReader(intent: Intent): (fields: Fields) => string | null {
+  const textOf = (fields: Fields, field: string): string | null => {
+    const value = fields[field];
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
   };
-  if (typeof intent === 'string') return (call) => textOf(call, intent);
+  if (typeof intent === 'string') return (fields) => textOf(fields, intent);
   const [[field, pattern]] = Object.entries(intent) as [[string, string]];
   const capture = linearCapture(pattern);
-  return (call) =>
-    'error' in capture ? null : capture.find((textOf(call, field) ?? '').slice(0, MAX_PATTERN_TEXT_LENGTH));
+  return (fields) =>
+    'error' in capture ? null : capture.find((textOf(fields, field) ?? '').slice(0, MAX_PATTERN_TEXT_LENGTH));
 }
 
 /** The body of an initiate without its reference. */
-export const withoutReference = ({ body: { client_ref_id: _reference, ...others } }: Call): string =>
+export const withoutReference = ({ client_ref_id: _reference, ...others }: Fields): string =>
   JSON.stringify(Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-export function intentsOf(initiates: readonly Call[], intent: Intent | undefined): Intents {
-  const read = intent === undefined ? withoutReference : fieldReader(intent);
-  const known = new Map(initiates.map((call) => [call, read(call)]));
-  return { isDeclared: intent !== undefined, of: (call) => known.get(call) ?? null };
+export function* intentsOf(initiates: readonly Call[], intent: Intent | undefined): Steps<Intents> {
+  const isDeclared = intent !== undefined;
+  const read = isDeclared ? fieldReader(intent) : (fields: Fields) => withoutReference(fields);
+  const known = new Map(yield* inSteps(initiates, (call) => [call, read(call.body)] as const));
+  return { isDeclared, of: (call) => known.get(call) ?? null, ofPayout: isDeclared ? read : () => null };
 }

@@ -1,7 +1,6 @@
 import type {
   CheckId,
   CheckReport,
-  Finding,
   RefereeSettings,
   Severity,
   Verdict,
@@ -9,7 +8,7 @@ import type {
 } from '../contract/conduct.ts';
 import { bySeverity, CHECK_IDS } from '../contract/conduct.ts';
 import { counted, listed } from '../contract/words.ts';
-import { caseOf, groupedBy, type Case, type Evidence } from './case.ts';
+import { caseInSteps, inGroups, type Case, type Evidence } from './case.ts';
 import { because, findingOf, type Check } from './check.ts';
 import { settingsText } from './intents.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
@@ -21,6 +20,7 @@ import { amountNotPaise, refusalRepeated } from './checks/refused-requests.ts';
 import { endlessRetry, resentByTransport, retryAfterIgnored } from './checks/retries.ts';
 import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
+import { inSteps, whole, type Steps } from './steps.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 
 const CHECKS: Readonly<Record<CheckId, Check>> = {
@@ -73,18 +73,18 @@ function forgottenBecause({ ledger }: Evidence, { expect }: RefereeSettings): st
 }
 
 /** The report of one check, with all of its findings. */
-function checkReport(
+function* checkReport(
   id: CheckId,
   facts: Case,
   whyOff: string | undefined,
   whyMissing: string | null,
   whyForgotten: string | null,
-): CheckReport {
+): Steps<CheckReport> {
   if (whyOff !== undefined) return without(id, 'off', whyOff);
   const { evaluate, severity: usual, isOfSecondPayments } = CHECKS[id];
-  const { isExercised, findings: found, unproven = null } = evaluate(facts);
+  const { isExercised, findings: found, unproven = null } = yield* evaluate(facts);
   if (found.length > 0) {
-    const findings = found.map((one) => findingOf(one, usual)).toSorted(bySeverity);
+    const findings = (yield* inSteps(found, (one) => findingOf(one, usual))).toSorted(bySeverity);
     const { severity } = findings[0]!;
     return { id, verdict: 'found', severity, reason: null, findings, more: 0 };
   }
@@ -98,32 +98,31 @@ function checkReport(
  * Leaves out what a more severe finding of another check says about the same references. Of equal ones, the first check keeps it,
  * unless only the other names money.
  */
-function oncePerCause(checks: readonly CheckReport[]): readonly CheckReport[] {
-  const placed = checks.flatMap(({ id, findings }, place) =>
-    findings.flatMap((finding) => finding.references.map((reference) => ({ finding, place, id, reference }))),
+function* oncePerCause(checks: readonly CheckReport[]): Steps<readonly CheckReport[]> {
+  const ofOnePayout = checks.flatMap(({ id, findings }, place) =>
+    CHECKS[id].isOfOnePayout ? findings.map((finding) => ({ finding, place, id })) : [],
   );
-  const byReference = groupedBy(
-    placed.filter(({ id }) => CHECKS[id].isOfOnePayout),
+  const placed = yield* inSteps(ofOnePayout, (one) => ({ ...one, known: new Set(one.finding.references) }));
+  const byReference = yield* inGroups(
+    placed.flatMap((one) => Array.from(one.known, (reference) => ({ one, reference }))),
     ({ reference }) => reference,
   );
-  const leaderOf = (finding: Finding, place: number): CheckId | undefined =>
-    byReference.get(finding.references[0] ?? '')?.find((other) => {
+  const leaderOf = ({ finding, place }: (typeof ofOnePayout)[number]): CheckId | undefined =>
+    byReference.get(finding.references[0] ?? '')?.find(({ one: other }) => {
       const order = bySeverity(other.finding, finding);
       const saysAll = other.finding.amount !== null || finding.amount === null;
       const leads = order < 0 || (order === 0 && other.place < place && saysAll);
-      const known = new Set(other.finding.references);
-      return other.place !== place && leads && finding.references.every((reference) => known.has(reference));
-    })?.id;
-  return checks.map((check, place) => {
-    if (!CHECKS[check.id].isOfOnePayout || check.findings.length === 0) return check;
-    const leaders = new Set<CheckId>();
-    const findings = check.findings.filter((finding) => {
-      const leader = leaderOf(finding, place);
-      if (leader !== undefined) leaders.add(leader);
-      return leader === undefined;
-    });
+      return (
+        other.place !== place && leads && finding.references.every((reference) => other.known.has(reference))
+      );
+    })?.one.id;
+  const leaders = new Map(yield* inSteps(placed, (one) => [one.finding, leaderOf(one)] as const));
+  return checks.map((check) => {
+    if (check.findings.length === 0) return check;
+    const findings = check.findings.filter((finding) => leaders.get(finding) === undefined);
     if (findings.length > 0) return { ...check, findings, severity: findings[0]!.severity };
-    return { ...check, findings, reason: `part of what ${listed([...leaders])} found` };
+    const all = new Set(check.findings.map((finding) => leaders.get(finding)!));
+    return { ...check, findings, reason: `part of what ${listed([...all])} found` };
   });
 }
 
@@ -154,34 +153,21 @@ function reportOf(
   };
 }
 
-/** Takes all steps of some work at once. */
-export function whole<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /**
  * Judges how the client of one world behaved, in steps of some ms. Deterministic: the same evidence gives the same bytes.
  *
  * @param id what the report calls the world, unless the settings or the evidence name it
  */
-export function* judging(
-  id: string,
-  evidence: Evidence,
-  settings: RefereeSettings = {},
-): Generator<void, WorldReport> {
-  const facts = caseOf(evidence, settings);
-  yield;
+export function* judging(id: string, evidence: Evidence, settings: RefereeSettings = {}): Steps<WorldReport> {
+  const facts = yield* caseInSteps(evidence, settings);
   const whyMissing = missingBecause(evidence);
   const whyForgotten = forgottenBecause(evidence, settings);
   const reports: CheckReport[] = [];
   for (const check of CHECK_IDS) {
-    reports.push(checkReport(check, facts, settings.off?.[check], whyMissing, whyForgotten));
+    reports.push(yield* checkReport(check, facts, settings.off?.[check], whyMissing, whyForgotten));
     yield;
   }
-  const checks = oncePerCause(reports);
+  const checks = yield* oncePerCause(reports);
   const found: SeverityCounts = { error: 0, warning: 0, notice: 0 };
   for (const { findings } of checks) for (const { severity } of findings) found[severity] += 1;
   return reportOf(

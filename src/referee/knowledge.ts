@@ -45,12 +45,61 @@ const answeredAfter = ({ wasLeft, id, endedAfter }: Call): number => (wasLeft ? 
 export const asAnswered = (calls: readonly Call[]): readonly Call[] =>
   calls.toSorted((a, b) => answeredAfter(a) - answeredAfter(b) || a.endedMs - b.endedMs || a.id - b.id);
 
+/** A request, and what its client knew after the response. */
+interface Lesson {
+  readonly call: Call;
+  readonly known: Knowledge;
+  /** When the last of the requests up to here that the client left was seen to end. */
+  readonly leftUntilMs: number;
+}
+
+/** What a client has learned about a reference, response by response. */
+function lessonsOf(calls: readonly Call[]): readonly Lesson[] {
+  let [known, leftUntilMs] = [NOTHING, 0];
+  return asAnswered(calls).map((call) => {
+    known = learn(known, call);
+    if (call.wasLeft) leftUntilMs = Math.max(leftUntilMs, call.endedMs);
+    return { call, known, leftUntilMs };
+  });
+}
+
+/** Those about each list of requests, since many questions are asked about one. */
+const LESSONS = new WeakMap<readonly Call[], readonly Lesson[]>();
+
+function knownLessons(calls: readonly Call[]): readonly Lesson[] {
+  const lessons = LESSONS.get(calls) ?? lessonsOf(calls);
+  LESSONS.set(calls, lessons);
+  return lessons;
+}
+
 /** What a client knows at the end. @param calls those about one reference */
-export const knownAtEnd = (calls: readonly Call[]): Knowledge => asAnswered(calls).reduce(learn, NOTHING);
+export const knownAtEnd = (calls: readonly Call[]): Knowledge => knownLessons(calls).at(-1)?.known ?? NOTHING;
 
 /** What a client knew when it sent a request: from the responses about a reference that it had by then. */
-export const knownBefore = (calls: readonly Call[], request: Call): Knowledge =>
-  knownAtEnd(calls.filter((call) => call.id < request.id && !overlaps(call, request)));
+export function knownBefore(calls: readonly Call[], request: Call): Knowledge {
+  const lessons = knownLessons(calls);
+  const end = indexWhere(lessons, ({ call }) => answeredAfter(call) >= request.id);
+  // from here on, some that the client left may still have been under way
+  const open = Math.min(
+    end,
+    indexWhere(lessons, ({ leftUntilMs }) => leftUntilMs > request.beganMs),
+  );
+  const before = lessons[open - 1]?.known ?? NOTHING;
+  return lessons
+    .slice(open, end)
+    .reduce((known, { call }) => (overlaps(call, request) ? known : learn(known, call)), before);
+}
+
+/** The index of the first item from which on something is true, or the length: found by halves, since a journal may be long. */
+export function indexWhere<Item>(items: readonly Item[], isTrue: (item: Item) => boolean): number {
+  let [from, to] = [0, items.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isTrue(items[middle]!)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
 
 /** Whether the payout of a reference may have happened, or may still happen: paying again could pay twice. */
 export const mayBePaid = ({ of }: Knowledge): boolean =>

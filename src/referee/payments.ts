@@ -3,53 +3,26 @@ import type { TransactionResponse } from '../contract/control-responses.ts';
 import { counted, often, rupees } from '../contract/words.ts';
 import { rupeesOf, toInr, toPaise } from '../payout/money.ts';
 import type { Call } from './call.ts';
-import type { Case } from './case.ts';
+import type { Case, Paid } from './case.ts';
+import { inSteps, whole, type Steps } from './steps.ts';
 
 /** What was paid, and how that differs from what was meant to be paid. */
 
 export type Table = readonly ExpectedPayout[];
 
-/** A payout whose money is out. */
-export interface Paid {
-  readonly reference: string;
-  readonly txnId: string;
-  readonly account: string;
-  readonly amountPaise: number;
-  readonly state: 'SUCCESS' | 'PENDING';
-}
-
-type State = TransactionResponse['status'];
-
-export const isOut = (state: State): state is 'PENDING' | 'SUCCESS' =>
-  state === 'PENDING' || state === 'SUCCESS';
-
 export const sumOf = (paid: readonly Paid[]): number =>
   paid.reduce((sum, { amountPaise }) => sum + amountPaise, 0);
 
 /** What is known of payouts whose money is out: one that is PENDING may not end up paid. */
-export const madeOrPaid = (payouts: readonly { readonly state: State | null }[]): 'made' | 'paid' =>
-  payouts.every(({ state }) => state === 'SUCCESS') ? 'paid' : 'made';
-
-/** The payouts whose money is out. */
-export const paidOut = ({ ledger }: Case): readonly Paid[] =>
-  ledger.payouts.flatMap(({ status: state, client_ref_id, txn_id, beneficiary_account, amount }) =>
-    isOut(state)
-      ? {
-          reference: client_ref_id,
-          txnId: txn_id,
-          account: beneficiary_account,
-          amountPaise: toPaise(amount),
-          state,
-        }
-      : [],
-  );
+export const madeOrPaid = (
+  payouts: readonly { readonly state: TransactionResponse['status'] | null }[],
+): 'made' | 'paid' => (payouts.every(({ state }) => state === 'SUCCESS') ? 'paid' : 'made');
 
 /** The send that made each payout, or else the first of its reference. */
-export const sendsOf = ({ sends }: Case, payouts: readonly Paid[]): readonly Call[] =>
+export const sendsOf = ({ sends, makers }: Case, payouts: readonly Paid[]): readonly Call[] =>
   payouts.flatMap(({ reference, txnId }) => {
     const calls = sends.get(reference) ?? [];
-    const made = calls.filter(({ committed }) => committed === true);
-    return made.find(({ entry }) => entry.txn_id === txnId) ?? made[0] ?? calls[0] ?? [];
+    return makers.get(txnId) ?? calls.find(({ committed }) => committed === true) ?? calls[0] ?? [];
   });
 
 export const payoutKey = (account: string, amountPaise: number): string => `${amountPaise} ${account}`;
@@ -99,28 +72,38 @@ function differenceText(account: string, amountPaise: number, paid: number, expe
 }
 
 /** An account as a spreadsheet writes it, which treats it as a number. */
-const withoutZeros = <Line extends { readonly account: string }>(line: Line): Line => ({
-  ...line,
-  account: line.account.replace(/^0+/, ''),
+const withoutZeros = ({ account, amount }: ExpectedPayout) => ({
+  account: account.replace(/^0+/, ''),
+  amount,
 });
 
-/** Where two tables differ, in the order of the expected one; then what was not expected at all. */
-export function differencesBetween(paid: Table, expected: Table): readonly Difference[] {
-  const times = new Map(summed(paid).map((line) => [keyOf(line), line.times]));
+/** Where two tables differ, in the order of the expected one; then what was not expected at all. @param paid with one line for each account and amount */
+export function* differencesInSteps(paid: Table, expected: Table): Steps<readonly Difference[]> {
   const wanted = summed(expected);
   const known = new Set(wanted.map(keyOf));
-  const others = summed(paid).filter((line) => !known.has(keyOf(line)));
-  const unlisted = new Map(others.map((line) => [keyOf(withoutZeros(line)), line.account]));
-  return [...wanted, ...others.map(({ account, amount }) => ({ account, amount, times: 0 }))].flatMap(
-    ({ account, amount, times: expectedTimes }): Difference | [] => {
-      const amountPaise = toPaise(amount);
-      const found = times.get(payoutKey(account, amountPaise)) ?? 0;
-      if (found === expectedTimes) return [];
-      const text = differenceText(account, amountPaise, found, expectedTimes);
-      const alike =
-        found < expectedTimes ? unlisted.get(keyOf(withoutZeros({ account, amount }))) : undefined;
-      const hint = alike === undefined ? '' : ` (${alike} differs only in its leading zeros)`;
-      return { account, amountPaise, paid: found, expected: expectedTimes, text: text + hint };
-    },
-  );
+  const times = new Map<string, number>();
+  const others: ExpectedPayout[] = [];
+  const unlisted = new Map<string, string>();
+  yield* inSteps(paid, (line) => {
+    const key = keyOf(line);
+    times.set(key, line.times);
+    if (known.has(key)) return;
+    others.push({ ...line, times: 0 });
+    unlisted.set(keyOf(withoutZeros(line)), line.account);
+  });
+  const differences = yield* inSteps([...wanted, ...others], (line): Difference | null => {
+    const { account, amount, times: expectedTimes } = line;
+    const amountPaise = toPaise(amount);
+    const found = times.get(payoutKey(account, amountPaise)) ?? 0;
+    if (found === expectedTimes) return null;
+    const text = differenceText(account, amountPaise, found, expectedTimes);
+    const alike = found < expectedTimes ? unlisted.get(keyOf(withoutZeros(line))) : undefined;
+    const hint = alike === undefined ? '' : ` (${alike} differs only in its leading zeros)`;
+    return { account, amountPaise, paid: found, expected: expectedTimes, text: text + hint };
+  });
+  return differences.filter((one) => one !== null);
 }
+
+/** The same at once. */
+export const differencesBetween = (...tables: Parameters<typeof differencesInSteps>): readonly Difference[] =>
+  whole(differencesInSteps(...tables));

@@ -8,8 +8,9 @@ import {
 } from '../contract/conduct.ts';
 import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
-import { fromBeforeReset, judging, mergeReports, whole, withFewFindings } from './judge.ts';
+import { fromBeforeReset, judging, mergeReports, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
+import { whole, type Steps } from './steps.ts';
 
 /** What a report calls a world without a name of its own. */
 const shortId = (worldId: string): string => worldId.slice(0, 8);
@@ -45,7 +46,7 @@ function withJournal(journals: readonly EndedJournal[], journal: EndedJournal): 
   return [{ report: merged, last: null }, ...others, journal];
 }
 
-function* endedJournal({ worldId, evidence, settings }: Judged): Generator<void, EndedJournal> {
+function* endedJournal({ worldId, evidence, settings }: Judged): Steps<EndedJournal> {
   const report = withFewFindings(yield* judging(shortId(worldId), evidence, settings), FEW_FINDINGS);
   return { report, last: evidence.requests.at(-1)?.request_id ?? null };
 }
@@ -66,7 +67,7 @@ export class Referee {
   }
 
   /** The journals of a world that have ended, once a reset ends the present one. */
-  *endedAtReset(preparing: Generator<void, Judged>): Generator<void, readonly EndedJournal[]> {
+  *endedAtReset(preparing: Steps<Judged>): Steps<readonly EndedJournal[]> {
     const judged = yield* preparing;
     const ended = withoutPresent(judged.kept.ended, judged.evidence);
     if (!wasAsked(judged.evidence)) return ended;
@@ -88,7 +89,7 @@ export class Referee {
   }
 
   /** The report on a world, in steps: on its journals that have ended, and on the one that it has, unless that is still empty. */
-  *report(judged: Judged): Generator<void, WorldReport> {
+  *report(judged: Judged): Steps<WorldReport> {
     const { worldId, evidence, settings } = judged;
     const ended = this.#endedOf(judged).map(({ report }) => report);
     const present = yield* judging(shortId(worldId), evidence, settings);
@@ -98,7 +99,7 @@ export class Referee {
   }
 
   /** The same with few findings of each check; null for a world of whose client nothing is known. */
-  *shortReport(judged: Judged): Generator<void, WorldReport | null> {
+  *shortReport(judged: Judged): Steps<WorldReport | null> {
     if (!wasAsked(judged.evidence) && this.#endedOf(judged).length === 0) return null;
     return withFewFindings(yield* this.report(judged), FEW_FINDINGS);
   }

@@ -1,16 +1,13 @@
 import { often, rupees } from '../contract/words.ts';
 import { rupeesOf, toPaise } from '../payout/money.ts';
-import { caseOf, type Case, type Evidence } from '../referee/case.ts';
+import { caseOf, isOut, type Case, type Evidence, type Paid } from '../referee/case.ts';
 import { isKnownUnpaid, knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import {
   differencesBetween,
-  isOut,
   madeOrPaid,
-  paidOut,
   paidTable,
   payoutKey,
   type Difference,
-  type Paid,
   type Table,
 } from '../referee/payments.ts';
 import type { Run } from './run.ts';
@@ -38,7 +35,8 @@ interface Usual {
 const casesOf = (worlds: readonly Evidence[]): readonly Case[] =>
   worlds.map((evidence) => caseOf(evidence, {}));
 
-export const paidIn = ({ worlds }: Pick<Run, 'worlds'>): Table => paidTable(casesOf(worlds).flatMap(paidOut));
+export const paidIn = ({ worlds }: Pick<Run, 'worlds'>): Table =>
+  paidTable(casesOf(worlds).flatMap(({ paid }) => paid));
 
 const accountsIn = ({ worlds }: Run): ReadonlySet<string> =>
   new Set(
@@ -147,7 +145,7 @@ export function moneyDifferences(
   notPaid: KnownStates,
 ) {
   const cases = casesOf(worlds);
-  const paid = paidTable(cases.flatMap(paidOut));
+  const paid = paidTable(cases.flatMap(({ paid }) => paid));
   const differences = differencesBetween(paid, expected);
   const missing = differences.filter((one) => one.paid < one.expected);
   // where as many were paid, another account took the place of one that failed
@@ -174,7 +172,7 @@ function andMore(payouts: readonly Paid[], state: string): string {
 /** What the client of a run knows in the end of each payout whose money is out. */
 const knownOut = (cases: readonly Case[]) =>
   cases.flatMap((facts) =>
-    paidOut(facts).map((one) => ({
+    facts.paid.map((one) => ({
       one,
       of: knownAtEnd(facts.byReference.get(one.reference) ?? []).of,
     })),

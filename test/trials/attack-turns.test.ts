@@ -46,6 +46,8 @@ const SHORT: readonly Call[] = [
 const LONG: readonly Call[] = [
   ['GET', '/_sandbox/requests?limit=1000'],
   ['GET', '/_sandbox/state'],
+  ['GET', '/_sandbox/referee?format=junit'],
+  ['PUT', '/_sandbox/referee', { intent: { client_ref_id: '^(order-\\d+)' } }],
   ['POST', '/_sandbox/clock/advance', { by: '10d' }],
   ['POST', '/_sandbox/reset'],
 ];

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Semaphore } from 'async-mutex';
 import type { FastifyReply } from 'fastify';
 import { busy } from '../refusals.ts';
+import type { Steps } from '../../referee/steps.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 
 /** How many long responses are sent at once. */
@@ -16,12 +17,10 @@ const SLICE_MS = 10;
 const PIECE_CHARACTERS = 64 * 1024;
 /** Up to so many characters, a text is sent whole: only a longer one keeps its reader waiting. */
 const WHOLE_CHARACTERS = 512 * 1024;
-const ITEMS_A_STEP = 100;
 /** How long a response may wait for its reader. */
 const NO_PROGRESS_MS = 10_000;
 
 type Texts = Iterable<string> | AsyncIterable<string>;
-type Steps<T> = Generator<void, T>;
 
 interface HeavyWorkOptions {
   readonly wallClock: WallClock;
@@ -191,13 +190,6 @@ export class HeavyWork {
 async function* startingWith(first: string, others: Texts): AsyncGenerator<string> {
   yield first;
   yield* others;
-}
-
-/** What is made of each item of a list, in steps. */
-export function* inSteps<From, To>(items: readonly From[], made: (item: From) => To): Generator<void, To[]> {
-  const all: To[] = [];
-  for (const item of items) if (all.push(made(item)) % ITEMS_A_STEP === 0) yield;
-  return all;
 }
 
 /** A JSON object with a long list. @param object with that list empty @param items JSON texts, each of some items */

@@ -2,9 +2,12 @@ import type { RefereeSettings } from '../../contract/conduct.ts';
 import type { ScenarioSource } from '../../scenario/scenario.ts';
 import type { World } from '../../worlds/world.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
-import { whole } from '../../referee/judge.ts';
+import { fieldReader } from '../../referee/intents.ts';
+import { inSteps, whole, type Steps } from '../../referee/steps.ts';
 import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
+import { toInr } from '../../payout/money.ts';
+import type { Payout } from '../../payout/payout.ts';
 import { entryResponse } from '../../world/events.ts';
 import { journalEntry } from '../../world/journal/journal-entry.ts';
 import { nowMs } from '../../world/state.ts';
@@ -12,28 +15,49 @@ import type { WorldState } from '../../world/state-shape.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 import { act, type ControlOptions } from '../control/control-options.ts';
-import { inSteps } from '../limits/heavy-work.ts';
+
+/** The fields of a payout, as an initiate has them, but for the remarks, of which only a digest is kept. */
+const fieldsOfPayout = (payout: Payout) => ({
+  client_ref_id: payout.clientRefId,
+  beneficiary_name: payout.beneficiaryName,
+  beneficiary_account: payout.beneficiaryAccount,
+  beneficiary_ifsc: payout.beneficiaryIfsc,
+  amount: toInr(payout.amountPaise),
+});
 
 /**
  * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
- * reference that was paid more than once. With a table of expected payouts, all payouts of the world.
+ * reference, or of a declared intent, that was paid more than once. With a table of expected payouts, all payouts of the world.
  */
 export function* evidenceOf(
   state: Readonly<WorldState>,
-  { expect }: RefereeSettings,
+  { expect, intent }: RefereeSettings,
   wallNowMs: number,
   clientEnded: boolean,
   dropped: string | null,
-): Generator<void, Evidence> {
+): Steps<Evidence> {
   const { list, evicted } = state.requests;
   const references = new Set<string | undefined>(list.map(({ clientRefId }) => clientRefId));
-  for (const { nth, clientRefId } of state.payouts) if (nth > 1) references.add(clientRefId);
-  const payouts =
-    expect === undefined
-      ? state.payouts.filter(({ clientRefId }) => references.has(clientRefId))
-      : state.payouts;
   const sent = new Set(list.flatMap(({ route, clientRefId }) => (route === 'initiate' ? [clientRefId] : [])));
+  const read = intent === undefined ? () => null : fieldReader(intent);
+  /** The first reference of each declared payout. */
+  const firsts = new Map<string | null, string>([[null, '']]);
+  let forgotten = 0;
+  yield* inSteps(state.payouts, (payout) => {
+    const { nth, clientRefId } = payout;
+    const declared = read(fieldsOfPayout(payout));
+    const first = firsts.get(declared);
+    if (first === undefined) firsts.set(declared, clientRefId);
+    else if (declared !== null && first !== clientRefId) references.add(first).add(clientRefId);
+    if (nth > 1) references.add(clientRefId);
+    if (!sent.has(clientRefId)) forgotten += 1;
+  });
+  const payouts = state.payouts.filter(
+    ({ clientRefId }) => expect !== undefined || references.has(clientRefId),
+  );
   const firstMs = list[0]?.atMs ?? Infinity;
+  const moneyIn = state.entries.filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs);
+  yield;
   return {
     requests: yield* inSteps(list, journalEntry),
     name: state.name,
@@ -41,10 +65,8 @@ export function* evidenceOf(
     dropped,
     ledger: {
       payouts: yield* inSteps(payouts, (payout) => transactionResponse(payout, nowMs(state))),
-      entries: state.entries
-        .filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs)
-        .map(entryResponse),
-      forgotten: evicted > 0 ? 0 : state.payouts.filter(({ clientRefId }) => !sent.has(clientRefId)).length,
+      entries: yield* inSteps(moneyIn, entryResponse),
+      forgotten: evicted > 0 ? 0 : forgotten,
     },
     wall_now: iso(wallNowMs),
     clientEnded,
@@ -68,7 +90,7 @@ export function* judgedBy(
   { id, droppedBefore }: World,
   wallNowMs: number,
   clientEnded: boolean,
-): Generator<void, Judged> {
+): Steps<Judged> {
   const evidence = yield* evidenceOf(state, settings, wallNowMs, clientEnded, droppedBefore);
   return { worldId: id, kept: state.referee, settings, evidence };
 }
@@ -86,7 +108,7 @@ export function reportOnDropped(
   return () => referee.dropped(whole(judgedBy(settings, past, world, wallNowMs, true)));
 }
 
-/** How often a report is made anew because something happened meanwhile, before others have to wait for it. */
+/** How often a report is made because something happened while the one before it was made; what happens during the last is not in it. */
 const MOST_REPORTS = 3;
 
 /** Resets a world. The report on the journal that ends is added to its others, if somebody wants it. */
@@ -102,9 +124,8 @@ export async function resetWorld(
     const settings = referee.settingsToJudge(state.referee);
     const report =
       settings && referee.endedAtReset(judgedBy(settings, state, world, wallClock.nowMs(), true));
-    const isLast = times === MOST_REPORTS;
-    const ended = report && (isLast ? whole(report) : await heavy.run(() => report));
-    if (!isLast && position !== world.position) continue;
+    const ended = report && (await heavy.run(() => report));
+    if (position !== world.position && times < MOST_REPORTS) continue;
     await act(exchange, { kind: 'reset', source, ...(ended && { ended }) });
     return;
   }

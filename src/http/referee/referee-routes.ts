@@ -11,6 +11,7 @@ import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
+import type { Steps } from '../../referee/steps.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
 import type { WorldState } from '../../world/state-shape.ts';
@@ -85,7 +86,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
   function* shortReport(
     found: { readonly world: World; readonly state: Readonly<WorldState> } | null,
     clientEnded: boolean,
-  ): Generator<void, WorldReport | null> {
+  ): Steps<WorldReport | null> {
     if (found === null) return null;
     const { world, state } = found;
     const settings = referee.settingsToJudge(state.referee) ?? {};

@@ -1,20 +1,12 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { shortListed } from '../../contract/words.ts';
 import type { Call } from '../call.ts';
-import { groupedBy, type Case } from '../case.ts';
+import { inGroups, isOut, type Case, type Paid } from '../case.ts';
 import { because, evaluateEach, type Check, type Mistake } from '../check.ts';
 import { isKnownUnpaid, knownAtEnd } from '../knowledge.ts';
-import { toPaise } from '../../payout/money.ts';
-import {
-  differencesBetween,
-  isOut,
-  paidOut,
-  paidTable,
-  payoutKey,
-  sendsOf,
-  summed,
-  type Paid,
-} from '../payments.ts';
+import { inSteps, type Steps } from '../steps.ts';
+import { toInr, toPaise } from '../../payout/money.ts';
+import { differencesInSteps, payoutKey, sendsOf, summed } from '../payments.ts';
 
 /** Checks of the payouts that are expected: how often each account is paid each amount. */
 
@@ -26,22 +18,26 @@ export function undoneState({ payouts }: Case, reference: string): State | null 
   return payout === undefined || isOut(payout.status) ? null : payout.status;
 }
 
-const byKey = (paid: readonly Paid[]) =>
-  groupedBy(paid, ({ account, amountPaise }) => payoutKey(account, amountPaise));
+const keyOf = ({ account, amountPaise }: Pick<Paid, 'account' | 'amountPaise'>): string =>
+  payoutKey(account, amountPaise);
 
 /** How the payments differ from the table, each with the sends that made the payments. */
-function differences(facts: Case) {
-  const paid = paidOut(facts);
-  const known = byKey(paid);
-  return differencesBetween(paidTable(paid), facts.expect ?? []).map((difference) => {
-    const key = payoutKey(difference.account, difference.amountPaise);
-    return { difference, calls: sendsOf(facts, known.get(key) ?? []) };
+function* differences(facts: Case) {
+  const known = yield* inGroups(facts.paid, keyOf);
+  const table = yield* inSteps(known.values(), (paid) => {
+    const [{ account, amountPaise }] = paid as [Paid];
+    return { account, amount: toInr(amountPaise), times: paid.length };
   });
+  const found = yield* differencesInSteps(table, facts.expect ?? []);
+  return yield* inSteps(found, (difference) => ({
+    difference,
+    calls: sendsOf(facts, known.get(keyOf(difference)) ?? []),
+  }));
 }
 
 /** Why it is not known whether the table is met in the end: it depends on payouts that are PENDING; null when it is known. */
-function maybeMissed(facts: Case): string | null {
-  const paid = byKey(paidOut(facts));
+function* maybeMissed(facts: Case): Steps<string | null> {
+  const paid = yield* inGroups(facts.paid, keyOf);
   const pending = summed(facts.expect ?? []).flatMap(({ account, amount, times }) => {
     const made = paid.get(payoutKey(account, toPaise(amount))) ?? [];
     const open = made.filter(({ state }) => state === 'PENDING');
@@ -53,9 +49,9 @@ function maybeMissed(facts: Case): string | null {
 }
 
 /** What was paid too many times. @param known references that were found already */
-export function paidTooOften(facts: Case, known: ReadonlySet<string>): readonly Mistake[] {
+export function* paidTooOften(facts: Case, known: ReadonlySet<string>): Steps<readonly Mistake[]> {
   if (facts.expect === undefined) return [];
-  return differences(facts).flatMap(({ difference, calls }): Mistake | [] => {
+  return (yield* differences(facts)).flatMap(({ difference, calls }): Mistake | [] => {
     const { text, paid, expected, amountPaise } = difference;
     if (paid <= expected || expected === 0) return [];
     const found = calls.filter(({ reference }) => known.has(reference!)).length;
@@ -90,18 +86,20 @@ function missed(
 
 export const expectationMissed: Check = {
   severity: 'error',
-  evaluate(facts) {
+  *evaluate(facts) {
     if (facts.expect === undefined) return { isExercised: false, findings: [] };
-    const { findings, unproven = null } = evaluateEach(differences(facts), ({ difference, calls }) => {
-      const { account, amountPaise, paid, expected, text: message } = difference;
+    const sends = yield* inGroups(facts.initiates, ({ body, amountPaise }) =>
+      payoutKey(String(body['beneficiary_account']), amountPaise ?? 0),
+    );
+    const all = yield* differences(facts);
+    const { findings, unproven = null } = yield* evaluateEach(all, ({ difference, calls }) => {
+      const { amountPaise, paid, expected, text: message } = difference;
       if (paid > expected && expected > 0) return undefined; // paid-twice finds it
       if (expected === 0) return { message, fix: NOT_EXPECTED, calls, amountPaise: amountPaise * paid };
       if (!facts.clientEnded) return { why: 'the client may still pay: %', reference: message };
-      const sends = facts.initiates.filter(
-        ({ body, amountPaise: sent }) => body['beneficiary_account'] === account && sent === amountPaise,
-      );
-      return missed(facts, sends, { message, amountPaise: amountPaise * (expected - paid) });
+      const about = { message, amountPaise: amountPaise * (expected - paid) };
+      return missed(facts, sends.get(keyOf(difference)) ?? [], about);
     });
-    return { isExercised: true, findings, unproven: because(unproven, maybeMissed(facts)) };
+    return { isExercised: true, findings, unproven: because(unproven, yield* maybeMissed(facts)) };
   },
 };

@@ -1,9 +1,9 @@
 import { InitiateRequest } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
-import { groupedBy } from '../case.ts';
+import { inGroups } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';
 import { knownBefore } from '../knowledge.ts';
-import { madeOrPaid, paidOut, sumOf } from '../payments.ts';
+import { madeOrPaid, sumOf } from '../payments.ts';
 
 /** Checks of one reference that is sent more than once. */
 
@@ -16,18 +16,23 @@ const changedFields = ({ body: one }: Call, { body: other }: Call): readonly str
     ? []
     : FIELDS.filter((field) => (one[field] ?? null) !== (other[field] ?? null));
 
+/** How many sends before one are compared with it. */
+const LATEST = 50;
+
+/** The first of the latest sends that was still under way when this one began. */
+const underWayAt = (calls: readonly Call[], index: number): Call | undefined =>
+  calls.slice(Math.max(index - LATEST, 0), index).find((earlier) => overlaps(earlier, calls[index]!));
+
 export const sameReferenceAtOnce: Check = {
   severity: 'error',
   isOfOnePayout: true,
-  evaluate(facts) {
-    const out = groupedBy(paidOut(facts), ({ reference }) => reference);
-    return evaluateEach(facts.sends, ([reference, calls]) => {
+  *evaluate(facts) {
+    const out = yield* inGroups(facts.paid, ({ reference }) => reference);
+    return yield* evaluateEach(facts.sends, ([reference, calls]) => {
       if (calls.length < 2) return undefined;
-      const pair = calls.flatMap((later, index) => {
-        const earlier = calls.slice(Math.max(index - 50, 0), index).find((call) => overlaps(call, later));
-        return earlier === undefined ? [] : [[earlier, later] as const];
-      })[0];
-      if (pair === undefined) return null;
+      const nth = calls.findIndex((_later, index) => underWayAt(calls, index) !== undefined);
+      if (nth === -1) return null;
+      const pair = [underWayAt(calls, nth)!, calls[nth]!];
       const paid = out.get(reference) ?? [];
       const made = calls.filter(({ committed }) => committed === true);
       const isPaidTwice = made.length > 1 && paid.length > 1;
@@ -53,8 +58,7 @@ export const referenceReused: Check = {
         const changed = before === undefined ? [] : changedFields(before, call);
         if (changed.length === 0) continue;
         const known = knownBefore(byReference.get(reference)!, call);
-        const wasUnderWay = calls.slice(0, index).some((earlier) => overlaps(earlier, call));
-        if (known.of === 'refused' && !wasUnderWay) continue; // a request that was corrected
+        if (known.of === 'refused' && underWayAt(calls, index) === undefined) continue; // a request that was corrected
         return {
           message: `${reference} was sent again with another ${changed.join(', ')}`,
           fix: 'use a new reference for each new payout, and the same body whenever one is sent again',

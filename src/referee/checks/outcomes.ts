@@ -3,7 +3,7 @@ import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';
-import { asAnswered, knownAtEnd } from '../knowledge.ts';
+import { asAnswered, indexWhere, knownAtEnd } from '../knowledge.ts';
 import { madeOrPaid } from '../payments.ts';
 import { undoneState } from './expected-payments.ts';
 
@@ -104,30 +104,18 @@ function cameAfter({ at, forced, after_request: latest }: Step, { atMs, id }: Ca
   return !forced || id > (latest ?? Infinity);
 }
 
-/** The first call from which on something is true, as world time never goes back: found by halves, since a journal may be long. */
-function firstOf(calls: readonly Call[], isTrue: (call: Call) => boolean): Call | undefined {
-  let [from, to] = [0, calls.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (isTrue(calls[middle]!)) to = middle;
-    else from = middle + 1;
-  }
-  return calls[from];
+/** A payout that the client sent, and what it knows of it in the end; undefined for one that has not settled. */
+function followed(facts: Case, reference: string) {
+  const payout = facts.payouts.get(reference);
+  const step = payout && lastStep(payout);
+  if (payout === undefined || step === undefined) return undefined;
+  const calls = facts.byReference.get(reference)!;
+  const { id } = calls.at(-1)!;
+  /** The first request of the client, about anything, after its payout reached its state; undefined if it was gone by then. */
+  const later = (): Call | undefined =>
+    facts.calls[indexWhere(facts.calls, (call) => call.id > id && cameAfter(step, call))]; // world time never goes back
+  return { status: payout.status, known: knownAtEnd(calls), later };
 }
-
-/** The payouts that the client sent and that have reached a state after PENDING, and what it knows of each in the end. */
-const followed = (facts: Case) =>
-  [...facts.sends.keys()].flatMap((reference) => {
-    const payout = facts.payouts.get(reference);
-    const step = payout && lastStep(payout);
-    if (payout === undefined || step === undefined) return [];
-    const calls = facts.byReference.get(reference)!;
-    const { id } = calls.at(-1)!;
-    /** The first request of the client, about anything, after its payout reached its state; undefined if it was gone by then. */
-    const later = (): Call | undefined =>
-      firstOf(facts.calls, (call) => call.id > id && cameAfter(step, call));
-    return { reference, status: payout.status, known: knownAtEnd(calls), later };
-  });
 
 /** Whether the client saw a payout in this state at any time. */
 const hasSeen = ({ byReference }: Case, reference: string, state: Step['to']): boolean =>
@@ -136,8 +124,10 @@ const hasSeen = ({ byReference }: Case, reference: string, state: Step['to']): b
 export const pendingLeft: Check = {
   severity: 'notice',
   evaluate: (facts) =>
-    evaluateEach(followed(facts), ({ reference, status, known, later }) => {
-      if (!hasSeen(facts, reference, 'PENDING')) return undefined;
+    evaluateEach(facts.sends.keys(), (reference) => {
+      const payout = followed(facts, reference);
+      if (payout === undefined || !hasSeen(facts, reference, 'PENDING')) return undefined;
+      const { status, known, later } = payout;
       if (known.of !== 'PENDING') return null;
       // a client that was gone before its payout settled was not tested, however it followed others
       if (later() === undefined) return { why: GONE, reference, isUntested: true };
@@ -154,8 +144,10 @@ export const pendingLeft: Check = {
 export const reversalUnseen: Check = {
   severity: 'warning',
   evaluate: (facts) =>
-    evaluateEach(followed(facts), ({ reference, status, known, later }) => {
-      if (status !== 'REVERSED' || !hasSeen(facts, reference, 'SUCCESS')) return undefined;
+    evaluateEach(facts.sends.keys(), (reference) => {
+      const payout = followed(facts, reference);
+      if (payout?.status !== 'REVERSED' || !hasSeen(facts, reference, 'SUCCESS')) return undefined;
+      const { known, later } = payout;
       if (known.of === 'REVERSED') return null;
       const next = known.of === 'SUCCESS' ? later() : undefined;
       if (next === undefined) return undefined; // it took no SUCCESS for final, or was gone before the reversal

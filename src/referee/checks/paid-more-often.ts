@@ -1,23 +1,25 @@
 import { rupeesOf } from '../../payout/money.ts';
 import { often, shortListed } from '../../contract/words.ts';
-import { groupedBy, type Case } from '../case.ts';
+import { inGroups, type Case, type Paid } from '../case.ts';
 import { type Check, type Mistake } from '../check.ts';
-import { knownBefore } from '../knowledge.ts';
-import { madeOrPaid, paidOut, payoutKey, sendsOf, sumOf, type Paid } from '../payments.ts';
+import { indexWhere, knownBefore } from '../knowledge.ts';
+import { madeOrPaid, payoutKey, sendsOf, sumOf } from '../payments.ts';
+import { inSteps, type Steps } from '../steps.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
 
 const tooMuch = (again: readonly Paid[]): string => `${rupeesOf(sumOf(again))} too much`;
 
 /** The groups with more than one payout, and what of it is too much. */
-const repeated = (paid: readonly Paid[], keyOf: (one: Paid) => string | null) =>
-  [...groupedBy(paid, keyOf).values()].flatMap((group) =>
-    group.length > 1 ? { group, again: group.slice(1) } : [],
-  );
+function* repeated(paid: readonly Paid[], keyOf: (one: Paid) => string | null) {
+  const groups = yield* inGroups(paid, keyOf);
+  return [...groups.values()].flatMap((group) => (group.length > 1 ? { group, again: group.slice(1) } : []));
+}
 
 /** One reference, several payouts. */
-const byReference = (facts: Case, paid: readonly Paid[]): readonly Mistake[] =>
-  repeated(paid, ({ reference }) => reference).map(({ group, again }) => {
+function* byReference(facts: Case): Steps<readonly Mistake[]> {
+  const found = yield* repeated(facts.paid, ({ reference }) => reference);
+  return yield* inSteps(found, ({ group, again }) => {
     const [{ reference }] = group as [Paid];
     return {
       message: `${reference} was ${madeOrPaid(group)} ${often(group.length)}: ${tooMuch(again)}`,
@@ -27,35 +29,41 @@ const byReference = (facts: Case, paid: readonly Paid[]): readonly Mistake[] =>
       amountPaise: sumOf(again),
     };
   });
+}
 
 /** The declared payout that was paid; null when that is not known. */
 function intentOf(facts: Case, one: Paid): string | null {
   const [call] = sendsOf(facts, [one]); // an earlier send may have been refused, and corrected
-  return call === undefined ? null : facts.intents.of(call);
+  return (call && facts.intents.of(call)) ?? facts.intents.ofPayout(one.payout);
 }
 
 /** One declared payout, several references. */
-const byIntent = (facts: Case, firsts: readonly Paid[]): readonly Mistake[] =>
-  repeated(firsts, (one) => intentOf(facts, one)).map(({ group, again }) => ({
+function* byIntent(facts: Case, firsts: readonly Paid[]): Steps<readonly Mistake[]> {
+  const found = yield* repeated(firsts, (one) => intentOf(facts, one));
+  return yield* inSteps(found, ({ group, again }) => ({
     message: `${shortListed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
     fix: 'keep one reference for each payout, and use it for every send of that payout',
     calls: sendsOf(facts, group),
+    references: group.map(({ reference }) => reference), // also where their requests are gone
     amountPaise: sumOf(again),
   }));
+}
 
 /** Whether one of these payouts was made when a client was tempted to pay again: an earlier one had gone wrong, and its SUCCESS was not seen since. */
 function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]): boolean {
-  const firsts = group.flatMap(({ reference }) => sends.get(reference)?.[0] ?? []);
+  const firsts = group
+    .flatMap(({ reference }) => sends.get(reference)?.[0] ?? [])
+    .toSorted((a, b) => a.id - b.id);
   return group.some(({ reference }) => {
     const ofReference = calls.get(reference) ?? [];
     const tempting = ofReference.filter(({ seen: { kind } }) => kind === 'unknown' || kind === 'not-found');
-    const made = new Set(tempting.map(({ id }) => firsts.find((call) => call.id > id)));
+    const made = new Set(tempting.map(({ id }) => firsts[indexWhere(firsts, (call) => call.id > id)]));
     return [...made].some((next) => next !== undefined && knownBefore(ofReference, next).of !== 'SUCCESS');
   });
 }
 
 /** One account and amount, several references: nobody has said whether that was meant, or an intent that does not match them all. */
-function byAccount(facts: Case, firsts: readonly Paid[]) {
+function* byAccount(facts: Case, firsts: readonly Paid[]) {
   const findings: Mistake[] = [];
   let unproven: string | null = null;
   const { isDeclared } = facts.intents;
@@ -64,7 +72,8 @@ function byAccount(facts: Case, firsts: readonly Paid[]) {
     : '--intent or --expect says whether that was meant';
   const keyOf = ({ account, amountPaise }: Paid): string => payoutKey(account, amountPaise);
   const judged = isDeclared ? firsts.filter((one) => sendsOf(facts, [one]).length > 0) : firsts; // others were cleared
-  for (const { group, again } of repeated(judged, keyOf)) {
+  for (const { group, again } of yield* repeated(judged, keyOf)) {
+    yield;
     if (isDeclared && group.every((one) => intentOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
     const references = shortListed(group.map(({ reference }) => reference));
@@ -88,13 +97,17 @@ export const paidMoreOften: Check = {
   severity: 'error',
   isOfOnePayout: true,
   isOfSecondPayments: true,
-  evaluate(facts) {
-    const { intents, expect } = facts;
-    const paid = paidOut(facts);
-    const firsts = [...new Map(paid.toReversed().map((one) => [one.reference, one])).values()].toReversed();
-    const declared = intents.isDeclared ? byIntent(facts, firsts) : [];
-    const others = expect === undefined ? byAccount(facts, firsts) : null; // a table says it better
-    const findings = [...byReference(facts, paid), ...declared, ...(others?.findings ?? [])];
+  *evaluate(facts) {
+    const { intents, expect, paid } = facts;
+    const references = new Set<string>();
+    const marks = yield* inSteps(paid, (one) =>
+      references.size < references.add(one.reference).size ? one : null,
+    );
+    const firsts = marks.filter((one) => one !== null);
+    const ofReferences = yield* byReference(facts);
+    const declared = intents.isDeclared ? yield* byIntent(facts, firsts) : [];
+    const others = expect === undefined ? yield* byAccount(facts, firsts) : null; // a table says it better
+    const findings = [...ofReferences, ...declared, ...(others?.findings ?? [])];
     return { isExercised: paid.length > 0, findings, unproven: others?.unproven ?? null };
   },
 };

@@ -2,9 +2,10 @@ import { rupeesOf } from '../../payout/money.ts';
 import { counted, shortListed } from '../../contract/words.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
 import { overlaps, totalOf, wasCommitted, type Call } from '../call.ts';
-import { groupedBy, type Case } from '../case.ts';
+import { groupedBy, inGroups, type Case } from '../case.ts';
 import { GUESSED, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
+import { inSteps, type Steps } from '../steps.ts';
 import { paidTooOften, undoneState } from './expected-payments.ts';
 
 /** Checks of one intended payout that is sent under several references. */
@@ -17,11 +18,13 @@ const openingOf = (sends: readonly Call[]): Call =>
   sends.find(({ seen }) => seen.kind !== 'refused') ?? sends[0]!;
 
 /** The opening initiate of each reference, by intended payout. */
-const openings = ({ sends, intents }: Case): ReadonlyMap<string, readonly Call[]> =>
-  groupedBy(
-    [...sends.values()].map(openingOf).toSorted((a, b) => a.id - b.id),
+function* openings({ sends, intents }: Case): Steps<ReadonlyMap<string, readonly Call[]>> {
+  const all = yield* inSteps(sends.values(), openingOf);
+  return yield* inGroups(
+    all.toSorted((a, b) => a.id - b.id),
     intents.of,
   );
+}
 
 /** A guess counts only after an outcome that tempts a client to try again: paying one person the same amount twice is normal. */
 const isSuspect = (known: Knowledge, isDeclared: boolean): boolean =>
@@ -36,10 +39,11 @@ interface Repetition {
   readonly isPaidTwice: boolean;
 }
 
-/** The repetition that a send is, compared with the latest references before it; null for none. */
-function repetitionOf(facts: Case, call: Call, before: readonly Call[]): Repetition | null {
+/** The repetition that one of the sends of an intended payout is, compared with the latest references before it; null for none. */
+function repetitionOf(facts: Case, firsts: readonly Call[], index: number): Repetition | null {
   const { byReference, sends, intents } = facts;
-  for (const { reference: earlier } of before.slice(-LATEST).toReversed()) {
+  const call = firsts[index]!;
+  for (const { reference: earlier } of firsts.slice(Math.max(index - LATEST, 0), index).toReversed()) {
     if (sends.get(earlier!)!.some((send) => send.id < call.id && overlaps(send, call))) continue;
     const known = knownBefore(byReference.get(earlier!)!, call);
     if (!isSuspect(known, intents.isDeclared)) continue;
@@ -71,8 +75,9 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
   const [{ earlier, known }] = shown as [Repetition];
   const references = shown.map(({ call }) => call.reference!);
   const payments = [openingOf(facts.sends.get(earlier)!), ...shown.map(({ call }) => call)];
-  const undone = paid.length > 0 ? payments.filter(({ reference }) => undoneState(facts, reference!)) : [];
-  const out = payments.filter((call) => !undone.includes(call));
+  const isUndone = ({ reference }: Call): boolean => undoneState(facts, reference!) !== null;
+  const undone = paid.length > 0 ? payments.filter(isUndone) : [];
+  const out = undone.length > 0 ? payments.filter((call) => !isUndone(call)) : payments;
   const isTooMuch = paid.length > 0 && out.length > 1;
   const amountPaise = totalOf((isTooMuch ? out : payments).slice(1));
   const isOne = references.length === 1;
@@ -95,11 +100,16 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
   };
 }
 
-const paidAgain = (facts: Case): readonly PaidAgain[] =>
-  [...openings(facts).values()].flatMap((firsts) => {
-    const all = firsts.flatMap((call, index) => repetitionOf(facts, call, firsts.slice(0, index)) ?? []);
-    return all.length === 0 ? [] : repetitionFinding(facts, all);
-  });
+function* paidAgain(facts: Case): Steps<readonly PaidAgain[]> {
+  const findings: PaidAgain[] = [];
+  for (const firsts of (yield* openings(facts)).values()) {
+    yield;
+    const results = yield* inSteps(firsts.keys(), (index) => repetitionOf(facts, firsts, index));
+    const all = results.filter((one) => one !== null);
+    if (all.length > 0) findings.push(repetitionFinding(facts, all));
+  }
+  return findings;
+}
 
 const NO_INTENT =
   'no intent is declared, so another reference for the same payout is recognised only by an identical body';
@@ -121,10 +131,11 @@ export const paidTwice: Check = {
   severity: 'error',
   isOfOnePayout: true,
   isOfSecondPayments: true,
-  evaluate(facts) {
+  *evaluate(facts) {
     const { initiates, calls, intents, expect } = facts;
-    const again = intents.isDeclared || expect === undefined ? paidAgain(facts) : []; // a table is better than a guess
-    const findings = [...again, ...paidTooOften(facts, new Set(again.flatMap(({ tooMuch }) => tooMuch)))];
+    const again = intents.isDeclared || expect === undefined ? yield* paidAgain(facts) : []; // a table is better than a guess
+    const known = new Set(again.flatMap(({ tooMuch }) => tooMuch));
+    const findings = [...again, ...(yield* paidTooOften(facts, known))];
     const unproven = expect === undefined ? unprovenBy(facts) : null;
     const isUnread = intents.isDeclared && unproven !== null; // whatever happened, it may be one payout under two references
     return {
@@ -139,47 +150,45 @@ export const paidTwice: Check = {
   },
 };
 
-/** Pairs of initiates of which one began while the other was under way. */
-function* pairsAtOnce(initiates: readonly Call[]): Generator<readonly [earlier: Call, later: Call]> {
-  let underWay: readonly Call[] = [];
-  for (const later of initiates) {
-    underWay = underWay.filter((earlier) => earlier.wasLeft || earlier.endedAfter >= later.id);
-    for (const earlier of underWay) if (overlaps(earlier, later)) yield [earlier, later];
-    underWay = [...underWay.slice(-200), later];
-  }
-}
+/** How many of the requests under way are compared with one that begins. */
+const MOST_UNDER_WAY = 200;
 
 export const samePayoutAtOnce: Check = {
   severity: 'error',
   isOfOnePayout: true,
-  evaluate(facts) {
+  *evaluate(facts) {
     const { initiates, intents, expect } = facts;
-    const pairs = [...pairsAtOnce(initiates)].filter(
-      ([earlier, later]) => earlier.reference !== later.reference,
-    );
     const isJudged = intents.isDeclared || expect === undefined; // a table is better than a guess
-    const ofOne = isJudged
-      ? pairs.filter(([earlier, later]) => intents.of(earlier) === intents.of(later))
-      : [];
-    const findings = [...groupedBy(ofOne, ([, later]) => intents.of(later)).values()].map(
-      (group): Mistake => {
-        const [[first]] = group as [readonly [Call, Call]];
-        const calls = [...new Set(group.flat())].toSorted((a, b) => a.id - b.id);
-        const others = groupedBy(calls, ({ reference }) =>
-          reference === first.reference ? null : reference,
-        );
-        const references = [...others.keys()];
-        const amountPaise = totalOf([...others.values()].map(([sent]) => sent!));
-        return {
-          severity: intents.isDeclared ? 'error' : 'notice',
-          message: `${shortListed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first.reference} while that was under way: ${rupeesOf(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
-          fix: `let one worker send one reference for each payout, and store it before the first send`,
-          calls,
-          amountPaise,
-        };
-      },
-    );
-    const unproven = isJudged ? unprovenBy(facts) : null;
-    return { isExercised: pairs.length > 0, findings, unproven };
+    let isExercised = false;
+    /** By intended payout: the sends of which one was under way when another began, under another reference. */
+    const atOnce = new Map<string, Set<Call>>();
+    let underWay: readonly Call[] = [];
+    yield* inSteps(initiates, (later) => {
+      underWay = underWay.filter(({ wasLeft, endedAfter }) => wasLeft || endedAfter >= later.id);
+      const intent = intents.of(later);
+      for (const earlier of underWay) {
+        if (earlier.reference === later.reference || !overlaps(earlier, later)) continue;
+        isExercised = true;
+        if (!isJudged || intent === null || intents.of(earlier) !== intent) continue;
+        const calls = atOnce.get(intent) ?? new Set();
+        atOnce.set(intent, calls.add(earlier).add(later));
+      }
+      underWay = [...underWay.slice(-MOST_UNDER_WAY), later];
+    });
+    const findings = yield* inSteps(atOnce.values(), (together): Mistake => {
+      const [{ reference: first }] = [...together] as [Call];
+      const calls = [...together].toSorted((a, b) => a.id - b.id);
+      const others = groupedBy(calls, ({ reference }) => (reference === first ? null : reference));
+      const references = [...others.keys()];
+      const amountPaise = totalOf([...others.values()].map(([sent]) => sent!));
+      return {
+        severity: intents.isDeclared ? 'error' : 'notice',
+        message: `${shortListed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first} while that was under way: ${rupeesOf(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
+        fix: `let one worker send one reference for each payout, and store it before the first send`,
+        calls,
+        amountPaise,
+      };
+    });
+    return { isExercised, findings, unproven: isJudged ? unprovenBy(facts) : null };
   },
 };

@@ -1,9 +1,10 @@
 import { isWholePaise } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
-import { groupedBy, isMoneyIn, type Case } from '../case.ts';
+import { inGroups, type Case } from '../case.ts';
 import { evaluateEach, GUESSED, type Check, type Mistake } from '../check.ts';
 import { withoutReference } from '../intents.ts';
-import { knownBefore } from '../knowledge.ts';
+import { indexWhere, knownBefore } from '../knowledge.ts';
+import { inSteps, type Steps } from '../steps.ts';
 import { pauseBetween, payoutName } from './retries.ts';
 
 /** Checks of requests that the service refuses. */
@@ -35,22 +36,24 @@ function isRefusedForGood({ byReference }: Case, call: Call): boolean {
 const nameOf = ({ reference }: Call): string => reference ?? 'a request';
 
 /** The same bytes again after a refusal: one finding for each body. */
-const sentUnchanged = ({ initiates }: Case, refused: ReadonlySet<Call>): readonly Mistake[] =>
-  [...groupedBy(initiates, bodyText).values()].flatMap((calls): Mistake | [] => {
+function* sentUnchanged({ initiates }: Case, refused: ReadonlySet<Call>): Steps<readonly Mistake[]> {
+  const alike = yield* inGroups(initiates, bodyText);
+  return [...alike.values()].flatMap((calls): Mistake | [] => {
     const before = calls.find((call) => refused.has(call));
     const again = calls.find((call) => before && call.id > before.id && !overlaps(before, call));
     if (before === undefined || again === undefined) return [];
     const message = `${nameOf(again)} was sent again unchanged after a ${before.status}`;
     return { message, fix: fix(before.status), calls: [before, again] };
   });
+}
 
 /** A refused payout again under another reference. A refusal that is about the reference asks for another one. */
-function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>): readonly Mistake[] {
+function* sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>): Steps<readonly Mistake[]> {
   const { isDeclared } = intents;
   const findings: Mistake[] = [];
   const latest = new Map<string, Call>();
-  for (const call of initiates) {
-    const payout = `${isDeclared ? intents.of(call) : ''} ${withoutReference(call)}`;
+  yield* inSteps(initiates, (call) => {
+    const payout = isDeclared ? `${intents.of(call)} ${withoutReference(call.body)}` : intents.of(call)!;
     const before = latest.get(payout);
     if (before !== undefined && before.reference !== call.reference && !overlaps(before, call)) {
       latest.delete(payout);
@@ -62,7 +65,7 @@ function sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>)
       });
     }
     if (refused.has(call) && !isAboutReference(call)) latest.set(payout, call);
-  }
+  });
   return findings;
 }
 
@@ -72,53 +75,57 @@ const WITHIN_MS = 60_000;
  * Whether money came into the wallet between two requests. Their balances show it. Where they have none, or other payouts
  * took as much, the ledger does; its times may be those of a frozen clock.
  */
-function wasFunded({ ledger }: Case, before: Call, after: Call): boolean {
+function wasFunded({ moneyIn }: Case, before: Call, after: Call): boolean {
   const [had, has] = [before.entry.balance_after, after.entry.balance_before];
   if (had !== null && has !== null && has > had) return true;
   const fromMs = had === null || has === null ? before.atMs : before.atMs + 1;
-  return ledger.entries.some(({ kind, at }) => {
-    const atMs = Date.parse(at);
-    return isMoneyIn(kind) && atMs >= fromMs && atMs <= after.atMs;
-  });
+  const next = moneyIn[indexWhere(moneyIn, ({ at }) => Date.parse(at) >= fromMs)];
+  return next !== undefined && Date.parse(next.at) <= after.atMs;
 }
 
 /** A payout that the balance did not cover, sent again although nothing says that it does now. */
-function sentUnfunded(facts: Case): readonly Mistake[] {
-  const coversIt = (before: Call, after: Call): boolean =>
-    facts.calls.some(
-      ({ seen, id }) =>
-        seen.kind === 'balance' && seen.paise >= (after.amountPaise ?? 0) && id > before.id && id < after.id,
+function* sentUnfunded(facts: Case): Steps<readonly Mistake[]> {
+  const reads = facts.calls.filter(({ seen }) => seen.kind === 'balance');
+  const coversIt = (before: Call, after: Call): boolean => {
+    const between = reads.slice(
+      indexWhere(reads, ({ id }) => id > before.id),
+      indexWhere(reads, ({ id }) => id >= after.id),
     );
-  return [...facts.tries.values()].flatMap((calls): Mistake | [] => {
-    const pair = calls.flatMap((refused, index) => {
-      const again = calls[index + 1];
-      if (refused.status !== 402 || again === undefined || overlaps(refused, again)) return [];
-      const isExcused =
-        pauseBetween(refused, again) >= WITHIN_MS ||
-        coversIt(refused, again) ||
-        wasFunded(facts, refused, again);
-      return isExcused ? [] : [[refused, again] as const];
-    })[0];
-    if (pair === undefined) return [];
+    return between.some(({ seen }) => seen.kind === 'balance' && seen.paise >= (after.amountPaise ?? 0));
+  };
+  const isUnfunded = (refused: Call, again: Call | undefined): again is Call =>
+    again !== undefined &&
+    refused.status === 402 &&
+    !overlaps(refused, again) &&
+    pauseBetween(refused, again) < WITHIN_MS &&
+    !coversIt(refused, again) &&
+    !wasFunded(facts, refused, again);
+  const found = yield* inSteps(facts.tries.values(), (calls): Mistake | null => {
+    const index = calls.findIndex((refused, nth) => isUnfunded(refused, calls[nth + 1]));
+    if (index === -1) return null;
+    const pair = calls.slice(index, index + 2);
     return {
       message: `${payoutName(pair)} was sent again after a 402, with no money added and no balance seen that covers it`,
       fix: 'after a 402 read the balance, and send again only when it covers the payout',
       calls: pair,
     };
   });
+  return found.filter((one) => one !== null);
 }
 
 export const refusalRepeated: Check = {
   severity: 'warning',
-  evaluate(facts) {
-    const refused = new Set(facts.initiates.filter((call) => isRefusedForGood(facts, call)));
+  *evaluate(facts) {
+    const { initiates } = facts;
+    const marks = yield* inSteps(initiates, (call) => (isRefusedForGood(facts, call) ? call : null));
+    const refused = new Set(marks.filter((call) => call !== null));
     const findings = [
-      ...sentAsAnother(facts, refused),
-      ...sentUnchanged(facts, refused),
-      ...sentUnfunded(facts),
+      ...(yield* sentAsAnother(facts, refused)),
+      ...(yield* sentUnchanged(facts, refused)),
+      ...(yield* sentUnfunded(facts)),
     ];
     const inOrder = findings.toSorted((a, b) => a.calls[1]!.id - b.calls[1]!.id);
-    const isExercised = refused.size > 0 || facts.initiates.some(({ status }) => status === 402);
+    const isExercised = refused.size > 0 || initiates.some(({ status }) => status === 402);
     return { isExercised, findings: inOrder };
   },
 };

@@ -40,7 +40,9 @@ export const retryAfterIgnored: Check = {
       for (const [index, asked] of calls.entries()) {
         const { retryAfter } = asked;
         if (retryAfter === null || asked.wasLeft) continue;
-        const again = calls.slice(index + 1).find((call) => !overlaps(asked, call));
+        let next = index + 1;
+        while (next < calls.length && overlaps(asked, calls[next]!)) next += 1;
+        const again = calls[next];
         if (again === undefined) continue; // whoever does not come back has not waited either
         result = null;
         const pauseMs = retryAfter.isDate ? again.atMs - asked.atMs : pauseBetween(asked, again);
