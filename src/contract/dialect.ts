@@ -1,10 +1,33 @@
 import { z } from 'zod';
+import { DURATION_FORM, durationMs } from './duration.ts';
+import { requiredText } from './shape-issues.ts';
 
 /** The dialect: one switch for every point that the payout API leaves open. docs/fidelity.md has a row for each, with the reason for its default. */
 
 /** One switch. Its first choice is the default. */
 const choice = <const T extends readonly (string | number | null)[]>(values: T, description: string) =>
   z.literal(values).describe(description);
+
+const reported = <const T extends readonly string[]>(values: T) =>
+  choice(values, 'What a text gets that breaks this: a warning, a refusal, or nothing');
+
+/** What a service wants of a text beyond the payout API. */
+const TextRule = z
+  .strictObject({
+    max: z.int().min(1).optional().describe('The most characters'),
+    pattern: z.string().optional().describe('A regular expression (RE2) that the text must match'),
+    when: reported(['warn', 'refuse', 'ignore']).default('warn'),
+  })
+  .refine(({ max, pattern }) => max !== undefined || pattern !== undefined, {
+    error: 'must have max, pattern or both',
+  });
+export type TextRule = z.output<typeof TextRule>;
+
+const NO_VALIDITY = 'must be a duration of more than 0, such as 1d';
+
+const ValidFor = requiredText(NO_VALIDITY)
+  .refine((text) => (durationMs(text) ?? 0) > 0, { error: NO_VALIDITY })
+  .meta({ pattern: DURATION_FORM, examples: ['1d'] });
 
 export const Dialect = z.strictObject({
   errors: z.strictObject({
@@ -16,16 +39,19 @@ export const Dialect = z.strictObject({
   }),
   client_ref_id: z.strictObject({
     same_body: choice(
-      ['replay', 'first_answer', 400, 409, 'second_payout'],
-      'A client_ref_id sent again with the same body: the payout as it stands, its first response, a refusal, or a second payout',
+      ['replay', 'first_answer', 'stored', 400, 409, 'second_payout'],
+      'A client_ref_id sent again with the same body: the payout as it stands, as it was at first, the first response whatever it was, a refusal, or a second payout',
     ),
     changed_body: choice(
-      [400, 409, 'replay', 'second_payout'],
+      [400, 409, 422, 'replay', 'second_payout'],
       'A client_ref_id sent again with another body: a refusal, the first payout, or a second payout',
     ),
-    after_402: choice(
-      ['forget', 'remember'],
-      'A client_ref_id that was refused with 402: usable again, or refused from then on',
+    in_flight: choice(
+      ['replay', 409],
+      'A client_ref_id sent again while its first request is held, delayed, hanging or not yet processed: as at any time, or a refusal',
+    ),
+    valid_for: ValidFor.nullable().describe(
+      'How long a client_ref_id is known, in world time from creation; then it pays again. null is for ever',
     ),
   }),
   status: z.strictObject({
@@ -51,6 +77,8 @@ export const Dialect = z.strictObject({
       'An amount outside the usual limits of its transfer mode',
     ),
     unknown_fields: choice(['ignore', 'refuse'], 'A field that is not in the payout API'),
+    client_ref_id: TextRule.nullable(),
+    remarks: TextRule.nullable(),
     upi_beneficiary: choice(['account_or_upi_id', 'account'], 'What beneficiary_account may contain for UPI'),
   }),
   rate_limit: z.strictObject({
@@ -66,11 +94,16 @@ export type Dialect = z.infer<typeof Dialect>;
 
 const { shape } = Dialect;
 
-/** The default of every switch: the first of its choices. */
+/** The default of every switch: the first of its choices, or null where it is off. */
 export const DEFAULT_DIALECT = Object.fromEntries(
   Object.entries(shape).map(([part, rows]) => [
     part,
-    Object.fromEntries(Object.entries(rows.shape).map(([row, { values }]) => [row, [...values][0]])),
+    Object.fromEntries(
+      Object.entries(rows.shape).map(([row, schema]) => [
+        row,
+        'values' in schema ? [...schema.values][0] : null,
+      ]),
+    ),
   ]),
 ) as Dialect;
 

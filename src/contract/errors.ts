@@ -23,10 +23,18 @@ export const SERVICE_REFUSALS = {
     status: 409,
     message: 'This client_ref_id was used before, in a dialect that returns 409',
   },
+  REQUEST_IN_PROGRESS: {
+    status: 409,
+    message: 'The first request with this client_ref_id is still being processed',
+  },
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 64 KiB' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     message: 'The request body must be JSON in UTF-8: send Content-Type: application/json',
+  },
+  REFERENCE_REUSED: {
+    status: 422,
+    message: 'This client_ref_id was used before, for another payout',
   },
   RATE_LIMITED: { status: 429, message: 'Too many requests' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are larger than 16 KiB, or more than 512' },

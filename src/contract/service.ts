@@ -114,17 +114,29 @@ function amountProblem(amount: number, mode: TransferMode): string | undefined {
   return undefined;
 }
 
+/** What may be wrong with a field, and what the dialect makes of that. */
+export interface RailProblem {
+  readonly field: string;
+  readonly row: 'warn' | 'refuse' | 'ignore';
+  readonly problem: string | undefined;
+}
+
 interface RailIssues {
   /** Warnings about an accepted request, in ASCII and without values from the request, so that a header can contain them. */
   readonly warnings: readonly string[];
   readonly errors: readonly FieldError[];
 }
 
-/** Checks what a real bank might refuse in a request that the payout API allows. docs/fidelity.md has the sources. */
-export function checkRailRules(request: InitiateRequest, rows: Dialect['requests']): RailIssues {
+/** Checks what a real bank might refuse in a request that the payout API allows. docs/fidelity.md has the sources. @param more what else was found */
+export function checkRailRules(
+  request: InitiateRequest,
+  rows: Dialect['requests'],
+  more: readonly RailProblem[] = [],
+): RailIssues {
   const { transfer_mode: mode, amount, beneficiary_account: account, beneficiary_ifsc: ifsc } = request;
   const mayBeUpiId = mode === 'UPI' && rows.upi_beneficiary === 'account_or_upi_id';
-  const found = [
+  const found: readonly RailProblem[] = [
+    ...more,
     { field: 'beneficiary_ifsc', row: rows.formats, problem: ifscProblem(ifsc) },
     { field: 'beneficiary_account', row: rows.formats, problem: accountProblem(account, mayBeUpiId) },
     { field: 'amount', row: rows.mode_limits, problem: amountProblem(amount, mode) },

@@ -29,6 +29,8 @@ import {
   type Problem,
   type TextRead,
 } from './scenario-text.ts';
+import type { Report } from './planned-timeline.ts';
+import { reportTextPatterns } from './text-rules.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');
@@ -130,8 +132,12 @@ export function readDialect(nameOrFile: string): Dialect {
   const { value, problems } = checkedShape(read, DialectFile);
   if (value === null) throw refusal(nameOrFile, problems);
   const base = presets.get(value.extends ?? 'default');
-  if (base === undefined) throw refusal(nameOrFile, [read.problemAt(['extends'], `must be ${known}`)]);
-  return changedDialect(base, value);
+  const wrong: Problem[] = [];
+  const report: Report = (path, message) => void wrong.push(read.problemAt(path, message));
+  if (base === undefined) report(['extends'], `must be ${known}`);
+  reportTextPatterns(value, report);
+  if (wrong.length > 0) throw refusal(nameOrFile, wrong);
+  return changedDialect(base!, value);
 }
 
 let dialects: ReadonlyMap<string, Dialect> | undefined;

@@ -1,4 +1,4 @@
-import { changedDialect, DEFAULT_DIALECT, type Dialect } from '../contract/dialect.ts';
+import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
 import type { ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
 import { BANK_CALENDAR, type Calendar } from '../payout/calendar.ts';
@@ -9,6 +9,7 @@ import { toPaise } from '../payout/money.ts';
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule, ruleName } from './rule-compiler.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
+import { reportTextPatterns } from './text-rules.ts';
 import type { ShapedScenario } from './scenario-shape.ts';
 
 /** The settings that apply where a scenario sets nothing itself. */
@@ -89,7 +90,8 @@ function dialectOf(
   report: Report,
 ): Dialect {
   if (document === undefined) return base;
-  const change = typeof document === 'string' ? { extends: document } : document;
+  const change: DialectChange = typeof document === 'string' ? { extends: document } : document;
+  reportTextPatterns(change, reportIn(report, 'dialect'));
   if (change.extends === undefined) return changedDialect(base, change);
   const presets = dialects();
   const preset = presets.get(change.extends);

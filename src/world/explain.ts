@@ -15,7 +15,8 @@ import type { RequestCommand } from './request/request-commands.ts';
 import type { Room } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
-import { futureOf, newPayout, repetitionOf } from './request/new-payout.ts';
+import { futureOf, newPayout } from './request/new-payout.ts';
+import { repetitionOf } from './request/repetition.ts';
 import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
 import { askedPayout } from './request/serve-status.ts';
 import { full } from './full.ts';
@@ -62,12 +63,13 @@ function whyNoPayout(
 ): string | null {
   const repetition = repetitionOf(state, body, dialect);
   if (repetition !== null) {
-    const { txnId, plannedBy } = repetition.earlier;
+    const { earlier, stored } = repetition;
+    if (stored !== undefined || earlier === undefined)
+      return `${body.client_ref_id} was answered with ${stored!.response.status} before, and gets that again (client_ref_id.same_body: stored)`;
+    const { txnId, plannedBy } = earlier;
     return `${body.client_ref_id} was made before (${txnId}, planned by ${plannedBy}): nothing is decided again`;
   }
-  const { wallet, refused } = state;
-  if (dialect.client_ref_id.after_402 === 'remember' && refused.has(body.client_ref_id))
-    return `${body.client_ref_id} was refused with 402 before, and it stays refused (client_ref_id.after_402)`;
+  const { wallet } = state;
   if (covers(wallet, toPaise(body.amount))) return transactions > 0 ? null : full(maxTransactions).message;
   return `the balance of INR ${toInr(wallet.balancePaise)} does not cover INR ${body.amount}`;
 }

@@ -19,7 +19,7 @@ const newLedger = (openingBalancePaise: number, atMs: number) => ({
     },
   ],
   payouts: [],
-  refused: new Set<string>(),
+  stored: [],
   windows: new Map(), // a new ledger may begin at an earlier time
 });
 
@@ -83,5 +83,5 @@ export function setOverrides(state: WorldState, overrides: readonly Rule[]): voi
 }
 
 /** True while nothing has happened to the wallet since its opening. */
-export const isUntouched = ({ entries, refused }: WorldState): boolean =>
-  entries.length === 1 && refused.size === 0;
+export const isUntouched = ({ entries, stored }: WorldState): boolean =>
+  entries.length === 1 && stored.length === 0;

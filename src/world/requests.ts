@@ -18,7 +18,7 @@ import type { End, Ended, Received, RequestCommand } from './request/request-com
 import { fieldsOf } from './request/request-plan.ts';
 import type { HeldRequest } from './request/hold-state.ts';
 import { codeOf } from './request/other-responses.ts';
-import { responseOf, type RequestResult } from './request/response.ts';
+import { isReplayed, responseOf, type RequestResult } from './request/response.ts';
 import { nowMs, replacePayout, tally, worldTimeMs } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 
@@ -132,8 +132,8 @@ function fill(exchange: Writable<Exchange>, result: RequestResult): void {
   exchange.balancePaise = balances?.afterPaise;
   exchange.committed = exchange.route === 'initiate' ? committed : undefined;
   fillReason(exchange, result);
+  exchange.replayed = isReplayed(answer) || undefined;
   if (answer.kind !== 'payout') return;
-  exchange.replayed = answer.replayed || undefined;
   if (balances === null) return; // it is not stored, or only named in texts of a rule
   exchange.clientRefId = answer.payout.clientRefId;
   exchange.txnId = answer.payout.txnId;
@@ -144,7 +144,7 @@ function fill(exchange: Writable<Exchange>, result: RequestResult): void {
 function fillReason(exchange: Writable<Exchange>, { answer, effect, hold }: RequestResult): void {
   const refusal = answer.kind === 'refused' ? answer.refusal : undefined;
   exchange.limit = refusal?.details.limit;
-  exchange.code = refusal?.code;
+  exchange.code = answer.kind === 'stored' ? answer.stored.code : refusal?.code;
   exchange.rule = refusal?.details.rule;
   exchange.waits = hold === undefined ? undefined : true;
   if (effect === null) return;
@@ -248,7 +248,7 @@ function shownState(exchange: Exchange): Payout['state'] | undefined {
   const respond = result?.effect?.respond ?? null;
   let status: number | null;
   let body: unknown;
-  if (response === 'planned' && !replacesBody(respond)) {
+  if (response === 'planned' && result?.answer.kind !== 'stored' && !replacesBody(respond)) {
     if (result?.answer.kind !== 'payout') return undefined; // a refusal
     status = respond?.status ?? 200;
     body = { data: { status: result.answer.payout.state } };

@@ -139,6 +139,19 @@ const RequestOutcome = z.enum(['pending', 'answered', 'fault', 'client_gone']);
 export const SentResponse = z.strictObject({ status: z.int(), headers: Headers, body: z.string() });
 export type SentResponse = Readonly<z.infer<typeof SentResponse>>;
 
+/** The first response of a reference, which repetitions get again. */
+const StoredAnswer = z.strictObject({
+  clientRefId: Text,
+  /** How many payouts of the reference there were then. */
+  nth: Count,
+  atMs: Ms,
+  /** A digest of the body of the request. */
+  body: z.string().max(64),
+  code: z.string().optional(),
+  response: SentResponse,
+});
+export type StoredAnswer = Readonly<z.infer<typeof StoredAnswer>>;
+
 /** One request to a world, and its response as text. */
 const Request = z.strictObject({
   nth: z.int().min(1).max(MAX_COUNT),
@@ -229,8 +242,7 @@ export const WORLD_ITEMS = {
   }),
   /** How many requests a limit in world time has counted in its latest window. */
   window: z.strictObject({ of: Origin, beganMs: Ms, count: Count.min(1) }),
-  /** A reference that stays refused after a 402. */
-  refused: Text,
+  stored: StoredAnswer,
   /** In a store, a request that is under way, although it was dropped from the list. */
   pending: Request,
   /** One of the newest requests, the oldest first. */

@@ -35,7 +35,7 @@ export function takeSnapshot(state: Readonly<WorldState>, isLive = false): Snaps
       ...[...state.attempts.recent].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: true })),
     ],
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
-    refused: [...state.refused],
+    stored: state.stored.slice(),
     pending: storedRequests(isLive ? pending.filter(({ nth }) => nth < oldest) : [], isLive),
     request: storedRequests(list.slice(), isLive),
     waiting: isLive ? waiting : [],
@@ -119,7 +119,7 @@ export class SnapshotReader {
 
   /** @throws Refusal STATE_REFUSED for an entry or a payout that breaks the rules of money */
   add(item: WorldItem): void {
-    const { overrides, uses, attempts, windows, refused, requests, referee, held } = this.#state;
+    const { overrides, uses, attempts, windows, stored, index, requests, referee, held } = this.#state;
     if ('entry' in item) {
       const { amountPaise, balancePaise } = item.entry;
       const before = this.#state.entries.at(-1)?.balancePaise ?? 0;
@@ -151,7 +151,7 @@ export class SnapshotReader {
     else if ('report' in item) {
       demand(referee.ended.length < MAX_ENDED_JOURNALS, `it has more than ${MAX_ENDED_JOURNALS} reports`);
       this.#state.referee = { ...referee, ended: [...referee.ended, item.report] };
-    } else refused.add(item.refused);
+    } else index.stored.set(item.stored.clientRefId, stored.push(item.stored) - 1);
   }
 
   /** @returns the complete state. @throws Refusal STATE_REFUSED when it contradicts itself */

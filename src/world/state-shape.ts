@@ -9,6 +9,7 @@ import type { HeldRequests } from './request/hold-state.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import type { RateWindows } from '../scenario/rate-limit.ts';
 import type { Requests } from './journal/exchange.ts';
+import type { StoredAnswer } from './snapshot-lines.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
@@ -43,8 +44,8 @@ export interface WorldState {
   /** In the order in which they were made, as the payouts are. */
   entries: Entry[];
   payouts: Payout[];
-  /** References that were refused with 402, in a dialect that remembers them. */
-  refused: Set<string>;
+  /** The first responses that are sent again, in a dialect that wants that; in the order in which they were made. */
+  stored: StoredAnswer[];
   /** Derived from the rest, and not part of a snapshot. */
   index: StateIndex;
 }
@@ -92,7 +93,7 @@ export interface Action {
 export interface UndoPoint extends Action {
   /** The fields of the state. */
   readonly fields: Readonly<WorldState>;
-  readonly lengths: { readonly payouts: number; readonly entries: number; readonly refused: number };
+  readonly lengths: { readonly payouts: number; readonly entries: number; readonly stored: number };
   /** The payouts that were replaced since then, by position: what they were before. */
   readonly formerPayouts: Map<number, Payout>;
   readonly formerAttempts: NonNullable<Attempts['former']>;
@@ -133,6 +134,8 @@ export interface StateIndex {
   readonly byTxnId: Map<string, number>;
   /** The position of the latest payout of each reference. */
   readonly byReference: Map<string, number>;
+  /** The position of the latest response that is kept for each reference. */
+  readonly stored: Map<string, number>;
   readonly utrs: Set<string>;
   /** For UTRs that were already taken when a payout drew them: the serial from which to search for a free one. */
   readonly nextSerials: Map<string, number>;

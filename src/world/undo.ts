@@ -20,7 +20,7 @@ export function undoable<Result>(state: WorldState, number: number, name: string
     lengths: {
       payouts: state.payouts.length,
       entries: state.entries.length,
-      refused: state.refused.size,
+      stored: state.stored.length,
     },
     formerPayouts: new Map(),
     formerAttempts: new Map(),
@@ -103,7 +103,7 @@ function putJournalBack(state: WorldState, { fields, requests, hasOtherJournal }
 }
 
 function putLedgerBack(state: WorldState, { lengths, formerPayouts, requests }: UndoPoint): void {
-  const { payouts, entries, refused, index } = state;
+  const { payouts, entries, stored, index } = state;
   while (payouts.length > lengths.payouts) removeLatest(state);
   for (const [position, former] of formerPayouts) {
     const { told, utr } = payouts[position]!;
@@ -117,7 +117,18 @@ function putLedgerBack(state: WorldState, { lengths, formerPayouts, requests }: 
   }
   index.nextSerials.clear(); // they pass over UTRs that may be free again
   entries.length = lengths.entries;
-  for (const reference of [...refused].slice(lengths.refused)) refused.delete(reference);
+  for (const { clientRefId } of stored.splice(lengths.stored)) putBack(index.stored, clientRefId, stored);
+}
+
+/** Gives a reference the position of the latest item that is left of it. */
+function putBack(
+  positions: Map<string, number>,
+  clientRefId: string,
+  list: readonly { readonly clientRefId: string }[],
+): void {
+  const latest = list.findLastIndex((one) => one.clientRefId === clientRefId);
+  if (latest === -1) positions.delete(clientRefId);
+  else positions.set(clientRefId, latest);
 }
 
 function removeLatest({ payouts, index }: WorldState): void {
@@ -128,11 +139,7 @@ function removeLatest({ payouts, index }: WorldState): void {
   tally(index, payout, -1);
   index.beingTold.delete(txnId);
   if (nth === 1) index.byReference.delete(clientRefId);
-  else
-    index.byReference.set(
-      clientRefId,
-      payouts.findLastIndex((one) => one.clientRefId === clientRefId),
-    );
+  else putBack(index.byReference, clientRefId, payouts);
 }
 
 function putAttemptsBack(attempts: Attempts, { formerAttempts, references }: UndoPoint): void {

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/contract/dialect.ts';
+import type { RequestResult } from '../../src/world/request/response.ts';
 import { transactionsHeld } from '../../src/world/state.ts';
 import {
   Core,
-  initiate,
+  DAY_MS,
   oneRule,
-  sourceOf,
   START_MS,
   status,
   steps,
   timelines,
   type RuleInput,
 } from '../support/world/core.ts';
+import { testRows } from '../support/test-rows.ts';
 
 type ReferenceRows = Partial<Dialect['client_ref_id']>;
 const inDialect = (client_ref_id: ReferenceRows) => new Core({ dialect: { client_ref_id } });
@@ -127,36 +128,87 @@ test('a refund that is due pays for the next payout of the same instant', () => 
   expect(world.pay('b', { amount: 10 }, 5).committed).toBe(true);
 });
 
-describe('a reference that was refused for the balance', () => {
-  const remembering = () => inDialect({ after_402: 'remember', changed_body: 'second_payout' });
+describe('a dialect that sends the first response again', () => {
+  const stored = (change: ReferenceRows = {}, rules: readonly RuleInput[] = []) =>
+    new Core({ rules, dialect: { client_ref_id: { same_body: 'stored', ...change } } });
+  const seen = ({ answer }: RequestResult) =>
+    answer.kind === 'stored' ? answer.stored.response.status : (answer as { kind: string }).kind;
 
-  test('is forgiven by one request in a dialect that forgets', () => {
-    const world = remembering();
+  test('repeats a 402 although the wallet was funded, refuses another body, and forgets both in time', () => {
+    const world = stored({ valid_for: '1d', changed_body: 422 });
     world.pay('a', { amount: 11 });
-    const scenario = sourceOf({ dialect: { client_ref_id: { after_402: 'forget' } } });
-    expect(world.submit(initiate({}, { scenario })).answer).toMatchObject({ kind: 'payout' });
+    world.submit({ kind: 'credit', amountPaise: 10_000 });
+    expect(seen(world.pay('a', { amount: 11 }, DAY_MS - 1))).toBe(402);
+    expect(world.pay('a').answer).toMatchObject({ refusal: { code: 'REFERENCE_REUSED' } });
+    expect(world.pay('a', { amount: 11 }, DAY_MS).committed).toBe(true);
   });
 
-  test('is answered by the payout it made before it was refused', () => {
-    const world = remembering();
+  testRows([true, false])('repeats what a rule answered, whether the payout was made or not', (commit) => {
+    const respond = { status: 503, body: '{{now}}' };
+    const world = stored({}, [{ times: 1, match: { route: 'initiate' }, effect: { commit, respond } }]);
     world.pay('a');
-    expect(world.pay('a', { amount: 11 }).answer).toMatchObject({ kind: 'refused' });
-    expect(world.pay('a').answer).toMatchObject({ kind: 'payout', replayed: true });
-    expect(world.pay('a', { amount: 2 }).answer).toMatchObject({
-      refusal: { details: { message: expect.stringContaining('stays refused') } },
+    const again = world.pay('a', {}, 5);
+    expect(again).toMatchObject({
+      committed: false,
+      answer: { stored: { response: { status: 503, body: '2026-01-15T10:30:00.000Z' } } },
     });
+    expect(world.state.payouts).toHaveLength(Number(commit));
   });
 
-  test('takes the room of one payout, once; where there is no room, it is not remembered', () => {
-    const world = remembering();
+  testRows([400, 401, 413, 429])('never repeats a refusal that was no response to a payment', (status) => {
+    const world = stored({}, [{ times: 1, match: { route: 'initiate' }, effect: { respond: status } }]);
+    world.pay('a');
+    expect(world.pay('a').committed).toBe(true);
+  });
+
+  test('repeats the 402 of one body and the payout of another', () => {
+    const world = stored({ changed_body: 'second_payout' });
+    world.pay('a');
+    world.pay('a', { amount: 11 });
+    expect(seen(world.pay('a', { amount: 11 }))).toBe(402);
+    expect(world.pay('a').answer).toMatchObject({ kind: 'payout', replayed: true });
+    expect(world.state.payouts).toHaveLength(1);
+  });
+
+  test('keeps a response in the room of one payout, once; where there is no room, it is not kept', () => {
+    const world = stored();
     world.maxTransactions = 1;
     for (let times = 0; times < 3; times += 1) world.pay('a', { amount: 11 });
     expect(transactionsHeld(world.state)).toBe(1);
     world.pay('b', { amount: 11 });
-    expect([...world.state.refused]).toEqual(['a']);
+    expect(world.state.stored.map(({ clientRefId }) => clientRefId)).toEqual(['a']);
     expect(world.pay('c').answer).toMatchObject({ refusal: { code: 'SANDBOX_FULL' } });
   });
 });
+
+test('a reference that has expired pays again; status finds the latest payout, and txn_id the first', () => {
+  const world = inDialect({ valid_for: '1d' });
+  world.pay('a');
+  const first = world.payout('a');
+  expect(world.pay('a', {}, DAY_MS - 1).answer).toMatchObject({ kind: 'payout', replayed: true });
+  expect(world.pay('a', { amount: 2 }, DAY_MS).committed).toBe(true);
+  expect(world.payout('a')).toMatchObject({ nth: 2, amountPaise: 200 });
+  expect(world.read({ txn_id: first.txnId })).toMatchObject({ payout: { nth: 1 } });
+  expect(world.pay('a', { amount: 2 }, 2 * DAY_MS - 1).committed).toBe(false);
+});
+
+testRows<[effect: RuleInput['effect'], busyMs: number]>([
+  [{ delay: '2s' }, 2000],
+  [{ commit: true, fault: { kind: 'hang', for: '3s' } }, 3000],
+  [{ delay: '0s' }, 0],
+])(
+  'a request is in flight as long as its plan says, whether or not its end was recorded',
+  (effect, busyMs) => {
+    const rules = [{ match: { attempt: 1 }, effect }];
+    const world = new Core({ rules, dialect: { client_ref_id: { in_flight: 409 } } });
+    world.isAnswering = false;
+    world.pay('a');
+    const inProgress = { refusal: { code: 'REQUEST_IN_PROGRESS' } };
+    if (busyMs > 0) expect(world.pay('a', {}, busyMs - 1).answer).toMatchObject(inProgress);
+    expect(world.pay('b', {}, busyMs).committed).toBe(true);
+    expect(world.pay('a', {}, busyMs).answer).toMatchObject({ kind: 'payout', replayed: true });
+  },
+);
 
 test('a rule may refuse a request, break its response or delay it, and still make the payout', () => {
   const pays = (effect: RuleInput['effect']) => {

@@ -100,9 +100,9 @@ describe('a chosen scenario', () => {
   testRows<[what: string, happen: (world: Core) => void]>([
     ['a payout', (world) => world.pay('a')],
     ['a credit', (world) => world.submit(credit(1))],
-    ['a remembered refusal', (world) => world.pay('a', { amount: 11 })],
+    ['a refusal that is kept', (world) => world.pay('a', { amount: 11 })],
   ])('leaves a wallet alone to which something has happened', (_what, happen) => {
-    const world = new Core({ dialect: { client_ref_id: { after_402: 'remember' } } });
+    const world = new Core({ dialect: { client_ref_id: { same_body: 'stored' } } });
     happen(world);
     const { paise } = world.balance();
     world.choose(rich);
@@ -306,7 +306,7 @@ describe('a reset', () => {
     world.submit({ kind: 'reset', source: sourceOf({}, { clock: { atMs: 500, speed: 0 } }) });
     expect(world.events.at(-1)).toEqual({ type: 'reset', nowMs: 500 });
     const { state } = world;
-    expect(state).toMatchObject({ generation: 2, overrides: [], refused: new Set(), payouts: [] });
+    expect(state).toMatchObject({ generation: 2, overrides: [], stored: [], payouts: [] });
     expect([state.uses.size, state.attempts.recent.size, nowMs(state)]).toEqual([0, 0, 500]);
     expect(state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 500 }]);
     expect(world.pay('a')).toMatchObject({ answer, attempt: 1 });
@@ -318,7 +318,7 @@ describe('a restore', () => {
     const world = new Core(
       {
         ...timelines({ a: 'FAILED 50ms' }),
-        dialect: { client_ref_id: { after_402: 'remember' } },
+        dialect: { client_ref_id: { same_body: 'stored' } },
       },
       { clock },
       'b'.repeat(32),

@@ -67,7 +67,7 @@ const requests = fc.array(
 test('any outcomes and any rules: money is conserved, and requests end the same in whatever order references come, if the balance covers all', () => {
   fc.assert(
     fc.property(anyOutcomes, anyRules, requests, (outcomes, rules, list) => {
-      const dialect = { client_ref_id: { changed_body: 'second_payout' } } as const;
+      const dialect = { client_ref_id: { same_body: 'stored', changed_body: 'second_payout' } } as const;
       const end = (order: typeof list) => {
         const world = new Core(
           { outcomes, rules, dialect },

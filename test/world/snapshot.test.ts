@@ -25,7 +25,7 @@ import { testRows } from '../support/test-rows.ts';
 /**
  * A world at 10 ms. Its payouts: 0 was reversed after its success, 1 failed, 2 waits for two steps by reads, 3 is the
  * second one of its reference, 4 succeeded at a read, and is to be reversed at 90 ms. It has a credit, a debit, a
- * remembered refusal, an override, and counters.
+ * kept refusal, an override, and counters.
  */
 function past(): Core {
   const world = new Core({
@@ -36,7 +36,7 @@ function past(): Core {
       p4: 'SUCCESS read 1, REVERSED 90ms',
     }),
     settlement: { NEFT: [{ to: 'SUCCESS', after: '50ms' }] },
-    dialect: { client_ref_id: { changed_body: 'second_payout', after_402: 'remember' } },
+    dialect: { client_ref_id: { changed_body: 'second_payout', same_body: 'stored' } },
   });
   for (const reference of ['p0', 'p1', 'p2']) world.pay(reference);
   const source = sourceOf({
@@ -236,7 +236,7 @@ describe('a world can be restored from its snapshot', () => {
   test('with the longest texts of any characters, a full wallet, and a step that came later than was planned', () => {
     const world = new Core({
       ...timelines({ a: 'SUCCESS read 1, REVERSED 5ms' }),
-      dialect: { client_ref_id: { after_402: 'remember' } },
+      dialect: { client_ref_id: { same_body: 'stored' } },
     });
     const text = '\u{1F4B8}'.repeat(64);
     world.pay(text, {

@@ -97,8 +97,8 @@ describe('worlds', () => {
 });
 
 describe('transactions are counted over all worlds', () => {
-  test('by payouts, credits, debits and remembered refusals', async () => {
-    const { log, world } = logFor({ document: { dialect: { client_ref_id: { after_402: 'remember' } } } });
+  test('by payouts, credits, debits and kept refusals', async () => {
+    const { log, world } = logFor({ document: { dialect: { client_ref_id: { same_body: 'stored' } } } });
     const a = world('a');
     await a.submit(initiate());
     await a.submit(initiate());

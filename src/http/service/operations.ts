@@ -23,6 +23,8 @@ export const INITIATE = operation('Payouts', 'initiatePayout', 'Initiate a payou
     'DUPLICATE_REFERENCE',
     'INSUFFICIENT_BALANCE',
     'REFERENCE_CONFLICT',
+    'REQUEST_IN_PROGRESS',
+    'REFERENCE_REUSED',
     'RATE_LIMITED',
     'SANDBOX_FULL',
     'NOT_RELEASED',

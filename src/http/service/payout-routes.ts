@@ -10,6 +10,7 @@ import {
 } from '../../contract/service.ts';
 import { fieldErrors, fieldMessage, pathText, reported } from '../../contract/shape-issues.ts';
 import type { RateLimit } from '../../scenario/rate-limit.ts';
+import { textProblems } from '../../scenario/text-rules.ts';
 import type { Decided } from '../../world/journal/exchange.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';
@@ -62,7 +63,13 @@ const refuseUnseen: preValidationHookHandler = ({ body, exchange }, _reply, done
 
 /** Checks the rules of banks and transfer modes: refuses what breaks those that the dialect enforces, and warns about the rest. */
 function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyReply): void {
-  const { warnings, errors } = checkRailRules(body, exchange.dialect.requests);
+  const { requests } = exchange.dialect;
+  const hasTextRules = requests.client_ref_id !== null || requests.remarks !== null;
+  const { warnings, errors } = checkRailRules(
+    body,
+    requests,
+    hasTextRules ? textProblems(body, requests) : [],
+  );
   if (errors.length > 0) throw invalidRequest(errors);
   if (warnings.length > 0) exchange.warnings = warnings;
 }

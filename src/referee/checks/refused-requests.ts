@@ -13,7 +13,11 @@ import { pauseBetween, payoutName } from './retries.ts';
 const PERMANENT: ReadonlySet<number | null> = new Set([400, 401, 403, 413, 415, 422]);
 
 /** Codes for a reference that was used before, so its first payout may exist. */
-const DUPLICATE: ReadonlySet<string | null> = new Set(['DUPLICATE_REFERENCE', 'REFERENCE_CONFLICT']);
+const DUPLICATE: ReadonlySet<string | null> = new Set([
+  'DUPLICATE_REFERENCE',
+  'REFERENCE_CONFLICT',
+  'REFERENCE_REUSED',
+]);
 
 const bodyText = ({ entry: { request } }: Call): string =>
   JSON.stringify([request.headers['content-type'] ?? null, request.body]);

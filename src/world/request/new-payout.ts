@@ -1,4 +1,3 @@
-import type { Dialect } from '../../contract/dialect.ts';
 import type { NotFound } from '../../contract/scenario-document.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import type { Hidden, Payout } from '../../payout/payout.ts';
@@ -66,15 +65,6 @@ export function newPayout(state: WorldState, body: InitiateRequest, plan: Plan):
 export const nextNth = (state: WorldState, { client_ref_id: clientRefId }: InitiateRequest): number =>
   (findPayout(state, { clientRefId })?.nth ?? 0) + 1;
 
-/** The payout that an initiate repeats, and what the dialect makes of that; null for an initiate that makes a payout of its own. */
-export function repetitionOf(state: WorldState, body: InitiateRequest, { client_ref_id: rows }: Dialect) {
-  const earlier = findPayout(state, { clientRefId: body.client_ref_id });
-  if (earlier === undefined) return null;
-  const isSame = isSameBody(earlier, body);
-  const choice = isSame ? rows.same_body : rows.changed_body;
-  return choice === 'second_payout' ? null : { earlier, isSame, choice };
-}
-
 /** The ids of a payout. A snapshot that was changed by hand may have given its txn_id to another reference. */
 function freeIds({ identity, payouts, index }: WorldState, seed: string, clientRefId: string, nth: number) {
   const isOfAnother = (txnId: string): boolean => {
@@ -87,17 +77,8 @@ function freeIds({ identity, payouts, index }: WorldState, seed: string, clientR
   return ids;
 }
 
-const remarksOf = ({ remarks }: InitiateRequest): string | null =>
+export const remarksOf = ({ remarks }: InitiateRequest): string | null =>
   remarks === undefined ? null : shortDigest(remarks);
-
-/** Whether a payout is what this body asks for. */
-const isSameBody = (payout: Payout, body: InitiateRequest): boolean =>
-  payout.amountPaise === toPaise(body.amount) &&
-  payout.transferMode === body.transfer_mode &&
-  payout.beneficiaryName === body.beneficiary_name &&
-  payout.beneficiaryAccount === body.beneficiary_account &&
-  payout.beneficiaryIfsc === body.beneficiary_ifsc &&
-  payout.remarks === remarksOf(body);
 
 const hiddenBy = (by: string, { reads, for: forMs }: NotFound, createdAtMs: number): Hidden =>
   reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };

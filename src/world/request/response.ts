@@ -7,7 +7,7 @@ import { invariant, toInr } from '../../payout/money.ts';
 import type { Payout } from '../../payout/payout.ts';
 import { replacesBody, type Effect, type Hold, type RequestFacts } from '../../scenario/rule.ts';
 import { filledHeaders, fillingWith, type Filling } from '../../scenario/template.ts';
-import type { SentResponse } from '../snapshot-lines.ts';
+import type { SentResponse, StoredAnswer } from '../snapshot-lines.ts';
 import { addHeaders, confined, ownResponse, refusalResponse, type Headers } from './other-responses.ts';
 
 /** What a request resulted in, and its response as text: made for the client, and again whenever somebody reads the journal. */
@@ -51,8 +51,14 @@ export type Answer =
   | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
   | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }
   | { readonly kind: 'refused'; readonly refusal: RefusalData }
+  /** The first response of its reference, again. */
+  | { readonly kind: 'stored'; readonly stored: StoredAnswer }
   /** Nothing was done, and a rule's own answer replaces the normal one. There is no payout that its texts could name. */
   | { readonly kind: 'none' };
+
+/** Whether it is what an earlier request of its reference led to. */
+export const isReplayed = (answer: Answer): boolean =>
+  answer.kind === 'stored' || (answer.kind === 'payout' && answer.replayed);
 
 /** What a response names of its request. */
 export interface AskedFor {
@@ -77,7 +83,11 @@ export function responseOf(result: RequestResult, asked: AskedFor): SentResponse
   if (answer.kind === 'refused') {
     return refusalResponse(answer.refusal, dialect, asked.requestId, headers);
   }
-  if (isShown && answer.kind === 'payout' && answer.replayed) headers['idempotent-replayed'] = 'true';
+  if (isShown && isReplayed(answer)) headers['idempotent-replayed'] = 'true';
+  if (answer.kind === 'stored') {
+    const { response } = answer.stored;
+    return { ...response, headers: { ...headers, ...response.headers } };
+  }
   headers['content-type'] = JSON_TYPE;
   const body = answer.kind === 'none' ? '' : JSON.stringify(normalBody(result));
   if (effect === null || respond === null) return { status: 200, headers, body };

@@ -1,6 +1,6 @@
 import { replacesBody } from '../../scenario/rule.ts';
 import type { Plan, TakenRule } from './request-plan.ts';
-import type { Answer, SeenEffect } from './response.ts';
+import { isReplayed, type Answer, type SeenEffect } from './response.ts';
 
 /** What a client sees of the rule that was taken. */
 
@@ -12,7 +12,7 @@ export function isApplied({ effect }: TakenRule, answer: Answer): boolean {
   if (replacesBody(respond) || fault !== null || delay !== null) return true;
   if (answer.kind === 'refused') return false;
   const plansOnly = respond === null && effect.commit && (timeline !== null || notFound !== null);
-  return !(plansOnly && answer.kind === 'payout' && answer.replayed);
+  return !(plansOnly && isReplayed(answer));
 }
 
 export const seenEffect = ({ id, effect: { respond, fault, hold } }: TakenRule, plan: Plan): SeenEffect => ({

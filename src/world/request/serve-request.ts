@@ -2,14 +2,14 @@ import { isApplied, seenEffect } from './seen-effect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
-import { oneMore, type Payout } from '../../payout/payout.ts';
-import { asOf } from '../../payout/timeline.ts';
+import { oneMore } from '../../payout/payout.ts';
 import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context, Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
 import { addPayout, findPayout } from '../ledger.ts';
 import { countRequest, recordRequest } from '../requests.ts';
-import { newPayout, repetitionOf } from './new-payout.ts';
+import { newPayout } from './new-payout.ts';
+import { answerRepetition, repetitionOf, replay, storeAnswer } from './repetition.ts';
 import { holdRequest, noRoomToHold } from './held-requests.ts';
 import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
 import type { Decided } from '../journal/exchange.ts';
@@ -80,8 +80,8 @@ export function serve(
   const { rule } = plan;
   const beforePaise = state.wallet.balancePaise;
   const payoutsBefore = state.payouts.length;
-  const [answer, isAsked] = answerOf(state, command, plan, context);
-  return {
+  const [answer, isAsked] = answerOf(state, command, request, plan, context);
+  const result = {
     route: command.kind,
     request,
     dialect: plan.scenario.dialect,
@@ -91,12 +91,16 @@ export function serve(
     committed: state.payouts.length > payoutsBefore,
     balances: isAsked ? { beforePaise, afterPaise: state.wallet.balancePaise } : null,
   };
+  if (command.kind === 'initiate' && result.dialect.client_ref_id.same_body === 'stored')
+    storeAnswer(state, command, result, context);
+  return result;
 }
 
 /** @returns the response, and whether the ledger was asked for it */
 function answerOf(
   state: WorldState,
   command: RequestCommand,
+  request: number,
   plan: Plan,
   context: Context,
 ): readonly [answer: Answer, isAsked: boolean] {
@@ -104,7 +108,7 @@ function answerOf(
   const isReplaced = effect !== null && replacesBody(effect.respond);
   try {
     if (command.kind === 'initiate') {
-      if (effect === null || effect.commit) return [initiate(state, command, plan, context), true];
+      if (effect === null || effect.commit) return [initiate(state, command, request, plan, context), true];
       if (isReplaced) return [found(state, command.body), false];
       return [notStored(state, command, plan), false];
     }
@@ -135,52 +139,29 @@ function notStored(state: WorldState, { body }: CommandOf<'initiate'>, plan: Pla
   return { kind: 'payout', payout: newPayout(state, body, plan), replayed: false };
 }
 
-const replay = ({ earlier, choice }: NonNullable<ReturnType<typeof repetitionOf>>): Answer => ({
-  kind: 'payout',
-  payout: choice === 'first_answer' ? asOf(earlier, -Infinity) : earlier,
-  replayed: true,
-});
-
-/** Makes a payout. @throws Refusal DUPLICATE_REFERENCE, REFERENCE_CONFLICT, INSUFFICIENT_BALANCE or SANDBOX_FULL */
+/** Makes a payout. @throws Refusal INSUFFICIENT_BALANCE or SANDBOX_FULL, and as `answerRepetition` does */
 function initiate(
   state: WorldState,
   { body }: CommandOf<'initiate'>,
+  request: number,
   plan: Plan,
   { transactionsFree, stamp: { room } }: Context,
 ): Answer {
   const { dialect } = plan.scenario;
   const { client_ref_id: clientRefId } = body;
-  const repetition = repetitionOf(state, body, dialect);
-  if (repetition !== null) {
-    const { earlier, isSame, choice } = repetition;
-    if (choice === 400 || choice === 409) throw repeated(choice, earlier, isSame);
-    return replay(repetition);
+  const { byReference, stored } = state.index;
+  const isUsed = byReference.has(clientRefId) || stored.has(clientRefId);
+  if (isUsed || dialect.client_ref_id.in_flight === 409) {
+    const repeated = answerRepetition(state, body, dialect, request);
+    if (repeated !== null) return repeated;
   }
-  const { wallet, refused } = state;
-  const remembers = dialect.client_ref_id.after_402 === 'remember';
-  const isRemembered = remembers && refused.has(clientRefId);
-  if (isRemembered || !covers(wallet, toPaise(body.amount))) {
-    if (remembers && transactionsFree > 0) refused.add(clientRefId);
-    const message = isRemembered
-      ? 'The wallet balance could not cover the payout when this client_ref_id was first used, and it stays refused'
-      : `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
+  const { wallet } = state;
+  if (!covers(wallet, toPaise(body.amount))) {
+    const message = `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
     throw new Refusal('INSUFFICIENT_BALANCE', { message });
   }
   if (transactionsFree <= 0) throw full(room.maxTransactions);
   const payout = newPayout(state, body, plan);
   addPayout(state, payout);
   return { kind: 'payout', payout, replayed: false };
-}
-
-function repeated(status: 400 | 409, { txnId }: Payout, isSame: boolean): Refusal {
-  const before = 'This client_ref_id was used before';
-  return new Refusal(status === 400 ? 'DUPLICATE_REFERENCE' : 'REFERENCE_CONFLICT', {
-    message: isSame ? `${before} (${txnId})` : `${before}, for another payout (${txnId})`,
-    errors: [
-      {
-        field: 'client_ref_id',
-        message: `client_ref_id was used before, with ${isSame ? 'the same' : 'other'} values`,
-      },
-    ],
-  });
 }

@@ -168,13 +168,13 @@ test('an explanation says why a request makes no payout', async () => {
 });
 
 test('an explanation of a reference that stays refused says so, although the balance covers it now', async () => {
-  const dialect = { client_ref_id: { after_402: 'remember' } } as const;
+  const dialect = { client_ref_id: { same_body: 'stored' } } as const;
   const { world, pay } = await worldWith([], { dialect, wallet: { opening_balance: 1000 } });
   await pay();
   await world.fund(1000);
   expect(await world.explain(initiate())).toMatchObject({
     payout: null,
-    note: 'order-1 was refused with 402 before, and it stays refused (client_ref_id.after_402)',
+    note: 'order-1 was answered with 402 before, and gets that again (client_ref_id.same_body: stored)',
   });
   expect((await pay()).status).toBe(402);
 });

@@ -6,6 +6,7 @@ import type { ScenarioDocument } from '../../../src/contract/scenario-document.t
 import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { clientFor, clientOf, PAYOUT, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { heldBy } from '../../support/control.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { folderWith } from '../../support/temporary-folder.ts';
 
@@ -90,7 +91,7 @@ async function repeat(
   const { txn_id } = first.body.data;
   await world.clock.advance('2s');
   const again = await world.pay(change);
-  expect(isReplayed(again)).toBe(choice === 'replay' || choice === 'first_answer');
+  expect(isReplayed(again)).toBe(choice === 'replay' || choice === 'first_answer' || choice === 'stored');
   expect(await paid(world)).toBe(choice === 'second_payout' ? 1500.5 + amount : 1500.5);
   const settled = {
     txn_id,
@@ -110,9 +111,9 @@ async function repeat(
   }
   expect(await statusOf(world)).toMatchObject(settled);
   if (choice === 'replay') expect(again.body.data).toMatchObject(settled);
-  else if (choice === 'first_answer') expect(again.text).toBe(first.text);
+  else if (choice === 'first_answer' || choice === 'stored') expect(again.text).toBe(first.text);
   else {
-    const code = choice === 400 ? 'DUPLICATE_REFERENCE' : 'REFERENCE_CONFLICT';
+    const code = { 400: 'DUPLICATE_REFERENCE', 409: 'REFERENCE_CONFLICT', 422: 'REFERENCE_REUSED' }[choice];
     expect(again).toMatchObject({ status: choice, body: { code, errors: [{ field: 'client_ref_id' }] } });
     expect(again.body.message).toContain(txn_id);
   }
@@ -236,7 +237,10 @@ const sandboxHeaders = ({ headers }: Seen): string[] =>
 
 const STORIES: {
   readonly [Group in keyof Dialect]: {
-    readonly [Row in keyof Dialect[Group]]: Story<Dialect[Group][Row]>;
+    // those that can be null have no choices
+    readonly [Row in keyof Dialect[Group] as null extends Dialect[Group][Row] ? never : Row]: Story<
+      Dialect[Group][Row]
+    >;
   };
 } = {
   errors: {
@@ -276,21 +280,19 @@ const STORIES: {
       'what a repeated reference with another body gets',
       (open, choice) => repeat(open, choice, { amount: 1, transfer_mode: 'NEFT' }),
     ],
-    after_402: [
-      'whether a reference that was refused with 402 can be used again, even for what the wallet covers',
+    in_flight: [
+      'what a reference gets whose first request is still under way, and that it pays once',
       async (open, choice) => {
-        const world = await open({ scenario: { wallet: { opening_balance: 100 } } });
-        expect((await world.pay({ amount: 100.01 })).status).toBe(402);
-        const again = await world.pay({ amount: 40 });
-        if (choice === 'forget') {
-          expect([again.status, await paid(world, 100)]).toEqual([200, 40]);
-          return;
-        }
-        expect(again).toMatchObject({ status: 402, body: { code: 'INSUFFICIENT_BALANCE' } });
-        expect(again.body.message).toContain('it stays refused');
-        expect((await world.status({ client_ref_id: 'order-1' })).status).toBe(404);
-        expect(await paid(world, 100)).toBe(0);
-        expect((await world.pay({ client_ref_id: 'order-2', amount: 100 })).status).toBe(200);
+        const world = await open();
+        await world.world.rule({ match: { attempt: 1 }, effect: { hold: 'committed' } });
+        const paying = world.pay();
+        const [held] = await heldBy(world.world, 1);
+        const again = await world.pay();
+        if (choice === 'replay') expect([again.status, isReplayed(again)]).toEqual([200, true]);
+        else expect(again).toMatchObject({ status: 409, body: { code: 'REQUEST_IN_PROGRESS' } });
+        await held!.release();
+        expect([(await paying).status, await paid(world)]).toEqual([200, 1500.5]);
+        expect(isReplayed(await world.pay())).toBe(true);
       },
     ],
   },
@@ -478,7 +480,9 @@ const STORIES: {
 const SWITCHES: readonly (readonly [string, readonly (string | number | null)[]])[] = Object.entries(
   Dialect.shape,
 ).flatMap(([part, { shape }]) =>
-  Object.entries(shape).map(([row, { values }]) => [`${part}.${row}`, [...values]] as const),
+  Object.entries(shape).flatMap(([row, schema]) =>
+    'values' in schema ? [[`${part}.${row}`, [...schema.values]] as const] : [],
+  ),
 );
 
 const CASES = SWITCHES.flatMap(([name, choices]) => {
@@ -501,6 +505,33 @@ test('with fixed keys, status without a key reads the world of the first key', a
   await world.pay({ amount: 2 }, { authorization: 'Bearer one' });
   expect((await sendBare(world, BY_ORDER)).body.data.amount).toBe(2);
 });
+
+testRows<[when: 'warn' | 'refuse' | 'ignore', status: number, warned: boolean]>([
+  ['warn', 200, true],
+  ['refuse', 400, false],
+  ['ignore', 200, false],
+])(
+  'a reference or remarks that a dialect does not want get a warning, a refusal or nothing',
+  async (when, status, warned) => {
+    const pattern = '^[A-Za-z0-9_-]+$';
+    const requests = { client_ref_id: { max: 7, pattern, when }, remarks: { pattern, when } };
+    const world = await clientFor({ scenario: { dialect: { requests } } });
+    const wanted = await world.pay({ client_ref_id: 'order-1', remarks: 'rent' });
+    expect([wanted.status, wanted.headers.has('x-sandbox-warning')]).toEqual([200, false]);
+    for (const change of [
+      { client_ref_id: 'order-10' },
+      { client_ref_id: 'order/2' },
+      { remarks: 'für Asha' },
+    ]) {
+      const { headers, body, ...seen } = await world.pay({ client_ref_id: 'order-3', ...change });
+      expect([seen.status, headers.has('x-sandbox-warning')]).toEqual([status, warned]);
+      const [field] = Object.keys(change);
+      if (when === 'refuse') expect(body.errors).toMatchObject([{ field }]);
+      if (warned)
+        expect(headers.get('x-sandbox-warning')).toMatch(new RegExp(`^${field} (is longer|does not match)`));
+    }
+  },
+);
 
 const PAGE = readFileSync(new URL('../../../docs/fidelity.md', import.meta.url), 'utf8');
 const FIDELITY = PAGE.replaceAll(/\s+/g, ' ');

@@ -15,6 +15,7 @@ import { refuseBrokenHttp } from '../../../src/http/refusals.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/system-clock.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { heldBy } from '../../support/control.ts';
 import { isLong } from '../../support/size.ts';
 import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
@@ -79,6 +80,19 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
   },
   REFERENCE_CONFLICT: async (errors) => {
     const world = (await clientIn(errors, {}, { client_ref_id: { changed_body: 409 } }))();
+    await world.pay();
+    return world.pay({ amount: 1 });
+  },
+  REQUEST_IN_PROGRESS: async (errors) => {
+    const client = await clientIn(errors, {}, { client_ref_id: { in_flight: 409 } });
+    const world = client();
+    await world.world.rule({ match: { attempt: 1 }, effect: { hold: 'arrived' } });
+    void world.pay().catch(() => undefined);
+    await heldBy(world.world, 1);
+    return world.pay();
+  },
+  REFERENCE_REUSED: async (errors) => {
+    const world = (await clientIn(errors, {}, { client_ref_id: { changed_body: 422 } }))();
     await world.pay();
     return world.pay({ amount: 1 });
   },

@@ -46,7 +46,7 @@ export const ENTANGLED: ScenarioInput = {
     ],
     RTGS: [],
   },
-  dialect: { client_ref_id: { after_402: 'remember', changed_body: 'second_payout' } },
+  dialect: { client_ref_id: { same_body: 'stored', changed_body: 'second_payout', valid_for: '400ms' } },
   outcomes: [
     { name: 'third', match: { payout: 3, amount: { lt: 50 } }, not_found: { reads: 1 } },
     {
