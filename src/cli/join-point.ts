@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { ControlClient } from '../client/control-client.ts';
-import { JOIN_VARIABLE } from '../client/joined-sandbox.ts';
+import { JOIN_VARIABLE, MISREPORTED } from '../client/joined-sandbox.ts';
 import type { ConductReports, RefereeSettingsInput } from '../contract/conduct.ts';
 import { evidenceOf } from '../http/referee/evidence.ts';
 import { whole } from '../referee/steps.ts';
@@ -36,6 +36,8 @@ export interface JoinRules<T> {
   readonly said: Set<string>;
   readonly log?: Logger | undefined;
   readonly wallClock?: WallClock;
+  /** Where the text of each `world.reported` that fails is put. */
+  readonly misreported?: string[];
   /** Called before the test gets the sandbox. */
   readonly prepare?: (server: Server) => Promise<unknown>;
   /** Called once, when the test closes the sandbox or the command has ended. */
@@ -72,9 +74,9 @@ function settingsFor(
   const ignored = fixed.filter(
     (name) => (options[name] ?? null) !== null && !isDeepStrictEqual(asked[name], outer[name]),
   );
-  const text = `startSandbox({ ${ignored.join(', ')} }) has no effect here: the flags of ${by} decide`;
-  if (ignored.length > 0 && !said.has(text)) complain(text);
-  said.add(text);
+  const complaint = `startSandbox({ ${ignored.join(', ')} }) has no effect here: the flags of ${by} decide`;
+  if (ignored.length > 0 && !said.has(complaint)) complain(complaint);
+  said.add(complaint);
   return { ...asked, ...Object.fromEntries(fixed.map((name) => [name, outer[name]])) };
 }
 
@@ -110,6 +112,10 @@ export async function openJoinPoint<T>(rules: JoinRules<T>): Promise<JoinPoint<T
   const path = `/${randomBytes(18).toString('base64url')}`;
   const respond = async (request: IncomingMessage): Promise<object> => {
     if (!request.url!.startsWith(path)) throw new Error(`only the command of ${rules.by} may use this`);
+    if (request.url === path + MISREPORTED) {
+      rules.misreported?.push(await text(request));
+      return {};
+    }
     if (request.method === 'POST') {
       const asked = (await json(request)) as JoinRequest;
       if (hasEnded) throw new Error('the command has ended');

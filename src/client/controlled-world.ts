@@ -31,6 +31,7 @@ import { rupees } from '../contract/words.ts';
 import { callerFrames, ControlClient, LONGEST_PAGE, SandboxError } from './control-client.ts';
 import { checkReference, Expectation, ExpectationError, type ExpectedRequest } from './expectation.ts';
 import { openEvents, type EventsOptions, type WorldEvents } from './event-stream.ts';
+import { shareMisreport } from './joined-sandbox.ts';
 import { LONGEST_SNAPSHOT_MIB, textOf } from './response-text.ts';
 import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
 import { callService, type ServiceCallInit, type ServiceResponse } from './service-call.ts';
@@ -401,20 +402,20 @@ export class World implements AsyncDisposable {
       payouts.find(({ status }) => status === 'PENDING') ??
       payouts.at(-1);
     const status = latest?.status;
-    const amount = latest && rupees(latest.amount);
-    if (outcome === 'failed' && (status === 'SUCCESS' || status === 'PENDING')) {
-      const what =
-        status === 'SUCCESS' ? `was paid (${amount})` : `is PENDING (${amount}) and may still be paid`;
-      throw new ExpectationError(`${reference} ${what}, but the client reports a failure`, frames);
-    }
-    if (outcome === 'paid' && status !== 'SUCCESS') {
-      const what =
-        status === undefined
-          ? await unknownReference(this, reference)
-          : `${reference} is ${status} (${amount})`;
+    const state = latest && `${reference} is ${latest.status} (${rupees(latest.amount)})`;
+    let fault: string | undefined;
+    if (outcome === 'failed' && status === 'SUCCESS') {
+      fault = `${reference} was paid (${rupees(latest!.amount)}), but the client reports a failure`;
+    } else if (outcome === 'failed' && status === 'PENDING') {
+      fault = `${state} and may still be paid, but the client reports a failure`;
+    } else if (outcome === 'paid' && status !== 'SUCCESS') {
       const why = status === 'PENDING' ? ', which it cannot know' : '';
-      throw new ExpectationError(`${what}, but the client reports that it was paid${why}`, frames);
+      const what = state ?? (await unknownReference(this, reference));
+      fault = `${what}, but the client reports that it was paid${why}`;
     }
+    if (fault === undefined) return;
+    await shareMisreport(fault);
+    throw new ExpectationError(fault, frames);
   }
 
   /**

@@ -129,6 +129,19 @@ test('only the command itself can start and end sandboxes: others on its machine
   expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
 });
 
+test('what a test finds wrong with world.reported fails it, and reaches the command that judges it', async () => {
+  const misreported: string[] = [];
+  const { address } = await joinPoint({ misreported });
+  vi.stubEnv(JOIN_VARIABLE, address);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const world = (await startSandbox()).world();
+  await world.pay({ client_ref_id: 'order-1' });
+  const text = 'order-1 is PENDING (₹1,000.00) and may still be paid, but the client reports a failure';
+  await expect(world.reported('order-1', 'failed')).rejects.toThrow(text);
+  await world.reported('order-1', 'in-doubt');
+  expect(misreported).toEqual([text]);
+});
+
 test('a relative path in the options of a test begins in the folder of the test', async () => {
   const { start } = await joinPoint();
   const folder = dirname(fileWith('mine.yaml', 'description: mine'));

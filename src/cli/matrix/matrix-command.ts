@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
-import { baselineOf, cellOf, hasFailed, type Cell, type MatrixRow } from '../../trials/matrix/matrix.ts';
+import { baselineOf, cellOf, type Cell, type MatrixRow } from '../../trials/matrix/matrix.ts';
 import { baselineLines, cellLines, countLine, MATRIX_WRITERS } from '../../trials/matrix/matrix-reports.ts';
 import { inParallel } from '../../trials/run.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
@@ -104,6 +104,10 @@ export async function matrixCommand(
     if (isJson) sayJson({ cells });
     else show(['', countLine(cells) + (left > 0 ? `; stopped before the other ${left}` : '')]);
     const areWritten = writeReports(reports, (write) => write(cells), environment);
-    return searchExitCode(cells.some(hasFailed), stop.aborted, areWritten);
+    return searchExitCode(
+      cells.some(({ failed }) => failed),
+      stop.aborted,
+      areWritten,
+    );
   });
 }

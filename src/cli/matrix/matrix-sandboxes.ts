@@ -91,7 +91,9 @@ export function sandboxRows(dialects: string, scenarios: string, settings: Setti
   };
   const scenarioRow = (name: string): SandboxRow => {
     const compiled = libraryFor(settings, name).active; // refuses one that cannot be used
-    return { kind: 'scenario', name, scenario: name, compiled };
+    const fields = Object.keys(compiled.source.document as ScenarioInput);
+    const isDialectOnly = fields.every((field) => field === 'dialect' || field === 'description');
+    return { kind: 'scenario', name, scenario: name, compiled, isDialectOnly };
   };
   /** A rule that holds requests would wait for a release that never comes in a matrix. */
   const isHeld = (name: string): boolean =>
@@ -118,6 +120,7 @@ export async function runInSandbox(
   const offsetMs = startMsOf(libraryFor(settings, settings.scenario).active) - systemTime.nowMs();
   const wallClock = clockAt({ nowMs: () => systemTime.nowMs() + offsetMs }, systemTime);
   const ofRow: readonly SettingName[] = settings.clockSpeed === undefined ? [] : ['clockSpeed'];
+  const misreported: string[] = [];
   const join = await openJudged(
     {
       by: 'matrix',
@@ -126,6 +129,7 @@ export async function runInSandbox(
       fixed: [...new Set([...fixed, ...PER_RUN_SETTINGS, ...ofRow])],
       said,
       wallClock,
+      misreported,
     },
     conduct,
   );
@@ -133,6 +137,8 @@ export async function runInSandbox(
   const { sandboxes, ...done } = await runClient(client, world, limitMs, stop, systemTime, join);
   return {
     ...done,
+    isSuite: sandboxes.length > 1,
+    misreported,
     conduct: reportsOf(sandboxes.flatMap(({ reports }) => reports)),
     worlds: sandboxes.flatMap(({ evidence }) => evidence.map((one) => one.evidence)),
   };

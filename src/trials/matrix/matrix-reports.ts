@@ -4,7 +4,7 @@ import { totalIn, totalText } from '../../referee/payments.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced } from '../../referee/reports/markdown.ts';
 import { plain, type Paint } from '../../referee/reports/summary.ts';
-import { hasFailed, VERDICTS, type Baseline, type Cell, type MatrixRow } from './matrix.ts';
+import { VERDICTS, type Baseline, type Cell, type MatrixRow } from './matrix.ts';
 
 /** The matrix as lines for people, then as reports in files. */
 
@@ -27,14 +27,16 @@ const titleOf = ({ kind, name }: MatrixRow): string => `${kind} ${name}`;
  * the last line counts them. @param rows all rows, whose names share a column
  */
 export function cellLines(cell: Cell, rows: readonly MatrixRow[], paint: Paint): readonly string[] {
-  const { verdict, why, durationMs, met, again } = cell;
+  const { verdict, failed, why, durationMs, met, again } = cell;
   if (verdict === 'not exercised') return [];
   const width = Math.max(...rows.map((row) => titleOf(row).length));
-  const shown = paint(verdict.padEnd(VERDICT_WIDTH), hasFailed(cell) ? 'red' : 'green');
+  const colour = failed ? 'red' : verdict === 'survives' ? 'green' : 'yellow';
+  const shown = paint(verdict.padEnd(VERDICT_WIDTH), colour);
   const times = met === 0 ? NOTHING_MET : `met ${often(met)}`;
   const line = [titleOf(cell).padEnd(width), shown, timeText(durationMs).padStart(7), times].join('  ');
-  if (!hasFailed(cell)) return [why.length === 0 ? line : `${line}; ${why[0]}`];
-  return [line, ...why.map((text) => (INDENT + text).trimEnd()), `${INDENT}run again: ${again}`];
+  if (!failed && why.length < 2) return [[line, ...why].join('; ')];
+  const below = [...why, ...(failed ? [`run again: ${again}`] : [])];
+  return [line, ...below.map((text) => (INDENT + text).trimEnd())];
 }
 
 /** `37 cells: 34 survive, 2 with failing tests, 1 with wrong money` */
@@ -47,13 +49,13 @@ export function countLine(cells: readonly Cell[]): string {
 }
 
 function junitCase(cell: Cell) {
-  const { kind: classname, name, verdict, why, again, durationMs: ms } = cell;
+  const { kind: classname, name, verdict, failed, why, again, durationMs: ms } = cell;
   const failure = { type: verdict, message: why[0] ?? verdict, text: [...why, '', again].join('\n') };
   return {
     classname,
     name,
     ms,
-    failure: hasFailed(cell) ? failure : undefined,
+    failure: failed ? failure : undefined,
     skipped: verdict === 'not exercised' ? `not exercised: ${NOTHING_MET}` : undefined,
   };
 }
@@ -61,7 +63,7 @@ function junitCase(cell: Cell) {
 export const MATRIX_WRITERS: Readonly<Record<string, (cells: readonly Cell[]) => string>> = {
   markdown: (cells) =>
     [
-      `## Payout matrix: ${cells.some(hasFailed) ? 'failed' : 'passed'}`,
+      `## Payout matrix: ${cells.some(({ failed }) => failed) ? 'failed' : 'passed'}`,
       '',
       fenced([...cells.flatMap((cell) => cellLines(cell, cells, plain)), '', countLine(cells)]),
       '',

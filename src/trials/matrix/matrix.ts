@@ -1,4 +1,4 @@
-import type { ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
+import type { CheckId, CheckReport, ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { timeText } from '../../contract/duration.ts';
 import { UsageError } from '../../contract/usage-error.ts';
@@ -19,6 +19,10 @@ import { baselineFault, noRequestText, requestsIn, type Run } from '../run.ts';
 export interface CommandRun extends Run {
   /** The reports of the referee on every world. */
   readonly conduct: ConductReports;
+  /** Whether it started sandboxes itself: a test suite, whose exit code says nothing about any payout. */
+  readonly isSuite?: boolean;
+  /** What its tests found wrong with `world.reported`. */
+  readonly misreported?: readonly string[];
 }
 
 /** The dialect or scenario of a run. */
@@ -26,12 +30,15 @@ export interface MatrixRow {
   readonly kind: 'dialect' | 'scenario';
   /** As on the command line. */
   readonly name: string;
+  /** Whether it changes nothing but the dialect: the service does all that it is asked to, so tests should pass. */
+  readonly isDialectOnly?: boolean;
 }
 
 /** How a run ended, the most severe last, and how the last line counts such runs. */
 export const VERDICTS = {
   survives: 'survive',
   'not exercised': 'not exercised',
+  warned: 'with warnings',
   'tests fail': 'with failing tests',
   misreported: 'misreported',
   conduct: 'with bad conduct',
@@ -42,7 +49,9 @@ export const VERDICTS = {
 /** A row with its result. */
 export interface Cell extends MatrixRow {
   readonly verdict: keyof typeof VERDICTS;
-  /** Why it failed, line by line; for a cell that survives, remarks. */
+  /** Whether the command fails because of it. Tests that fail do so only where nothing but the dialect differs. */
+  readonly failed: boolean;
+  /** Why it failed, line by line; otherwise remarks. */
   readonly why: readonly string[];
   readonly durationMs: number;
   /** How many requests got a response that the client never sees in the baseline. */
@@ -51,16 +60,14 @@ export interface Cell extends MatrixRow {
   readonly again: string;
 }
 
-/** Whether a result is a failure. What was not exercised has neither failed nor passed. */
-export const hasFailed = ({ verdict }: Cell): boolean =>
-  verdict !== 'survives' && verdict !== 'not exercised';
-
 /** The command without any failure. */
 export interface Baseline extends ToBePaid {
   readonly durationMs: number;
   readonly requests: number;
   /** The bodies of the initiates that made its payouts. */
   readonly payouts: readonly InitiateRequest[];
+  /** The checks that warn of it without any failure. */
+  readonly warned: ReadonlySet<CheckId>;
   /** What the client sees without any failure. */
   readonly responses: ReadonlySet<string>;
   /** Whether two runs paid differently, so that only what both paid can be compared. */
@@ -107,45 +114,67 @@ export async function baselineOf(
     payouts: first.worlds.flatMap(({ requests }) =>
       requests.filter(({ committed }) => committed).map(({ request }) => request.body as InitiateRequest),
     ),
+    warned: new Set([first, second].flatMap(({ conduct }) => warningsIn(conduct).map(({ id }) => id))),
     responses: responsesIn([...first.worlds, ...second.worlds]),
     isFlaky: table === null && !areAlike,
   };
 }
 
+/** The checks that warn, or find an error: each once, with its first finding. */
+const warningsIn = ({ worlds }: ConductReports): readonly CheckReport[] => {
+  const found = worlds.flatMap(foundChecks).filter(({ severity }) => severity !== 'notice');
+  return found.filter(({ id }, at) => found.findIndex((other) => other.id === id) === at);
+};
+
+const lineOf = ({ id, findings: [worst] }: CheckReport): string => `${id}: ${worst!.message}`;
+
+/** What the client reports wrongly; null for nothing that is known. A suite says it in its tests, or in exit codes that were declared. */
+function misreportOf(run: CommandRun, { expected }: Baseline): string | null {
+  const { ending, isSuite = false, misreported: [first] = [] } = run;
+  if (first !== undefined) return first;
+  const isExact = ending.kind === 'failure' && ending.isSaid === true;
+  return isSuite && !isExact && ending.kind === 'failure' ? null : misreportedIn(run, expected, isExact);
+}
+
 /**
- * The result of a run. What its client saw of the row at all decides whether it proves anything. Under a scenario, the exit code
- * decides nothing, since a test that expects SUCCESS rightly fails when the service refuses everything.
+ * The result of a run. What its client saw of the row at all decides whether it proves anything. Where more than the dialect
+ * differs, tests that fail fail nothing, since one that expects SUCCESS rightly fails when the service refuses everything.
  */
 export function cellOf(
-  { kind, name }: MatrixRow,
+  { kind, name, isDialectOnly = kind === 'dialect' }: MatrixRow,
   run: CommandRun,
   baseline: Baseline,
   failOn: FailOn,
   again: string,
 ): Cell {
-  const { ending, durationMs, worlds, conduct } = run;
+  const { ending, durationMs, worlds, conduct, isSuite = false } = run;
   const met = newResponses(worlds, baseline.responses);
-  const cell = { kind, name, durationMs, met, again };
+  const cellWith = (verdict: Cell['verdict'], why: readonly string[], failed = true): Cell => {
+    return { kind, name, verdict, failed, why, durationMs, met, again };
+  };
   if (ending.kind === 'stuck') {
-    const why = `it was still running and was ended after ${timeText(ending.afterMs)}`;
-    return { ...cell, verdict: 'hangs', why: [why] };
+    return cellWith('hangs', [`it was still running and was ended after ${timeText(ending.afterMs)}`]);
   }
   const { tooMuch, tooLittle } = moneyDifferences(run, baseline, NOT_PAID);
   const lost = ending.kind === 'success' ? tooLittle : [];
   const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
   const failing = conduct.worlds.flatMap(foundChecks).filter((check) => isFailure(check, failOn));
-  const findings = failing.flatMap(({ id, findings: [worst] }) =>
-    [`${id}: ${worst!.message}`].concat(detailLines(worst!).map((line) => `  ${line}`)),
+  const findings = failing.flatMap((check) =>
+    [lineOf(check)].concat(detailLines(check.findings[0]!).map((line) => `  ${line}`)),
   );
-  if (faults.length > 0) return { ...cell, verdict: 'money', why: [...faults, ...findings] };
-  if (findings.length > 0) return { ...cell, verdict: 'conduct', why: findings };
-  if (ending.kind === 'failure' && kind === 'dialect') {
-    const why = [ending.why, ...(ending.output ?? '').split('\n')].filter(Boolean);
-    return { ...cell, verdict: 'tests fail', why };
+  if (faults.length > 0) return cellWith('money', [...faults, ...findings]);
+  if (findings.length > 0) return cellWith('conduct', findings);
+  const misreported = misreportOf(run, baseline);
+  if (misreported !== null) return cellWith('misreported', [misreported]);
+  const warned = warningsIn(conduct);
+  const warnings = warned.map(lineOf);
+  if (ending.kind === 'failure' && (isSuite || isDialectOnly)) {
+    const output = isDialectOnly ? (ending.output ?? '').split('\n') : [];
+    const why = [ending.why, ...output, ...warnings].filter(Boolean);
+    return cellWith('tests fail', why, isDialectOnly);
   }
-  const isExact = ending.kind === 'failure' && ending.isSaid === true;
-  const misreported = misreportedIn(run, baseline.expected, isExact);
-  if (misreported !== null) return { ...cell, verdict: 'misreported', why: [misreported] };
   const why = ending.kind === 'success' ? [] : [`${ending.why}, but the money is right`];
-  return { ...cell, verdict: met === 0 ? 'not exercised' : 'survives', why };
+  const isWarned = warned.some(({ id }) => met > 0 || !baseline.warned.has(id));
+  if (isWarned) return cellWith('warned', [...why, ...warnings], false);
+  return cellWith(met === 0 ? 'not exercised' : 'survives', why, false);
 }

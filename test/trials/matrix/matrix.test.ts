@@ -5,13 +5,7 @@ import type { Ending } from '../../../src/trials/run.ts';
 import type { ScenarioInput, World } from '../../../src/index.ts';
 import { newResponses, responsesIn } from '../../../src/trials/exercised.ts';
 import { sandboxRows } from '../../../src/cli/matrix/matrix-sandboxes.ts';
-import {
-  baselineOf,
-  cellOf,
-  hasFailed,
-  type CommandRun,
-  type MatrixRow,
-} from '../../../src/trials/matrix/matrix.ts';
+import { baselineOf, cellOf, type CommandRun, type MatrixRow } from '../../../src/trials/matrix/matrix.ts';
 import {
   baselineLines,
   cellLines,
@@ -45,13 +39,16 @@ type Client = (api: PayoutApi) => Promise<Ending | void>;
 interface Options {
   readonly conduct?: RefereeSettings;
   readonly expect?: Parameters<typeof baselineOf>[1];
+  readonly isSuite?: boolean;
+  /** What `world.reported` finds in each row. */
+  readonly misreported?: readonly string[];
 }
 
 /** Runs a client of this process, each time in a world of its own. It succeeds unless it says otherwise. */
 async function matrixOf(
   rows: readonly WorldRow[],
   client: Client,
-  { conduct = {}, expect: table = null }: Options = {},
+  { conduct = {}, expect: table = null, isSuite = false, misreported = [] }: Options = {},
 ) {
   const sandbox = await sandboxFor({ clock: START, settlement: 'instant' });
   const run = async (row?: WorldRow): Promise<CommandRun> => {
@@ -76,6 +73,8 @@ async function matrixOf(
       durationMs: 10,
       conduct: reportsOf([judge('world', evidence, conduct)]),
       worlds: [evidence],
+      isSuite,
+      misreported: row === undefined ? [] : misreported,
     };
   };
   const baseline = await baselineOf(() => run(), table);
@@ -103,7 +102,7 @@ test.each(isLong ? PAYING : PAYING.slice(0, 2))(
   'a client that $name survives every dialect',
   async ({ run }) => {
     const { cells } = await matrixOf(DIALECTS, succeeding(run), { conduct: ORDERS });
-    expect(cells.filter(hasFailed)).toEqual([]);
+    expect(cells.filter(({ failed }) => failed)).toEqual([]);
   },
 );
 
@@ -124,6 +123,10 @@ const TWICE: WorldRow = {
   ...scenario('twice', { dialect: { client_ref_id: { same_body: 'second_payout' } } }),
   kind: 'dialect',
 };
+const ONLY_DIALECT: WorldRow = {
+  ...scenario('terse-errors', { dialect: 'terse' }),
+  isDialectOnly: true,
+};
 const ONCE = { account: order(1).beneficiary_account, amount: 101, times: 1 };
 
 const send: Client = async (api) => void (await api.initiate(order(1)));
@@ -137,6 +140,14 @@ const endInTerse =
     await send(api);
     return (await isTerse(api)) ? ending : SUCCESS;
   };
+/** Fails in each row, and not in the two runs without failures. */
+const sendAndFail = (): Client => {
+  let runs = 0;
+  return async (api) => {
+    await send(api);
+    return (runs += 1) > 2 ? FAILED : SUCCESS;
+  };
+};
 const sendTwice: Client = async (api) => {
   for (let sent = 1; sent <= 2; sent += 1) await send(api);
 };
@@ -175,13 +186,16 @@ const payInAnotherWay: Client = async (api) => {
   if ((await sendAndAsk(api)) !== 'SUCCESS') await api.initiate(other);
   return SAID_PAID;
 };
-const TWICE_PAID = 'money: 000123451001: paid ₹101.00 twice, expected once';
-const NOT_PAID = 'money: the command ends with success, but 000123451001: not paid ₹101.00, expected once';
+const TWICE_PAID = 'failed money: 000123451001: paid ₹101.00 twice, expected once';
+const NOT_PAID =
+  'failed money: the command ends with success, but 000123451001: not paid ₹101.00, expected once';
 const RIGHT_MONEY = 'survives: exit code 1, but the money is right';
-const MISREPORTED = 'misreported: order-1 was paid (₹101.00), but the client reports a failure';
+const UNASKED = 'never-asked: the outcome of order-1 was unknown, and the client never asked for it';
+const NEVER_FOUND_OUT = 'never-asked: order-1 was paid (₹101.00), and the client never found out';
+const MISREPORTED = 'failed misreported: order-1 was paid (₹101.00), but the client reports a failure';
 
 test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
-  ['exit code of a dialect', [dialect], endInTerse(FAILED), ['tests fail: exit code 1, no payout']],
+  ['exit code of a dialect', [dialect], endInTerse(FAILED), ['failed tests fail: exit code 1, no payout']],
   [
     'exit code under a scenario',
     [scenario('terse', { dialect: 'terse' })],
@@ -192,7 +206,7 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
     'run that takes too long',
     [dialect],
     endInTerse({ kind: 'stuck', afterMs: 1500 }),
-    ['hangs: it was still running and was ended after 1.5 s'],
+    ['failed hangs: it was still running and was ended after 1.5 s'],
   ],
   [
     'dialect that pays an account twice, with exit code 0',
@@ -206,40 +220,63 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
     'account that is paid again in another amount',
     RESET,
     sendAgain(order(1, { client_ref_id: 'without-fee', amount: 100 })),
-    ['money: 000123451001: paid twice, expected once: ₹101.00, ₹100.00'],
+    ['failed money: 000123451001: paid twice, expected once: ₹101.00, ₹100.00'],
   ],
   [
     'payout that the table does not have',
     [...RESET, scenario('happy-fast')],
     payOthers,
-    ['money: 000123451002: paid ₹102.00 twice, not expected', 'not exercised'],
+    ['failed money: 000123451002: paid ₹102.00 twice, not expected', 'not exercised'],
     { expect: { name: 'pay.csv', payouts: [ONCE, ONCE] } },
   ],
   [
     'client that reports a failure, and was paid or not',
     [...RESET, scenario('server-error')],
     sendOrEnd(FAILED),
-    [MISREPORTED, RIGHT_MONEY],
+    [MISREPORTED, `warned: exit code 1, but the money is right, ${UNASKED}`],
+  ],
+  ['client that gives up after a lost response', RESET, send, [`warned: ${NEVER_FOUND_OUT}`]],
+  [
+    'suite whose tests fail, in a dialect and after a failure',
+    [dialect, ONLY_DIALECT, REFUSED, ...RESET],
+    sendAndFail(),
+    [
+      'failed tests fail: exit code 1, no payout',
+      'failed tests fail: exit code 1, no payout',
+      'tests fail: exit code 1',
+      `tests fail: exit code 1, ${NEVER_FOUND_OUT}`,
+    ],
+    { isSuite: true },
+  ],
+  [
+    'suite with world.reported',
+    RESET,
+    sendAndFail(),
+    ['failed misreported: order-1 was paid'],
+    { isSuite: true, misreported: ['order-1 was paid'] },
   ],
   [
     'client that says that it is in doubt',
     RESET,
     sendOrEnd(IN_DOUBT),
-    ['survives: exit code 75, but the money is right'],
+    [`warned: exit code 75, but the money is right, ${NEVER_FOUND_OUT}`],
   ],
   ['tests that fail', [PENDING, FAILS], askAndEnd(FAILED), [RIGHT_MONEY, RIGHT_MONEY]],
   [
     'exit code that means a failure, after PENDING or FAILED',
     [PENDING, FAILS],
     askAndEnd(SAID_FAILED),
-    ['misreported: order-1 was last seen PENDING (₹101.00), but the client reports a failure', RIGHT_MONEY],
+    [
+      'failed misreported: order-1 was last seen PENDING (₹101.00), but the client reports a failure',
+      RIGHT_MONEY,
+    ],
   ],
   [
     'exit code that means success, after the same',
     [PENDING, FAILS],
     askAndEnd(SAID_PAID),
     [
-      'misreported: order-1 is PENDING (₹101.00), but the client reports that it was paid, which it cannot know',
+      'failed misreported: order-1 is PENDING (₹101.00), but the client reports that it was paid, which it cannot know',
       NOT_PAID,
     ],
   ],
@@ -247,14 +284,17 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
     'account that is paid in addition, or in the place of another',
     [PENDING, FAILS],
     payInAnotherWay,
-    ['money: 000123451002: paid ₹102.00, not expected', 'survives'],
+    ['failed money: 000123451002: paid ₹102.00, not expected', 'survives'],
   ],
   ['command that pays less in a dialect', [dialect], payUnlessTerse, [NOT_PAID]],
 ])('a matrix shows what happens to: %s', async (_what, rows, client, expected, options) => {
   const { cells } = await matrixOf(rows, client, options);
   const linesOf = (why: readonly string[]) => why.filter((line) => !/^(?:paid-more-often| )/.test(line));
   expect(
-    cells.map(({ verdict, why }) => [verdict, linesOf(why).join(', ')].filter(Boolean).join(': ')),
+    cells.map(({ verdict, failed, why }) => {
+      const said = [verdict, linesOf(why).join(', ')].filter(Boolean).join(': ');
+      return failed ? `failed ${said}` : said;
+    }),
   ).toEqual(expected);
 });
 
@@ -287,20 +327,23 @@ testRows<[string, (run: number) => readonly number[]]>([
   ['several amounts', () => [50, 75, 50]],
   ['amounts that it invents', (run) => [200 + run, 300 + run]],
   ['a number of amounts that differs', (run) => Array.from({ length: run }, (_, at) => 200 + 10 * run + at)],
-])('a command that pays one account several or other amounts survives', async (_what, amountsOf) => {
-  let runs = 0;
-  const client: Client = async (api) => {
-    await api.initiate(order(1));
-    for (const [at, amount] of amountsOf((runs += 1)).entries()) {
-      await api.initiate(order(1, { client_ref_id: `other-${at}`, amount }));
-    }
-  };
-  const rows = [scenario('happy-fast'), scenario('server-error-after-commit')];
-  expect((await matrixOf(rows, client)).cells).toMatchObject([
-    { verdict: 'not exercised' },
-    { verdict: 'survives' },
-  ]);
-});
+])(
+  'a command that pays one account several or other amounts is not said to pay too much',
+  async (_what, amountsOf) => {
+    let runs = 0;
+    const client: Client = async (api) => {
+      await api.initiate(order(1));
+      for (const [at, amount] of amountsOf((runs += 1)).entries()) {
+        await api.initiate(order(1, { client_ref_id: `other-${at}`, amount }));
+      }
+    };
+    const rows = [scenario('happy-fast'), scenario('server-error-after-commit')];
+    expect((await matrixOf(rows, client)).cells).toMatchObject([
+      { verdict: 'not exercised' },
+      { verdict: 'warned', failed: false },
+    ]);
+  },
+);
 
 test('only what both runs without failures paid is expected, and the baseline says whether they differ', async () => {
   let runs = 0;
@@ -364,7 +407,7 @@ test('a row of which the client saw nothing is not exercised, and says how often
   expect(cells.flatMap((cell) => cellLines(cell, cells, plain))).toEqual([
     expect.stringMatching(/^scenario late .* survives .* met once$/),
   ]);
-  const [failed] = cellLines({ ...cells[0]!, verdict: 'misreported' }, cells, plain);
+  const [failed] = cellLines({ ...cells[0]!, verdict: 'misreported', failed: true }, cells, plain);
   expect(failed).toMatch(/ ms {2}no response showed what it changes$/);
 });
 
