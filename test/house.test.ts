@@ -117,15 +117,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'settings.ts': ['zod'],
   client: ['eventsource-parser'],
   trials: ['zod', 'yaml'],
-  dashboard: [
-    'preact',
-    'preact/hooks',
-    '@preact/signals',
-    '@lezer/highlight',
-    ...['autocomplete', 'commands', 'lang-yaml', 'language', 'lint', 'search', 'view'].map(
-      (part) => `@codemirror/${part}`,
-    ),
-  ],
+  dashboard: ['preact', 'preact/hooks', '@preact/signals'],
 };
 
 /** The files of scenario/ that read the disk, and the one that watches it. The others are pure. */

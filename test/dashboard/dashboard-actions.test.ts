@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
   }
 
-  test('rules and outcomes are written as YAML, with completion and problems at their lines', async () => {
+  test('rules and outcomes are written as YAML, with problems at their lines', async () => {
     const { page, payer, view } = await shownWorld();
     const scenario = await view('Scenario');
     await scenario.getByRole('button', { name: 'Edit as YAML' }).click();
@@ -32,17 +32,10 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
       await text.press('Control+a');
       await page.keyboard.insertText(all);
     };
-    await text.press('Control+a');
-    await page.keyboard.type('outcomes: []\nru');
-    const option = dialog.getByRole('option', { selected: true });
-    await option.getByText('rules').waitFor();
-    await page.keyboard.press('Enter');
-    await expect.poll(() => page.evaluate("CSS.highlights.get('yaml-key').size")).toBeGreaterThan(0);
     const outcome = "{ name: morning, timeline: [{ to: SUCCESS, at: '08:30' }] }";
     await write(`rules:\n- name: mine\n  effect: { respond: 900 }\noutcomes: [${outcome}]`);
     const problem = dialog.getByRole('list', { name: 'Problems' }).getByRole('listitem');
     await problem.filter({ hasText: 'Line 3 rules[0].effect.respond must be a status' }).waitFor();
-    await dialog.locator('.cm-lint-marker-error').waitFor();
     const use = dialog.getByRole('button', { name: 'Use for this world' });
     expect(await use.isDisabled()).toBe(true);
     await problem.getByRole('button', { name: 'Line 3' }).click(); // the cursor is before the 900
@@ -57,7 +50,7 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     expect((await payer.pay()).status).toBe(503);
 
     await scenario.getByRole('button', { name: 'Edit as YAML' }).click();
-    await text.getByText('at: "08:30"').waitFor(); // without quotes, YAML 1.1 reads a number
+    await expect.poll(() => text.inputValue()).toContain('at: "08:30"'); // without quotes, YAML 1.1 reads a number
     await payer.world.use('rate-limited'); // by somebody else
     await dialog.getByRole('alert').getByText('Another client has changed this').waitFor();
     await dialog.getByRole('heading', { name: 'Scenario inline', exact: true }).waitFor(); // the title of the text

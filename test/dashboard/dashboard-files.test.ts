@@ -62,8 +62,8 @@ testRows([
   expect(await refused.json()).toMatchObject({ code: 'ROUTE_NOT_FOUND' });
 });
 
-/** What a browser loads before it shows a world: the font and the editor come later. */
-const FIRST = FILES.filter((name) => !/\.woff2$|yaml-editor/.test(name));
+/** What a browser loads before it shows a world: the font comes later. */
+const FIRST = FILES.filter((name) => !name.endsWith('.woff2'));
 
 test.each([
   ['brotli', brotliCompressSync],
@@ -75,12 +75,11 @@ test.each([
   expect(sum).toBeLessThan(MOST_BYTES);
 });
 
-test('the font has at most 40 KB, and the editor is not a part of the first load', () => {
+test('the font has at most 40 KB', () => {
   const fonts = FILES.filter((name) => name.endsWith('.woff2'));
   const size = fonts.reduce((sum, name) => sum + readFileSync(join(BUILT, name)).length, 0);
   expect(size).toBeGreaterThan(0);
   expect(size).toBeLessThan(40_000);
-  expect(FIRST.length).toBe(FILES.length - fonts.length - 1);
 });
 
 test('the code of the dashboard never inserts text as HTML', () => {

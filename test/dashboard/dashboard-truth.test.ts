@@ -94,33 +94,6 @@ describe.skipIf(!hasBrowser)(`what the dashboard says is true${needsBrowser}`, {
     await page.waitForURL((shown) => !shown.hash.includes('payout=')); // in whichever view
   });
 
-  test('any number of tabs use one stream of events, and each of them is live', async () => {
-    const { payer, page } = await shownWorld();
-    const context = page.context();
-    const readers: string[] = [];
-    const onRequest = (request: { url(): string }): unknown =>
-      request.url().endsWith('/_sandbox/events') && readers.push(request.url());
-    context.on('request', onRequest);
-    const tabs = [];
-    for (let nth = 0; nth < 3; nth += 1) {
-      const opened = context.waitForEvent('page');
-      await page.evaluate(`void window.open('./?tab=${nth}#payouts')`);
-      const tab = await opened;
-      await tab.locator('[data-loaded][data-connection=live]').waitFor();
-      tabs.push(tab);
-    }
-    expect(readers).toEqual([]); // the first tab reads for all
-    await payer.pay({ client_ref_id: 'for-all' });
-    for (const tab of tabs) await tab.getByRole('button', { name: 'Open for-all' }).waitFor();
-
-    await page.goto('about:blank'); // another tab takes over, and nothing is missed
-    await payer.pay({ client_ref_id: 'after-that' });
-    for (const tab of tabs) await tab.getByRole('button', { name: 'Open after-that' }).waitFor();
-    expect(readers).toHaveLength(1);
-    for (const tab of tabs) await tab.close();
-    context.off('request', onRequest);
-  });
-
   test('an action whose response was lost says so once and marks no field, and what the server says about its store is shown at once, in its words, and nothing can be done meanwhile', async () => {
     const { payer, seen, page, controls, said, view } = await shownWorld();
     const overview = await view('Overview');

@@ -5,7 +5,6 @@ import type {
   TransactionsResponse,
 } from '../../src/contract/control-responses.ts';
 import type { EventsOptions, World, WorldEvent } from '../../src/index.ts';
-import type { Tabs } from '../../src/dashboard/store/browser-tabs.ts';
 import { EventFeed } from '../../src/dashboard/store/event-feed.ts';
 import { News } from '../../src/dashboard/store/news.ts';
 import { PayoutList } from '../../src/dashboard/store/payout-list.ts';
@@ -13,13 +12,6 @@ import { RequestList } from '../../src/dashboard/store/request-list.ts';
 import { StalePayouts } from '../../src/dashboard/store/stale-payouts.ts';
 import type { WorldPages } from '../../src/dashboard/store/world-pages.ts';
 import { SLOW } from '../support/size.ts';
-
-/** A tab that reads for itself. */
-const ALONE: Tabs = {
-  takeTurns: (over, read) => read(over),
-  say: () => undefined,
-  listen: () => undefined,
-};
 
 /** The events of a connection that a test ends. */
 function connection() {
@@ -34,6 +26,7 @@ function connection() {
 
 /** Follows a world whose connections are these, one after the other: what the feed reports, and after which event it continues. */
 function follow(...streams: AsyncGenerator<WorldEvent, void>[]) {
+  const page = Object.assign(new EventTarget(), { hidden: false });
   const after: (string | undefined)[] = [];
   const opened: boolean[] = [];
   const shown: string[] = [];
@@ -46,13 +39,30 @@ function follow(...streams: AsyncGenerator<WorldEvent, void>[]) {
   const feed = new EventFeed(
     world,
     { take: () => undefined, opened: (isNew) => void opened.push(isNew) },
-    ALONE,
+    page,
   );
   onTestFinished(() => feed.close());
   feed.connection.subscribe(({ state }) => void shown.push(state));
   void feed.read();
-  return { after, opened, shown };
+  const show = (isShown: boolean): void => {
+    page.hidden = !isShown;
+    page.dispatchEvent(new Event('visibilitychange'));
+  };
+  return { after, opened, shown, show };
 }
+
+test('a hidden page reads nothing, and goes on where it was once it is shown', async () => {
+  const [first, second] = [connection(), connection()];
+  const { after, opened, show } = follow(Object.assign(first.events, { from: '7' }), second.events);
+  await expect.poll(() => opened.length).toBe(1);
+  show(false);
+  first.end();
+  await new Promise(setImmediate);
+  expect(after).toEqual([undefined]);
+  show(true);
+  await expect.poll(() => opened).toEqual([true, false]);
+  expect(after).toEqual([undefined, '7']);
+});
 
 test('a lost connection that is replaced within a second is not shown, and one that is not is shown', async () => {
   const [first, second] = [connection(), connection()];

@@ -30,7 +30,7 @@ export interface Ended {
 }
 
 /** Kills a process, and waits until it has ended: until then it may write to a folder that the test removes. */
-export async function killed(child: ChildProcess): Promise<void> {
+async function killed(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGKILL');

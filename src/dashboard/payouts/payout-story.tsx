@@ -1,9 +1,7 @@
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { openRequest } from '../shell/navigation.ts';
-import { useLive } from '../store/current-world.ts';
 import { Button, CopyButton } from '../ui/button.tsx';
 import { duration, istShortDay, istTime, utcMoment } from '../ui/formats.ts';
-import { copyPicture } from './story-picture.ts';
 import { gapText, storyMarkdown, type StoryLine } from './two-lanes.ts';
 import css from './story.module.css';
 
@@ -57,7 +55,6 @@ interface Props {
 
 /** What the bank did and what the client saw, in two lanes, with a red gap where money is at risk. */
 export function PayoutStory({ payout, story, nowMs }: Props) {
-  const { news } = useLive();
   const waits = payout.timeline.find(({ at, done }) => at === null && !done);
   const isForever = payout.status === 'PENDING' && payout.timeline.every(({ done }) => done);
   return (
@@ -88,13 +85,6 @@ export function PayoutStory({ payout, story, nowMs }: Props) {
       </ol>
       <div class="buttons">
         <CopyButton label="Copy as Markdown" text={() => storyMarkdown(payout, story)} />
-        <Button
-          kind="small"
-          isLocal
-          act={() => void copyPicture(payout, story).then((text) => news.show({ text }))}
-        >
-          Copy as picture
-        </Button>
       </div>
     </div>
   );

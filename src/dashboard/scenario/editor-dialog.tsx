@@ -5,8 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { counted } from '../../contract/words.ts';
 import { Refusal } from '../ui/marks.tsx';
 import { download } from '../world/download.ts';
-import { useCheck } from './text-check.ts';
-import type { ScenarioProblem, YamlEditor } from './yaml-editor.ts';
+import { useCheck, type ScenarioProblem } from './text-check.ts';
 import css from './scenario.module.css';
 
 interface ProblemsProps {
@@ -40,12 +39,17 @@ interface Props {
   readonly onClose: () => void;
 }
 
+/** Where a place is in a text. */
+function offsetOf(text: string, { line, column }: ScenarioProblem): number {
+  const before = text.split('\n').slice(0, line - 1);
+  return before.reduce((sum, one) => sum + one.length + 1, column - 1);
+}
+
 /** Edits a scenario, or the overrides, as YAML. */
 export function EditorDialog({ title, note, start, isChangedElsewhere, use, onClose }: Props) {
   const live = useLive();
   const dialog = useRef<HTMLDialogElement>(null);
-  const place = useRef<HTMLDivElement>(null);
-  const editor = useRef<YamlEditor | null>(null);
+  const editor = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(start);
   const [isLeaving, setLeaving] = useState(false);
   const { isBusy, refusal, run } = useAction();
@@ -54,22 +58,17 @@ export function EditorDialog({ title, note, start, isChangedElsewhere, use, onCl
   const { problems = [], warnings = [], more = 0, document = null } = check?.answer ?? {};
   useEffect(() => {
     dialog.current!.showModal();
-    let isClosed = false;
-    const open = async (): Promise<void> => {
-      const { openEditor } = await import('./yaml-editor.ts');
-      if (!isClosed) editor.current = openEditor(place.current!, title, start, change);
-    };
-    void open();
-    return () => {
-      isClosed = true;
-      editor.current?.close();
-    };
+    editor.current!.focus();
   }, []);
+  const goTo = (found: ScenarioProblem): void => {
+    const offset = offsetOf(text, found);
+    editor.current!.focus();
+    editor.current!.setSelectionRange(offset, offset);
+  };
   const change = (changed: string): void => {
     setText(changed);
     setLeaving(false);
   };
-  useEffect(() => editor.current?.mark(problems, warnings), [check]);
   const close = (): void => dialog.current!.close(); // gives the focus back
   const leave = (): void => {
     if (text === start) close();
@@ -106,10 +105,17 @@ export function EditorDialog({ title, note, start, isChangedElsewhere, use, onCl
         <h2 id="editor-title">{title}</h2>
         <p class="note">{note}</p>
       </header>
-      <div class={css.editor} ref={place} />
+      <textarea
+        class={css.editor}
+        ref={editor}
+        aria-label={title}
+        spellcheck={false}
+        value={text}
+        onInput={(event) => change(event.currentTarget.value)}
+      />
       <ul class={css.problems} aria-label="Problems">
-        <Problems kind="problem" all={problems} goTo={(found) => editor.current?.goTo(found)} />
-        <Problems kind="warning" all={warnings} goTo={(found) => editor.current?.goTo(found)} />
+        <Problems kind="problem" all={problems} goTo={goTo} />
+        <Problems kind="warning" all={warnings} goTo={goTo} />
       </ul>
       {isChangedElsewhere && !isBusy && (
         <p class="note" role="alert">
@@ -134,7 +140,6 @@ export function EditorDialog({ title, note, start, isChangedElsewhere, use, onCl
           <>
             <p class="note" role="status">
               {status}
-              <span class={css.keys}> · Ctrl+Space completes, Escape and Tab leave the text</span>
             </p>
             <Button isLocal act={() => download('scenario.yaml', text, 'text/yaml')}>
               Download

@@ -4,6 +4,8 @@ import type { CheckScenarioResponse } from '../../contract/control-responses.ts'
 import type { LiveWorld } from '../store/live-world.ts';
 import { messageOf } from '../ui/formats.ts';
 
+export type ScenarioProblem = CheckScenarioResponse['problems'][number];
+
 /** A text is checked when it has not changed for this long. */
 const PAUSE_MS = 300;
 

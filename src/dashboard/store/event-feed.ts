@@ -3,7 +3,6 @@ import { SandboxError } from '../../client/control-client.ts';
 import type { WorldEvent } from '../../client/event-stream.ts';
 import type { World } from '../../client/controlled-world.ts';
 import { messageOf } from '../ui/formats.ts';
-import type { Tabs } from './browser-tabs.ts';
 
 type Connection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
@@ -18,8 +17,7 @@ interface FeedReader {
   readonly opened: (isNew: boolean) => void;
 }
 
-/** What the reading tab sends to the others. */
-type Message = WorldEvent | { readonly connection: Connection; readonly lastId: string | undefined };
+type Page = Pick<Document, 'hidden' | 'addEventListener'>;
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8000;
@@ -42,30 +40,39 @@ export const isUnreachable = (error: unknown): boolean =>
 const storeTrouble = (error: unknown): string | null =>
   error instanceof SandboxError && error.code === STORE_AWAY ? error.message : null;
 
-/** Follows the events of a world. After a broken connection it reconnects and continues after the last event. */
+/**
+ * Follows the events of a world while the page is visible, since a browser opens only six connections to a server. After a broken
+ * connection it reconnects and continues after the last event.
+ */
 export class EventFeed {
   readonly connection = signal<Connection>({ state: 'connecting' });
   readonly #world: World;
   readonly #reader: FeedReader;
-  readonly #tabs: Tabs;
+  readonly #page: Page;
   readonly #over = new AbortController();
   #lastId: string | undefined;
-  #isReading = false;
   #broken = new AbortController();
   #patience: ReturnType<typeof setTimeout> | undefined;
   #wake = (): void => undefined;
 
-  /** @param tabs share one connection */
-  constructor(world: World, reader: FeedReader, tabs: Tabs) {
+  constructor(world: World, reader: FeedReader, page: Page = document) {
     this.#world = world;
     this.#reader = reader;
-    this.#tabs = tabs;
-    tabs.listen((message) => this.#hear(message as Message | undefined));
+    this.#page = page;
   }
 
   /** Follows until it is closed. */
-  read(): Promise<void> {
-    return this.#tabs.takeTurns(this.#over.signal, (turn) => this.#readUntil(turn));
+  async read(): Promise<void> {
+    const over = this.#over.signal;
+    while (!over.aborted) {
+      const ending = new AbortController(); // when the page is hidden or shown, or at the end
+      const turn = ending.signal;
+      const end = (): void => ending.abort();
+      this.#page.addEventListener('visibilitychange', end, { signal: turn });
+      over.addEventListener('abort', end, { signal: turn });
+      if (this.#page.hidden) await new Promise((resolve) => turn.addEventListener('abort', resolve));
+      else await this.#readUntil(turn);
+    }
   }
 
   /** Closes the connection, so that it is opened again: a dead one can stay silent for long. */
@@ -101,7 +108,6 @@ export class EventFeed {
   }
 
   async #readUntil(turn: AbortSignal): Promise<void> {
-    this.#isReading = true;
     turn.addEventListener('abort', () => this.#wake());
     for (let waitMs = 0; !turn.aborted; await this.#wait(waitMs, turn)) {
       let openedMs = Infinity;
@@ -130,35 +136,17 @@ export class EventFeed {
       const wasSteady = performance.now() - openedMs > STEADY_MS;
       waitMs = wasSteady ? 0 : Math.min(Math.max(waitMs * 2, FIRST_WAIT_MS), LONGEST_WAIT_MS);
     }
-    this.#isReading = false;
   }
 
   #take(event: WorldEvent): void {
     this.#lastId = event.id;
-    if (this.#isReading) this.#tabs.say(event);
     this.#reader.take(event);
-  }
-
-  /** Takes what the tab that reads says, or answers a tab that asks. */
-  #hear(message: Message | undefined): void {
-    if (message === undefined) {
-      if (this.#isReading) this.#tabs.say({ connection: this.connection.value, lastId: this.#lastId });
-      return;
-    }
-    if (this.#isReading) return;
-    if (!('connection' in message)) return this.#take(message);
-    this.connection.value = message.connection;
-    const isBehind = this.#lastId === undefined || message.lastId !== this.#lastId;
-    if (message.connection.state !== 'live' || !isBehind) return;
-    this.#lastId = message.lastId;
-    this.#reader.opened(true);
   }
 
   #say(connection: Connection): void {
     clearTimeout(this.#patience);
     this.#patience = undefined;
     this.connection.value = connection;
-    if (this.#isReading) this.#tabs.say({ connection, lastId: this.#lastId });
   }
 
   /** Handles a lost connection, which is not shown at first unless the server says what is wrong. */

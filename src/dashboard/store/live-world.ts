@@ -14,7 +14,6 @@ import { World, type HeldRequest } from '../../client/controlled-world.ts';
 import { clientFindings } from '../conduct/client-findings.ts';
 import { address, amend } from '../shell/navigation.ts';
 import { messageOf } from '../ui/formats.ts';
-import { browserTabs } from './browser-tabs.ts';
 import { EventFeed, isUnreachable } from './event-feed.ts';
 import { News, REPLACING } from './news.ts';
 import { PayoutList } from './payout-list.ts';
@@ -112,7 +111,7 @@ export class LiveWorld {
         this.#judging.order();
       },
     };
-    this.feed = new EventFeed(this.world, reader, browserTabs(`payout-sandbox ${url} ${apiKey}`));
+    this.feed = new EventFeed(this.world, reader);
     void this.feed.read();
   }
 
