@@ -100,7 +100,12 @@ export type { FieldError as SandboxFieldError } from './contract/errors.ts';
 export { NoSandboxError, SandboxError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent, WorldEvents } from './client/event-stream.ts';
 export { connectSandbox, type ConnectOptions, type Sandbox, type WorldOptions } from './client/sandbox.ts';
-export { ExpectationError, type Expectation, type ExpectedRequest } from './client/expectation.ts';
+export {
+  ExpectationError,
+  UnknownResultError,
+  type Expectation,
+  type ExpectedRequest,
+} from './client/expectation.ts';
 export type { WaitOptions } from './client/payout-wait.ts';
 export type {
   HeldOptions,

@@ -1,6 +1,6 @@
 import { callerFrames } from './client/control-client.ts';
 import type { World } from './client/controlled-world.ts';
-import { ExpectationError, type ExpectedRequest } from './client/expectation.ts';
+import { ExpectationError, UnknownResultError, type ExpectedRequest } from './client/expectation.ts';
 import type { TransactionResponse } from './contract/control-responses.ts';
 
 /**
@@ -11,6 +11,8 @@ import type { TransactionResponse } from './contract/control-responses.ts';
 /** Whether a condition holds, and what that means in words. */
 interface VerifyResult {
   readonly passed: boolean;
+  /** Set where nobody knows: then the matcher fails with and without `not`. */
+  readonly isUnknown?: boolean;
   readonly message: string;
 }
 
@@ -59,10 +61,15 @@ const matcher = <Given extends readonly unknown[]>(
     const frames = callerFrames();
     if (typeof world?.verify !== 'function')
       throw new TypeError('this matcher takes a world of the sandbox: expect(sandbox.world())');
-    const { passed: pass, message } = await look(this, world, ...given).catch((error: unknown) => {
+    const {
+      passed: pass,
+      isUnknown = false,
+      message,
+    } = await look(this, world, ...given).catch((error: unknown): VerifyResult => {
       if (isUnmet(error)) return { passed: false, message: error.message };
       throw error;
     });
+    if (isUnknown) throw new UnknownResultError(message, frames);
     if (pass === (this.isNot ?? false)) throw new ExpectationError(message, frames);
     return { pass, message: () => message };
   };
@@ -72,12 +79,12 @@ const toHaveReceived = matcher(
     if (times === undefined) {
       // then the message says that none was expected, and shows the requests
       const count = isNot ? { exactly: 0 } : { at_least: 1 };
-      const { passed, message } = await world.verify({ match, count });
-      return { passed: passed !== isNot, message };
+      const { passed, result, message } = await world.verify({ match, count });
+      return { passed: passed !== isNot, isUnknown: result === 'unknown', message };
     }
-    const { passed, message } = await world.verify({ match, count: { exactly: times } });
+    const { passed, result, message } = await world.verify({ match, count: { exactly: times } });
     const unwanted = message.replace('expected ', 'expected any other number of requests than ');
-    return { passed, message: passed ? unwanted : message };
+    return { passed, isUnknown: result === 'unknown', message: passed ? unwanted : message };
   },
 );
 

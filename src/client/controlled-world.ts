@@ -29,7 +29,13 @@ import type {
 import type { InitiateRequest } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 import { callerFrames, ControlClient, LONGEST_PAGE, SandboxError } from './control-client.ts';
-import { checkReference, Expectation, ExpectationError, type ExpectedRequest } from './expectation.ts';
+import {
+  checkReference,
+  Expectation,
+  ExpectationError,
+  UnknownResultError,
+  type ExpectedRequest,
+} from './expectation.ts';
 import { openEvents, type EventsOptions, type WorldEvents } from './event-stream.ts';
 import { shareMisreport } from './joined-sandbox.ts';
 import { LONGEST_SNAPSHOT_MIB, textOf } from './response-text.ts';
@@ -288,7 +294,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Throws an ExpectationError that shows every finding, if the client, which must be done, has behaved badly.
+   * Throws an ExpectationError that shows every finding, if the client, which must be done, has behaved badly, or if nobody knows:
+   * requests were dropped for want of room, or never kept.
    *
    * @param settings as for `referee`; `failOn` is the lowest severity that counts, `error` by default
    */
@@ -302,10 +309,14 @@ export class World implements AsyncDisposable {
     const given = Object.keys(settings).length > 0 ? settings : undefined;
     const report = await this.referee(given, { ended: true });
     const counting = SEVERITIES.slice(0, SEVERITIES.indexOf(failOn) + 1);
-    if (counting.every((severity) => report.counts[severity] === 0)) return;
+    const isFound = counting.some((severity) => report.counts[severity] > 0);
+    if (!isFound && report.unknown === null) return;
     const text = await textOf(await this.#control.open('GET', '/referee?format=text&ended=true'));
     const by = given === undefined && report.judged_by ? `, judged by ${report.judged_by}, given before` : '';
-    throw new ExpectationError(`the client of this world did not behave well${by}:\n${text}`, frames);
+    if (isFound)
+      throw new ExpectationError(`the client of this world did not behave well${by}:\n${text}`, frames);
+    const why = `nobody knows whether the client of this world behaved well: ${report.unknown}`;
+    throw new UnknownResultError(`${why}\n${text}`, frames);
   }
 
   /** Resets the world to a new one: wallet, payouts, clock, scenario, rules and journal. Delayed responses are aborted. */

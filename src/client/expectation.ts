@@ -20,7 +20,14 @@ export class ExpectationError extends Error {
   /** @param frames where the test made the call: `callerFrames()` */
   constructor(message: string, frames: string) {
     super(message);
-    this.stack = `ExpectationError: ${message}\n${frames}`;
+    this.stack = `${this.name}: ${message}\n${frames}`;
+  }
+}
+
+/** An expectation of which nobody knows whether it holds: requests were dropped for want of room, or never kept. */
+export class UnknownResultError extends ExpectationError {
+  static {
+    Object.defineProperty(UnknownResultError.prototype, 'name', { value: 'UnknownResultError' });
   }
 }
 
@@ -72,7 +79,8 @@ export class Expectation {
   }
 
   async #check(expected: VerifyRequest, frames: string): Promise<void> {
-    const { passed, message } = await this.#world.verify(expected);
-    if (!passed) throw new ExpectationError(message, frames);
+    const { result, message } = await this.#world.verify(expected);
+    if (result === 'unknown') throw new UnknownResultError(message, frames);
+    if (result === 'failed') throw new ExpectationError(message, frames);
   }
 }

@@ -43,6 +43,13 @@ export const Verdict = z
   );
 export type Verdict = z.infer<typeof Verdict>;
 
+export const Result = z
+  .enum(['passed', 'failed', 'unknown'])
+  .describe(
+    'unknown: requests were dropped for want of room, or never kept, and those that are left do not decide it',
+  );
+export type Result = z.infer<typeof Result>;
+
 /** The same shape for each name. */
 const each = <Name extends string, Shape extends z.ZodType>(names: readonly Name[], shape: Shape) =>
   Object.fromEntries(names.map((name) => [name, shape])) as Record<Name, Shape>;
@@ -158,7 +165,12 @@ export const WorldReport = z
   .object({
     name: z.string(),
     id: z.string().describe('The first digits of the id of the world'),
-    passed: z.boolean().describe('True when there is no finding of severity error'),
+    passed: z.boolean().describe('True when the result is passed'),
+    result: Result.describe('failed with a finding of severity error, else unknown if requests are missing'),
+    unknown: z
+      .string()
+      .nullable()
+      .describe('Why requests are missing, with the setting that helps; null when all are there'),
     duration_ms: z
       .number()
       .describe(
@@ -186,7 +198,8 @@ export const MAX_ENDED_JOURNALS = 10;
 
 export const ConductReports = z
   .object({
-    passed: z.boolean().describe('True when worlds were judged, and none has a finding of severity error'),
+    passed: z.boolean().describe('True when the result is passed'),
+    result: Result.describe('The worst of the worlds: failed, then unknown; unknown without any'),
     worlds: z.array(WorldReport),
     notes: z
       .array(z.string())

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Result } from './conduct.ts';
 import { ClockSpeed } from './instant.ts';
 import { State, TransferMode } from './service.ts';
 import { RouteName } from './match.ts';
@@ -300,7 +301,8 @@ export type RequestsResponse = z.infer<typeof RequestsResponse>;
 
 export const VerifyResponse = z
   .object({
-    passed: z.boolean(),
+    passed: z.boolean().describe('True when the result is passed'),
+    result: Result,
     count: z.int().describe('How many requests match; for a sequence, how many of its steps were found'),
     message: z.string(),
     closest: z.array(

@@ -22,6 +22,7 @@ import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
 import { inSteps, whole, type Steps } from './steps.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
+import { evictedText } from '../world/journal/verification-message.ts';
 
 const CHECKS: Readonly<Record<CheckId, Check>> = {
   'paid-twice': paidTwice,
@@ -60,7 +61,7 @@ const without = (id: CheckId, verdict: Verdict, reason: string | null): CheckRep
 function missingBecause({ evicted, dropped = null }: Evidence): string | null {
   return because(
     dropped !== null && `this world was dropped ${dropped}; reset it to begin a new verdict`,
-    evicted > 0 && `${evicted} older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES`,
+    evicted > 0 && evictedText(evicted),
   );
 }
 
@@ -130,16 +131,19 @@ type SeverityCounts = Pick<WorldReport['counts'], Severity>;
 
 /** @param found how many findings of each severity the checks have, also those that are left out */
 function reportOf(
-  { name, id, judged_by }: Pick<WorldReport, 'name' | 'id' | 'judged_by'>,
+  { name, id, judged_by, unknown }: Pick<WorldReport, 'name' | 'id' | 'judged_by' | 'unknown'>,
   checks: readonly CheckReport[],
   found: SeverityCounts,
   duration_ms: number,
 ): WorldReport {
   const judged = (verdict: Verdict): number => checks.filter((check) => check.verdict === verdict).length;
+  const result = found.error > 0 ? 'failed' : unknown === null ? 'passed' : 'unknown';
   return {
     name: withoutControls(name),
     id,
-    passed: found.error === 0,
+    passed: result === 'passed',
+    result,
+    unknown,
     duration_ms,
     judged_by: judged_by === null ? null : withoutControls(judged_by),
     counts: {
@@ -175,6 +179,7 @@ export function* judging(id: string, evidence: Evidence, settings: RefereeSettin
       name: settings.name ?? evidence.name ?? id,
       id: withoutControls(id),
       judged_by: settingsText(settings),
+      unknown: whyMissing,
     },
     checks.map((check) => shortened(check, MOST_FINDINGS)),
     found,
@@ -215,6 +220,7 @@ export const withFewFindings = (report: WorldReport, most: number): WorldReport 
 /** A report whose findings, and reasons for none, say that they are from before a reset. */
 export const fromBeforeReset = (report: WorldReport): WorldReport => ({
   ...report,
+  unknown: report.unknown && report.unknown + BEFORE_RESET,
   checks: report.checks.map((check) => ({
     ...check,
     reason: check.verdict === 'inconclusive' ? `${check.reason}${BEFORE_RESET}` : check.reason,
@@ -231,7 +237,8 @@ function mergedPair(earlier: WorldReport, later: WorldReport): WorldReport {
   });
   const sum = (severity: Severity): number => earlier.counts[severity] + later.counts[severity];
   const found = { error: sum('error'), warning: sum('warning'), notice: sum('notice') };
-  return reportOf(later, checks, found, earlier.duration_ms + later.duration_ms);
+  const about = { ...later, unknown: later.unknown ?? earlier.unknown };
+  return reportOf(about, checks, found, earlier.duration_ms + later.duration_ms);
 }
 
 /** The reports on several journals of one world, oldest first, added up; null for none. */

@@ -38,6 +38,21 @@ test('matchers pass when the condition holds, and with .not when it does not', a
   await expect(world).not.toHaveGoodConduct(INTENT);
 });
 
+test('where requests were dropped, nothing is known, so that a matcher fails with and without .not', async () => {
+  const { world } = await clientFor({ journalEntries: 0 });
+  await world.pay();
+  for (const check of [
+    () => expect(world).not.toHaveReceived(),
+    () => expect(world).toHaveReceived({}, { times: 1 }),
+    () => expect(world).not.toHaveReceived({}, { times: 1 }),
+    () => expect(world).toHaveGoodConduct(),
+    () => expect(world).not.toHaveGoodConduct(),
+  ])
+    await expect(check()).rejects.toThrow('1 older request was dropped: raise SANDBOX_JOURNAL_ENTRIES');
+  await world.clearRequests();
+  await expect(world).not.toHaveReceived();
+});
+
 test.each<[string, (world: World) => Promise<void>, RegExp]>([
   [
     'too few requests',

@@ -63,6 +63,7 @@ test('the library exports exactly these names, with import and with require', as
     'NoSandboxError',
     'SandboxError',
     'SettingsError',
+    'UnknownResultError',
     'connectSandbox',
     'hunt',
     'startSandbox',

@@ -89,6 +89,14 @@ test('one reference that was paid twice is an error, with each request that paid
   expect(saidOf('paid-more-often', { ...evidence, requests: [], evicted: 2 })).toMatch(/^found error/);
 });
 
+test('one declared payout that was paid under two references is found from the ledger alone', () => {
+  const payouts = [payoutOf('order-1-a', []), payoutOf('order-1-b', [])];
+  const evidence = { ...evidenceOf([], { payouts }), evicted: 2000 };
+  expect(saidOf('paid-twice', evidence, ORDERS)).toMatch(
+    /^found error: order-1-a and order-1-b were both made/,
+  );
+});
+
 test('one declared payout that was paid under two references is an error, however it came about', () => {
   const payouts = [payoutOf('order-1-a', []), payoutOf('order-1-b', [])];
   // the client was refused, and the service paid all the same

@@ -8,7 +8,7 @@ import {
 import { judge } from '../../src/referee/judge.ts';
 import { junitXml } from '../../src/referee/reports/junit.ts';
 import { markdownText } from '../../src/referee/reports/markdown.ts';
-import { reportsOf } from '../../src/referee/reports/summary.ts';
+import { hasFailed, reportsOf } from '../../src/referee/reports/summary.ts';
 import { inColour, visible } from '../../src/actions/text-output.ts';
 import { terminalText } from '../../src/referee/reports/terminal.ts';
 import { evidenceOf, type Line } from './journal-of.ts';
@@ -98,7 +98,8 @@ const unclear = (name: string, reference = 'order-7'): WorldReport =>
   judge(name, evidenceOf([{ reference, state: 'SUCCESS' }]), { intent: { client_ref_id: '^invoice-(.*)' } });
 const notJudged = (name: string): WorldReport => judge(name, { ...evidenceOf([]), evicted: 2 });
 
-const DROPPED = '2 older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES';
+const DROPPED =
+  '2 older requests were dropped: raise SANDBOX_JOURNAL_ENTRIES, or SANDBOX_JOURNAL_TOTAL if all worlds have more';
 
 test('what is inconclusive in several worlds is said once for each check and reason, with the number of worlds', () => {
   const reports = reportsOf([unclear('a'), unclear('b'), notJudged('c'), worldOf('d')]);
@@ -110,9 +111,21 @@ test('what is inconclusive in several worlds is said once for each check and rea
   expect(text).toContain(`, amount-not-paise, expectation-missed in 1 world: ${DROPPED}\n`);
 });
 
+test('a report without findings fails where requests are missing, unless nothing is to fail', () => {
+  const reports = reportsOf([judge('a', { ...evidenceOf([{}]), evicted: 2 })]);
+  expect(reports).toMatchObject({ passed: false, result: 'unknown', worlds: [{ unknown: DROPPED }] });
+  for (const [failOn, fails] of [
+    ['error', true],
+    ['never', false],
+  ] as const) {
+    expect(hasFailed(reports, failOn)).toBe(fails);
+    expect(junitXml(reports, failOn).includes('<failure type="unknown"')).toBe(fails);
+  }
+});
+
 test('worlds that could not be judged are not said to be without findings', () => {
   for (const worlds of [[notJudged('a')], [notJudged('a'), notJudged('b')]]) {
-    expect(markdownText(reportsOf(worlds))).toMatch(/^## Payout referee: not judged\n/);
+    expect(markdownText(reportsOf(worlds))).toMatch(/^## Payout referee: unknown\n/);
     const skipped = new RegExp(`name="paid-twice">\n *<skipped message="inconclusive: ${DROPPED}" />`, 'g');
     expect(junitXml(reportsOf(worlds)).match(skipped)).toHaveLength(worlds.length);
   }

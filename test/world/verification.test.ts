@@ -43,6 +43,22 @@ testRows([
   expect(verify([one], 0, { match: { status: 200 } }, () => undefined).count).toBe(count);
 });
 
+testRows<[VerifyResponse['result'], NonNullable<Verification['count']>]>([
+  // one request matches, and of two that were dropped nobody knows
+  ['passed', { at_least: 1 }],
+  ['passed', { at_most: 3 }],
+  ['unknown', { exactly: 1 }],
+  ['unknown', { at_most: 2 }],
+  ['unknown', { at_least: 3 }],
+  ['failed', { exactly: 0 }],
+  ['failed', { at_least: 4 }],
+])('a count is %s if requests that were dropped cannot change that, and else unknown', (result, count) => {
+  expect(verify([ANSWERED], 2, { count }, () => undefined)).toMatchObject({
+    result,
+    passed: result === 'passed',
+  });
+});
+
 test('a verification with too many patterns together is refused where they are', () => {
   const patterns = (count: number) => ({
     header: Object.fromEntries(Array.from({ length: count }, (_, nth) => [`x-${nth}`, { matches: 'a' }])),

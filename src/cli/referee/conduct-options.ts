@@ -155,7 +155,7 @@ export function conductOptions(flags: ConductFlags) {
 
 /**
  * @param ended why the command failed, or cannot be judged; null if neither
- * @returns the exit code: 1 for findings that count, and for a required check that has not judged the client; otherwise 2 for a
+ * @returns the exit code: 1 for findings that count, missing requests, and a required check that has not judged the client; otherwise 2 for a
  *   report that could not be written
  */
 export function publish(
@@ -168,9 +168,12 @@ export function publish(
   const reasons = [...untested, ...(ended?.reasons ?? [])];
   const hasFindings = hasFailed(found, failOn);
   const title = (hasFindings ? undefined : ended?.title) ?? 'failed';
+  const hasProblems = reasons.length > 0 || (hasFindings && found.result === 'passed');
+  const result = hasProblems ? 'failed' : found.result;
   const reports: RunReports = {
     ...found,
-    passed: found.passed && !hasFindings && reasons.length === 0,
+    passed: result === 'passed',
+    result,
     ...(reasons.length > 0 && { failure: { title, reasons } }),
   };
   if (isJson) sayJson(reports);

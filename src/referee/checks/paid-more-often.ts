@@ -37,9 +37,16 @@ function intentOf(facts: Case, one: Paid): string | null {
   return (call && facts.intents.of(call)) ?? facts.intents.ofPayout(one.payout);
 }
 
-/** One declared payout, several references. */
-function* byIntent(facts: Case, firsts: readonly Paid[]): Steps<readonly Mistake[]> {
-  const found = yield* repeated(firsts, (one) => intentOf(facts, one));
+/** The first payout of each reference. */
+function* firstsOf({ paid }: Case): Steps<readonly Paid[]> {
+  const groups = yield* inGroups(paid, ({ reference }) => reference);
+  return Array.from(groups.values(), ([first]) => first!);
+}
+
+/** One declared payout, several references: from the ledger alone. */
+export function* paidByIntent(facts: Case): Steps<readonly (Mistake & { readonly references: string[] })[]> {
+  if (!facts.intents.isDeclared) return [];
+  const found = yield* repeated(yield* firstsOf(facts), (one) => intentOf(facts, one));
   return yield* inSteps(found, ({ group, again }) => ({
     message: `${shortListed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
     fix: 'keep one reference for each payout, and use it for every send of that payout',
@@ -63,7 +70,7 @@ function isTempted({ byReference: calls, sends }: Case, group: readonly Paid[]):
 }
 
 /** One account and amount, several references: nobody has said whether that was meant, or an intent that does not match them all. */
-function* byAccount(facts: Case, firsts: readonly Paid[]) {
+function* byAccount(facts: Case) {
   const findings: Mistake[] = [];
   let unproven: string | null = null;
   const { isDeclared } = facts.intents;
@@ -71,6 +78,7 @@ function* byAccount(facts: Case, firsts: readonly Paid[]) {
     ? 'the intent does not match all of them'
     : '--intent or --expect says whether that was meant';
   const keyOf = ({ account, amountPaise }: Paid): string => payoutKey(account, amountPaise);
+  const firsts = yield* firstsOf(facts);
   const judged = isDeclared ? firsts.filter((one) => sendsOf(facts, [one]).length > 0) : firsts; // others were cleared
   for (const { group, again } of yield* repeated(judged, keyOf)) {
     yield;
@@ -98,15 +106,10 @@ export const paidMoreOften: Check = {
   isOfOnePayout: true,
   isOfSecondPayments: true,
   *evaluate(facts) {
-    const { intents, expect, paid } = facts;
-    const references = new Set<string>();
-    const marks = yield* inSteps(paid, (one) =>
-      references.size < references.add(one.reference).size ? one : null,
-    );
-    const firsts = marks.filter((one) => one !== null);
+    const { expect, paid } = facts;
     const ofReferences = yield* byReference(facts);
-    const declared = intents.isDeclared ? yield* byIntent(facts, firsts) : [];
-    const others = expect === undefined ? yield* byAccount(facts, firsts) : null; // a table says it better
+    const declared = yield* paidByIntent(facts);
+    const others = expect === undefined ? yield* byAccount(facts) : null; // a table says it better
     const findings = [...ofReferences, ...declared, ...(others?.findings ?? [])];
     return { isExercised: paid.length > 0, findings, unproven: others?.unproven ?? null };
   },

@@ -7,6 +7,7 @@ import { GUESSED, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { inSteps, type Steps } from '../steps.ts';
 import { paidTooOften, undoneState } from './expected-payments.ts';
+import { paidByIntent } from './paid-more-often.ts';
 
 /** Checks of one intended payout that is sent under several references. */
 
@@ -135,7 +136,10 @@ export const paidTwice: Check = {
     const { initiates, calls, intents, expect } = facts;
     const again = intents.isDeclared || expect === undefined ? yield* paidAgain(facts) : []; // a table is better than a guess
     const known = new Set(again.flatMap(({ tooMuch }) => tooMuch));
-    const findings = [...again, ...(yield* paidTooOften(facts, known))];
+    const forgotten = (yield* paidByIntent(facts)).filter(({ references }) =>
+      references.some((reference) => !facts.sends.has(reference)),
+    );
+    const findings = [...again, ...forgotten, ...(yield* paidTooOften(facts, known))];
     const unproven = expect === undefined ? unprovenBy(facts) : null;
     const isUnread = intents.isDeclared && unproven !== null; // whatever happened, it may be one payout under two references
     return {

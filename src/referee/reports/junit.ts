@@ -110,14 +110,16 @@ function otherSuites({ failure, notes }: RunReports): readonly JunitSuite[] {
 
 /** A world is a suite, a check is a case. @param isVerbose whether checks that had nothing to test are in it, as skipped cases */
 export function junitXml(reports: RunReports, failOn: FailOn = 'error', isVerbose = false): string {
-  const suiteOf = ({ name, duration_ms: ms, counts, checks }: WorldReport): JunitSuite => ({
-    name,
-    ms,
-    properties: counts,
-    cases: checks
-      .filter(({ verdict }) => isVerbose || verdict !== 'not_exercised')
-      .map((check) => checkCase(name, check, failOn)),
-  });
+  const suiteOf = (world: WorldReport): JunitSuite => {
+    const { name, duration_ms: ms, counts, checks, unknown } = world;
+    const shown = checks.filter(({ verdict }) => isVerbose || verdict !== 'not_exercised');
+    const cases = shown.map((check) => checkCase(name, check, failOn));
+    if (unknown !== null && failOn !== 'never') {
+      const failure = { type: 'unknown', message: unknown, text: unknown };
+      cases.unshift({ classname: name, name: 'evidence', failure });
+    }
+    return { name, ms, properties: counts, cases };
+  };
   return junitDocument(NAME, [
     ...otherSuites(reports),
     ...withDistinctNames(reports.worlds).map((world) => suiteOf(world)),

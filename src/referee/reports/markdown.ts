@@ -9,9 +9,9 @@ const MOST_BYTES = 1_000_000;
 export const fenced = (lines: readonly string[]): string =>
   ['```', ...lines.map((line) => line.replaceAll('```', "'''")), '```'].join('\n');
 
-function titleOf({ passed, worlds, failure }: RunReports): string {
+function titleOf({ result, worlds, failure }: RunReports): string {
   if (failure !== undefined) return failure.title;
-  if (!passed) return 'failed';
+  if (result !== 'passed') return result;
   if (worlds.every(isNotJudged)) return 'not judged';
   const warnings = worlds.reduce((sum, { counts }) => sum + counts.warning, 0);
   return warnings === 0 ? 'passed' : `passed, with ${counted(warnings, 'warning')}`;

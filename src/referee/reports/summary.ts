@@ -24,15 +24,19 @@ export type FailOn = Severity | 'never';
 export const isFailure = (check: CheckReport, failOn: FailOn): boolean =>
   check.findings.length > 0 && failOn !== 'never' && bySeverity(check, { severity: failOn }) <= 0;
 
-/** Whether any finding is at or above this severity. */
+/** Whether any finding is at or above this severity, or requests are missing that could have shown one. */
 export const hasFailed = ({ worlds }: ConductReports, failOn: FailOn): boolean =>
-  worlds.some(({ checks }) => checks.some((check) => isFailure(check, failOn)));
+  worlds.some(
+    ({ checks, unknown }) =>
+      (unknown !== null && failOn !== 'never') || checks.some((check) => isFailure(check, failOn)),
+  );
 
-export const reportsOf = (worlds: readonly WorldReport[]): ConductReports => ({
-  passed: worlds.length > 0 && worlds.every(({ passed }) => passed), // where nothing was judged, nothing passed
-  worlds: [...worlds],
-  notes: [],
-});
+export function reportsOf(worlds: readonly WorldReport[]): ConductReports {
+  const results = new Set(worlds.map(({ result }) => result));
+  const isUnknown = worlds.length === 0 || results.has('unknown'); // where nothing was judged, nothing passed
+  const result = results.has('failed') ? 'failed' : isUnknown ? 'unknown' : 'passed';
+  return { passed: result === 'passed', result, worlds: [...worlds], notes: [] };
+}
 
 /** The reports of a run, and why it failed if it did for more than its findings. */
 export interface RunReports extends ConductReports {
@@ -89,15 +93,17 @@ export const hasRequests = ({ checks }: WorldReport): boolean =>
 export const noRequestsMessage = (key: string): string => `no request used ${key}: let the client use it`;
 
 /** Whether a world had requests to judge, and no check could say that they were right or wrong. */
-export const isNotJudged = ({ checks }: WorldReport): boolean =>
-  checks.some(({ verdict }) => verdict === 'inconclusive') &&
-  checks.every(({ verdict }) => verdict !== 'passed' && verdict !== 'found');
+export const isNotJudged = ({ result, checks }: WorldReport): boolean =>
+  result === 'unknown' ||
+  (checks.some(({ verdict }) => verdict === 'inconclusive') &&
+    checks.every(({ verdict }) => verdict !== 'passed' && verdict !== 'found'));
 
 /** `4 worlds, 2 without findings, 1 not judged, 2 with inconclusive checks`, without what is 0. */
 export function worldsText(worlds: readonly WorldReport[]): string {
-  const notJudged = worlds.filter(isNotJudged).length;
+  const calm = worlds.filter((world) => foundChecks(world).length === 0);
+  const notJudged = calm.filter(isNotJudged).length;
   const counts = [
-    [worlds.length - foundWorlds(worlds).length - notJudged, 'without findings'],
+    [calm.length - notJudged, 'without findings'],
     [notJudged, 'not judged'],
     [worlds.filter(({ counts: { inconclusive } }) => inconclusive > 0).length, 'with inconclusive checks'],
   ] as const;
@@ -120,9 +126,11 @@ export function nothingToTest(count: number): string {
   return `${counted(count, 'check')} had nothing to test`;
 }
 
-/** `1 error · 2 checks passed · 17 checks had nothing to test`, without what is 0. */
-export const countText = ({ counts }: WorldReport): string =>
-  Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([what, count]) => COUNTED[what as keyof typeof counts](count))
-    .join(' · ');
+/** `1 error · 2 checks passed · 17 checks had nothing to test`, without what is 0; first whether the result is unknown. */
+export const countText = ({ counts, result }: WorldReport): string =>
+  [
+    ...(result === 'unknown' ? ['unknown'] : []),
+    ...Object.entries(counts)
+      .filter(([, count]) => count > 0)
+      .map(([what, count]) => COUNTED[what as keyof typeof counts](count)),
+  ].join(' · ');

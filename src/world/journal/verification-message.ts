@@ -19,13 +19,14 @@ const wanted = (count: NonNullable<Verification['count']>): string =>
     .map((bound) => `${bound.replace('_', ' ')} ${count[bound]}`)
     .join(' and ');
 
-/** Says that older requests, which the journal has dropped, are missing from a count. */
-function dropped(evicted: number): string {
-  if (evicted === 0) return '';
-  const what = counted(evicted, 'older request was', 'older requests were');
-  const verb = evicted === 1 ? 'is' : 'are';
-  return `; ${what} dropped from the journal and ${verb} not counted (SANDBOX_JOURNAL_ENTRIES)`;
+/** Says which requests are missing, and how to have them. */
+export function evictedText(evicted: number): string {
+  const were = counted(evicted, 'older request was', 'older requests were');
+  return `${were} dropped: raise SANDBOX_JOURNAL_ENTRIES, or SANDBOX_JOURNAL_TOTAL if all worlds have more`;
 }
+
+/** Says that older requests, which the journal has dropped, are missing from a count. */
+const dropped = (evicted: number): string => (evicted === 0 ? '' : `; ${evictedText(evicted)}`);
 
 export const countMessage = (
   count: number,

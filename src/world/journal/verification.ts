@@ -1,3 +1,4 @@
+import type { Result } from '../../contract/conduct.ts';
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyResponse } from '../../contract/control-responses.ts';
 import { sentResponse, type Exchange } from './exchange.ts';
@@ -109,6 +110,21 @@ const closest = (requests: readonly Compared[]): Shown[] =>
     .slice(0, CLOSEST)
     .map(({ witness, misses }) => shown(witness, misses));
 
+const responseOf = (
+  result: Result,
+  count: number,
+  message: string,
+  nearest: Shown[],
+  evicted: number,
+): VerifyResponse => ({
+  passed: result === 'passed',
+  result,
+  count,
+  message,
+  closest: nearest,
+  evicted,
+});
+
 /** Checks a journal against an expectation, in steps. @param report gets each condition that no request can meet: no response counts then */
 export function* verify(
   exchanges: readonly Exchange[],
@@ -119,7 +135,7 @@ export function* verify(
   const excess = tooManyPatterns([match, ...(sequence ?? [])]);
   if (excess !== null) {
     report([sequence === undefined ? 'match' : 'sequence'], excess);
-    return { passed: false, count: 0, message: '', closest: [], evicted };
+    return responseOf('failed', 0, '', [], evicted);
   }
   const conditionsAt = (one: RequestMatch, ...path: readonly PropertyKey[]): readonly Condition[] =>
     conditionsOfMatch(one, reportIn(report, ...path));
@@ -149,7 +165,7 @@ function* inSequence(
   const count = seen.length;
   const result = sequenceMessage(count, steps.length, evicted);
   const missing = steps[count];
-  if (missing === undefined) return { passed: true, count, message: result, closest: [], evicted };
+  if (missing === undefined) return responseOf('passed', count, result, [], evicted);
   const requests = yield* compared(witnesses, missing);
   const nearest = closest(requests.slice(last + 1));
   const early = requests.slice(0, last + 1).findLast(({ misses }) => misses.length === 0)?.witness;
@@ -161,7 +177,7 @@ function* inSequence(
     ...nothingCame(witnesses, evicted),
   ];
   const message = withRequests(lines, 'The closest after them:', nearest);
-  return { passed: false, count, message, closest: nearest, evicted };
+  return responseOf(evicted > 0 ? 'unknown' : 'failed', count, message, nearest, evicted);
 }
 
 function* inNumber(
@@ -173,13 +189,17 @@ function* inNumber(
   const requests = yield* compared(witnesses, conditions);
   const matches = requests.filter(({ misses }) => misses.length === 0);
   const count = matches.length;
-  const { exactly = count, at_least = 0, at_most = Infinity } = expected;
-  const isTooFew = count < exactly || count < at_least;
-  const isTooMany = count > exactly || count > at_most;
-  const result = countMessage(count, expected, evicted);
-  if (!isTooFew && !isTooMany) return { passed: true, count, message: result, closest: [], evicted };
+  const { exactly, at_least = 0, at_most = Infinity } = expected;
+  const least = Math.max(exactly ?? 0, at_least);
+  const most = Math.min(exactly ?? Infinity, at_most);
+  const isTooFew = count < least;
+  // those that were dropped may match, or not
+  const isSure = count > most || count + evicted < least;
+  const isMet = !isTooFew && count + evicted <= most;
+  const text = countMessage(count, expected, evicted);
+  if (isMet) return responseOf('passed', count, text, [], evicted);
   const lines = [
-    result,
+    text,
     `Expected: ${matchText(conditions)}`,
     ...(isTooFew ? nothingCame(witnesses, evicted) : []),
   ];
@@ -187,5 +207,5 @@ function* inNumber(
   const nearest = isTooFew ? closest(requests) : latest.map(({ witness }) => shown(witness, []));
   const title = isTooFew ? 'The closest that do not match:' : 'The latest that match:';
   const message = withRequests(lines, title, nearest);
-  return { passed: false, count, message, closest: nearest, evicted };
+  return responseOf(isSure ? 'failed' : 'unknown', count, message, nearest, evicted);
 }
