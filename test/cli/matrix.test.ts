@@ -147,8 +147,9 @@ testRows<[scenario: string, mode: string, speed: number | undefined]>([
 testRows<[flags: string[], began: RegExp]>([
   [[], /"now":"2026-01-15T05:00:/], // 10:30 in India
   [['--scenario', 'night-cut-off'], /"now":"2026-01-15T13:30:/],
+  [['--scenario', 'bank-holiday-cut-off'], /"now":"2026-01-18T05:00:/], // a Sunday
 ])(
-  'matrix begins each run at the same time of day, or in the hours of its scenario',
+  'matrix begins each run at the same time of day, or in the hours or days of its scenario',
   async (flags, began) => {
     const now = 'curl -s "$PAYOUT_URL/_sandbox/clock" -H "Authorization: Bearer $PAYOUT_KEY" >&2; exit 1';
     const { stderr } = await runInProcess(['matrix', ...flags, ...PAYING_TARGET, '--', 'sh', '-c', now]);

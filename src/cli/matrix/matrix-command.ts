@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
 import { durationMs } from '../../contract/duration.ts';
 import { baselineOf, cellOf, type Cell, type MatrixRow } from '../../trials/matrix/matrix.ts';
-import { baselineLines, cellLines, countLine, MATRIX_WRITERS } from '../../trials/matrix/matrix-reports.ts';
+import {
+  baselineLines,
+  cellLines,
+  countLine,
+  MATRIX_WRITERS,
+  unmetLines,
+} from '../../trials/matrix/matrix-reports.ts';
 import { inParallel } from '../../trials/run.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
 import {
@@ -102,7 +108,10 @@ export async function matrixCommand(
     const cells = found.filter((cell) => cell !== undefined);
     const left = rows.length - cells.length;
     if (isJson) sayJson({ cells });
-    else show(['', countLine(cells) + (left > 0 ? `; stopped before the other ${left}` : '')]);
+    else {
+      const stopped = left > 0 ? `; stopped before the other ${left}` : '';
+      show(['', countLine(cells) + stopped, ...unmetLines(cells)]);
+    }
     const areWritten = writeReports(reports, (write) => write(cells), environment);
     return searchExitCode(
       cells.some(({ failed }) => failed),

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { World } from '../../client/controlled-world.ts';
 import type { RefereeSettingsInput } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
-import { changedDialect, type DialectChange } from '../../contract/dialect.ts';
-import { instantMs } from '../../contract/instant.ts';
+import { changedDialect, type Dialect, type DialectChange } from '../../contract/dialect.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { UsageError } from '../../contract/usage-error.ts';
 import { clockAt } from '../../worlds/wall-clock.ts';
@@ -16,22 +16,12 @@ import { runClient, type Client } from '../../trials/run.ts';
 import { openJudged, PER_RUN_SETTINGS, type JoinRules } from '../join-point.ts';
 import { REFEREE_DEFAULTS } from '../own-server.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
-import { speedOf } from './row-speed.ts';
+import { speedOf, startMsOf } from './row-clock.ts';
 
 export interface SandboxRow extends MatrixRow {
   readonly scenario: string | ScenarioInput;
-  /** The same, compiled; undefined for the scenario of the settings in another dialect. */
+  /** The same, compiled; undefined for the scenario of the settings in another dialect, also if a scenario names the dialect. */
   readonly compiled?: Scenario;
-}
-
-const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
-/** Every run begins at 10:30, so that no result depends on the hour of the day. */
-const START_MINUTE = 10 * 60 + 30;
-
-/** When a sandbox begins. A scenario that has hours of its own begins in them: otherwise nothing of it would be met. */
-function startMsOf({ outcomes, rules }: Scenario): number {
-  const [hours] = [...outcomes, ...rules].flatMap(({ match }) => match.hours ?? []);
-  return MIDNIGHT_MS + (hours?.from ?? START_MINUTE) * 60_000;
 }
 
 /**
@@ -60,6 +50,13 @@ const CHOICES: readonly (readonly [name: string, change: DialectChange])[] = [
   ['rate_limit.retry_after=absent', { rate_limit: { retry_after: 'absent' } }],
 ];
 
+/** For a part of a dialect, the scenario in which a client meets it that does not meet it without a failure. */
+const EXERCISED_BY: readonly (readonly [part: keyof Dialect, scenario: string])[] = [
+  ['client_ref_id', 'reset-after-commit'], // it sends a reference again
+  ['status', 'not-found-then-found'],
+  ['rate_limit', 'rate-limited'],
+];
+
 /** The names in a list, each once, with those that `all` stands for. */
 const named = (list: string, all: readonly string[]): readonly string[] => {
   const names = list.split(',').flatMap((name) => (name.trim() === 'all' ? all : name.trim()));
@@ -79,6 +76,12 @@ export function sandboxRows(dialects: string, scenarios: string, settings: Setti
     ...[...shippedDialects()].filter(([name]) => name !== 'default'),
     ...CHOICES.map(([name, change]) => [name, changedDialect(base, change)] as const),
   ]);
+  const inDialect = (dialect: Dialect) => ({
+    scenario: { ...(source.document as ScenarioInput), dialect },
+    exercisedBy: EXERCISED_BY.find(
+      ([part, scenario]) => scenario !== source.name && !isDeepStrictEqual(base[part], dialect[part]),
+    )?.[1],
+  });
   const dialectRow = (name: string): SandboxRow => {
     const dialect = presets.get(name);
     const known = ['all', 'none', ...presets.keys()];
@@ -87,13 +90,14 @@ export function sandboxRows(dialects: string, scenarios: string, settings: Setti
         `--dialects: there is no ${name}${suggestion(name, known)}: use ${known.join(', ')}`,
       );
     }
-    return { kind: 'dialect', name, scenario: { ...(source.document as ScenarioInput), dialect } };
+    return { kind: 'dialect', name, ...inDialect(dialect) };
   };
   const scenarioRow = (name: string): SandboxRow => {
     const compiled = libraryFor(settings, name).active; // refuses one that cannot be used
     const fields = Object.keys(compiled.source.document as ScenarioInput);
     const isDialectOnly = fields.every((field) => field === 'dialect' || field === 'description');
-    return { kind: 'scenario', name, scenario: name, compiled, isDialectOnly };
+    if (isDialectOnly) return { kind: 'scenario', name, isDialectOnly, ...inDialect(compiled.dialect) };
+    return { kind: 'scenario', name, scenario: name, compiled };
   };
   /** A rule that holds requests would wait for a release that never comes in a matrix. */
   const isHeld = (name: string): boolean =>

@@ -1,8 +1,11 @@
+import { instantMs } from '../../contract/instant.ts';
+import type { Match } from '../../contract/match.ts';
+import { compileCondition } from '../../scenario/rule-compiler.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { plannedSteps, timelineOf, type PlannedStep } from '../../payout/settlement.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 
-/** How fast the clock of a row runs, so that a program that ends within seconds meets what its scenario does days later. */
+/** The clock of a row: a program that ends within seconds meets what its scenario does at other hours, or days later. */
 
 /** The last step of a payout comes so soon after it was made, in real time. */
 const LAST_STEP_AFTER_S = 2;
@@ -10,6 +13,25 @@ const FASTEST = 86_400;
 /** What is drawn for fewer than one payout in twenty is left out: the speed is for the others. */
 const DRAWS = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
 const TIMES_IN_MATCH: ReadonlySet<string> = new Set(['date', 'hours', 'weekday', 'working_day']);
+
+const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
+/** Every run begins at 10:30, so that no result depends on the hour of the day. */
+const START_MINUTE = 10 * 60 + 30;
+const DAY_MS = 86_400_000;
+const DAYS = 366;
+
+/** When a sandbox begins. A scenario for certain hours or days begins in them: otherwise nothing of it would be met. */
+export function startMsOf({ outcomes, rules, calendar }: Scenario): number {
+  const matches = [...outcomes, ...rules].map(({ match }) =>
+    Object.fromEntries(Object.entries(match).filter(([field]) => TIMES_IN_MATCH.has(field))),
+  );
+  const times: Match = matches.find((match) => Object.keys(match).length > 0) ?? {};
+  const isIn = compileCondition(times, undefined, () => undefined);
+  const request = { route: 'initiate', fields: {}, headers: {}, attempt: 1, payout: 1, ageMs: 0 } as const;
+  const firstMs = MIDNIGHT_MS + (times.hours?.from ?? START_MINUTE) * 60_000;
+  const days = Array.from({ length: DAYS }, (_, day) => firstMs + day * DAY_MS);
+  return days.find((nowMs) => isIn({ ...request, calendar, nowMs })) ?? firstMs;
+}
 
 const ownOf = <T extends { readonly id: string }>({ name }: Scenario, all: readonly T[]): readonly T[] =>
   all.filter(({ id }) => id.startsWith(`${name}/`));
