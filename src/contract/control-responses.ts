@@ -275,6 +275,17 @@ export const JournalEntry = z
       .boolean()
       .nullable()
       .describe('Whether the request made a payout; null for a request that cannot make one'),
+    commit: z
+      .object({
+        due: Time.nullable().describe('World time; null while it waits for requests'),
+        after_requests: z.int().nullable().describe('How many more requests it waits for'),
+        result: z
+          .string()
+          .nullable()
+          .describe('made, repeated, or the code of a refusal that no client sees; null while it waits'),
+      })
+      .optional()
+      .describe('Of an initiate that the ledger sees later than it arrived: when, and what came of it'),
     planned_by: z
       .string()
       .nullable()

@@ -217,20 +217,32 @@ const Hold = z
     typeof hold === 'string' ? { at: hold, forMs: HOLD_MS } : { at: hold.at, forMs: hold.for ?? HOLD_MS },
   );
 
+const Commit = z
+  .union([
+    z.boolean(),
+    z
+      .strictObject({ after: Duration, after_requests: Count })
+      .partial()
+      .refine(oneOf('after', 'after_requests'), { error: 'must have either after or after_requests' }),
+  ])
+  .describe(
+    'Whether the payout happens; by default it does only without respond, fault and limit. ' +
+      'With after (world time) or after_requests (of this world), the ledger sees the initiate later',
+  );
+
 const EffectDocument = z
   .strictObject({
     delay: Delay.optional(),
     respond: Respond.optional(),
     fault: Fault.optional(),
     hold: Hold.optional(),
-    commit: z
-      .boolean()
-      .optional()
-      .describe('Whether the payout happens; by default it does only without respond, fault and limit'),
+    commit: Commit.optional(),
     timeline: Timeline.optional(),
     not_found: NotFound.optional(),
     limit: Limit.optional(),
-    stale: Duration.optional().describe('Status shows the payout as it was this long ago, in world time'),
+    stale: Duration.optional().describe(
+      'Status and balance show the payout and the wallet as they were this long ago, in world time',
+    ),
   })
   .refine(hasFields, { error: 'must have at least one effect' })
   .meta({ id: 'Effect', description: 'What the rule does; effects can be combined' });

@@ -33,7 +33,7 @@ export function isWorkingDay(day: number, { saturdays, holidays }: Calendar): bo
 /** A minute of the day in IST, of any day or of working days. */
 export interface TimeOfDay {
   readonly atMinute: number;
-  readonly onNextWorkingDay?: boolean;
+  readonly onNextWorkingDay?: boolean | undefined;
 }
 
 /** The first time after `fromMs` at which a clock in IST shows this minute; with `onNextWorkingDay`, that of the first working day after its day. */

@@ -43,6 +43,10 @@ export const requestDraw =
 export const shortDigest = (text: string): string =>
   hash('sha256', text, 'buffer').toString('hex', 0, SHORT_BYTES);
 
+/** What is kept of remarks, to compare those of a repetition; null for none. */
+export const remarksDigest = (remarks: string | undefined): string | null =>
+  remarks === undefined ? null : shortDigest(remarks);
+
 /** A world's id: 128 bits of a digest of its key, so that logs and ids do not reveal the key. */
 export const worldIdOf = (apiKey: string): string => digest(['world', apiKey]).slice(0, 32);
 

@@ -3,7 +3,7 @@ import { RouteName, type During, type Match } from '../contract/match.ts';
 import type { EffectDocument, NamedRuleDocument, RuleDocument } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
-import type { Effect, RequestFacts, Respond, Rule } from './rule.ts';
+import type { Effect, LateWhen, RequestFacts, Respond, Rule } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
 import { istDate, istMinute } from '../contract/instant.ts';
 import { isWorkingDay, istDay, weekdayOf } from '../payout/calendar.ts';
@@ -15,6 +15,7 @@ type TextMatch = NonNullable<Match['client_ref_id']>;
 type NumberMatch = NonNullable<Match['amount']>;
 type Hours = NonNullable<Match['hours']>;
 type Headers = NonNullable<Match['header']>;
+type LateDocument = Exclude<EffectDocument['commit'], boolean | undefined>;
 
 /** The fields of requests, and the routes whose requests have them. */
 const FIELD_ROUTES: readonly (readonly [keyof Match, readonly RouteName[]])[] = [
@@ -68,15 +69,19 @@ const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond =>
   message: `Too many requests: at most ${max} per ${durationText(per)}`,
 });
 
+const lateOf = ({ after, after_requests: afterRequests }: LateDocument): LateWhen =>
+  after === undefined ? { afterRequests: afterRequests! } : { afterMs: after };
+
 function effectOf(effect: EffectDocument, report: Report): Effect {
-  const { delay = null, fault = null, hold = null, limit, timeline } = effect;
+  const { delay = null, fault = null, hold = null, limit, timeline, commit } = effect;
   const respond = effect.respond ?? (limit === undefined || fault !== null ? null : tooMany(limit));
   return {
     delay,
     respond,
     fault,
     hold,
-    commit: effect.commit ?? (respond === null && fault === null),
+    commit: typeof commit === 'object' ? false : (commit ?? (respond === null && fault === null)),
+    late: typeof commit === 'object' ? lateOf(commit) : null,
     timeline: timeline === undefined ? null : plannedTimeline(timeline, reportIn(report, 'timeline')),
     notFound: effect.not_found ?? null,
     staleMs: effect.stale ?? null,
@@ -101,7 +106,12 @@ export const possibleRoutes = (match: Match): readonly RouteName[] =>
     FIELD_ROUTES.every(([field, having]) => match[field] === undefined || having.includes(route)),
   );
 
-const ONLY_ON = { commit: 'initiate', timeline: 'initiate', not_found: 'initiate', stale: 'status' } as const;
+const ONLY_ON: Readonly<Record<'commit' | 'timeline' | 'not_found' | 'stale', readonly RouteName[]>> = {
+  commit: ['initiate'],
+  timeline: ['initiate'],
+  not_found: ['initiate'],
+  stale: ['status', 'balance'],
+};
 
 const dependsOnAttempt = ({ match, probability, effect }: RuleDocument): boolean =>
   match?.attempt !== undefined || probability !== undefined || typeof effect.delay === 'object';
@@ -206,9 +216,11 @@ export function compileRule(
   const { match = {}, effect } = document;
   const routes = routesOf(match);
   const reportEffect = reportIn(report, 'effect');
-  for (const [part, route] of Object.entries(ONLY_ON)) {
-    if (effect[part as keyof typeof ONLY_ON] !== undefined && !routes.includes(route)) {
-      reportEffect([part], `has an effect on the route ${route} only, which this rule does not match`);
+  for (const [part, on] of Object.entries(ONLY_ON)) {
+    const isUsed = routes.some((route) => on.includes(route));
+    if (effect[part as keyof typeof ONLY_ON] !== undefined && !isUsed) {
+      const which = `the route${on.length === 1 ? '' : 's'} ${listed(on)}`;
+      reportEffect([part], `has an effect on ${which} only, which this rule does not match`);
     }
   }
   const matches = compileCondition(match, document.during, reportIn(report, 'match'));

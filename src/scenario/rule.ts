@@ -13,13 +13,18 @@ export type Fault = NonNullable<EffectDocument['fault']>;
 /** The point at which a request waits to be released, and the longest wait in ms of wall time. */
 export type Hold = NonNullable<EffectDocument['hold']>;
 
+/** World time, or a number of later requests. */
+export type LateWhen = { readonly afterMs: number } | { readonly afterRequests: number };
+
 export interface Effect {
   readonly delay: Delay | null;
   readonly respond: Respond | null;
   readonly fault: Fault | null;
   readonly hold: Hold | null;
-  /** Whether the payout happens, whatever the client sees. */
+  /** Whether the payout happens at once, whatever the client sees. */
   readonly commit: boolean;
+  /** When the ledger sees the initiate, if that is later than it arrives. */
+  readonly late: LateWhen | null;
   readonly timeline: readonly PlannedStep[] | null;
   readonly notFound: NotFound | null;
   readonly staleMs: number | null;

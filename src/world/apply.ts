@@ -19,6 +19,7 @@ import {
   resetWorld,
   restoreWorld,
 } from './operations.ts';
+import { commitNext } from './request/late-commit.ts';
 import { handleRequest } from './request/serve-request.ts';
 import { releaseRequest } from './request/release-request.ts';
 import { transactionsHeld } from './state.ts';
@@ -126,7 +127,9 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
     state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
     if (state.held.waiting.length > 0) expireHeld(state, events);
     if (!WITHOUT_SETTLING.has(command.kind)) {
-      context.budget -= settleDue(state, context.budget, events);
+      context.budget -= settleDue(state, context.budget, events, (dueMs) =>
+        commitNext(state, dueMs, context),
+      );
       if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
     }
     const handler = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;

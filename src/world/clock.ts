@@ -5,6 +5,7 @@ import { invariant } from '../payout/money.ts';
 import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
+import { commitNext } from './request/late-commit.ts';
 import { openLedger, isUntouched } from './opening.ts';
 import { clockFrom, nowMs, startedClock } from './state.ts';
 import type { WorldState } from './state-shape.ts';
@@ -37,6 +38,9 @@ export const setSpeed: Handler<'speed', ClockResult> = (state, { speed }, { even
   return setClock(state, clockFrom(atMs, state.wallMs, speed), events);
 };
 
+const settle = (state: WorldState, limit: number, context: Context): number =>
+  settleDue(state, limit, context.events, (dueMs) => commitNext(state, dueMs, context));
+
 /** Moves the clock forward, and applies the steps that come due. @throws Refusal INVALID_REQUEST for a time in the past */
 export const advanceClock: Handler<'advance', ClockResult | Unfinished> = (state, command, context) => {
   const { move } = command;
@@ -52,7 +56,7 @@ export const advanceClock: Handler<'advance', ClockResult | Unfinished> = (state
     });
   }
   moveBy(state, 'byMs' in move ? move.byMs : move.toMs - fromMs);
-  settleDue(state, budget, events);
+  settle(state, budget, context);
   if (isMoreDue(state)) return { next: { kind: 'advance', move: { byMs: 0 }, generation } };
   return setClock(state, state.clock, events);
 };
@@ -61,10 +65,11 @@ export const advanceClock: Handler<'advance', ClockResult | Unfinished> = (state
 function advanceUntilIdle(
   state: WorldState,
   next: CommandOf<'advance'>,
-  { budget, events }: Context,
+  context: Context,
 ): ClockResult | Unfinished {
+  const { budget, events } = context;
   for (let left = budget; ;) {
-    left -= settleDue(state, left, events);
+    left -= settle(state, left, context);
     if (isMoreDue(state)) return { next };
     const dueMs = nextDueMsOf(state);
     if (dueMs === null) return setClock(state, state.clock, events);
@@ -73,11 +78,8 @@ function advanceUntilIdle(
 }
 
 /** Gives the world the clock of its scenario. @throws Refusal CLOCK_BACKWARDS when that is behind the ledger */
-export const resetClock: Handler<'resetClock', ClockResult | Unfinished> = (
-  state,
-  command,
-  { budget, events },
-) => {
+export const resetClock: Handler<'resetClock', ClockResult | Unfinished> = (state, command, context) => {
+  const { budget, events } = context;
   const clock = startedClock(state.index.base.clock, state.wallMs);
   const fromMs = nowMs(state);
   const toMs = clock.atMs;
@@ -91,7 +93,7 @@ export const resetClock: Handler<'resetClock', ClockResult | Unfinished> = (
     openLedger(state, state.openingBalancePaise);
   } else {
     moveBy(state, toMs - fromMs);
-    settleDue(state, budget, events);
+    settle(state, budget, context);
     if (isMoreDue(state)) return { next: { ...command, generation: state.generation } };
   }
   return setClock(state, clock, events);

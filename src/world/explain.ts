@@ -1,4 +1,5 @@
 import { durationText } from '../contract/duration.ts';
+import { counted } from '../contract/words.ts';
 import type { ExplainRequest } from '../contract/control.ts';
 import type { ExplainResponse } from '../contract/control-responses.ts';
 import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
@@ -10,7 +11,7 @@ import type { PlannedStep } from '../payout/settlement.ts';
 import { timeOfDay, iso, istDate } from '../contract/instant.ts';
 import { explainChoice } from '../scenario/explanation.ts';
 import type { Outcome } from '../scenario/outcome.ts';
-import { replacesBody, showsResponse, skipReason } from '../scenario/rule.ts';
+import { replacesBody, showsResponse, skipReason, type LateWhen } from '../scenario/rule.ts';
 import type { RequestCommand } from './request/request-commands.ts';
 import type { Room } from './commands.ts';
 import { findPayout } from './ledger.ts';
@@ -88,6 +89,11 @@ function whyNotFound(
   return isFound ? null : `${payout.txnId} is not found yet: ${payout.hidden!.by} hides it from status reads`;
 }
 
+const lateText = (late: LateWhen): string =>
+  'afterMs' in late
+    ? `after ${durationText(late.afterMs)}`
+    : `after ${counted(late.afterRequests, 'more request')}`;
+
 /** The payout that a request would make, or what prevents it. */
 function made(
   state: WorldState,
@@ -100,17 +106,20 @@ function made(
   if (command.kind === 'status') return { payout: null, note: whyNotFound(state, command.query, plan) };
   if (command.kind !== 'initiate') return { payout: null, note: null };
   const { rule, scenario } = plan;
-  if (rule?.effect.commit === false) return { payout: null, note: `${rule.id} makes no payout` };
+  const late = rule?.effect.late ?? null;
+  if (rule?.effect.commit === false && late === null)
+    return { payout: null, note: `${rule.id} makes no payout` };
   const note = whyNoPayout(state, command.body, scenario, room);
   if (note !== null) return { payout: null, note };
-  const { plannedBy, timeline, createdAtMs } = newPayout(state, command.body, plan);
-  const { steps } = futureOf(state, command.body, plan);
+  const future = futureOf(state, command.body, plan);
+  const { plannedBy, timeline, createdAtMs } = newPayout(state, command.body, scenario, future);
   const planned = timeline.map((step, nth) => ({
     to: step.to,
     utr: step.utr,
-    when: whenText(steps[nth]!, step, createdAtMs),
+    when: whenText(future.steps[nth]!, step, createdAtMs),
   }));
-  return { payout: { planned_by: plannedBy, timeline: planned }, note: null };
+  const lateNote = late && `${rule!.id} has the ledger see it later: ${lateText(late)}`;
+  return { payout: { planned_by: plannedBy, timeline: planned }, note: lateNote };
 }
 
 /** A copy of what a world counts, in which a request can be counted without changing the world. */

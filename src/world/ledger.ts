@@ -69,9 +69,13 @@ function firstDue({ index: { due }, payouts }: WorldState): Due | undefined {
   }
 }
 
+/** World time at which the ledger sees the next late initiate; infinite for none that waits for its time. */
+const nextLateMs = ({ late }: WorldState): number =>
+  late.reduce((earliest, { dueMs }) => Math.min(earliest, dueMs ?? Infinity), Infinity);
+
 /** World time of the next step that waits for its time; null when there is none that the clock can reach. */
 export function nextDueMsOf(state: WorldState): number | null {
-  const dueMs = firstDue(state)?.dueMs ?? Infinity;
+  const dueMs = Math.min(firstDue(state)?.dueMs ?? Infinity, nextLateMs(state));
   return dueMs > LATEST_MS ? null : dueMs;
 }
 
@@ -80,14 +84,30 @@ export function isMoreDue(state: WorldState): boolean {
   return dueMs !== null && dueMs <= nowMs(state);
 }
 
-/** Applies the steps due by the world's time, oldest first, each stamped with its own due time. @returns how many */
-export function settleDue(state: WorldState, limit: number, events: StateEvent[]): number {
+/**
+ * Applies the steps due by the world's time, oldest first, each stamped with its own due time, and has the ledger see late initiates
+ * at theirs, behind the steps of the same time.
+ *
+ * @param commitAt has it see the next of them; without it, they stay
+ * @returns how many
+ */
+export function settleDue(
+  state: WorldState,
+  limit: number,
+  events: StateEvent[],
+  commitAt?: (dueMs: number) => void,
+): number {
   const untilMs = nowMs(state);
   for (let steps = 0; steps < limit; steps += 1) {
     const due = firstDue(state);
-    if (due === undefined || due.dueMs > untilMs) return steps;
-    state.index.due.pop();
-    takeStep(state, due.position, due.dueMs, events);
+    const dueMs = due?.dueMs ?? Infinity;
+    const lateMs = commitAt === undefined ? Infinity : nextLateMs(state);
+    if (Math.min(dueMs, lateMs) > untilMs) return steps;
+    if (lateMs < dueMs) commitAt!(lateMs);
+    else {
+      state.index.due.pop();
+      takeStep(state, due!.position, dueMs, events);
+    }
   }
   return limit;
 }

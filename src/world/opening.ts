@@ -20,6 +20,7 @@ const newLedger = (openingBalancePaise: number, atMs: number) => ({
   ],
   payouts: [],
   stored: [],
+  late: [],
   windows: new Map(), // a new ledger may begin at an earlier time
 });
 
@@ -83,5 +84,5 @@ export function setOverrides(state: WorldState, overrides: readonly Rule[]): voi
 }
 
 /** True while nothing has happened to the wallet since its opening. */
-export const isUntouched = ({ entries, stored }: WorldState): boolean =>
-  entries.length === 1 && stored.length === 0;
+export const isUntouched = ({ entries, stored, late }: WorldState): boolean =>
+  entries.length === 1 && stored.length === 0 && late.length === 0;

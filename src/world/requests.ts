@@ -16,7 +16,6 @@ import {
 import { positionOf } from './ledger.ts';
 import type { End, Ended, Received, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
-import type { HeldRequest } from './request/hold-state.ts';
 import { codeOf } from './request/other-responses.ts';
 import { isReplayed, responseOf, type RequestResult } from './request/response.ts';
 import { nowMs, replacePayout, tally, worldTimeMs } from './state.ts';
@@ -115,6 +114,7 @@ function received(
     committed: undefined,
     plannedBy: undefined,
     delayMs: undefined,
+    commit: undefined,
     fault: undefined,
     result: undefined,
     position: stamp.position,
@@ -123,7 +123,7 @@ function received(
 }
 
 /** Adds what the ledger and the rules made of a request. */
-function fill(exchange: Writable<Exchange>, result: RequestResult): void {
+export function fill(exchange: Writable<Exchange>, result: RequestResult): void {
   const { answer, balances, committed } = result;
   exchange.result = result;
   exchange.response = result.hold === undefined ? 'planned' : undefined; // the release of a held request decides
@@ -184,22 +184,12 @@ function makeRoom(requests: WorldState['requests'], keep: number): void {
 }
 
 /** Puts a later version of a request in its place, unless it was dropped from the list. */
-function replace({ requests }: WorldState, exchange: Exchange): void {
+export function replace({ requests }: WorldState, exchange: Exchange): void {
   const { list, count } = requests;
   const likely = list.length - 1 - (count - exchange.nth); // unless a bug of the sandbox left out a number
   const index =
     list[likely]?.nth === exchange.nth ? likely : list.findIndex(({ nth }) => nth === exchange.nth);
   if (index !== -1) list[index] = exchange;
-}
-
-/** Records what a held request is answered, once it is released. */
-export function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): void {
-  const { pending } = state.requests;
-  const index = pending.findIndex(({ nth }) => nth === exchange.nth);
-  const released = { ...exchange };
-  fill(released, result);
-  if (index !== -1) pending[index] = released;
-  replace(state, released);
 }
 
 /** Records how requests ended, and what their responses have told the client, also in a journal that an undo may put back. */
@@ -284,7 +274,7 @@ function setTelling({ index, payouts }: WorldState, txnId: string, isBeingTold: 
 }
 
 /** Records what a response that has ended has told its client: what a whole one shows, unless a later request is known to have shown more. */
-function tell(state: WorldState, exchange: Exchange, atMs: number): void {
+export function tell(state: WorldState, exchange: Exchange, atMs: number): void {
   const { nth, endedAfter, txnId, committed } = exchange;
   if (committed === true && state.index.beingTold.has(txnId!)) setTelling(state, txnId!, false);
   const as = exchange.outcome === 'answered' ? shownState(exchange) : undefined;

@@ -7,6 +7,7 @@ import { RouteName } from '../contract/match.ts';
 import { SETTLEMENTS } from '../contract/scenario-document.ts';
 import { LATEST_MS } from '../payout/settlement.ts';
 import {
+  InitiateRequest,
   MAX_AMOUNT_INR,
   MAX_SEED_LENGTH,
   MAX_TEXT_LENGTH,
@@ -152,6 +153,44 @@ const StoredAnswer = z.strictObject({
 });
 export type StoredAnswer = Readonly<z.infer<typeof StoredAnswer>>;
 
+const PlannedStep = z.strictObject({
+  when: z.union([
+    z.strictObject({ afterMs: Duration }),
+    z.strictObject({ atMinute: z.int().min(0).max(1439), onNextWorkingDay: z.boolean().optional() }),
+    z.strictObject({ polls: Reads }),
+  ]),
+  to: State.nullable(),
+  utr: z.boolean().nullable(),
+}) satisfies z.ZodType<settlement.PlannedStep>;
+
+/** What was decided for a payout before it is made. */
+const Future = z.strictObject({
+  steps: z.array(PlannedStep).max(MAX_STEPS).readonly(),
+  plannedBy: Origin,
+  hider: z
+    .strictObject({
+      by: Origin,
+      notFound: z.strictObject({ reads: Reads.optional(), for: Duration.optional() }),
+    })
+    .nullable(),
+});
+export type Future = Readonly<z.infer<typeof Future>>;
+
+/** When the ledger sees an initiate that is late: at a world time, or after so many requests. */
+const LateTime = { dueMs: z.int().min(0).max(1e15).nullable(), requestsLeft: Count.nullable() };
+
+/** An initiate that the ledger has not seen yet. */
+const LateInitiate = z.strictObject({
+  /** Its number in the journal. */
+  request: z.int().min(1).max(MAX_COUNT),
+  ...LateTime,
+  body: InitiateRequest,
+  /** The scenario that it chose; null for that of the world. */
+  scenario: ScenarioSource.nullable(),
+  future: Future,
+});
+export type LateInitiate = Readonly<z.infer<typeof LateInitiate>>;
+
 /** One request to a world, and its response as text. */
 const Request = z.strictObject({
   nth: z.int().min(1).max(MAX_COUNT),
@@ -191,6 +230,8 @@ const Request = z.strictObject({
   committed: z.boolean().optional(),
   plannedBy: z.string().optional(),
   delayMs: z.number().optional(),
+  /** When the ledger sees it or has seen it, and what came of that: made, repeated, or the code of a refusal. */
+  commit: z.strictObject({ ...LateTime, result: z.string().nullable() }).optional(),
   fault: z.string().optional(),
   /** In a store, the place of its command in the log, and the server that has its connection. */
   position: Count.optional(),
@@ -243,6 +284,7 @@ export const WORLD_ITEMS = {
   /** How many requests a limit in world time has counted in its latest window. */
   window: z.strictObject({ of: Origin, beganMs: Ms, count: Count.min(1) }),
   stored: StoredAnswer,
+  late: LateInitiate,
   /** In a store, a request that is under way, although it was dropped from the list. */
   pending: Request,
   /** One of the newest requests, the oldest first. */

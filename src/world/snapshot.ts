@@ -36,6 +36,7 @@ export function takeSnapshot(state: Readonly<WorldState>, isLive = false): Snaps
     ],
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     stored: state.stored.slice(),
+    late: state.late,
     pending: storedRequests(isLive ? pending.filter(({ nth }) => nth < oldest) : [], isLive),
     request: storedRequests(list.slice(), isLive),
     waiting: isLive ? waiting : [],
@@ -151,7 +152,8 @@ export class SnapshotReader {
     else if ('report' in item) {
       demand(referee.ended.length < MAX_ENDED_JOURNALS, `it has more than ${MAX_ENDED_JOURNALS} reports`);
       this.#state.referee = { ...referee, ended: [...referee.ended, item.report] };
-    } else index.stored.set(item.stored.clientRefId, stored.push(item.stored) - 1);
+    } else if ('late' in item) this.#state.late = [...this.#state.late, item.late];
+    else index.stored.set(item.stored.clientRefId, stored.push(item.stored) - 1);
   }
 
   /** @returns the complete state. @throws Refusal STATE_REFUSED when it contradicts itself */

@@ -9,7 +9,7 @@ import type { HeldRequests } from './request/hold-state.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import type { RateWindows } from '../scenario/rate-limit.ts';
 import type { Requests } from './journal/exchange.ts';
-import type { StoredAnswer } from './snapshot-lines.ts';
+import type { LateInitiate, StoredAnswer } from './snapshot-lines.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
@@ -46,6 +46,8 @@ export interface WorldState {
   payouts: Payout[];
   /** The first responses that are sent again, in a dialect that wants that; in the order in which they were made. */
   stored: StoredAnswer[];
+  /** Initiates that the ledger has not seen, in the order in which they arrived. Replaced as a whole. */
+  late: readonly LateInitiate[];
   /** Derived from the rest, and not part of a snapshot. */
   index: StateIndex;
 }

@@ -66,11 +66,11 @@ export function sumsOf(state: Readonly<WorldState>) {
 }
 export type Sums = ReturnType<typeof sumsOf>;
 
-/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, each with the entry that debits it, responses that are kept, credits and debits. */
-export const transactionsHeld = ({ stored, entries, index }: WorldState): number => {
+/** What counts against SANDBOX_MAX_TRANSACTIONS: payouts, each with the entry that debits it, responses that are kept, late commits, credits and debits. */
+export const transactionsHeld = ({ stored, late, entries, index }: WorldState): number => {
   const { FAILED, REVERSED } = index.tallies;
   const openingAndRefunds = 1 + FAILED.count + REVERSED.count;
-  return stored.length + entries.length - openingAndRefunds;
+  return stored.length + late.length + entries.length - openingAndRefunds;
 };
 
 /** What counts against SANDBOX_MAX_RULES: its overrides, and its scenario if it chose one; otherwise it shares the server's. */

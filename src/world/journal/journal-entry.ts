@@ -3,6 +3,7 @@ import { iso } from '../../contract/instant.ts';
 import { BANK_CALENDAR } from '../../payout/calendar.ts';
 import { toInr } from '../../payout/money.ts';
 import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';
+import { isoOrNull } from '../transaction-response.ts';
 import { fieldsOf, readBody, sentResponse, type Exchange } from './exchange.ts';
 
 /** The facts that a match can test in a past request. */
@@ -26,6 +27,12 @@ export const seenStatus = (exchange: Exchange): number | undefined =>
   showsResponse(exchange.fault) && !exchange.waits ? sentResponse(exchange)?.status : undefined;
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
+
+function commitOf({ commit }: Exchange): JournalEntry['commit'] {
+  if (commit === undefined) return undefined;
+  const { dueMs, requestsLeft, result } = commit;
+  return { due: isoOrNull(dueMs), after_requests: requestsLeft, result };
+}
 
 /** An exchange in the terms of the control API. */
 export function journalEntry(exchange: Exchange): JournalEntry {
@@ -55,6 +62,7 @@ export function journalEntry(exchange: Exchange): JournalEntry {
     fault: exchange.fault ?? null,
     delay_ms: exchange.delayMs ?? null,
     committed: committed(exchange),
+    commit: commitOf(exchange),
     planned_by: exchange.plannedBy ?? null,
     replayed: exchange.replayed === true,
     warnings: [...(exchange.warnings ?? [])],

@@ -1,11 +1,18 @@
+import { Refusal } from '../../contract/errors.ts';
 import type { NotFound } from '../../contract/scenario-document.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import type { Hidden, Payout } from '../../payout/payout.ts';
-import { payoutDraw, payoutIds, shortDigest } from '../../payout/identity.ts';
-import { toPaise } from '../../payout/money.ts';
+import { payoutDraw, payoutIds, remarksDigest } from '../../payout/identity.ts';
+import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
 import { candidates } from '../../scenario/rule.ts';
-import { findPayout } from '../ledger.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
+import type { Future } from '../snapshot-lines.ts';
+import type { Context } from '../commands.ts';
+import { full } from '../full.ts';
+import { addPayout, findPayout } from '../ledger.ts';
+import { answerRepetition } from './repetition.ts';
+import type { Answer } from './response.ts';
 import type { Plan } from './request-plan.ts';
 import { nowMs } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
@@ -14,27 +21,31 @@ import type { WorldState } from '../state-shape.ts';
  * The future of a payout that is made now: that of the first outcome that matches, unless its rule says otherwise. Draws depend
  * on the seed and the reference alone.
  */
-export function futureOf(state: WorldState, body: InitiateRequest, { scenario, rule, facts }: Plan) {
+export function futureOf(state: WorldState, body: InitiateRequest, { scenario, rule, facts }: Plan): Future {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
   const { name, seed, settlement, outcomes } = scenario;
   const draw = payoutDraw(seed, clientRefId, nextNth(state, body));
   const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
   const settled = () => plannedSteps(settlement, transferMode, nowMs(state), draw);
   const planner = rule?.effect.timeline ? rule : outcome?.steps ? outcome : undefined;
+  const hider = rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome;
   return {
     steps: rule?.effect.timeline ?? outcome?.steps?.(draw) ?? settled(),
     plannedBy: planner?.id ?? settlementName(settlement, transferMode, name),
-    hider: rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome,
+    hider: hider?.notFound ? { by: hider.id, notFound: hider.notFound } : null,
   };
 }
 
 /** The payout as initiate stores it: PENDING, even if its timeline settles it in the same instant. */
-export function newPayout(state: WorldState, body: InitiateRequest, plan: Plan): Payout {
+export function newPayout(
+  state: WorldState,
+  body: InitiateRequest,
+  { seed, dialect, calendar }: Scenario,
+  { steps, plannedBy, hider }: Future,
+): Payout {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
-  const { seed, dialect, calendar } = plan.scenario;
   const createdAtMs = nowMs(state);
   const nth = nextNth(state, body);
-  const { steps, plannedBy, hider } = futureOf(state, body, plan);
   const timeline = timelineOf(steps, createdAtMs, dialect.status.utr_of_failed === 'set', calendar);
   const { txnId, utrSerial } = freeIds(state, seed, clientRefId, nth);
   return {
@@ -46,12 +57,12 @@ export function newPayout(state: WorldState, body: InitiateRequest, plan: Plan):
     beneficiaryName: body.beneficiary_name,
     beneficiaryAccount: body.beneficiary_account,
     beneficiaryIfsc: body.beneficiary_ifsc,
-    remarks: remarksOf(body),
+    remarks: remarksDigest(body.remarks),
     createdAtMs,
     plannedBy,
     timeline,
     stepsDone: 0,
-    hidden: hider?.notFound ? hiddenBy(hider.id, hider.notFound, createdAtMs) : null,
+    hidden: hider && hiddenBy(hider.by, hider.notFound, createdAtMs),
     reads: 0,
     state: 'PENDING',
     utrSerial,
@@ -59,6 +70,33 @@ export function newPayout(state: WorldState, body: InitiateRequest, plan: Plan):
     completedAtMs: null,
     told: null,
   };
+}
+
+/** Makes a payout. @throws Refusal INSUFFICIENT_BALANCE or SANDBOX_FULL, and as `answerRepetition` does */
+export function initiate(
+  state: WorldState,
+  body: InitiateRequest,
+  request: number,
+  { scenario, future }: { readonly scenario: Scenario; readonly future: () => Future },
+  { transactionsFree, stamp: { room } }: Context,
+): Answer {
+  const { dialect } = scenario;
+  const { client_ref_id: clientRefId } = body;
+  const { byReference, stored } = state.index;
+  const isUsed = byReference.has(clientRefId) || stored.has(clientRefId);
+  if (isUsed || dialect.client_ref_id.in_flight === 409) {
+    const repeated = answerRepetition(state, body, dialect, request);
+    if (repeated !== null) return repeated;
+  }
+  const { wallet } = state;
+  if (!covers(wallet, toPaise(body.amount))) {
+    const message = `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
+    throw new Refusal('INSUFFICIENT_BALANCE', { message });
+  }
+  if (transactionsFree <= 0) throw full(room.maxTransactions);
+  const payout = newPayout(state, body, scenario, future());
+  addPayout(state, payout);
+  return { kind: 'payout', payout, replayed: false };
 }
 
 /** Which payout of its reference the next one is, from 1. */
@@ -76,9 +114,6 @@ function freeIds({ identity, payouts, index }: WorldState, seed: string, clientR
     ids = payoutIds(seed, `${identity} ${tries}`, clientRefId, nth);
   return ids;
 }
-
-export const remarksOf = ({ remarks }: InitiateRequest): string | null =>
-  remarks === undefined ? null : shortDigest(remarks);
 
 const hiddenBy = (by: string, { reads, for: forMs }: NotFound, createdAtMs: number): Hidden =>
   reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };

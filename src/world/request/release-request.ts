@@ -1,7 +1,9 @@
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Handler } from '../commands.ts';
-import { recordRelease } from '../requests.ts';
+import { fill, replace } from '../requests.ts';
+import type { RequestResult } from './response.ts';
 import type { WorldState } from '../state-shape.ts';
+import { recordLate } from './late-commit.ts';
 import { endWait, findHeld } from './held-requests.ts';
 import type { HeldRequest } from './hold-state.ts';
 import type { RequestCommand } from './request-commands.ts';
@@ -26,6 +28,7 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
     effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
   };
   recordRelease(state, held, result);
+  recordLate(state, exchange.nth);
   endWait(state, held, 'released', context.events);
   return held;
 };
@@ -43,4 +46,14 @@ function resumedPlan(
   const facts = factsOf(state, command, attempt, scenario);
   const draw = drawOf(command, scenario, attempt);
   return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived
+}
+
+/** Records what a held request is answered, once it is released. */
+function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): void {
+  const { pending } = state.requests;
+  const index = pending.findIndex(({ nth }) => nth === exchange.nth);
+  const released = { ...exchange };
+  fill(released, result);
+  if (index !== -1) pending[index] = released;
+  replace(state, released);
 }

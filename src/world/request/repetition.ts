@@ -2,7 +2,7 @@ import type { Dialect } from '../../contract/dialect.ts';
 import { durationMs } from '../../contract/duration.ts';
 import { Refusal, type RefusalCode } from '../../contract/errors.ts';
 import { InitiateRequest } from '../../contract/service.ts';
-import { digest, shortDigest } from '../../payout/identity.ts';
+import { digest, remarksDigest, shortDigest } from '../../payout/identity.ts';
 import { toPaise } from '../../payout/money.ts';
 import type { Payout } from '../../payout/payout.ts';
 import { asOf } from '../../payout/timeline.ts';
@@ -11,7 +11,6 @@ import type { Exchange } from '../journal/exchange.ts';
 import { findPayout } from '../ledger.ts';
 import { nowMs } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
-import { remarksOf } from './new-payout.ts';
 import { codeOf } from './other-responses.ts';
 import { responseOf, type Answer, type RequestResult } from './response.ts';
 
@@ -103,7 +102,7 @@ const isSameBody = (payout: Payout, body: InitiateRequest): boolean =>
   payout.beneficiaryName === body.beneficiary_name &&
   payout.beneficiaryAccount === body.beneficiary_account &&
   payout.beneficiaryIfsc === body.beneficiary_ifsc &&
-  payout.remarks === remarksOf(body);
+  payout.remarks === remarksDigest(body.remarks);
 
 /** The same for the same values of all fields of the interface. */
 const bodyDigest = (body: InitiateRequest): string =>
@@ -111,11 +110,16 @@ const bodyDigest = (body: InitiateRequest): string =>
     digest(Object.keys(InitiateRequest.shape).map((field) => body[field as keyof InitiateRequest] ?? null)),
   );
 
-/** Whether an earlier initiate of a reference is held, delayed or hanging, as was planned for it. When its end became known does not matter. */
-function isInFlight({ requests, held, wallMs }: WorldState, clientRefId: string, request: number): boolean {
+/** Whether an earlier initiate of a reference is held, delayed, hanging or to be committed late, as was planned for it. When its end became known does not matter. */
+function isInFlight(
+  { requests, held, late, wallMs }: WorldState,
+  clientRefId: string,
+  request: number,
+): boolean {
   const isEarlier = (one: Exchange): boolean =>
     one.nth < request && one.route === 'initiate' && one.clientRefId === clientRefId;
   return (
+    late.some(({ request: nth, body }) => nth < request && body.client_ref_id === clientRefId) ||
     held.waiting.some(({ exchange }) => isEarlier(exchange)) ||
     requests.pending.some((one) => isEarlier(one) && one.response !== undefined && busyUntilMs(one) > wallMs)
   );

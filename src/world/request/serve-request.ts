@@ -1,22 +1,19 @@
 import { isApplied, seenEffect } from './seen-effect.ts';
 import { Refusal } from '../../contract/errors.ts';
-import type { StatusQuery } from '../../contract/service.ts';
-import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { oneMore } from '../../payout/payout.ts';
 import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context, Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
-import { addPayout, findPayout } from '../ledger.ts';
 import { countRequest, recordRequest } from '../requests.ts';
-import { newPayout } from './new-payout.ts';
-import { answerRepetition, repetitionOf, replay, storeAnswer } from './repetition.ts';
+import { commitLater, countForLate } from './late-commit.ts';
+import { futureOf, initiate, newPayout } from './new-payout.ts';
+import { repetitionOf, replay, storeAnswer } from './repetition.ts';
 import { holdRequest, noRoomToHold } from './held-requests.ts';
 import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
 import type { Decided } from '../journal/exchange.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { Answer, RequestResult } from './response.ts';
-import { serveStatus } from './serve-status.ts';
-import { full } from '../full.ts';
+import { entryAsOf, found, serveStatus } from './serve-status.ts';
 import type { WorldState } from '../state-shape.ts';
 
 /** Handles a request of the service: applies its rule, asks the ledger unless the rule forbids it, and remembers the request. */
@@ -25,6 +22,7 @@ export const handleRequest: Handler<RequestCommand['kind'], Decided> = (state, c
   if (result.effect !== null) countTaken(state, result.effect.rule, context.events);
   const exchange = recordRequest(state, command, result, context);
   if (result.hold !== undefined) holdRequest(state, command, exchange, effect!, context.events);
+  if (state.late.length > 0) countForLate(state, result.request, context);
   return exchange;
 };
 
@@ -91,7 +89,11 @@ export function serve(
     committed: state.payouts.length > payoutsBefore,
     balances: isAsked ? { beforePaise, afterPaise: state.wallet.balancePaise } : null,
   };
-  if (command.kind === 'initiate' && result.dialect.client_ref_id.same_body === 'stored')
+  if (
+    command.kind === 'initiate' &&
+    result.dialect.client_ref_id.same_body === 'stored' &&
+    !rule?.effect.late
+  )
     storeAnswer(state, command, result, context);
   return result;
 }
@@ -108,16 +110,20 @@ function answerOf(
   const isReplaced = effect !== null && replacesBody(effect.respond);
   try {
     if (command.kind === 'initiate') {
-      if (effect === null || effect.commit) return [initiate(state, command, request, plan, context), true];
-      if (isReplaced) return [found(state, command.body), false];
+      const { body } = command;
+      if (effect === null || effect.commit) {
+        const future = () => futureOf(state, body, plan);
+        return [initiate(state, body, request, { scenario: plan.scenario, future }, context), true];
+      }
+      if (effect.late !== null) commitLater(state, command, request, plan, effect.late);
+      if (isReplaced) return [found(state, body), false];
       return [notStored(state, command, plan), false];
     }
     if (effect !== null && (isReplaced || !showsResponse(effect.fault?.kind)))
       return [found(state, command.kind === 'status' ? command.query : {}), false];
     if (command.kind === 'status') return [serveStatus(state, command.query, plan, context), true];
-    const { wallet, entries } = state;
-    const lastUpdatedMs = entries.at(-1)!.atMs;
-    return [{ kind: 'balance', balancePaise: wallet.balancePaise, lastUpdatedMs }, true];
+    const { balancePaise, atMs } = entryAsOf(state, effect?.staleMs ?? 0);
+    return [{ kind: 'balance', balancePaise, lastUpdatedMs: atMs }, true];
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // an invalid status query is refused before the ledger is asked
@@ -126,42 +132,10 @@ function answerOf(
   }
 }
 
-/** The payout that a request is about, which texts of its rule can name; nothing is done. */
-function found(state: WorldState, { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery): Answer {
-  const payout = findPayout(state, { clientRefId, txnId });
-  return payout === undefined ? { kind: 'none' } : { kind: 'payout', payout, replayed: false };
-}
-
 /** What the response would have been: the payout that the reference has, or one that is not stored. */
 function notStored(state: WorldState, { body }: CommandOf<'initiate'>, plan: Plan): Answer {
   const repetition = repetitionOf(state, body, plan.scenario.dialect);
   if (repetition !== null) return replay(repetition);
-  return { kind: 'payout', payout: newPayout(state, body, plan), replayed: false };
-}
-
-/** Makes a payout. @throws Refusal INSUFFICIENT_BALANCE or SANDBOX_FULL, and as `answerRepetition` does */
-function initiate(
-  state: WorldState,
-  { body }: CommandOf<'initiate'>,
-  request: number,
-  plan: Plan,
-  { transactionsFree, stamp: { room } }: Context,
-): Answer {
-  const { dialect } = plan.scenario;
-  const { client_ref_id: clientRefId } = body;
-  const { byReference, stored } = state.index;
-  const isUsed = byReference.has(clientRefId) || stored.has(clientRefId);
-  if (isUsed || dialect.client_ref_id.in_flight === 409) {
-    const repeated = answerRepetition(state, body, dialect, request);
-    if (repeated !== null) return repeated;
-  }
-  const { wallet } = state;
-  if (!covers(wallet, toPaise(body.amount))) {
-    const message = `The wallet balance of INR ${toInr(wallet.balancePaise)} cannot cover a payout of INR ${body.amount}`;
-    throw new Refusal('INSUFFICIENT_BALANCE', { message });
-  }
-  if (transactionsFree <= 0) throw full(room.maxTransactions);
-  const payout = newPayout(state, body, plan);
-  addPayout(state, payout);
+  const payout = newPayout(state, body, plan.scenario, futureOf(state, body, plan));
   return { kind: 'payout', payout, replayed: false };
 }

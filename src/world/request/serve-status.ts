@@ -1,11 +1,12 @@
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
+import type { Entry } from '../../payout/money.ts';
 import { oneMore } from '../../payout/payout.ts';
 import { asOf, countsReads, isHidden, nextStep } from '../../payout/timeline.ts';
 import type { Context } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
-import { positionOf, settleDue, takeStep, type PayoutKey } from '../ledger.ts';
+import { findPayout, positionOf, settleDue, takeStep, type PayoutKey } from '../ledger.ts';
 import { nowMs, replacePayout } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
 import type { Plan } from './request-plan.ts';
@@ -64,4 +65,18 @@ function countRead(state: WorldState, position: number, events: StateEvent[]): v
   while ((nextStep(state.payouts[position]!)?.polls ?? Infinity) <= reads) {
     takeStep(state, position, nowMs(state), events);
   }
+}
+
+/** The payout that a request is about, which texts of its rule can name; nothing is done. */
+export function found(state: WorldState, { client_ref_id: clientRefId, txn_id: txnId }: StatusQuery): Answer {
+  const payout = findPayout(state, { clientRefId, txnId });
+  return payout === undefined ? { kind: 'none' } : { kind: 'payout', payout, replayed: false };
+}
+
+/** The newest entry of the wallet, or what that was so long ago. */
+export function entryAsOf(state: WorldState, staleMs: number): Entry {
+  const { entries } = state;
+  if (staleMs === 0) return entries.at(-1)!;
+  const seenMs = nowMs(state) - staleMs;
+  return entries.findLast(({ atMs }) => atMs <= seenMs) ?? entries[0]!;
 }

@@ -93,6 +93,17 @@ export const ENTANGLED: ScenarioInput = {
       probability: 0.3,
       effect: { commit: true, respond: { status: 502 }, timeline: [{ to: 'FAILED', polls: 1 }] },
     },
+    {
+      name: 'afterwards',
+      match: { route: 'initiate', amount: 5, transfer_mode: ['IMPS', 'NEFT'] },
+      effect: { commit: { after: '120ms' }, respond: { status: 504 } },
+    },
+    {
+      name: 'after-others',
+      match: { route: 'initiate', amount: 5 },
+      times: 3,
+      effect: { commit: { after_requests: 2 }, fault: 'connection-reset' },
+    },
     { name: 'hidden', match: { route: 'initiate', amount: { gt: 20 } }, effect: { not_found: { reads: 2 } } },
     { name: 'stale', match: { route: 'status' }, skip: 3, effect: { stale: '50ms' } },
   ],
@@ -167,7 +178,7 @@ export const anyRules: fc.Arbitrary<readonly RuleInput[]> = fc
         {
           respond: fc.constantFrom({ status: 500 }, { status: 200, headers: { 'x-a': '{{txn_id}}' } }),
           fault: fc.constantFrom('connection-reset', 'malformed-json'),
-          commit: fc.boolean(),
+          commit: fc.constantFrom(true, false, { after: '20ms' }),
           timeline,
           not_found: notFound,
           delay: fc.constant('1ms'),
