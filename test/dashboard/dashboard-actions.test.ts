@@ -207,12 +207,11 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     expect(await other.world.transactions()).toHaveLength(1);
   });
 
-  test('the clock goes to a time in words, which is shown before, asks before a far one, and can be taken back, as only what was done last can be', async () => {
+  test('the clock goes to a time as the sandbox reads it, and can be taken back, as only what was done last can be', async () => {
     const { payer, page, controls, said } = await shownWorld();
     const field = controls.getByLabel('Advance to');
     const go = controls.getByRole('button', { name: 'Go', exact: true });
-    await field.fill('02:00 IST tomorrow');
-    await controls.getByText('16 Jan 2026, 02:00:00 IST, in 10 h').waitFor();
+    await field.fill('2026-01-16 02:00 IST');
     await go.click();
     await controls.getByRole('timer').getByText('02:00:00 IST').waitFor();
     expect((await payer.clock.now()).toISOString()).toBe('2026-01-15T20:30:00.000Z');
@@ -220,13 +219,9 @@ describe.skipIf(!hasBrowser)(`what the dashboard can do${needsBrowser}`, () => {
     await controls.getByRole('timer').getByText('16:00:00 IST').waitFor();
     expect((await payer.clock.now()).toISOString()).toBe(new Date(FROZEN).toISOString());
 
-    await field.fill('99999d');
-    await go.click();
-    await controls.getByText('A clock cannot go back').waitFor();
-    expect((await payer.clock.now()).toISOString()).toBe(new Date(FROZEN).toISOString());
     await field.fill('soon');
     await go.click();
-    await controls.getByText('Write a time such as').waitFor();
+    await controls.getByText('by must be a duration').waitFor();
 
     const undo = said.getByRole('button', { name: 'Undo', exact: true });
     await page.keyboard.press('Control+k');

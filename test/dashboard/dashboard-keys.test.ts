@@ -160,10 +160,6 @@ describe.skipIf(!hasBrowser)(`the dashboard by keyboard${needsBrowser}`, () => {
     await words.fill('pay 10 000'); // not ₹10 to the account 000
     await page.getByRole('option').getByText('“10 000” is not an amount').waitFor();
     await words.fill('advance 99999d');
-    await page.getByRole('option').getByText('Enter again to confirm').waitFor();
-    await keyboard.press('Enter');
-    await page.getByRole('option').getByText('Enter again to confirm').waitFor({ state: 'detached' });
-    expect((await payer.clock.now()).getUTCFullYear()).toBe(2026);
     await keyboard.press('Enter');
     await said.getByText('2299, ').waitFor();
     await type('undo');

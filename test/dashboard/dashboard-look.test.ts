@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)(`the look of the dashboard${needsBrowser}`, () => {
     await page.emulateMedia({ forcedColors: 'none' });
   });
 
-  test('on a wide page the next step is in the one row of the controls, a refused amount does not move its form, a list fills the window beside the opened item, and the meaning of a time is in sight', async () => {
+  test('on a wide page the next step is in the one row of the controls, a refused amount does not move its form, and a list fills the window beside the opened item', async () => {
     const { payer, show } = await badDay(1280);
     const { page, view, controls } = await show();
     const next = (await controls.getByRole('button', { name: 'Go to the next step' }).boundingBox())!;

@@ -4,54 +4,26 @@ import { openPayout } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
 import { worldNowMs } from '../store/world-time.ts';
 import { Button, submits } from '../ui/button.tsx';
-import { duration, istDay, istMoment, istTime, messageOf, utcMoment } from '../ui/formats.ts';
+import { duration, istDay, istMoment, istTime, utcMoment } from '../ui/formats.ts';
 import { Foreign, Refusal, Skeleton } from '../ui/marks.tsx';
 import { advance, CLOCK_EFFECTS, toggleClock } from './clock-moves.ts';
-import { FAR_MS, moveOf, type Move } from './time-words.ts';
 import css from './control-bar.module.css';
 
-const SUGGESTIONS = [
-  '02:00 IST tomorrow',
-  '2h 30m',
-  'next step',
-  'until idle',
-  'Monday 09:00',
-  'end of month',
-];
+const SUGGESTIONS = ['2h 30m', '3 days', '2026-12-01 09:00', 'idle'];
 
-function read(text: string, nowMs: number, nextDue: string | null): Move | string {
-  try {
-    return moveOf(text, nowMs, nextDue);
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-interface AdvanceProps {
-  readonly nowMs: number;
-  readonly nextDue: string | null;
+/** Advances the clock by a duration, to a time or until nothing is scheduled, as the sandbox reads the text. */
+function AdvanceForm({
+  isBusy,
+  onMove,
+}: {
   readonly isBusy: boolean;
-  readonly onMove: (to: AdvanceRequest) => void;
-}
-
-/** Advances the clock to a time in words, and shows beforehand which time that is. */
-function AdvanceForm({ nowMs, nextDue, isBusy, onMove }: AdvanceProps) {
+  readonly onMove: (to: string) => void;
+}) {
   const [text, setText] = useState('');
-  const [sent, setSent] = useState<string | null>(null);
-  const move = text.trim() === '' ? null : read(text, nowMs, nextDue);
-  const isWrong = typeof move === 'string';
-  const atMs = move === null || isWrong ? null : move.atMs;
-  const isFar = atMs !== null && atMs - nowMs > FAR_MS;
   const submit = (): void => {
-    const isAgain = sent === text;
-    setSent(text);
-    if (move === null || isWrong || (isFar && !isAgain)) return;
-    onMove(move.request);
+    if (text.trim() !== '') onMove(text.trim());
     setText('');
-    setSent(null);
   };
-  const meaning = atMs === null ? '' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
-  const isRefused = isWrong && sent === text;
   return (
     <form class={css.advance} onSubmit={submits(submit)}>
       <input
@@ -61,8 +33,6 @@ function AdvanceForm({ nowMs, nextDue, isBusy, onMove }: AdvanceProps) {
         autoComplete="off"
         placeholder="Advance to"
         value={text}
-        aria-invalid={isRefused}
-        aria-describedby="advance-meaning"
         onInput={(event) => setText(event.currentTarget.value)}
       />
       <datalist id="advance-times">
@@ -70,15 +40,11 @@ function AdvanceForm({ nowMs, nextDue, isBusy, onMove }: AdvanceProps) {
           <option key={suggestion} value={suggestion} />
         ))}
       </datalist>
-      {move !== null && (
+      {text.trim() !== '' && (
         <Button isSubmit isBusy={isBusy}>
           Go
         </Button>
       )}
-      <p class={css.meaning} data-refused={isRefused ? '' : undefined} id="advance-meaning" role="status">
-        {isRefused ? move : meaning}
-        {isFar && sent === text && '. A clock cannot go back: Go again to confirm.'}
-      </p>
     </form>
   );
 }
@@ -142,7 +108,7 @@ export function ClockControls() {
   const isFrozen = reading?.frozen === true;
   const running = reading?.speed === 1 ? 'running' : `${reading?.speed}×`;
   const state = live.away.value !== null ? 'last known' : isFrozen ? 'frozen' : running;
-  const move = (to: AdvanceRequest): void => run(() => advance(live, to), CLOCK_EFFECTS);
+  const move = (to: string | AdvanceRequest): void => run(() => advance(live, to), CLOCK_EFFECTS);
   if (nowMs === null) return <Skeleton width={24} />;
   const day = istDay(nowMs);
   return (
@@ -175,7 +141,7 @@ export function ClockControls() {
               {name}
             </Button>
           ))}
-          <AdvanceForm nowMs={nowMs} nextDue={reading?.next_due ?? null} isBusy={isBusy} onMove={move} />
+          <AdvanceForm isBusy={isBusy} onMove={move} />
         </span>
         <NextStep nowMs={nowMs} advanceTo={(to) => move({ to })} />
       </div>

@@ -10,7 +10,7 @@ export const CLOCK_EFFECTS: Effects = { causes: ['clock'], undo: true };
 const FEW = 3;
 
 /** Advances the clock. @returns what happened by then */
-export async function advance(live: LiveWorld, move: AdvanceRequest): Promise<string> {
+export async function advance(live: LiveWorld, move: string | AdvanceRequest): Promise<string> {
   const { changes, now } = await live.world.clock.advance(move);
   const first = changes.slice(0, FEW).map(({ client_ref_id: ref, to }) => `${ref} ${to}`);
   const more = changes.length > FEW ? ` and ${counted(changes.length - FEW, 'more', 'more')}` : '';

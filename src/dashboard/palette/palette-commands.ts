@@ -3,7 +3,6 @@ import { FAILURES, ruleOf, TIMES, type Times } from '../control-bar/failure-kind
 import { MONEY_EFFECTS, moveMoney } from '../control-bar/money-moves.ts';
 import { backToNormal, chooseScenario, orderRule } from '../control-bar/rule-orders.ts';
 import { freshReference, pay } from '../control-bar/sending.ts';
-import { FAR_MS, moveOf } from '../control-bar/time-words.ts';
 import type { RouteName } from '../../contract/match.ts';
 import { VIEWS, type ViewName } from '../shell/address.ts';
 import { openPayout, openRequest, showRisk, showView } from '../shell/navigation.ts';
@@ -11,9 +10,8 @@ import { show } from '../shell/overlay.ts';
 import { chooseKey, chooseTheme, THEMES } from '../shell/session.ts';
 import { perform, undo } from '../store/current-world.ts';
 import type { LiveWorld } from '../store/live-world.ts';
-import { worldNowMs } from '../store/world-time.ts';
 import { grouped, rupees } from '../../contract/words.ts';
-import { duration, istMoment, messageOf, noAmountText, parseAmount } from '../ui/formats.ts';
+import { istMoment, noAmountText, parseAmount } from '../ui/formats.ts';
 
 /** Something that the palette can do. */
 export interface Command {
@@ -29,7 +27,7 @@ export interface Command {
 const PAY: Command = { title: 'Pay …', note: 'pay 5000 to 9999100500', typed: 'pay ' };
 const ADVANCE: Command = {
   title: 'Advance …',
-  note: 'advance 3d, advance 02:00 tomorrow',
+  note: 'advance 3d, advance 2026-12-01 09:00, advance idle',
   typed: 'advance ',
 };
 
@@ -71,22 +69,12 @@ function moneyCommand(live: LiveWorld, words: string): Command | null {
 }
 
 function advanceCommand(live: LiveWorld, words: string): Command | null {
-  const match = /^(?:advance|go|wait)(?:\s+([^!]+)(!?))?$/.exec(words);
+  const match = /^advance(?:\s+(.+))?$/.exec(words);
   if (match === null) return null;
-  const nowMs = worldNowMs(live);
-  if (match[1] === undefined || nowMs === null) return ADVANCE;
-  try {
-    const [, text, isSure] = match;
-    const title = `Advance ${text}`;
-    const { request, atMs } = moveOf(text, nowMs, live.clock.value?.next_due ?? null);
-    const act = (): void => void perform(live, () => advance(live, request), CLOCK_EFFECTS);
-    const note =
-      atMs === null ? 'until nothing is scheduled' : `${istMoment(atMs)}, in ${duration(atMs - nowMs)}`;
-    if (atMs === null || atMs - nowMs <= FAR_MS || isSure !== '') return { title, note, act };
-    return { title, note: `${note}. A clock cannot go back: Enter again to confirm.`, typed: `${words}!` };
-  } catch (error) {
-    return { title: 'Advance …', note: messageOf(error) };
-  }
+  const [, text] = match;
+  if (text === undefined) return ADVANCE;
+  const act = (): void => void perform(live, () => advance(live, text), CLOCK_EFFECTS);
+  return { title: `Advance ${text}`, note: 'the clock', act };
 }
 
 type OrderWords = readonly [string, Times, RouteName | undefined, string];
