@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { Program, runInProcess } from '../support/program.ts';
+import { MAIN, Program, runInProcess } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
 import { projectFolder, temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -21,9 +21,12 @@ test('init writes a scenario, a compose file and a test that passes, and says ho
       '',
     ].join('\n'),
   );
-  const command = ['--test', 'payout-sandbox/payouts.test.mjs'];
+  const command = [MAIN, 'referee', '--', process.execPath, '--test', 'payout-sandbox/payouts.test.mjs'];
   const written = await new Program(process.execPath, command, {}, folder).ended;
-  expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('pass 1') });
+  expect(written).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/pass 1\n[^]*\n {2}\d+ checks passed · /),
+  });
   const scenario = join(folder, 'payout-sandbox/scenarios/lost-response.yaml');
   expect(await runInProcess(['validate', scenario])).toMatchObject({ code: 0, stderr: '' });
 });

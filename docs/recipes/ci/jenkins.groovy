@@ -4,7 +4,7 @@ pipeline {
     stage('payouts') {
       steps {
         sh 'npm ci' // payout-sandbox is among the devDependencies
-        sh 'npx payout-sandbox referee --intent beneficiary_account --report junit=referee.xml --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm test'
+        sh 'npx payout-sandbox referee --intent "client_ref_id=^(order-[0-9]+)" --report junit=referee.xml --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm test'
       }
     }
   }

@@ -85,7 +85,7 @@ func (w World) verify(expected JSON) {
 // warning.
 func (w World) expectGoodConduct() {
 	w.t.Helper()
-	w.control("PUT", "/referee", JSON{"intent": "beneficiary_account"})
+	w.control("PUT", "/referee", JSON{"intent": JSON{"client_ref_id": "^(order-[0-9]+)"}})
 	report := w.control("GET", "/referee?ended=true", nil)
 	for _, check := range report["checks"].([]any) {
 		for _, finding := range check.(JSON)["findings"].([]any) {

@@ -60,7 +60,7 @@ public final class SandboxWorld {
 
   /** Asks the referee how the client, which must be done, behaved. The message has every finding. */
   public void expectGoodConduct() throws IOException, InterruptedException {
-    control("PUT", "/referee", "{\"intent\":\"beneficiary_account\"}");
+    control("PUT", "/referee", "{\"intent\":{\"client_ref_id\":\"^(order-[0-9]+)\"}}");
     String report = control("GET", "/referee?ended=true", null);
     if (numberIn(report, "error") + numberIn(report, "warning") == 0) return;
     throw new AssertionError(control("GET", "/referee?format=text&ended=true", null));

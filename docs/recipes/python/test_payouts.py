@@ -19,7 +19,7 @@ class PayoutTest(unittest.TestCase):
         self.client = PayoutClient(self.world.url, self.world.api_key)
 
     def tearDown(self):
-        self.world.expect_good_conduct(intent="beneficiary_account")
+        self.world.expect_good_conduct(intent={"client_ref_id": "^(salary-[0-9-]+[a-z]+)"})
 
     def test_a_salary_is_paid_once_although_the_first_response_never_came(self):
         self.world.rule(

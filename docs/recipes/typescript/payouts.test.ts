@@ -24,7 +24,7 @@ beforeEach(({ onTestFailed }) => {
   world = sandbox.world(); // a new key: no other test sees its world
   printJournalOnFailure(world, onTestFailed);
 });
-afterEach(() => world.expectGoodConduct({ intent: 'beneficiary_account' }));
+afterEach(() => world.expectGoodConduct({ intent: { client_ref_id: '^(salary-[0-9-]+[a-z]+)' } }));
 
 test('a salary is paid once although the first response is a 500', async () => {
   await world.rule({ match: { route: 'initiate', attempt: 1 }, effect: { commit: true, respond: 500 } });

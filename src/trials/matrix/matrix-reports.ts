@@ -12,11 +12,14 @@ import { VERDICTS, type Baseline, type Cell, type MatrixRow } from './matrix.ts'
 const VERDICT_WIDTH = Math.max(...Object.keys(VERDICTS).map(({ length }) => length));
 const INDENT = ' '.repeat(4);
 
-export function baselineLines({ durationMs, requests, expected, isFlaky }: Baseline): readonly string[] {
+export function baselineLines(baseline: Baseline): readonly string[] {
+  const { durationMs, requests, expected, isFlaky, warnings } = baseline;
   const payouts = totalText(totalIn(expected));
-  const first = `baseline: ${counted(requests, 'request')}, ${payouts} expected, ${timeText(durationMs)}`;
-  if (!isFlaky) return [first];
-  return [first, 'two baseline runs did not pay the same: only what both paid is compared'];
+  return [
+    `baseline: ${counted(requests, 'request')}, ${payouts} expected, ${timeText(durationMs)}`,
+    ...warnings.map((line) => `${INDENT}${line}`),
+    ...(isFlaky ? ['two baseline runs did not pay the same: only what both paid is compared'] : []),
+  ];
 }
 
 const NOTHING_MET = 'no response showed what it changes';

@@ -1,9 +1,15 @@
-import type { CheckId, CheckReport, ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
+import type { ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { timeText } from '../../contract/duration.ts';
 import { UsageError } from '../../contract/usage-error.ts';
 import { summed } from '../../referee/payments.ts';
-import { detailLines, foundChecks, isFailure, type FailOn } from '../../referee/reports/summary.ts';
+import {
+  detailLines,
+  foundChecks,
+  isFailure,
+  reportsOf,
+  type FailOn,
+} from '../../referee/reports/summary.ts';
 import { newResponses, responsesIn } from '../exercised.ts';
 import {
   misreportedIn,
@@ -68,8 +74,8 @@ export interface Baseline extends ToBePaid {
   readonly requests: number;
   /** The bodies of the initiates that made its payouts. */
   readonly payouts: readonly InitiateRequest[];
-  /** The checks that warn of it without any failure. */
-  readonly warned: ReadonlySet<CheckId>;
+  /** What the referee warns of without any failure: a row does not repeat it. */
+  readonly warnings: readonly string[];
   /** What the client sees without any failure. */
   readonly responses: ReadonlySet<string>;
   /** Whether two runs paid differently, so that only what both paid can be compared. */
@@ -116,19 +122,19 @@ export async function baselineOf(
     payouts: first.worlds.flatMap(({ requests }) =>
       requests.filter(({ committed }) => committed).map(({ request }) => request.body as InitiateRequest),
     ),
-    warned: new Set([first, second].flatMap(({ conduct }) => warningsIn(conduct).map(({ id }) => id))),
+    warnings: warningsIn(reportsOf([first, second].flatMap(({ conduct }) => conduct.worlds))),
     responses: responsesIn([...first.worlds, ...second.worlds]),
     isFlaky: table === null && !areAlike,
   };
 }
 
-/** The checks that warn, or find an error: each once, with its first finding. */
-const warningsIn = ({ worlds }: ConductReports): readonly CheckReport[] => {
+/** What the referee warns of, or finds wrong, as lines; each once. */
+const warningsIn = ({ worlds }: ConductReports): readonly string[] => {
   const found = worlds.flatMap(foundChecks).filter(({ severity }) => severity !== 'notice');
-  return found.filter(({ id }, at) => found.findIndex((other) => other.id === id) === at);
+  return [
+    ...new Set(found.flatMap(({ id, findings }) => findings.map(({ message }) => `${id}: ${message}`))),
+  ];
 };
-
-const lineOf = ({ id, findings: [worst] }: CheckReport): string => `${id}: ${worst!.message}`;
 
 /** What the client reports wrongly; null for nothing that is known. A suite says it in its tests, or in exit codes that were declared. */
 function misreportOf(run: CommandRun, { expected }: Baseline): string | null {
@@ -161,22 +167,20 @@ export function cellOf(
   const lost = ending.kind === 'success' ? tooLittle : [];
   const faults = [...tooMuch, ...lost.map((what) => `the command ends with success, but ${what}`)];
   const failing = conduct.worlds.flatMap(foundChecks).filter((check) => isFailure(check, failOn));
-  const findings = failing.flatMap((check) =>
-    [lineOf(check)].concat(detailLines(check.findings[0]!).map((line) => `  ${line}`)),
+  const findings = failing.flatMap(({ id, findings: [worst] }) =>
+    [`${id}: ${worst!.message}`].concat(detailLines(worst!).map((line) => `  ${line}`)),
   );
   if (faults.length > 0) return cellWith('money', [...faults, ...findings]);
   if (findings.length > 0) return cellWith('conduct', findings);
   const misreported = misreportOf(run, baseline);
   if (misreported !== null) return cellWith('misreported', [misreported]);
-  const warned = warningsIn(conduct);
-  const warnings = warned.map(lineOf);
+  const warnings = warningsIn(conduct).filter((line) => !baseline.warnings.includes(line));
   if (ending.kind === 'failure' && (isSuite || isDialectOnly)) {
     const output = isDialectOnly ? (ending.output ?? '').split('\n') : [];
     const why = [ending.why, ...output, ...warnings].filter(Boolean);
     return cellWith('tests fail', why, isDialectOnly);
   }
   const why = ending.kind === 'success' ? [] : [`${ending.why}, but the money is right`];
-  const isWarned = warned.some(({ id }) => met > 0 || !baseline.warned.has(id));
-  if (isWarned) return cellWith('warned', [...why, ...warnings], false);
+  if (warnings.length > 0) return cellWith('warned', [...why, ...warnings], false);
   return cellWith(met === 0 ? 'not exercised' : 'survives', why, false);
 }

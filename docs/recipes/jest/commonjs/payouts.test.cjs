@@ -9,8 +9,10 @@ afterAll(() => sandbox.close());
 beforeEach(() => {
   world = sandbox.world(); // a new key: no other test sees its world
 });
+// a reference says which payout it is for: another one for the same order would pay twice
+const intent = { client_ref_id: '^(order-[0-9]+)' };
 // whatever a test looks at, it fails if the client did something that could cost money
-afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent: 'beneficiary_account' }));
+afterEach(() => world.expectGoodConduct({ failOn: 'warning', intent }));
 
 /** The client under test: yours. */
 async function pay({ url, apiKey }, payout) {
