@@ -1,4 +1,10 @@
-import type { EffectDocument, OutcomeDocument, RuleDocument } from '../contract/scenario-document.ts';
+import type { Match } from '../contract/match.ts';
+import type {
+  EffectDocument,
+  OutcomeDocument,
+  RuleDocument,
+  StepDocument,
+} from '../contract/scenario-document.ts';
 import { outcomeName } from './outcome.ts';
 import { reportIn, type Report } from './planned-timeline.ts';
 import { ruleName } from './rule-compiler.ts';
@@ -55,14 +61,52 @@ function warnOfEffect(effect: EffectDocument, warn: Report): void {
   if (why !== null) warn(['stale'], `is never seen by a client: ${why}`);
 }
 
+/** Warns of texts that were meant as a pattern: HDFC*. */
+function warnOfStars({ header, ...fields }: Match, warn: Report): void {
+  for (const [field, wanted] of Object.entries({ ...fields, ...header })) {
+    const texts = [wanted].flat().filter((text) => typeof text === 'string');
+    for (const text of texts) {
+      const [, front, star, back] = /^(\*?)([^*]+)(\*?)$/.exec(text) ?? [];
+      if (star === undefined || front === back) continue;
+      const meant = back === '*' ? 'prefix' : 'suffix';
+      warn([field], `matches a * itself, as all other characters: write { ${meant}: ${star} }`);
+    }
+  }
+}
+
+/** Warns of steps that set a UTR which the payout already has. */
+function warnOfUtrs(steps: readonly StepDocument[], warn: Report): void {
+  let isSet = false;
+  for (const [index, { to, utr }] of steps.entries()) {
+    if (utr === 'now' && isSet) warn([index, 'utr'], 'does nothing: an earlier step has set the UTR');
+    isSet ||= utr === 'now' || (utr === undefined && (to === 'SUCCESS' || to === 'REVERSED'));
+  }
+}
+
+function warnOfSettlement(settlement: ShapedScenario['settlement'], warn: Report): void {
+  if (Array.isArray(settlement)) return warnOfUtrs(settlement, warn);
+  if (typeof settlement !== 'object') return;
+  for (const [mode, steps] of Object.entries(settlement)) warnOfUtrs(steps ?? [], reportIn(warn, mode));
+}
+
 /** Warns of the rules and outcomes of a correct scenario that are certainly never used, or never have their effect. */
 export function warnOfScenario(lists: ShapedScenario, warn: Report): void {
   const outcomes = lists.outcomes.filter((outcome) => outcome !== null);
   const rules = lists.rules.filter((rule) => rule !== null);
+  warnOfSettlement(lists.settlement, reportIn(warn, 'settlement'));
+  for (const [index, { match = {}, timeline = [], weighted = [] }] of outcomes.entries()) {
+    const report = reportIn(warn, 'outcomes', index);
+    warnOfStars(match, reportIn(report, 'match'));
+    warnOfUtrs(timeline, reportIn(report, 'timeline'));
+    for (const [nth, one] of weighted.entries())
+      warnOfUtrs(one.timeline, reportIn(report, 'weighted', nth, 'timeline'));
+  }
   warnOfHidden(outcomes, outcomeName, 'payout', reportIn(warn, 'outcomes'));
-  for (const [index, { probability, effect }] of rules.entries()) {
+  for (const [index, { probability, effect, match = {} }] of rules.entries()) {
     const report = reportIn(warn, 'rules', index);
     if (probability === 0) report(['probability'], 'is 0, so the rule never applies');
+    warnOfStars(match, reportIn(report, 'match'));
+    warnOfUtrs(effect.timeline ?? [], reportIn(report, 'effect', 'timeline'));
     warnOfEffect(effect, reportIn(report, 'effect'));
   }
   warnOfHidden(rules, ruleName, 'request', reportIn(warn, 'rules'));

@@ -256,6 +256,40 @@ const STORIES: Record<string, (stage: Stage) => Promise<void>> = {
     await world.clock.advance('30s');
     expect(new Set(await statesRead(world, 20))).toEqual(new Set(['SUCCESS']));
   },
+  'error-in-200': async (stage) => {
+    const { status, body } = await stage.world.pay();
+    expect([status, body.status, body.data]).toEqual([200, 'error', undefined]);
+    await expectRetryMakes(stage);
+  },
+  'error-in-200-after-commit': async (stage) => {
+    const { status, body } = await stage.world.pay();
+    expect([status, body.status, body.data]).toEqual([200, 'error', undefined]);
+    await expectRetryFinds(stage);
+  },
+  'vanishing-payout': async ({ world, state, spent }) => {
+    expect((await world.pay()).body.data.status).toBe('PENDING');
+    await world.clock.advance('30d');
+    expect(await statesRead(world, 3)).toEqual([404, 404, 404]);
+    expect([await state(), await spent()]).toEqual(['SUCCESS', 1500.5]);
+  },
+  'pending-for-good': proceeds(['365d', 'PENDING', 400]),
+  'stale-balance': async ({ world, spent }) => {
+    const before = (await world.balance()).body.data;
+    await world.pay();
+    await world.clock.advance('599s');
+    expect([(await world.balance()).body.data, await spent()]).toEqual([before, 1500.5]);
+    await world.clock.advance('1s');
+    expect((await world.balance()).body.data.balance).toBe(before.balance - 1500.5);
+  },
+  'reference-expires': async (stage) => {
+    const first = await stage.world.pay();
+    await stage.world.clock.advance('23h');
+    expect((await stage.world.pay()).body.data.txn_id).toBe(first.body.data.txn_id);
+    await stage.world.clock.advance('1h');
+    const { data } = (await stage.world.pay()).body;
+    expect([data.status, await stage.spent()]).toEqual(['PENDING', 3001]);
+    expect((await stage.world.status({ client_ref_id: 'order-1' })).body.data.txn_id).toBe(data.txn_id);
+  },
   'slow-bank': async ({ world, payout, spent }) => {
     const paying = times(21, (nth) =>
       world.pay({ client_ref_id: `order-${nth}`, transfer_mode: nth === 0 ? 'NEFT' : 'IMPS', amount: 10 }),

@@ -40,6 +40,31 @@ test('a limit lets requests pass to the rules below it', () => {
   expect(warningsOf(rules(limit, rule('other', 'route: initiate')))).toEqual([]);
 });
 
+testRows([
+  [
+    'beneficiary_ifsc: HDFC*',
+    'beneficiary_ifsc matches a * itself, as all other characters: write { prefix: HDFC }',
+  ],
+  ['remarks: [rent, "*-a"]', 'remarks matches a * itself, as all other characters: write { suffix: -a }'],
+])('a text with a star is a text, not a pattern', (match, warning) => {
+  expect(warningsOf(rules(rule('first', match)))).toEqual([`2: warning: rules[0].match.${warning}`]);
+  expect(warningsOf(`outcomes: [{ match: { ${match} }, timeline: [] }]`)).toEqual([
+    expect.stringContaining(warning),
+  ]);
+});
+
+testRows([
+  ['settlement: [{ to: SUCCESS, after: 1s }, { utr: now, after: 2s }]', 'settlement[1].utr'],
+  [
+    'outcomes: [{ timeline: [{ utr: now, after: 1s }, { utr: now, after: 2s }] }]',
+    'outcomes[0].timeline[1].utr',
+  ],
+])('a UTR that is set twice does nothing the second time', (text, path) => {
+  expect(warningsOf(text)).toEqual([
+    expect.stringContaining(`${path} does nothing: an earlier step has set the UTR`),
+  ]);
+});
+
 test('an outcome is never reached behind one with the same match', () => {
   const outcome = '  - { match: { transfer_mode: RTGS }, timeline: [] }\n';
   expect(warningsOf(`outcomes:\n${outcome}${outcome}`)).toEqual([
