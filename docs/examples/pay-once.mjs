@@ -1,5 +1,5 @@
 // Pays one salary, with the care of most clients: timeouts, a retry, a look at the status before it tries again.
-// Two failures together still make it pay twice: docs/hunt.md finds them.
+// A payout that is made late still makes it pay twice: docs/hunt.md finds it.
 
 const salary = {
   beneficiary_name: 'Asha Rao',

@@ -2,10 +2,10 @@ import type { ScenarioInput } from '../../contract/control.ts';
 
 /** A place in a run: a request of the client, or the outcome of one of its payouts. */
 export interface Position {
-  readonly of: 'initiate' | 'status' | 'outcome';
-  /** Which new reference of the world it is about, counted from 1. */
+  readonly of: 'initiate' | 'status' | 'balance' | 'outcome';
+  /** Which new reference of the world it is about, counted from 1; 1 for a balance. */
   readonly payout: number;
-  /** Which attempt of that reference on this route it is, counted from 1; 1 for an outcome. */
+  /** Which attempt of that reference on this route it is, or which read of the balance, counted from 1; 1 for an outcome. */
   readonly attempt: number;
 }
 
@@ -70,7 +70,7 @@ export const KILL = 'kill';
 const WITH_ERROR = { status: 200, body: { status: 'error', message: 'The request could not be processed' } };
 
 /** The failures of requests, by their routes. A hang is as long as the client waits, and somewhat longer. */
-const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> = {
+const REQUESTS: Readonly<Record<'initiate' | 'status' | 'balance', Kinds<Rule['effect']>>> = {
   initiate: {
     'error-500': {
       words: 'gets a 500, although the payout was made',
@@ -110,6 +110,11 @@ const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> =
       words: 'gets a 200 with an error in its body, although the payout was made',
       does: { commit: true, respond: WITH_ERROR },
     },
+    'made-later': {
+      isLater: true,
+      words: 'loses its connection, and the payout is made after the next request',
+      does: { commit: { after_requests: 1 }, fault: 'connection-reset' },
+    },
     [KILL]: {
       isLater: true,
       words: 'kills the client once the payout was made, and the client is run again',
@@ -126,6 +131,13 @@ const REQUESTS: Readonly<Record<'initiate' | 'status', Kinds<Rule['effect']>>> =
     stale: { words: 'shows the payout as it was when it was made', does: { stale: '3650d' } },
     'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
     [HANG]: { words: 'gets no response', does: { fault: HANG } },
+  },
+  balance: {
+    stale: {
+      isLater: true,
+      words: 'shows the balance as it was before any payout',
+      does: { stale: '3650d' },
+    },
   },
 };
 
@@ -147,7 +159,9 @@ export const positionKey = ({ of, payout, attempt }: Position): string =>
 
 /** `initiate of payout 1, attempt 2` */
 export const positionText = ({ of, payout, attempt }: Position): string =>
-  of === 'outcome' ? `payout ${payout}` : `${of} of payout ${payout}, attempt ${attempt}`;
+  of === 'outcome'
+    ? `payout ${payout}`
+    : `${of}${of === 'balance' ? '' : ` of payout ${payout}`}, attempt ${attempt}`;
 
 /** `payout-1-initiate-2-hang`: a name for a rule. */
 export const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
@@ -188,7 +202,9 @@ export function withFailures(
     }
     const does = kindsAt(position)[kind]!.does as Rule['effect'];
     const effect = does.fault === HANG ? { ...does, fault: hang } : does;
-    rules.push({ name, match: { route, payout, attempt }, effect });
+    const which = route === 'balance' ? { skip: attempt - 1, times: 1 } : {};
+    const about = route === 'balance' ? {} : { payout, attempt };
+    rules.push({ name, match: { route, ...about }, ...which, effect });
   }
   return {
     ...base,

@@ -6,7 +6,7 @@ import { positionKey, positionText, type Failure, type Position } from './failur
 
 interface TracedCall {
   readonly call: Call;
-  /** null for a request for which no failure can be ordered: a balance read, or one before its reference was sent. */
+  /** null for a request for which no failure can be ordered: one before its reference was sent. */
   readonly position: Position | null;
 }
 
@@ -22,6 +22,7 @@ function requestedName({ entry }: Call): string {
 export function traceOf({ calls }: Case): Trace {
   const payouts = new Map<string, number>();
   const reads = new Map<string, number>();
+  let balances = 0;
   return calls.map((call) => {
     const { route, reference, entry } = call;
     if (route === 'initiate' && reference !== null && entry.attempt !== null) {
@@ -29,6 +30,7 @@ export function traceOf({ calls }: Case): Trace {
       const payout = payouts.get(reference)!;
       return { call, position: { of: route, payout, attempt: entry.attempt } };
     }
+    if (route === 'balance') return { call, position: { of: route, payout: 1, attempt: (balances += 1) } };
     if (route !== 'status') return { call, position: null };
     const name = requestedName(call);
     const attempt = (reads.get(name) ?? 0) + 1;

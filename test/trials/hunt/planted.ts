@@ -65,15 +65,14 @@ export const PLANTED: readonly PlantedBug[] = [
   },
   {
     name: 'asks after a failure, and believes "not found"',
-    failures: 2,
+    failures: 1,
     goal: 'paid-twice',
     story: `\
 paid-twice: 000123451001: paid ₹101.00 twice, expected once
 What fails:
-  1. initiate of payout 1, attempt 1 gets a 500, although the payout was made
-  2. status of payout 1, attempt 1 gets a 404
+  1. initiate of payout 1, attempt 1 loses its connection, and the payout is made after the next request
 What the client did:
-  #1 POST initiate order-1  500, committed
+  #1 POST initiate order-1  connection-reset, committed
   #2 GET status order-1  404
   #3 POST initiate order-1-again  200 PENDING, committed
   #4 GET status order-1  200 SUCCESS
@@ -104,6 +103,17 @@ What the client did:
       let { state } = await send(api, 5);
       for (let asked = 0; asked < 10 && state === 'PENDING'; asked += 1) ({ state } = await api.status(READ));
       if (state === 'PENDING') await api.initiate(AGAIN);
+    },
+  },
+  {
+    name: 'pays again when the balance has not changed',
+    failures: 1,
+    goal: 'paid-twice',
+    async run(api) {
+      const before = (await api.balance()).balance;
+      await send(api, 5);
+      if ((await api.balance()).balance === before) await api.initiate(AGAIN);
+      await follow(api, 'order-1');
     },
   },
   {
