@@ -23,6 +23,8 @@ export interface Evidence {
   };
   /** Wall time at which it was taken: a request that is still under way has lasted until then. ISO 8601. */
   readonly wall_now: string | null;
+  /** The speed of the world's clock; absent or 0 for a frozen one. */
+  readonly speed?: number;
   /** True once the client can send no more: its command has ended, or its test. */
   readonly clientEnded: boolean;
 }
@@ -83,6 +85,8 @@ export interface Case {
   readonly expect: RefereeSettings['expect'];
   readonly limits: RefereeLimits;
   readonly wallNowMs: number | null;
+  /** How many seconds of world time pass in one of wall time; 1 on a frozen clock, which only a test moves. */
+  readonly speed: number;
 }
 
 /** Groups in the order of their first members. Whatever has no key is left out. */
@@ -130,7 +134,7 @@ function leftAtEnd(requests: readonly JournalEntry[], wallNow: string | null): r
 const referenceOf = ({ reference }: Call): string | null => reference;
 
 export function* caseInSteps(
-  { requests, ledger, wall_now, clientEnded }: Evidence,
+  { requests, ledger, wall_now, clientEnded, speed = 0 }: Evidence,
   { intent, expect, limits }: RefereeSettings,
 ): Steps<Case> {
   const references = new Map<string, string>();
@@ -166,6 +170,7 @@ export function* caseInSteps(
     expect,
     limits: limits ?? USUAL_LIMITS,
     wallNowMs: wall_now === null ? null : Date.parse(wall_now),
+    speed: speed || 1,
   };
 }
 

@@ -21,6 +21,16 @@ const LEFT = { outcome: 'client_gone', fault: 'hang', committed: true } as const
 
 const broken: Line = { http: 0, change: { fault: 'connection-reset', outcome: 'fault', committed: true } };
 
+/** Sends or reads again after a second of wall time, in which an hour passes in a world that is so fast. */
+const hourly = (line: Line, times = 2): Evidence => {
+  const lines = Array.from({ length: times }, (_, nth): Line => ({
+    ...line,
+    atMs: nth * 3_600_000,
+    change: { wall_at: new Date(Date.parse('2026-01-15T10:30:00Z') + nth * 1000).toISOString() },
+  }));
+  return { ...evidenceOf(lines), speed: 3600 };
+};
+
 /** `found error: its message`, or only the verdict. */
 const saidOf = (id: CheckId, evidence: Evidence, settings: RefereeSettingsInput = {}): string => {
   const { verdict, findings } = checkOf(id, evidence, settings);
@@ -298,6 +308,16 @@ testRows<[said: string, lines: readonly Line[]]>([
   ['passed', [asksUntil('10:31:00', 10), { atMs: 61_000, change: { wall_at: '2026-01-15T10:30:01.000Z' } }]],
 ])('a client waits as long as Retry-After says, from the end of each response that has it', (said, lines) => {
   expect(saidOf('retry-after-ignored', evidenceOf(lines))).toBe(said);
+});
+
+testRows<[CheckId, Evidence]>([
+  ['retry-after-ignored', hourly({ http: 429, headers: { 'retry-after': '30' } })],
+  ['retry-after-ignored', hourly({ http: 429, headers: { 'retry-after': 'Thu, 15 Jan 2026 10:30:30 GMT' } })],
+  ['refusal-repeated', hourly({ http: 402 })],
+  ['poll-storm', hourly({ route: 'status', state: 'PENDING' }, 31)],
+])('%s judges a pause on a fast clock by wall time', (check, evidence) => {
+  expect(saidOf(check, evidence)).toMatch(/^found warning/);
+  expect(saidOf(check, { ...evidence, speed: 0 })).not.toMatch(/^found/); // a test moved a frozen clock on
 });
 
 test('one reference that is paid twice at once costs the second, unless its money came back', () => {

@@ -69,6 +69,7 @@ export function* evidenceOf(
       forgotten: evicted > 0 ? 0 : forgotten,
     },
     wall_now: iso(wallNowMs),
+    speed: state.clock.speed,
     clientEnded,
   };
 }

@@ -101,7 +101,7 @@ function* sentUnfunded(facts: Case): Steps<readonly Mistake[]> {
     again !== undefined &&
     refused.status === 402 &&
     !overlaps(refused, again) &&
-    pauseBetween(refused, again) < WITHIN_MS &&
+    pauseBetween(facts, refused, again) < WITHIN_MS &&
     !coversIt(refused, again) &&
     !wasFunded(facts, refused, again);
   const found = yield* inSteps(facts.tries.values(), (calls): Mistake | null => {

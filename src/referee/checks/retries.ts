@@ -12,11 +12,16 @@ const ROUNDING_MS = 1;
 /** Clocks that differ by less than this run together. */
 const TOGETHER_MS = 50;
 
+/** World time from the start of one request to that of another, in ms that the client may have waited: less on a faster clock. */
+export const worldMsBetween = ({ speed }: Case, before: Call, after: Call): number =>
+  (after.atMs - before.atMs) / speed;
+
 /** The time from the end of one request to the start of another: in world time, where a test stopped or moved the clock for longer. */
-export function pauseBetween(before: Call, after: Call): number {
+export function pauseBetween(facts: Case, before: Call, after: Call): number {
   const wallMs = Math.max(after.beganMs - before.endedMs, 0); // a busy server notices the end of a request late
-  const movedMs = after.atMs - before.atMs - (after.beganMs - before.beganMs);
-  return Math.abs(movedMs) <= TOGETHER_MS ? wallMs : Math.max(wallMs, after.atMs - before.atMs);
+  const worldMs = worldMsBetween(facts, before, after);
+  const movedMs = worldMs - (after.beganMs - before.beganMs);
+  return Math.abs(movedMs) <= TOGETHER_MS ? wallMs : Math.max(wallMs, worldMs);
 }
 
 /** What the sends of one intended payout are called: its reference, or the first of several. */
@@ -45,7 +50,9 @@ export const retryAfterIgnored: Check = {
         const again = calls[next];
         if (again === undefined) continue; // whoever does not come back has not waited either
         result = null;
-        const pauseMs = retryAfter.isDate ? again.atMs - asked.atMs : pauseBetween(asked, again);
+        const pauseMs = retryAfter.isDate
+          ? worldMsBetween(facts, asked, again)
+          : pauseBetween(facts, asked, again);
         if (pauseMs + ROUNDING_MS >= retryAfter.ms * TOLERANCE) continue;
         return {
           message: `${payoutName([asked, again])} was ${again.route === 'status' ? 'asked for' : 'sent'} again ${

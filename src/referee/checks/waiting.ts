@@ -1,6 +1,8 @@
 import { timeText } from '../../contract/duration.ts';
 import type { Call } from '../call.ts';
+import type { Case } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';
+import { worldMsBetween } from './retries.ts';
 
 /** Checks of how a client asks and waits. */
 
@@ -11,14 +13,15 @@ const responseKey = ({ seen, status }: Call): string =>
 const SELDOM_MS = 600_000;
 
 /** The first run of reads with the same response, one soon after the other, that is longer than the limit. */
-function stormIn(reads: readonly Call[], limit: number): readonly Call[] | undefined {
+function stormIn(facts: Case, reads: readonly Call[]): readonly Call[] | undefined {
+  const limit = facts.limits.reads;
   let row: Call[] = [];
   for (const read of reads) {
     const before = row.at(-1);
     const isSame =
       before !== undefined &&
       responseKey(before) === responseKey(read) &&
-      read.atMs - before.atMs < SELDOM_MS;
+      worldMsBetween(facts, before, read) < SELDOM_MS;
     if (!isSame && row.length > limit) return row;
     if (isSame) row.push(read);
     else row = [read];
@@ -28,11 +31,11 @@ function stormIn(reads: readonly Call[], limit: number): readonly Call[] | undef
 
 export const pollStorm: Check = {
   severity: 'warning',
-  evaluate: ({ byReference, limits }) =>
-    evaluateEach(byReference, ([reference, calls]) => {
+  evaluate: (facts) =>
+    evaluateEach(facts.byReference, ([reference, calls]) => {
       const reads = calls.filter(({ route }) => route === 'status');
       if (reads.length === 0) return undefined;
-      const storm = stormIn(reads, limits.reads);
+      const storm = stormIn(facts, reads);
       if (storm === undefined) return null;
       return {
         message: `${reference} was asked for ${storm.length} times with the same response`,
