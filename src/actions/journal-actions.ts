@@ -119,7 +119,7 @@ export const journalActions = [
     effect: 'changes',
     input: {
       intent: text(
-        'a field that is unique for each intended payout, such as beneficiary_account, or FIELD=PATTERN with a group',
+        'FIELD=PATTERN with one group, such as client_ref_id=^(order-\\d+), or a field that differs for each intended payout',
         'field',
       ).optional(),
       expect: listDocument(

@@ -67,7 +67,7 @@ const Intent = z
   .meta({
     description:
       'Which references belong to one intended payout: a field that is unique for each of them, or {field: pattern} with one group (RE2)',
-    examples: ['beneficiary_account', { client_ref_id: '^order-(\\d+)' }],
+    examples: [{ client_ref_id: '^(order-\\d+)' }, 'beneficiary_account'],
   });
 export type Intent = z.infer<typeof Intent>;
 
@@ -179,7 +179,7 @@ export const WorldReport = z
     judged_by: z
       .string()
       .nullable()
-      .describe('The settings in force, in words; null for none: `intent beneficiary_account`'),
+      .describe('The settings in force, in words; null for none: `intent client_ref_id=^(order-\\d+)`'),
     counts: Counts,
     checks: z.array(CheckReport),
   })

@@ -78,6 +78,8 @@ export interface Case {
   readonly payouts: ReadonlyMap<string, TransactionResponse>;
   /** The payouts whose money is out. */
   readonly paid: readonly Paid[];
+  /** Whether the service is seen to pay again for a repeated reference. */
+  readonly paysAgain: boolean;
   /** The send that made a payout, by its txn_id. */
   readonly makers: ReadonlyMap<string | null, Call>;
   /** The entries that brought money into the wallet, oldest first. */
@@ -165,6 +167,7 @@ export function* caseInSteps(
     ledger,
     payouts,
     paid: paid.filter((one) => one !== null),
+    paysAgain: ledger.payouts.some(({ nth }) => nth > 1),
     makers: new Map(made.map((call) => [call.entry.txn_id, call])),
     moneyIn: ledger.entries.filter(({ kind }) => isMoneyIn(kind)),
     expect,

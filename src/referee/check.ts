@@ -85,6 +85,16 @@ export function findingOf(mistake: Mistake, severity: Severity): Finding {
 /** Added to messages about requests that count as one intended payout although nobody declared it. */
 export const GUESSED = ' (a guess from identical bodies: declare an intent to be sure)';
 
+/** Added to what to do about a second payment, where separate payouts may have the same intent. */
+export const ifSeparate = ({ intents }: Case): string =>
+  intents.isByField
+    ? '; if these were meant to be separate payouts, use another intent, such as client_ref_id=^(order-\\d+)'
+    : '';
+
+/** How to learn what became of a payout, without another payment. */
+export const askFor = ({ paysAgain }: Case, reference: string): string =>
+  `read the status of ${reference}${paysAgain ? '' : `, or send ${reference} again`}`;
+
 /** The reasons that apply, in one text; null when none does. */
 export const because = (...reasons: readonly (string | false | null)[]): string | null =>
   reasons.filter((reason) => typeof reason === 'string').join('; ') || null;

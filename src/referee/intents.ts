@@ -7,6 +7,8 @@ import { inSteps, type Steps } from './steps.ts';
 export interface Intents {
   /** True when the client's owner declared it; false when it is a guess from identical bodies. */
   readonly isDeclared: boolean;
+  /** Whether it is declared by a field that separate payouts may share, such as an account. */
+  readonly isByField: boolean;
   /** The intended payout of an initiate; null when it is not known. */
   readonly of: (call: Call) => string | null;
   /** The same of a payout in the ledger, which does not have its remarks. */
@@ -56,7 +58,14 @@ export const withoutReference = ({ client_ref_id: _reference, ...others }: Field
 
 export function* intentsOf(initiates: readonly Call[], intent: Intent | undefined): Steps<Intents> {
   const isDeclared = intent !== undefined;
+  const field = typeof intent === 'object' ? Object.keys(intent)[0] : intent;
+  const isByField = isDeclared && field !== 'client_ref_id' && field !== 'remarks';
   const read = isDeclared ? fieldReader(intent) : (fields: Fields) => withoutReference(fields);
   const known = new Map(yield* inSteps(initiates, (call) => [call, read(call.body)] as const));
-  return { isDeclared, of: (call) => known.get(call) ?? null, ofPayout: isDeclared ? read : () => null };
+  return {
+    isDeclared,
+    isByField,
+    of: (call) => known.get(call) ?? null,
+    ofPayout: isDeclared ? read : () => null,
+  };
 }

@@ -8,7 +8,7 @@ import { testRows } from '../support/test-rows.ts';
 
 const ADMIN = 'the-token-of-the-admin';
 const COMMAND = ['--', ...PAYING_COMMAND];
-const LOST = ['--scenario', 'server-error-after-commit', '--intent', 'beneficiary_account'];
+const LOST = ['--scenario', 'server-error-after-commit', '--intent', 'client_ref_id=^(order-\\d+)'];
 
 /** Runs a command in a folder, in this process. */
 async function runIn(folder: string, args: readonly string[]) {

@@ -5,6 +5,7 @@ import {
   type Finding,
   type RefereeSettingsInput,
 } from '../../src/contract/conduct.ts';
+import type { TransactionResponse } from '../../src/contract/control-responses.ts';
 import type { Evidence } from '../../src/referee/case.ts';
 import { mergeReports } from '../../src/referee/judge.ts';
 import {
@@ -71,6 +72,7 @@ const hangingFor = (tookMs: number): Line => ({
   endedAfter: 2,
   change: { fault: 'hang', outcome: 'fault' },
 });
+const CORRECTED: Line = { ...PENDING, body: { beneficiary_account: '2' } };
 type VerdictCase = [check: CheckId, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput];
 const VERDICTS: readonly VerdictCase[] = [
   ['paid-twice', 'passed', [unknown, PENDING], ORDERS],
@@ -95,6 +97,11 @@ const VERDICTS: readonly VerdictCase[] = [
   ['paid-twice', 'found error', [FAILED, PENDING, again(B)], ORDERS],
   ['paid-twice', 'found error', [PENDING, again('b', PENDING)], { intent: 'beneficiary_account' }],
   ['paid-twice', 'found warning', [unknown, again('b', { body: { remarks: 'x' } })], { intent: 'amount' }],
+  // to another account while the first is not final: the same payout, corrected, or another one
+  ['paid-twice', 'inconclusive', [PENDING, again('order-2', CORRECTED)]],
+  ['paid-twice', 'inconclusive', [PENDING, again('order-2', CORRECTED)], { intent: 'beneficiary_account' }],
+  ['paid-twice', 'not_exercised', [PENDING, sees('FAILED'), again('order-2', CORRECTED)]],
+  ['paid-twice', 'not_exercised', [PENDING, again('order-2', CORRECTED)], ORDERS],
   ['same-payout-at-once', 'found error', [{ endedAfter: 2 }, again(B)], ORDERS],
   ['same-payout-at-once', 'passed', [{ endedAfter: 2 }, again('order-2')], ORDERS],
   ['same-payout-at-once', 'inconclusive', [{ endedAfter: 2 }, again('other-2')], ORDERS],
@@ -300,15 +307,47 @@ test('a table counts no payment that the intent shows to be too much, and every 
   ]);
 });
 
-test('the advice after a second payment for a PENDING one is to wait until that is final', () => {
-  const fixOf = (...lines: Line[]) => checkOf('paid-twice', evidenceOf(lines), ORDERS).findings[0]!.fix;
-  const wait =
-    'read the status of order-1 until it is final, and pay again only after FAILED or REVERSED; store the reference before the first send';
-  expect(fixOf(PENDING, again(B))).toBe(wait);
-  expect(fixOf(lost, sees('SUCCESS'), again(B))).toBe(wait);
-  expect(fixOf(lost, again(B))).toBe(
-    'read the status of order-1, or send order-1 again; store the reference before the first send',
-  );
+const WAIT =
+  /^read the status of order-1 until it is final, and pay again only after FAILED or REVERSED; store .* send$/;
+const OTHER_MODE: Line = { body: { transfer_mode: 'NEFT' } };
+const BOTH_PAID = ['order-1', B].map((reference) => payoutOf(reference, [['SUCCESS', 5]]));
+const PAYS_AGAIN = [payoutOf('order-1', []), payoutOf('order-1', [], { txn_id: 'TXN-2', nth: 2 })];
+
+testRows<[CheckId, RegExp, Line[], RefereeSettingsInput?, TransactionResponse[]?]>([
+  ['paid-twice', WAIT, [PENDING, again(B)], ORDERS],
+  ['paid-twice', WAIT, [lost, sees('SUCCESS'), again(B)], ORDERS],
+  [
+    'paid-twice',
+    /^read the status of order-1, or send order-1 again; store .* send$/,
+    [lost, again(B)],
+    ORDERS,
+  ],
+  // where a repeated reference pays again, it is not sent again
+  ['paid-twice', /^read the status of order-1; store/, [lost, again(B)], ORDERS, PAYS_AGAIN],
+  [
+    'paid-twice',
+    /; if these were meant to be separate payouts, use another/,
+    [lost, again(B)],
+    { intent: 'amount' },
+  ],
+  [
+    'reference-reused',
+    /^read the status of order-1 first; .* only after a refusal, FAILED/,
+    [lost, OTHER_MODE],
+  ],
+  ['reference-reused', /^use a new reference for each new payout/, [FAILED, OTHER_MODE]],
+  // reported as FAILED, and paid all the same
+  [
+    'paid-more-often',
+    /^wait before a payout is sent again: read the status of order-1 for some time/,
+    [PENDING, sees('FAILED'), again(B)],
+    ORDERS,
+    BOTH_PAID,
+  ],
+  ['poll-storm', /^REVERSED is final/, times(31, sees('REVERSED'))],
+  ['poll-storm', /^poll less and less often/, times(31, sees('PENDING'))],
+])('the advice of %s fits what the client knew: %s', (check, fix, lines, settings = {}, payouts = []) => {
+  expect(checkOf(check, evidenceOf(lines, { payouts }), settings).findings[0]!.fix).toMatch(fix);
 });
 
 test('a payout that is sent twice while another is under way counts once', () => {

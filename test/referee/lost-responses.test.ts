@@ -115,7 +115,7 @@ test('one declared payout that was paid under two references is an error, howeve
     { reference: 'order-1-b', state: 'PENDING' },
   ];
   expect(saidOf('paid-more-often', evidenceOf(lines, { payouts }), ORDERS)).toBe(
-    'found error: order-1-a and order-1-b were both made, for one payout: ₹100.00 too much',
+    'found error: order-1-a and order-1-b were both made, for one payout: ₹100.00 too much; the service refused order-1-a, and paid it all the same',
   );
   const [undone, kept] = [payoutOf('order-1-a', [['REVERSED', 5]]), payouts[1]!];
   expect(saidOf('paid-more-often', evidenceOf(lines, { payouts: [undone, kept] }), ORDERS)).toBe('passed');

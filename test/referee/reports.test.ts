@@ -11,7 +11,7 @@ import { markdownText } from '../../src/referee/reports/markdown.ts';
 import { hasFailed, reportsOf } from '../../src/referee/reports/summary.ts';
 import { inColour, visible } from '../../src/actions/text-output.ts';
 import { terminalText } from '../../src/referee/reports/terminal.ts';
-import { evidenceOf, type Line } from './journal-of.ts';
+import { evidenceOf, ORDERS, type Line } from './journal-of.ts';
 
 const hang: Line = {
   http: 0,
@@ -40,7 +40,7 @@ const NOT_EXERCISED = CHECK_IDS.length - 5;
 const calm = (name: string): WorldReport => judge(name, evidenceOf([]));
 
 test('the report for people shows each finding with its requests and what to do instead', () => {
-  const off = { intent: 'beneficiary_account', off: { 'never-asked': 'a nightly job asks' } } as const;
+  const off = { ...ORDERS, off: { 'never-asked': 'a nightly job asks' } } as const;
   expect(terminalText(reportsOf([worldOf('retries-after-timeout', off)]))).toBe(
     `world retries-after-timeout
   error    paid-twice   order-7-try1 is a second payment of order-7: ₹100.00 too much

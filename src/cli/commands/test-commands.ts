@@ -11,7 +11,7 @@ const FLAGS = {
   ),
   intent: new Option(
     '--intent <field>',
-    'a field that is unique for each intended payout, or FIELD=PATTERN with a group',
+    'FIELD=PATTERN with one group, or a field that differs for each intended payout',
   ),
   expect: new Option(
     '--expect <file>',

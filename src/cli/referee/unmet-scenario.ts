@@ -25,8 +25,11 @@ export function unmetNote(
   const used = worlds.filter(({ requests }) => requests.length > 0);
   const isMet = used.some(({ requests }) =>
     requests.some(
-      ({ rule, planned_by: planner, limit }) =>
-        rule?.startsWith(prefix) || planner?.startsWith(prefix) || limit === `rate_limit of ${name}`,
+      ({ rule, planned_by: planner, limit, code }) =>
+        code === 'INSUFFICIENT_BALANCE' || // its wallet
+        rule?.startsWith(prefix) ||
+        planner?.startsWith(prefix) ||
+        limit === `rate_limit of ${name}`,
     ),
   );
   if (isMet || used.length === 0 || used.length < judged || !used.every(isWhole)) return null;

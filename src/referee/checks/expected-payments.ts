@@ -58,7 +58,7 @@ export function* paidTooOften(facts: Case, known: ReadonlySet<string>): Steps<re
     if (found >= paid - expected) return [];
     return {
       message: text,
-      fix: 'keep one reference for each payout, and use it for every send of that payout',
+      fix: 'before a payout is sent again, read its status until that is final; keep its reference unless it was refused, FAILED or REVERSED',
       calls,
       amountPaise: amountPaise * (paid - expected),
     };
@@ -66,7 +66,7 @@ export function* paidTooOften(facts: Case, known: ReadonlySet<string>): Steps<re
 }
 
 const MISSED =
-  'follow each payout until its outcome is known, and send it again when it was refused or failed';
+  'follow each payout until its outcome is known; once it was refused, FAILED or REVERSED, send it again under a new reference';
 const KNOWN_UNPAID =
   'the client knows that it was not paid: send it again, after FAILED or REVERSED under a new reference, or correct the table';
 const NOT_EXPECTED = 'pay only what the table has, to that account and in that amount';

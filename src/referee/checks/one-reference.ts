@@ -2,7 +2,7 @@ import { InitiateRequest } from '../../contract/service.ts';
 import { overlaps, type Call } from '../call.ts';
 import { inGroups } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';
-import { knownBefore } from '../knowledge.ts';
+import { knownBefore, type Knowledge } from '../knowledge.ts';
 import { madeOrPaid, sumOf } from '../payments.ts';
 
 /** Checks of one reference that is sent more than once. */
@@ -39,13 +39,23 @@ export const sameReferenceAtOnce: Check = {
       return {
         severity: isPaidTwice ? 'error' : 'warning',
         message: `${reference} was sent while it was still under way${isPaidTwice ? `, and was ${madeOrPaid(paid)} more than once` : ''}`,
-        fix: 'wait until the request has ended, or abort it, before the same reference is sent again',
+        fix: facts.paysAgain
+          ? 'this service pays again for a repeated reference: wait until the request has ended, and read the status, before any other send'
+          : 'wait until the request has ended, or abort it, before the same reference is sent again',
         calls: isPaidTwice ? made : pair,
         amountPaise: isPaidTwice ? sumOf(paid.slice(1)) : null,
       };
     });
   },
 };
+
+/** What to do instead of sending a reference with other fields, for a client that knew this of it. */
+function fixForChanged(reference: string, changed: readonly string[], known: Knowledge): string {
+  if (known.of === 'SUCCESS') return `${reference} is paid: use a new reference only for another payout`;
+  if (known.of === 'FAILED' || known.of === 'REVERSED')
+    return 'use a new reference for each new payout, and the same body whenever one is sent again';
+  return `read the status of ${reference} first; send another ${changed.join(', ')} only after a refusal, FAILED or REVERSED, under a new reference`;
+}
 
 export const referenceReused: Check = {
   severity: 'error',
@@ -61,7 +71,7 @@ export const referenceReused: Check = {
         if (known.of === 'refused' && underWayAt(calls, index) === undefined) continue; // a request that was corrected
         return {
           message: `${reference} was sent again with another ${changed.join(', ')}`,
-          fix: 'use a new reference for each new payout, and the same body whenever one is sent again',
+          fix: fixForChanged(reference, changed, known),
           calls: [before!, call],
           knew: [reference, known],
           amountPaise: call.amountPaise,

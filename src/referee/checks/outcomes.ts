@@ -2,7 +2,7 @@ import { rupeesOf } from '../../payout/money.ts';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
 import { wasCommitted, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
-import { evaluateEach, type Check } from '../check.ts';
+import { askFor, evaluateEach, type Check } from '../check.ts';
 import { asAnswered, indexWhere, knownAtEnd } from '../knowledge.ts';
 import { madeOrPaid } from '../payments.ts';
 import { undoneState } from './expected-payments.ts';
@@ -53,7 +53,7 @@ export const neverAsked: Check = {
         message: isCommitted
           ? `${reference} ${becameOf(facts, reference)}${worth(amountPaise)}, and the client never found out`
           : `the outcome of ${reference} was unknown, and the client never asked for it`,
-        fix: `read the status of ${reference}, or send ${reference} again, until the outcome is known`,
+        fix: `${askFor(facts, reference)}, until the outcome is known`,
         calls: [known.from!],
         knew: [reference, known],
         amountPaise,
@@ -82,7 +82,7 @@ export const notFoundBelieved: Check = {
       const became = becameOf(facts, reference, 'exists and ');
       return {
         message: `the client believed that ${reference} does not exist, although it ${became}${worth(amountPaise)}`,
-        fix: `keep asking for a while after "not found", or send ${reference} again: never a new reference`,
+        fix: `after "not found" ${askFor(facts, reference)}, for a while: never a new reference`,
         calls: [made, last],
         knew: [reference, known],
         amountPaise,

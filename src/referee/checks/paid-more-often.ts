@@ -1,8 +1,9 @@
 import { rupeesOf } from '../../payout/money.ts';
 import { often, shortListed } from '../../contract/words.ts';
 import { inGroups, type Case, type Paid } from '../case.ts';
-import { type Check, type Mistake } from '../check.ts';
-import { indexWhere, knownBefore } from '../knowledge.ts';
+import { ifSeparate, type Check, type Mistake } from '../check.ts';
+import type { Call } from '../call.ts';
+import { indexWhere, isKnownUnpaid, knownBefore, type Knowledge } from '../knowledge.ts';
 import { madeOrPaid, payoutKey, sendsOf, sumOf } from '../payments.ts';
 import { inSteps, type Steps } from '../steps.ts';
 
@@ -47,13 +48,44 @@ function* firstsOf({ paid }: Case): Steps<readonly Paid[]> {
 export function* paidByIntent(facts: Case): Steps<readonly (Mistake & { readonly references: string[] })[]> {
   if (!facts.intents.isDeclared) return [];
   const found = yield* repeated(yield* firstsOf(facts), (one) => intentOf(facts, one));
-  return yield* inSteps(found, ({ group, again }) => ({
-    message: `${shortListed(group.map(({ reference }) => reference))} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
-    fix: 'keep one reference for each payout, and use it for every send of that payout',
-    calls: sendsOf(facts, group),
-    references: group.map(({ reference }) => reference), // also where their requests are gone
-    amountPaise: sumOf(again),
-  }));
+  return yield* inSteps(found, ({ group, again }) => {
+    const references = group.map(({ reference }) => reference); // also where their requests are gone
+    const calls = sendsOf(facts, group);
+    const denied = deniedBefore(facts, references, calls);
+    const about = {
+      message: `${shortListed(references)} were ${group.length === 2 ? 'both' : 'all'} ${madeOrPaid(group)}, for one payout: ${tooMuch(again)}`,
+      fix: `keep one reference for each payout, and use it for every send of that payout${ifSeparate(facts)}`,
+      calls,
+      references,
+      amountPaise: sumOf(again),
+    };
+    if (denied === null) return about;
+    const [earlier, { of, from }] = denied;
+    const said = of === 'refused' ? `refused ${earlier}` : `reported ${earlier} as ${of}`;
+    return {
+      ...about,
+      message: `${about.message}; the service ${said}, and paid it all the same`,
+      fix: `wait before a payout is sent again: read the status of ${earlier} for some time, and pay again only if it stays unpaid${ifSeparate(facts)}`,
+      calls: [...new Set([...calls, from!])].toSorted((a, b) => a.id - b.id),
+      knew: denied,
+    };
+  });
+}
+
+/** The first payout of which its client knew, when it sent another one, that it was not paid, and what it knew; null for none. */
+function deniedBefore(
+  { byReference: calls }: Case,
+  references: readonly string[],
+  sends: readonly Call[],
+): readonly [reference: string, Knowledge] | null {
+  for (const reference of references) {
+    const next = sends.find(
+      (call) => call.reference !== reference && call.id > (calls.get(reference)?.[0]?.id ?? Infinity),
+    );
+    const known = next && knownBefore(calls.get(reference)!, next);
+    if (known !== undefined && isKnownUnpaid(known)) return [reference, known];
+  }
+  return null;
 }
 
 /** Whether one of these payouts was made when a client was tempted to pay again: an earlier one had gone wrong, and its SUCCESS was not seen since. */

@@ -3,7 +3,7 @@ import { counted, shortListed } from '../../contract/words.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
 import { overlaps, totalOf, wasCommitted, type Call } from '../call.ts';
 import { groupedBy, inGroups, type Case } from '../case.ts';
-import { GUESSED, type Check, type Mistake } from '../check.ts';
+import { askFor, because, GUESSED, ifSeparate, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { inSteps, type Steps } from '../steps.ts';
 import { paidTooOften, undoneState } from './expected-payments.ts';
@@ -55,12 +55,12 @@ function repetitionOf(facts: Case, firsts: readonly Call[], index: number): Repe
 }
 
 /** What to do instead, for a client that knew this of the earlier reference. */
-function fixAfter(earlier: string, { of }: Knowledge): string {
+function fixAfter(facts: Case, earlier: string, { of }: Knowledge): string {
   const next =
     of === 'PENDING' || of === 'SUCCESS'
       ? `read the status of ${earlier} until it is final, and pay again only after FAILED or REVERSED`
-      : `read the status of ${earlier}, or send ${earlier} again`;
-  return `${next}; store the reference before the first send`; // a client that stopped in between knows it no more
+      : askFor(facts, earlier);
+  return `${next}; store the reference before the first send${ifSeparate(facts)}`; // a client that stopped in between knows it no more
 }
 
 interface PaidAgain extends Mistake {
@@ -93,7 +93,7 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
   return {
     severity: isTooMuch ? grave : lucky,
     message: `${shortListed(references)} ${is} ${what}: ${money}${unknownTo}${isDeclared ? '' : GUESSED}`,
-    fix: fixAfter(earlier, known),
+    fix: fixAfter(facts, earlier, known),
     calls: [...calls].toSorted((a, b) => a.id - b.id),
     knew: [earlier, known],
     amountPaise,
@@ -125,6 +125,34 @@ function unprovenBy({ sends, intents }: Case): string | null {
   return `the intent matches nothing in ${references}, such as ${withoutControls(unread[0]!.reference!)}, whose intended payout is not known`;
 }
 
+/**
+ * Says of which payout nobody knows whether it is another one: one of the same name and amount to another account, sent while an earlier
+ * one was not final. An intent by reference, or a table, tells them apart.
+ */
+function* movedTo(facts: Case): Steps<string | null> {
+  const { sends, byReference, intents, expect } = facts;
+  if (expect !== undefined || (intents.isDeclared && !intents.isByField)) return null;
+  const firsts = yield* inSteps(sends.values(), openingOf);
+  const alike = yield* inGroups(firsts, ({ body, amountPaise }) =>
+    amountPaise === null ? null : JSON.stringify([body['beneficiary_name'], amountPaise]),
+  );
+  const found = yield* inSteps(alike.values(), (calls) => {
+    const inOrder = calls.toSorted((a, b) => a.id - b.id);
+    const index = inOrder.findIndex((call, nth) => {
+      const before = inOrder[nth - 1];
+      if (before === undefined || before.body['beneficiary_account'] === call.body['beneficiary_account'])
+        return false;
+      const known = knownBefore(byReference.get(before.reference!)!, call);
+      return known.of !== 'SUCCESS' && mayBePaid(known);
+    });
+    return index === -1 ? null : ([inOrder[index - 1]!, inOrder[index]!] as const);
+  });
+  const pair = found.find((one) => one !== null);
+  if (!pair) return null;
+  const [before, call] = pair;
+  return `${call.reference} pays the same name and amount as ${before.reference} on another account, while that was not final: an intent by reference, or --expect, says whether it is the same payout`;
+}
+
 const isTempting = ({ seen }: Call): boolean => seen.kind === 'unknown';
 const isNotFound = ({ seen, reference }: Call): boolean => seen.kind === 'not-found' && reference !== null;
 
@@ -140,8 +168,10 @@ export const paidTwice: Check = {
       references.some((reference) => !facts.sends.has(reference)),
     );
     const findings = [...again, ...forgotten, ...(yield* paidTooOften(facts, known))];
-    const unproven = expect === undefined ? unprovenBy(facts) : null;
-    const isUnread = intents.isDeclared && unproven !== null; // whatever happened, it may be one payout under two references
+    const moved = yield* movedTo(facts);
+    const unread = expect === undefined ? unprovenBy(facts) : null;
+    const unproven = because(moved, unread);
+    const isUnread = moved !== null || (intents.isDeclared && unread !== null); // whatever happened, it may be one payout under two references
     return {
       isExercised:
         findings.length > 0 ||
@@ -188,7 +218,7 @@ export const samePayoutAtOnce: Check = {
       return {
         severity: intents.isDeclared ? 'error' : 'notice',
         message: `${shortListed(references)} ${references.length === 1 ? 'was' : 'were'} sent for the payout of ${first} while that was under way: ${rupeesOf(amountPaise)}${intents.isDeclared ? '' : GUESSED}`,
-        fix: `let one worker send one reference for each payout, and store it before the first send`,
+        fix: `let one worker send one reference for each payout, and store it before the first send${ifSeparate(facts)}`,
         calls,
         amountPaise,
       };

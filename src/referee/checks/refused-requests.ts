@@ -26,8 +26,10 @@ const bodyText = ({ entry: { request } }: Call): string =>
 const isAboutReference = ({ entry: { answer } }: Call): boolean =>
   JSON.stringify(answer?.body ?? null).includes('client_ref_id');
 
-const fix = (status: number | null): string =>
-  `do not repeat what is refused with ${status}: correct the request, or report it`;
+const fix = ({ status, reference, committed }: Call): string =>
+  committed === true
+    ? `the service refused ${reference} with ${status}, and paid it all the same: read its status before another send`
+    : `do not repeat what is refused with ${status}: correct the request, or report it`;
 
 /** Whether an initiate is refused for what it is, whenever it is sent. */
 function isRefusedForGood({ byReference }: Case, call: Call): boolean {
@@ -47,7 +49,7 @@ function* sentUnchanged({ initiates }: Case, refused: ReadonlySet<Call>): Steps<
     const again = calls.find((call) => before && call.id > before.id && !overlaps(before, call));
     if (before === undefined || again === undefined) return [];
     const message = `${nameOf(again)} was sent again unchanged after a ${before.status}`;
-    return { message, fix: fix(before.status), calls: [before, again] };
+    return { message, fix: fix(before), calls: [before, again] };
   });
 }
 
@@ -64,7 +66,7 @@ function* sentAsAnother({ initiates, intents }: Case, refused: ReadonlySet<Call>
       findings.push({
         severity: isDeclared ? 'warning' : 'notice',
         message: `${nameOf(call)} repeats what was refused as ${nameOf(before)} with ${before.status}${isDeclared ? '' : GUESSED}`,
-        fix: fix(before.status),
+        fix: fix(before),
         calls: [before, call],
       });
     }

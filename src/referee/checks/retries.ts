@@ -60,7 +60,7 @@ export const retryAfterIgnored: Check = {
               ? `${timeText(retryAfter.ms - pauseMs)} before the date in the Retry-After of the ${asked.status}`
               : `after ${timeText(pauseMs)}; Retry-After of the ${asked.status} was ${timeText(retryAfter.ms)}`
           }`,
-          fix: 'wait as long as Retry-After says before the same payout is sent again',
+          fix: `wait as long as Retry-After says before the same payout is ${again.route === 'status' ? 'asked for' : 'sent'} again`,
           calls: [asked, again],
         };
       }

@@ -29,6 +29,14 @@ function stormIn(facts: Case, reads: readonly Call[]): readonly Call[] | undefin
   return row.length > limit ? row : undefined;
 }
 
+function fixFor({ seen }: Call): string {
+  const state = seen.kind === 'state' ? seen.state : null;
+  if (state === 'FAILED' || state === 'REVERSED') return `${state} is final: stop asking once it is seen`;
+  if (state === 'SUCCESS')
+    return 'stop asking once SUCCESS is seen, and ask again on later days: only a reversal can follow';
+  return 'poll less and less often while nothing changes, and stop after some reads until a later run';
+}
+
 export const pollStorm: Check = {
   severity: 'warning',
   evaluate: (facts) =>
@@ -39,7 +47,7 @@ export const pollStorm: Check = {
       if (storm === undefined) return null;
       return {
         message: `${reference} was asked for ${storm.length} times with the same response`,
-        fix: 'poll less and less often while nothing changes, and stop after some reads until a later run',
+        fix: fixFor(storm[0]!),
         calls: [storm[0]!, storm.at(-1)!],
       };
     }),

@@ -159,7 +159,10 @@ const STORY: readonly Turn[] = [
   ['listHeld', () => ({ query: { count: 1, within: '10s' } })],
   ['releaseHeld', () => ({ path: { id: '1' }, bodies: { lost: { fault: 'connection-reset' } } })],
   ['listWorlds'],
-  ['instructRefereeForAll', () => ({ bodies: { field: { intent: 'beneficiary_account' } } })],
+  [
+    'instructRefereeForAll',
+    () => ({ bodies: { reference: { intent: { client_ref_id: '^(order-\\d+)' } } } }),
+  ],
   ['judgeClients', () => ({ query: { format: 'json' } })],
   ['dropWorld', (answers) => ({ path: { id: answers['getWorld'].id } })],
 ];
