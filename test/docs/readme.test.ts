@@ -53,7 +53,7 @@ test('the referee says what the README shows about the client of the README', as
   const [, command, verdict] = /```sh\nnode dist\/main\.cjs (referee .*)\n```\n\n```\n(.*?)\n```/s.exec(
     README,
   )!;
-  const { code, stdout } = await runInProcess(command!.split(' '));
+  const { code, stdout } = await runInProcess(command!.replaceAll("'", '').split(' '));
   const lines = stdout.split('\n');
   expect(code).toBe(1);
   expect(verdict!.split('\n').filter((line) => !lines.includes(line))).toEqual([]);
