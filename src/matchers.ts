@@ -1,7 +1,7 @@
 import { callerFrames } from './client/control-client.ts';
 import type { World } from './client/controlled-world.ts';
 import { ExpectationError, UnknownResultError, type ExpectedRequest } from './client/expectation.ts';
-import type { TransactionResponse } from './contract/control-responses.ts';
+import type { TransactionResponse, VerifyResponse } from './contract/control-responses.ts';
 
 /**
  * Matchers for the `expect` of vitest and jest, and the journal of a test that fails. It imports neither runner: a test file
@@ -11,8 +11,8 @@ import type { TransactionResponse } from './contract/control-responses.ts';
 /** Whether a condition holds, and what that means in words. */
 interface VerifyResult {
   readonly passed: boolean;
-  /** Set where nobody knows: then the matcher fails with and without `not`. */
-  readonly isUnknown?: boolean;
+  /** Where it is `unknown`, the matcher fails with and without `not`. */
+  readonly result?: VerifyResponse['result'];
   readonly message: string;
 }
 
@@ -61,15 +61,12 @@ const matcher = <Given extends readonly unknown[]>(
     const frames = callerFrames();
     if (typeof world?.verify !== 'function')
       throw new TypeError('this matcher takes a world of the sandbox: expect(sandbox.world())');
-    const {
-      passed: pass,
-      isUnknown = false,
-      message,
-    } = await look(this, world, ...given).catch((error: unknown): VerifyResult => {
+    const found = await look(this, world, ...given).catch((error: unknown): VerifyResult => {
       if (isUnmet(error)) return { passed: false, message: error.message };
       throw error;
     });
-    if (isUnknown) throw new UnknownResultError(message, frames);
+    const { passed: pass, result, message } = found;
+    if (result === 'unknown') throw new UnknownResultError(message, frames);
     if (pass === (this.isNot ?? false)) throw new ExpectationError(message, frames);
     return { pass, message: () => message };
   };
@@ -79,12 +76,12 @@ const toHaveReceived = matcher(
     if (times === undefined) {
       // then the message says that none was expected, and shows the requests
       const count = isNot ? { exactly: 0 } : { at_least: 1 };
-      const { passed, result, message } = await world.verify({ match, count });
-      return { passed: passed !== isNot, isUnknown: result === 'unknown', message };
+      const found = await world.verify({ match, count });
+      return { ...found, passed: found.passed !== isNot };
     }
     const { passed, result, message } = await world.verify({ match, count: { exactly: times } });
     const unwanted = message.replace('expected ', 'expected any other number of requests than ');
-    return { passed, isUnknown: result === 'unknown', message: passed ? unwanted : message };
+    return { passed, result, message: passed ? unwanted : message };
   },
 );
 

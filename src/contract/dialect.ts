@@ -8,15 +8,15 @@ import { requiredText } from './shape-issues.ts';
 const choice = <const T extends readonly (string | number | null)[]>(values: T, description: string) =>
   z.literal(values).describe(description);
 
-const reported = <const T extends readonly string[]>(values: T) =>
-  choice(values, 'What a text gets that breaks this: a warning, a refusal, or nothing');
-
 /** What a service wants of a text beyond the payout API. */
 const TextRule = z
   .strictObject({
     max: z.int().min(1).optional().describe('The most characters'),
     pattern: z.string().optional().describe('A regular expression (RE2) that the text must match'),
-    when: reported(['warn', 'refuse', 'ignore']).default('warn'),
+    when: choice(
+      ['warn', 'refuse', 'ignore'],
+      'What a text gets that breaks this: a warning, a refusal, or nothing',
+    ).default('warn'),
   })
   .refine(({ max, pattern }) => max !== undefined || pattern !== undefined, {
     error: 'must have max, pattern or both',

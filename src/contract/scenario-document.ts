@@ -316,15 +316,16 @@ const Clock = z
     'The clock of a new world, or of one whose clock is reset; frozen at its time unless it has a speed',
   );
 
-const CalendarDocument = z
+export const Calendar = z
   .strictObject({
     saturdays: z
       .array(z.int().min(1).max(5))
-      .optional()
+      .default([2, 4])
       .describe('Which Saturdays of a month, by default 2, 4'),
-    holidays: z.array(DateText).optional().describe('Holidays beside 26 January, 15 August and 2 October'),
+    holidays: z.array(DateText).default([]).describe('Holidays beside 26 January, 15 August and 2 October'),
   })
   .describe('On which days banks are closed, beside Sundays');
+export type Calendar = z.output<typeof Calendar>;
 
 const noSeed = ({ input }: { readonly input?: unknown }): string | undefined =>
   typeof input === 'string' || input === undefined
@@ -343,7 +344,7 @@ export const ScenarioDocument = z
       .transform(String)
       .optional(),
     clock: Clock.optional(),
-    calendar: CalendarDocument.optional(),
+    calendar: Calendar.optional(),
     settlement: Settlement.optional(),
     rate_limit: RateLimit.optional(),
     dialect: z

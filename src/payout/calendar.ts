@@ -1,16 +1,10 @@
 import { IST_OFFSET_MS, WEEKDAYS } from '../contract/instant.ts';
+import { Calendar } from '../contract/scenario-document.ts';
 
 /** The days on which banks in India work. Days are counted from 1970-01-01, in IST. */
 
-export interface Calendar {
-  /** Which Saturdays of a month banks are closed on, from 1 to 5. */
-  readonly saturdays: readonly number[];
-  /** Days on which they are closed beside Sundays and the national holidays, such as 2026-11-09. */
-  readonly holidays: readonly string[];
-}
-
 /** Sundays, the second and fourth Saturdays (RBI, since September 2015) and the national holidays. States have more. */
-export const BANK_CALENDAR: Calendar = { saturdays: [2, 4], holidays: [] };
+export const BANK_CALENDAR = Calendar.parse({});
 
 /** Republic Day, Independence Day and Gandhi Jayanti, in every year and state. */
 const NATIONAL_HOLIDAYS: ReadonlySet<string> = new Set(['01-26', '08-15', '10-02']);

@@ -1,6 +1,6 @@
-import type { SETTLEMENTS } from '../contract/scenario-document.ts';
+import type { Calendar, SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
-import { type Calendar, nextTime, type TimeOfDay } from './calendar.ts';
+import { nextTime, type TimeOfDay } from './calendar.ts';
 import { invariant } from './money.ts';
 import type { PayoutStep } from './payout.ts';
 import { timelineFault } from './timeline.ts';

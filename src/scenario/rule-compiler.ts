@@ -3,7 +3,7 @@ import { RouteName, type During, type Match } from '../contract/match.ts';
 import type { EffectDocument, NamedRuleDocument, RuleDocument } from '../contract/scenario-document.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
-import type { Effect, LateWhen, RequestFacts, Respond, Rule } from './rule.ts';
+import type { Effect, RequestFacts, Respond, Rule } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
 import { istDate, istMinute } from '../contract/instant.ts';
 import { isWorkingDay, istDay, weekdayOf } from '../payout/calendar.ts';
@@ -15,7 +15,6 @@ type TextMatch = NonNullable<Match['client_ref_id']>;
 type NumberMatch = NonNullable<Match['amount']>;
 type Hours = NonNullable<Match['hours']>;
 type Headers = NonNullable<Match['header']>;
-type LateDocument = Exclude<EffectDocument['commit'], boolean | undefined>;
 
 /** The fields of requests, and the routes whose requests have them. */
 const FIELD_ROUTES: readonly (readonly [keyof Match, readonly RouteName[]])[] = [
@@ -69,9 +68,6 @@ const tooMany = ({ max, per }: NonNullable<EffectDocument['limit']>): Respond =>
   message: `Too many requests: at most ${max} per ${durationText(per)}`,
 });
 
-const lateOf = ({ after, after_requests: afterRequests }: LateDocument): LateWhen =>
-  after === undefined ? { afterRequests: afterRequests! } : { afterMs: after };
-
 function effectOf(effect: EffectDocument, report: Report): Effect {
   const { delay = null, fault = null, hold = null, limit, timeline, commit } = effect;
   const respond = effect.respond ?? (limit === undefined || fault !== null ? null : tooMany(limit));
@@ -81,7 +77,7 @@ function effectOf(effect: EffectDocument, report: Report): Effect {
     fault,
     hold,
     commit: typeof commit === 'object' ? false : (commit ?? (respond === null && fault === null)),
-    late: typeof commit === 'object' ? lateOf(commit) : null,
+    late: typeof commit === 'object' ? commit : null,
     timeline: timeline === undefined ? null : plannedTimeline(timeline, reportIn(report, 'timeline')),
     notFound: effect.not_found ?? null,
     staleMs: effect.stale ?? null,

@@ -1,9 +1,8 @@
 import { durationText } from '../contract/duration.ts';
 import type { During, Match, RouteName } from '../contract/match.ts';
-import type { EffectDocument, NotFound } from '../contract/scenario-document.ts';
+import type { Calendar, EffectDocument, NotFound } from '../contract/scenario-document.ts';
 import { oneMore } from '../payout/payout.ts';
 import { countInWindow, type RateLimit, type RateWindows } from './rate-limit.ts';
-import type { Calendar } from '../payout/calendar.ts';
 import type { Draw, PlannedStep } from '../payout/settlement.ts';
 
 export type Delay = NonNullable<EffectDocument['delay']>;
@@ -13,8 +12,8 @@ export type Fault = NonNullable<EffectDocument['fault']>;
 /** The point at which a request waits to be released, and the longest wait in ms of wall time. */
 export type Hold = NonNullable<EffectDocument['hold']>;
 
-/** World time, or a number of later requests. */
-export type LateWhen = { readonly afterMs: number } | { readonly afterRequests: number };
+/** When the ledger sees an initiate later: after a world time in ms, or so many requests. */
+export type LateWhen = Exclude<EffectDocument['commit'], boolean | undefined>;
 
 export interface Effect {
   readonly delay: Delay | null;

@@ -1,7 +1,7 @@
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
-import type { ScenarioDocument } from '../contract/scenario-document.ts';
+import type { Calendar, ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
-import { BANK_CALENDAR, type Calendar } from '../payout/calendar.ts';
+import { BANK_CALENDAR } from '../payout/calendar.ts';
 import { startAt, type ClockStart, type Settlement, type SettlementPreset } from '../payout/settlement.ts';
 import type { Rule } from './rule.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -142,10 +142,7 @@ export function compileScenario(
       : settings.openingBalancePaise,
     seed: document.seed ?? settings.seed,
     clock: document.clock ? startAt(document.clock.at ?? null, document.clock.speed) : settings.clock,
-    calendar: {
-      saturdays: document.calendar?.saturdays ?? BANK_CALENDAR.saturdays,
-      holidays: document.calendar?.holidays ?? BANK_CALENDAR.holidays,
-    },
+    calendar: document.calendar ?? BANK_CALENDAR,
     settlement: settlementOf(document.settlement, settings.settlement, report),
     hasOwnRateLimit: document.rate_limit !== undefined,
     rateLimit: document.rate_limit ?? settings.rateLimit,

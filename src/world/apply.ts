@@ -127,9 +127,8 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
     state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
     if (state.held.waiting.length > 0) expireHeld(state, events);
     if (!WITHOUT_SETTLING.has(command.kind)) {
-      context.budget -= settleDue(state, context.budget, events, (dueMs) =>
-        commitNext(state, dueMs, context),
-      );
+      const commitAt = (dueMs: number) => commitNext(state, dueMs, context);
+      context.budget -= settleDue(state, context.budget, events, commitAt);
       if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
     }
     const handler = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;

@@ -89,10 +89,8 @@ function whyNotFound(
   return isFound ? null : `${payout.txnId} is not found yet: ${payout.hidden!.by} hides it from status reads`;
 }
 
-const lateText = (late: LateWhen): string =>
-  'afterMs' in late
-    ? `after ${durationText(late.afterMs)}`
-    : `after ${counted(late.afterRequests, 'more request')}`;
+const lateText = ({ after, after_requests: requests }: LateWhen): string =>
+  `after ${after === undefined ? counted(requests!, 'more request') : durationText(after)}`;
 
 /** The payout that a request would make, or what prevents it. */
 function made(

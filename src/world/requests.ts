@@ -183,9 +183,11 @@ function makeRoom(requests: WorldState['requests'], keep: number): void {
   requests.evicted += list.splice(0, list.length - keep).length;
 }
 
-/** Puts a later version of a request in its place, unless it was dropped from the list. */
+/** Puts a later version of a request in its place, wherever it is still kept. */
 export function replace({ requests }: WorldState, exchange: Exchange): void {
-  const { list, count } = requests;
+  const { list, pending, count } = requests;
+  const waiting = pending.findIndex(({ nth }) => nth === exchange.nth);
+  if (waiting !== -1) pending[waiting] = exchange;
   const likely = list.length - 1 - (count - exchange.nth); // unless a bug of the sandbox left out a number
   const index =
     list[likely]?.nth === exchange.nth ? likely : list.findIndex(({ nth }) => nth === exchange.nth);

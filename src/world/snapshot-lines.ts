@@ -167,12 +167,7 @@ const PlannedStep = z.strictObject({
 const Future = z.strictObject({
   steps: z.array(PlannedStep).max(MAX_STEPS).readonly(),
   plannedBy: Origin,
-  hider: z
-    .strictObject({
-      by: Origin,
-      notFound: z.strictObject({ reads: Reads.optional(), for: Duration.optional() }),
-    })
-    .nullable(),
+  hider: z.strictObject({ by: Origin, reads: Reads.optional(), for: Duration.optional() }).nullable(),
 });
 export type Future = Readonly<z.infer<typeof Future>>;
 

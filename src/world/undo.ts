@@ -2,7 +2,7 @@ import { Refusal } from '../contract/errors.ts';
 import type { Handler } from './commands.ts';
 import type { Exchange } from './journal/exchange.ts';
 import { noneHeld } from './request/hold-state.ts';
-import { waitAgain } from './request/late-commit.ts';
+import { recordLate } from './request/late-commit.ts';
 import { latestPoint, nowMs, rulesHeld, scheduleStep, tally, transactionsHeld } from './state.ts';
 import { full, noRoomForRules } from './full.ts';
 import type { Action, Attempts, UndoPoint, WorldState } from './state-shape.ts';
@@ -86,7 +86,7 @@ export const undo: Handler<'undo', Action> = (state, { action, isForced }, { sta
     held: isForced ? noneHeld(held.made) : { ...fields.held, made: held.made },
   });
   Object.assign(state.index, point.scenario);
-  waitAgain(state);
+  recordLate(state);
   keepFormerAttempts(state);
   events.push({ type: 'restore', nowMs: nowMs(state), undone: name });
   return point;

@@ -108,15 +108,10 @@ export async function matrixCommand(
     const cells = found.filter((cell) => cell !== undefined);
     const left = rows.length - cells.length;
     if (isJson) sayJson({ cells });
-    else {
-      const stopped = left > 0 ? `; stopped before the other ${left}` : '';
-      show(['', countLine(cells) + stopped, ...unmetLines(cells)]);
-    }
+    const stopped = left > 0 ? `; stopped before the other ${left}` : '';
+    show(['', countLine(cells) + stopped, ...unmetLines(cells)]);
     const areWritten = writeReports(reports, (write) => write(cells), environment);
-    return searchExitCode(
-      cells.some(({ failed }) => failed),
-      stop.aborted,
-      areWritten,
-    );
+    const hasFailed = cells.some(({ failed }) => failed);
+    return searchExitCode(hasFailed, stop.aborted, areWritten);
   });
 }

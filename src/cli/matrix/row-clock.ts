@@ -13,24 +13,24 @@ const FASTEST = 86_400;
 /** What is drawn for fewer than one payout in twenty is left out: the speed is for the others. */
 const DRAWS = Array.from({ length: 19 }, (_, at) => (at + 1) / 20);
 const TIMES_IN_MATCH: ReadonlySet<string> = new Set(['date', 'hours', 'weekday', 'working_day']);
+const hasTimes = (match: Match): boolean => Object.keys(match).some((field) => TIMES_IN_MATCH.has(field));
 
 const MIDNIGHT_MS = instantMs('2026-01-15T00:00')!;
 /** Every run begins at 10:30, so that no result depends on the hour of the day. */
 const START_MINUTE = 10 * 60 + 30;
-const DAY_MS = 86_400_000;
-const DAYS = 366;
+/** What a condition of a scenario sees in a request at the beginning of a run. */
+const REQUEST = { route: 'initiate', fields: {}, headers: {}, attempt: 1, payout: 1, ageMs: 0 } as const;
 
 /** When a sandbox begins. A scenario for certain hours or days begins in them: otherwise nothing of it would be met. */
 export function startMsOf({ outcomes, rules, calendar }: Scenario): number {
-  const matches = [...outcomes, ...rules].map(({ match }) =>
-    Object.fromEntries(Object.entries(match).filter(([field]) => TIMES_IN_MATCH.has(field))),
+  const timed = [...outcomes, ...rules].find(({ match }) => hasTimes(match))?.match ?? {};
+  const times: Match = Object.fromEntries(
+    Object.entries(timed).filter(([field]) => TIMES_IN_MATCH.has(field)),
   );
-  const times: Match = matches.find((match) => Object.keys(match).length > 0) ?? {};
   const isIn = compileCondition(times, undefined, () => undefined);
-  const request = { route: 'initiate', fields: {}, headers: {}, attempt: 1, payout: 1, ageMs: 0 } as const;
   const firstMs = MIDNIGHT_MS + (times.hours?.from ?? START_MINUTE) * 60_000;
-  const days = Array.from({ length: DAYS }, (_, day) => firstMs + day * DAY_MS);
-  return days.find((nowMs) => isIn({ ...request, calendar, nowMs })) ?? firstMs;
+  const days = Array.from({ length: 366 }, (_, day) => firstMs + day * 86_400_000);
+  return days.find((nowMs) => isIn({ ...REQUEST, calendar, nowMs })) ?? firstMs;
 }
 
 const ownOf = <T extends { readonly id: string }>({ name }: Scenario, all: readonly T[]): readonly T[] =>
@@ -49,7 +49,7 @@ const hasWindows = (scenario: Scenario): boolean =>
       limit !== null ||
       staleMs !== null ||
       notFound?.for !== undefined ||
-      Object.keys(match).some((field) => TIMES_IN_MATCH.has(field)),
+      hasTimes(match),
   );
 
 /**
@@ -64,18 +64,14 @@ export function speedOf(scenario: Scenario, payouts: readonly InitiateRequest[],
   const outcomes = ownOf(scenario, scenario.outcomes);
   const ofRules = ownOf(scenario, scenario.rules).map(({ effect }) => effect.timeline ?? []);
   const planned = payouts.flatMap((fields) => {
-    const request = { route: 'initiate', fields: { ...fields }, headers: {}, attempt: 1, payout: 1 } as const;
-    const outcome = outcomes.find(({ matches }) =>
-      matches({ ...request, calendar, nowMs: startMs, ageMs: 0 }),
-    );
+    const facts = { ...REQUEST, fields: { ...fields }, calendar, nowMs: startMs };
+    const outcome = outcomes.find(({ matches }) => matches(facts));
     return DRAWS.map((drawn): readonly PlannedStep[] => {
       const draw = () => drawn;
       return outcome?.steps?.(draw) ?? plannedSteps(settlement, fields.transfer_mode, startMs, draw);
     });
   });
-  const dueMs = [...ofRules, ...planned].flatMap((steps) =>
-    timelineOf(steps, startMs, false, calendar).map(({ afterMs }) => afterMs ?? 0),
-  );
-  const lastMs = dueMs.reduce((most, afterMs) => Math.max(most, afterMs), 0);
+  const timelines = [...ofRules, ...planned].map((steps) => timelineOf(steps, startMs, false, calendar));
+  const lastMs = timelines.flat().reduce((most, { afterMs }) => Math.max(most, afterMs ?? 0), 0);
   return Math.min(FASTEST, Math.max(1, lastMs / 1000 / LAST_STEP_AFTER_S));
 }

@@ -6,8 +6,6 @@ import { fieldReader } from '../../referee/intents.ts';
 import { inSteps, whole, type Steps } from '../../referee/steps.ts';
 import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
-import { toInr } from '../../payout/money.ts';
-import type { Payout } from '../../payout/payout.ts';
 import { entryResponse } from '../../world/events.ts';
 import { journalEntry } from '../../world/journal/journal-entry.ts';
 import { nowMs } from '../../world/state.ts';
@@ -15,15 +13,6 @@ import type { WorldState } from '../../world/state-shape.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 import { act, type ControlOptions } from '../control/control-options.ts';
-
-/** The fields of a payout, as an initiate has them, but for the remarks, of which only a digest is kept. */
-const fieldsOfPayout = (payout: Payout) => ({
-  client_ref_id: payout.clientRefId,
-  beneficiary_name: payout.beneficiaryName,
-  beneficiary_account: payout.beneficiaryAccount,
-  beneficiary_ifsc: payout.beneficiaryIfsc,
-  amount: toInr(payout.amountPaise),
-});
 
 /**
  * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
@@ -39,13 +28,13 @@ export function* evidenceOf(
   const { list, evicted } = state.requests;
   const references = new Set<string | undefined>(list.map(({ clientRefId }) => clientRefId));
   const sent = new Set(list.flatMap(({ route, clientRefId }) => (route === 'initiate' ? [clientRefId] : [])));
-  const read = intent === undefined ? () => null : fieldReader(intent);
+  const read = intent && fieldReader(intent);
   /** The first reference of each declared payout. */
   const firsts = new Map<string | null, string>([[null, '']]);
   let forgotten = 0;
   yield* inSteps(state.payouts, (payout) => {
     const { nth, clientRefId } = payout;
-    const declared = read(fieldsOfPayout(payout));
+    const declared = read?.(transactionResponse(payout, nowMs(state))) ?? null;
     const first = firsts.get(declared);
     if (first === undefined) firsts.set(declared, clientRefId);
     else if (declared !== null && first !== clientRefId) references.add(first).add(clientRefId);

@@ -65,11 +65,8 @@ const refuseUnseen: preValidationHookHandler = ({ body, exchange }, _reply, done
 function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyReply): void {
   const { requests } = exchange.dialect;
   const hasTextRules = requests.client_ref_id !== null || requests.remarks !== null;
-  const { warnings, errors } = checkRailRules(
-    body,
-    requests,
-    hasTextRules ? textProblems(body, requests) : [],
-  );
+  const more = hasTextRules ? textProblems(body, requests) : [];
+  const { warnings, errors } = checkRailRules(body, requests, more);
   if (errors.length > 0) throw invalidRequest(errors);
   if (warnings.length > 0) exchange.warnings = warnings;
 }

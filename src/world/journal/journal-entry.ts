@@ -28,14 +28,9 @@ export const seenStatus = (exchange: Exchange): number | undefined =>
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
 
-function commitOf({ commit }: Exchange): JournalEntry['commit'] {
-  if (commit === undefined) return undefined;
-  const { dueMs, requestsLeft, result } = commit;
-  return { due: isoOrNull(dueMs), after_requests: requestsLeft, result };
-}
-
 /** An exchange in the terms of the control API. */
 export function journalEntry(exchange: Exchange): JournalEntry {
+  const { commit } = exchange;
   const sent = exchange.waits ? undefined : sentResponse(exchange);
   return {
     id: exchange.nth,
@@ -62,7 +57,11 @@ export function journalEntry(exchange: Exchange): JournalEntry {
     fault: exchange.fault ?? null,
     delay_ms: exchange.delayMs ?? null,
     committed: committed(exchange),
-    commit: commitOf(exchange),
+    commit: commit && {
+      due: isoOrNull(commit.dueMs),
+      after_requests: commit.requestsLeft,
+      result: commit.result,
+    },
     planned_by: exchange.plannedBy ?? null,
     replayed: exchange.replayed === true,
     warnings: [...(exchange.warnings ?? [])],

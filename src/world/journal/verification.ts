@@ -1,4 +1,3 @@
-import type { Result } from '../../contract/conduct.ts';
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyResponse } from '../../contract/control-responses.ts';
 import { sentResponse, type Exchange } from './exchange.ts';
@@ -110,20 +109,7 @@ const closest = (requests: readonly Compared[]): Shown[] =>
     .slice(0, CLOSEST)
     .map(({ witness, misses }) => shown(witness, misses));
 
-const responseOf = (
-  result: Result,
-  count: number,
-  message: string,
-  nearest: Shown[],
-  evicted: number,
-): VerifyResponse => ({
-  passed: result === 'passed',
-  result,
-  count,
-  message,
-  closest: nearest,
-  evicted,
-});
+type Verified = Pick<VerifyResponse, 'result' | 'count' | 'message' | 'closest'>;
 
 /** Checks a journal against an expectation, in steps. @param report gets each condition that no request can meet: no response counts then */
 export function* verify(
@@ -135,14 +121,16 @@ export function* verify(
   const excess = tooManyPatterns([match, ...(sequence ?? [])]);
   if (excess !== null) {
     report([sequence === undefined ? 'match' : 'sequence'], excess);
-    return responseOf('failed', 0, '', [], evicted);
+    return { passed: false, result: 'failed', count: 0, message: '', closest: [], evicted };
   }
   const conditionsAt = (one: RequestMatch, ...path: readonly PropertyKey[]): readonly Condition[] =>
     conditionsOfMatch(one, reportIn(report, ...path));
   const witnesses = exchanges.map((exchange): Witness => ({ ...factsOf(exchange), exchange }));
-  if (sequence === undefined) return yield* inNumber(witnesses, conditionsAt(match, 'match'), count, evicted);
-  const steps = sequence.map((step, index) => conditionsAt(step, 'sequence', index));
-  return yield* inSequence(witnesses, steps, evicted);
+  const steps = sequence?.map((step, index) => conditionsAt(step, 'sequence', index));
+  const verified = steps
+    ? yield* inSequence(witnesses, steps, evicted)
+    : yield* inNumber(witnesses, conditionsAt(match, 'match'), count, evicted);
+  return { passed: verified.result === 'passed', ...verified, evicted };
 }
 
 /** The second line of a failure when no request came to the world at all. */
@@ -153,7 +141,7 @@ function* inSequence(
   witnesses: readonly Witness[],
   steps: readonly (readonly Condition[])[],
   evicted: number,
-): Generator<void, VerifyResponse> {
+): Generator<void, Verified> {
   const seen: Witness[] = [];
   let last = -1;
   for (const [index, witness] of witnesses.entries()) {
@@ -163,21 +151,21 @@ function* inSequence(
     last = index;
   }
   const count = seen.length;
-  const result = sequenceMessage(count, steps.length, evicted);
+  const text = sequenceMessage(count, steps.length, evicted);
   const missing = steps[count];
-  if (missing === undefined) return responseOf('passed', count, result, [], evicted);
+  if (missing === undefined) return { result: 'passed', count, message: text, closest: [] };
   const requests = yield* compared(witnesses, missing);
   const nearest = closest(requests.slice(last + 1));
   const early = requests.slice(0, last + 1).findLast(({ misses }) => misses.length === 0)?.witness;
   const lines = [
-    result,
+    text,
     ...seen.map(({ exchange }, index) => `sequence[${index}] is ${inALine(exchange)}`),
     `sequence[${count}] should be ${matchText(missing)}`,
     ...(early === undefined ? [] : [`${inALine(early.exchange)} matches it, but did not come after them`]),
     ...nothingCame(witnesses, evicted),
   ];
   const message = withRequests(lines, 'The closest after them:', nearest);
-  return responseOf(evicted > 0 ? 'unknown' : 'failed', count, message, nearest, evicted);
+  return { result: evicted > 0 ? 'unknown' : 'failed', count, message, closest: nearest };
 }
 
 function* inNumber(
@@ -185,7 +173,7 @@ function* inNumber(
   conditions: readonly Condition[],
   expected: NonNullable<Verification['count']>,
   evicted: number,
-): Generator<void, VerifyResponse> {
+): Generator<void, Verified> {
   const requests = yield* compared(witnesses, conditions);
   const matches = requests.filter(({ misses }) => misses.length === 0);
   const count = matches.length;
@@ -197,7 +185,7 @@ function* inNumber(
   const isSure = count > most || count + evicted < least;
   const isMet = !isTooFew && count + evicted <= most;
   const text = countMessage(count, expected, evicted);
-  if (isMet) return responseOf('passed', count, text, [], evicted);
+  if (isMet) return { result: 'passed', count, message: text, closest: [] };
   const lines = [
     text,
     `Expected: ${matchText(conditions)}`,
@@ -207,5 +195,5 @@ function* inNumber(
   const nearest = isTooFew ? closest(requests) : latest.map(({ witness }) => shown(witness, []));
   const title = isTooFew ? 'The closest that do not match:' : 'The latest that match:';
   const message = withRequests(lines, title, nearest);
-  return responseOf(isSure ? 'failed' : 'unknown', count, message, nearest, evicted);
+  return { result: isSure ? 'failed' : 'unknown', count, message, closest: nearest };
 }

@@ -2,7 +2,6 @@ import { Refusal } from '../../contract/errors.ts';
 import { withOverrides } from '../../scenario/scenario.ts';
 import type { LateWhen } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
-import type { StateEvent } from '../events.ts';
 import type { Payout } from '../../payout/payout.ts';
 import type { Exchange } from '../journal/exchange.ts';
 import { replace, tell } from '../requests.ts';
@@ -22,7 +21,7 @@ export function commitLater(
   { body, scenario }: CommandOf<'initiate'>,
   request: number,
   plan: Plan,
-  when: LateWhen,
+  { after, after_requests: requestsLeft }: LateWhen,
 ): void {
   if (state.late.length >= MAX_LATE) {
     throw new Refusal('SANDBOX_FULL', {
@@ -30,71 +29,68 @@ export function commitLater(
       limit: `${MAX_LATE} late commits`,
     });
   }
-  const dueMs = 'afterMs' in when ? nowMs(state) + when.afterMs : null;
-  const requestsLeft = 'afterMs' in when ? null : when.afterRequests;
-  const late = { request, dueMs, requestsLeft, body, scenario, future: futureOf(state, body, plan) };
+  const dueMs = after === undefined ? null : nowMs(state) + after;
+  const late = {
+    request,
+    dueMs,
+    requestsLeft: requestsLeft ?? null,
+    body,
+    scenario,
+    future: futureOf(state, body, plan),
+  };
   state.late = [...state.late, late];
 }
 
 /** Counts a request for those that wait for later ones, and commits those that have waited long enough. */
 export function countForLate(state: WorldState, request: number, context: Context): void {
-  const isCounting = (late: LateInitiate): boolean => late.requestsLeft !== null && late.request !== request;
   state.late = state.late.map((late) =>
-    isCounting(late) ? { ...late, requestsLeft: late.requestsLeft! - 1 } : late,
+    late.requestsLeft === null || late.request === request
+      ? late
+      : { ...late, requestsLeft: late.requestsLeft - 1 },
   );
   for (const late of state.late) {
     if (late.requestsLeft === 0) commit(state, late, nowMs(state), context);
-    else if (late.request === request || isCounting(late)) recordWaiting(state, late);
+    else if (late.requestsLeft !== null || late.request === request) recordWaiting(state, late);
   }
 }
 
-/** Records that a request waits for its late commit, and how long; no-op for any other. */
-export function recordLate(state: WorldState, request: number): void {
-  for (const late of state.late) if (late.request === request) recordWaiting(state, late);
+/** Records that a request waits for its late commit, and how long; after an undo, that all of them wait again. */
+export function recordLate(state: WorldState, request?: number): void {
+  for (const late of state.late)
+    if (request === undefined || late.request === request) recordWaiting(state, late);
 }
 
-const recordWaiting = (state: WorldState, { request, dueMs, requestsLeft }: LateInitiate): void =>
+function recordWaiting(state: WorldState, { request, dueMs, requestsLeft }: LateInitiate): void {
   recordCommit(state, request, { dueMs, requestsLeft, result: null });
-
-/** Commits the first of those that are due. @param dueMs its time */
-export function commitNext(state: WorldState, dueMs: number, context: Context): void {
-  commit(
-    state,
-    state.late.find((late) => late.dueMs === dueMs)!,
-    dueMs,
-    context,
-  );
 }
+
+/** Commits the first of those that are due. @param atMs its time */
+export const commitNext = (state: WorldState, atMs: number, context: Context): void => {
+  const next = state.late.find(({ dueMs }) => dueMs === atMs)!;
+  commit(state, next, atMs, context);
+};
 
 /** Has the ledger see an initiate as one that arrives now. Nobody is told of a refusal; the journal has it. */
-function commit(state: WorldState, late: WorldState['late'][number], atMs: number, context: Context): void {
+function commit(state: WorldState, late: LateInitiate, atMs: number, context: Context): void {
   state.late = state.late.filter((one) => one !== late);
   const { request, scenario: chosen, body } = late;
   const { active, overrides } = state.index;
   const scenario = chosen === null ? active : withOverrides(context.compiler.scenario(chosen), overrides);
-  const due = { dueMs: atMs, requestsLeft: null };
+  let made: Payout | undefined;
+  let result: string;
   try {
     const future = () => late.future;
     // it gives up its own room for that of its payout
     const one = { ...context, transactionsFree: Math.max(1, context.transactionsFree) };
     const answer = atTime(state, atMs, () => initiate(state, body, request, { scenario, future }, one));
-    const made = answer.kind === 'payout' && !answer.replayed ? answer.payout : undefined;
-    recordCommit(state, request, { ...due, result: made === undefined ? 'repeated' : 'made' }, made);
+    made = answer.kind === 'payout' && !answer.replayed ? answer.payout : undefined;
+    result = made === undefined ? 'repeated' : 'made';
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    recordCommit(state, request, { ...due, result: error.code });
+    result = error.code;
   }
-  announce(state, request, context.events);
-}
-
-function announce({ requests: { list } }: WorldState, request: number, events: StateEvent[]): void {
-  const exchange = list.find(({ nth }) => nth === request);
-  if (exchange !== undefined) events.push({ type: 'request', request: exchange });
-}
-
-/** After an undo, those that wait again have not been committed. */
-export function waitAgain(state: WorldState): void {
-  for (const late of state.late) recordWaiting(state, late);
+  const after = recordCommit(state, request, { dueMs: atMs, requestsLeft: null, result }, made);
+  if (after !== undefined) context.events.push({ type: 'request', request: after });
 }
 
 /** Records what became of an initiate that the ledger sees late. @param made its payout */
@@ -103,16 +99,16 @@ function recordCommit(
   request: number,
   commit: NonNullable<Exchange['commit']>,
   made?: Payout,
-): void {
+): Exchange | undefined {
   const { pending, list } = state.requests;
-  const index = pending.findIndex(({ nth }) => nth === request);
-  const before = index === -1 ? list.findLast(({ nth }) => nth === request) : pending[index];
-  if (before === undefined) return;
+  const isIt = ({ nth }: Exchange): boolean => nth === request;
+  const before = pending.find(isIt) ?? list.findLast(isIt);
+  if (before === undefined) return undefined;
   const { txnId, plannedBy } = made ?? {};
   const after = { ...before, commit, committed: made !== undefined, txnId, plannedBy };
-  if (index !== -1) pending[index] = after;
   replace(state, after);
   if (made !== undefined) tell(state, after, made.createdAtMs); // a response may have shown it before it was made
+  return after;
 }
 
 /** Does something at an earlier world time, when it was due. */

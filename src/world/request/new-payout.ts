@@ -1,5 +1,4 @@
 import { Refusal } from '../../contract/errors.ts';
-import type { NotFound } from '../../contract/scenario-document.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import type { Hidden, Payout } from '../../payout/payout.ts';
 import { payoutDraw, payoutIds, remarksDigest } from '../../payout/identity.ts';
@@ -32,7 +31,7 @@ export function futureOf(state: WorldState, body: InitiateRequest, { scenario, r
   return {
     steps: rule?.effect.timeline ?? outcome?.steps?.(draw) ?? settled(),
     plannedBy: planner?.id ?? settlementName(settlement, transferMode, name),
-    hider: hider?.notFound ? { by: hider.id, notFound: hider.notFound } : null,
+    hider: hider?.notFound ? { by: hider.id, ...hider.notFound } : null,
   };
 }
 
@@ -62,7 +61,7 @@ export function newPayout(
     plannedBy,
     timeline,
     stepsDone: 0,
-    hidden: hider && hiddenBy(hider.by, hider.notFound, createdAtMs),
+    hidden: hider && hiddenBy(hider, createdAtMs),
     reads: 0,
     state: 'PENDING',
     utrSerial,
@@ -115,5 +114,5 @@ function freeIds({ identity, payouts, index }: WorldState, seed: string, clientR
   return ids;
 }
 
-const hiddenBy = (by: string, { reads, for: forMs }: NotFound, createdAtMs: number): Hidden =>
+const hiddenBy = ({ by, reads, for: forMs }: NonNullable<Future['hider']>, createdAtMs: number): Hidden =>
   reads === undefined ? { untilMs: createdAtMs + forMs!, by } : { reads, by };

@@ -1,7 +1,6 @@
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Handler } from '../commands.ts';
 import { fill, replace } from '../requests.ts';
-import type { RequestResult } from './response.ts';
 import type { WorldState } from '../state-shape.ts';
 import { recordLate } from './late-commit.ts';
 import { endWait, findHeld } from './held-requests.ts';
@@ -27,7 +26,9 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
     ...served,
     effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
   };
-  recordRelease(state, held, result);
+  const released = { ...exchange };
+  fill(released, result);
+  replace(state, released);
   recordLate(state, exchange.nth);
   endWait(state, held, 'released', context.events);
   return held;
@@ -46,14 +47,4 @@ function resumedPlan(
   const facts = factsOf(state, command, attempt, scenario);
   const draw = drawOf(command, scenario, attempt);
   return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived
-}
-
-/** Records what a held request is answered, once it is released. */
-function recordRelease(state: WorldState, { exchange }: HeldRequest, result: RequestResult): void {
-  const { pending } = state.requests;
-  const index = pending.findIndex(({ nth }) => nth === exchange.nth);
-  const released = { ...exchange };
-  fill(released, result);
-  if (index !== -1) pending[index] = released;
-  replace(state, released);
 }

@@ -74,7 +74,11 @@ export function answerRepetition(
 export const replay = ({ earlier, stored, choice }: Repetition): Answer =>
   stored !== undefined
     ? { kind: 'stored', stored }
-    : { kind: 'payout', payout: choice === 'replay' ? earlier! : asOf(earlier!, -Infinity), replayed: true };
+    : {
+        kind: 'payout',
+        payout: choice === 'first_answer' || choice === 'stored' ? asOf(earlier!, -Infinity) : earlier!,
+        replayed: true,
+      };
 
 const CODES: Readonly<Record<400 | 409 | 422, RefusalCode>> = {
   400: 'DUPLICATE_REFERENCE',
