@@ -71,6 +71,15 @@ test('a late commit that the wallet does not cover at its time is refused in the
   expect(late.state.wallet.balancePaise).toBe(500);
 });
 
+test('a request that is released after its late commit keeps what that made', () => {
+  const late = world({ hold: 'committed', commit: { after: '2s' } });
+  late.pay('a');
+  late.settle(3000);
+  late.submit({ kind: 'release', id: 1, order: { respond: null, fault: null } });
+  const { txnId } = late.payout('a');
+  expect(late.state.requests.list[0]).toMatchObject({ committed: true, txnId, commit: { result: 'made' } });
+});
+
 test('a reference is in flight until its late commit', () => {
   const late = world(LATE, { client_ref_id: { in_flight: 409 } });
   late.pay('a');

@@ -70,7 +70,7 @@ export const commitNext = (state: WorldState, atMs: number, context: Context): v
   commit(state, next, atMs, context);
 };
 
-/** Has the ledger see an initiate as one that arrives now. Nobody is told of a refusal; the journal has it. */
+/** Handles a late initiate as if it arrived now. A refusal is only in the journal, since its client has its response already. */
 function commit(state: WorldState, late: LateInitiate, atMs: number, context: Context): void {
   state.late = state.late.filter((one) => one !== late);
   const { request, scenario: chosen, body } = late;

@@ -1,5 +1,6 @@
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Handler } from '../commands.ts';
+import type { Exchange } from '../journal/exchange.ts';
 import { fill, replace } from '../requests.ts';
 import type { WorldState } from '../state-shape.ts';
 import { recordLate } from './late-commit.ts';
@@ -28,11 +29,19 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
   };
   const released = { ...exchange };
   fill(released, result);
-  replace(state, released);
+  replace(state, { ...released, ...committedMeanwhile(state, exchange) });
   recordLate(state, exchange.nth);
   endWait(state, held, 'released', context.events);
   return held;
 };
+
+/** What a late commit has made of a request while it was held. */
+function committedMeanwhile({ requests: { pending } }: WorldState, { nth }: Exchange): Partial<Exchange> {
+  const known = pending.find((one) => one.nth === nth);
+  if (known?.commit == null) return {};
+  const { commit, committed, txnId, plannedBy } = known;
+  return { commit, committed, txnId, plannedBy };
+}
 
 /** The plan of a request that was counted when it arrived, with the rule that was taken then. */
 function resumedPlan(

@@ -139,7 +139,7 @@ function busyUntilMs({ wallMs, delayMs = 0, fault, result }: Exchange): number {
 /** The statuses that providers do not keep: the request was not accepted as one. */
 const NEVER_STORED: ReadonlySet<number> = new Set([400, 401, 413, 429]);
 
-/** Keeps the response to the first initiate of a reference, if it is a 402 or that of a rule: of any other, the payout tells all. */
+/** Keeps the response to the first initiate of a reference if it is a 402 or that of a rule. Any other can be made from the payout. */
 export function storeAnswer(
   state: WorldState,
   { body, request }: CommandOf<'initiate'>,
