@@ -118,15 +118,16 @@ export async function runInWorld(
   const joined = await openJoined?.(scenario);
   const run = isKilled ? killedOnce(client, limitMs) : client;
   const done = await runClient(run, world, limitMs, stop, wallClock, joined);
-  const [requests, payouts, entries, worlds] = await Promise.all([
+  const [requests, payouts, entries, { speed }, worlds] = await Promise.all([
     world.requests(),
     world.transactions(),
     world.entries(),
+    world.clock.read(),
     sandbox.worlds(),
   ]);
   const others = worlds.filter(({ id }) => !ofHunt.has(id)).length;
   const own = ownWorld(done.sandboxes, requests.length > 0, others);
   const evicted = (requests[0]?.id ?? 1) - 1;
-  const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, clientEnded: true };
+  const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, speed, clientEnded: true };
   return { ...done, worlds: [own ?? given], isPending, isJoined: own !== null };
 }

@@ -171,7 +171,8 @@ export function cellOf(
     [`${id}: ${worst!.message}`].concat(detailLines(worst!).map((line) => `  ${line}`)),
   );
   if (faults.length > 0) return cellWith('money', [...faults, ...findings]);
-  if (findings.length > 0) return cellWith('conduct', findings);
+  const unknown = conduct.worlds.flatMap((report) => report.unknown ?? []);
+  if (findings.length > 0 || unknown.length > 0) return cellWith('conduct', [...findings, ...unknown]);
   const misreported = misreportOf(run, baseline);
   if (misreported !== null) return cellWith('misreported', [misreported]);
   const warnings = warningsIn(conduct).filter((line) => !baseline.warnings.includes(line));

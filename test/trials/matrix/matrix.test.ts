@@ -43,13 +43,15 @@ interface Options {
   readonly isSuite?: boolean;
   /** What `world.reported` finds in each row. */
   readonly misreported?: readonly string[];
+  /** How many requests of each row were dropped. */
+  readonly evicted?: number;
 }
 
 /** Runs a client of this process, each time in a world of its own. It succeeds unless it says otherwise. */
 async function matrixOf(
   rows: readonly WorldRow[],
   client: Client,
-  { conduct = {}, expect: table = null, isSuite = false, misreported = [] }: Options = {},
+  { conduct = {}, expect: table = null, isSuite = false, misreported = [], evicted = 0 }: Options = {},
 ) {
   const sandbox = await sandboxFor({ clock: START, settlement: 'instant' });
   const run = async (row?: WorldRow): Promise<CommandRun> => {
@@ -64,7 +66,7 @@ async function matrixOf(
     ]);
     const evidence = {
       requests,
-      evicted: 0,
+      evicted: row === undefined ? 0 : evicted,
       ledger: { payouts, entries },
       wall_now: null,
       clientEnded: true,
@@ -106,6 +108,13 @@ test.each(isLong ? PAYING : PAYING.slice(0, 2))(
     expect(cells.filter(({ failed }) => failed)).toEqual([]);
   },
 );
+
+test('a row of which requests were dropped fails, since nobody knows how its client behaved', async () => {
+  const { cells } = await matrixOf(RESET, async (api) => void (await api.initiate(order(1))), { evicted: 1 });
+  expect(cells).toMatchObject([
+    { verdict: 'conduct', failed: true, why: [expect.stringContaining('dropped')] },
+  ]);
+});
 
 const SUCCESS: Ending = { kind: 'success' };
 const FAILED: Ending = { kind: 'failure', why: 'exit code 1', output: 'no payout' };
