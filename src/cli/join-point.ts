@@ -10,7 +10,7 @@ import { ControlClient } from '../client/control-client.ts';
 import { JOIN_VARIABLE, MISREPORTED } from '../client/joined-sandbox.ts';
 import type { ConductReports, RefereeSettingsInput } from '../contract/conduct.ts';
 import { evidenceOf } from '../http/referee/evidence.ts';
-import { whole } from '../referee/steps.ts';
+import { whole } from '../world/steps.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { isScenarioFile } from '../scenario/scenario-file.ts';

@@ -3,7 +3,7 @@ import type { EntryResponse, JournalEntry, TransactionResponse } from '../contra
 import { toPaise } from '../payout/money.ts';
 import { callOf, type Call } from './call.ts';
 import { intentsOf, type Intents } from './intents.ts';
-import { inSteps, whole, type Steps } from './steps.ts';
+import { inSteps, whole, type Steps } from '../world/steps.ts';
 
 /** What a world knows about its client, in the terms of the control API. */
 export interface Evidence {

@@ -5,7 +5,7 @@ import { shortListed } from '../contract/words.ts';
 import { requestLine, type Call } from './call.ts';
 import { inGroups, type Case } from './case.ts';
 import { knowledgeText, type Knowledge } from './knowledge.ts';
-import { inSteps, type Steps } from './steps.ts';
+import { inSteps, type Steps } from '../world/steps.ts';
 
 export interface Evaluation {
   /** False when the situation never arose, so that the client could not do it wrong. */

@@ -1,7 +1,7 @@
 import { RefereeSettings, type Intent } from '../contract/conduct.ts';
 import { linearCapture, MAX_PATTERN_TEXT_LENGTH } from '../scenario/pattern.ts';
 import type { Call } from './call.ts';
-import { inSteps, type Steps } from './steps.ts';
+import { inSteps, type Steps } from '../world/steps.ts';
 
 /** Which references belong to one intended payout. */
 export interface Intents {

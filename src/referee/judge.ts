@@ -20,7 +20,7 @@ import { amountNotPaise, refusalRepeated } from './checks/refused-requests.ts';
 import { endlessRetry, resentByTransport, retryAfterIgnored } from './checks/retries.ts';
 import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
-import { inSteps, whole, type Steps } from './steps.ts';
+import { inSteps, whole, type Steps } from '../world/steps.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 import { evictedText } from '../world/journal/verification-message.ts';
 

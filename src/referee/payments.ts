@@ -4,7 +4,7 @@ import { counted, often, rupees } from '../contract/words.ts';
 import { rupeesOf, toInr, toPaise } from '../payout/money.ts';
 import type { Call } from './call.ts';
 import type { Case, Paid } from './case.ts';
-import { inSteps, whole, type Steps } from './steps.ts';
+import { inSteps, whole, type Steps } from '../world/steps.ts';
 
 /** What was paid, and how that differs from what was meant to be paid. */
 

@@ -10,7 +10,7 @@ import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
 import { fromBeforeReset, judging, mergeReports, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
-import { whole, type Steps } from './steps.ts';
+import { whole, type Steps } from '../world/steps.ts';
 
 /** What a report calls a world without a name of its own. */
 const shortId = (worldId: string): string => worldId.slice(0, 8);

@@ -7,7 +7,7 @@ import { entriesPage, payoutsPage } from '../../world/pages.ts';
 import { nowMs } from '../../world/state.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import { operation } from '../route-schemas.ts';
-import { inSteps } from '../../referee/steps.ts';
+import { inSteps } from '../../world/steps.ts';
 import { act, type ControlRoutes } from './control-options.ts';
 import { walletResponse } from './world-responses.ts';
 

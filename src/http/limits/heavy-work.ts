@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Semaphore } from 'async-mutex';
 import type { FastifyReply } from 'fastify';
 import { busy } from '../refusals.ts';
-import type { Steps } from '../../referee/steps.ts';
+import type { Steps } from '../../world/steps.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 
 /** How many long responses are sent at once. */

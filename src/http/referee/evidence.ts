@@ -3,7 +3,7 @@ import type { ScenarioSource } from '../../scenario/scenario.ts';
 import type { World } from '../../worlds/world.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import { fieldReader } from '../../referee/intents.ts';
-import { inSteps, whole, type Steps } from '../../referee/steps.ts';
+import { inSteps, whole, type Steps } from '../../world/steps.ts';
 import type { Judged } from '../../referee/referee.ts';
 import { iso } from '../../contract/instant.ts';
 import { entryResponse } from '../../world/events.ts';
@@ -98,7 +98,7 @@ export function reportOnDropped(
   return () => referee.dropped(whole(judgedBy(settings, past, world, wallNowMs, true)));
 }
 
-/** How often a report is made because something happened while the one before it was made; what happens during the last is not in it. */
+/** How often a report is made anew because something happened meanwhile, before others have to wait for it. */
 const MOST_REPORTS = 3;
 
 /** Resets a world. The report on the journal that ends is added to its others, if somebody wants it. */
@@ -114,8 +114,9 @@ export async function resetWorld(
     const settings = referee.settingsToJudge(state.referee);
     const report =
       settings && referee.endedAtReset(judgedBy(settings, state, world, wallClock.nowMs(), true));
-    const ended = report && (await heavy.run(() => report));
-    if (position !== world.position && times < MOST_REPORTS) continue;
+    const isLast = times === MOST_REPORTS;
+    const ended = report && (isLast ? whole(report) : await heavy.run(() => report));
+    if (!isLast && position !== world.position) continue;
     await act(exchange, { kind: 'reset', source, ...(ended && { ended }) });
     return;
   }

@@ -11,7 +11,7 @@ import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
-import type { Steps } from '../../referee/steps.ts';
+import type { Steps } from '../../world/steps.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from '../control/control-options.ts';
 import type { WorldState } from '../../world/state-shape.ts';

@@ -4,7 +4,7 @@ import type { Call } from '../call.ts';
 import { inGroups, isOut, type Case, type Paid } from '../case.ts';
 import { because, evaluateEach, type Check, type Mistake } from '../check.ts';
 import { isKnownUnpaid, knownAtEnd } from '../knowledge.ts';
-import { inSteps, type Steps } from '../steps.ts';
+import { inSteps, type Steps } from '../../world/steps.ts';
 import { toInr, toPaise } from '../../payout/money.ts';
 import { differencesInSteps, payoutKey, sendsOf, summed } from '../payments.ts';
 

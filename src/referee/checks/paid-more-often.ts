@@ -5,7 +5,7 @@ import { ifSeparate, type Check, type Mistake } from '../check.ts';
 import type { Call } from '../call.ts';
 import { indexWhere, isKnownUnpaid, knownBefore, type Knowledge } from '../knowledge.ts';
 import { madeOrPaid, payoutKey, sendsOf, sumOf } from '../payments.ts';
-import { inSteps, type Steps } from '../steps.ts';
+import { inSteps, type Steps } from '../../world/steps.ts';
 
 /** What the ledger shows was paid more than once, however it came about. */
 

@@ -5,7 +5,7 @@ import { overlaps, totalOf, wasCommitted, type Call } from '../call.ts';
 import { groupedBy, inGroups, type Case } from '../case.ts';
 import { askFor, because, GUESSED, ifSeparate, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
-import { inSteps, type Steps } from '../steps.ts';
+import { inSteps, type Steps } from '../../world/steps.ts';
 import { paidTooOften, undoneState } from './expected-payments.ts';
 import { paidByIntent } from './paid-more-often.ts';
 
@@ -126,8 +126,8 @@ function unprovenBy({ sends, intents }: Case): string | null {
 }
 
 /**
- * Says of which payout nobody knows whether it is another one: one of the same name and amount to another account, sent while an earlier
- * one was not final. An intent by reference, or a table, tells them apart.
+ * Names a payout that may be one that was already sent: it has the same name and amount and another account, and the earlier one was
+ * not final. Only an intent by reference, or a table, says which it is.
  */
 function* movedTo(facts: Case): Steps<string | null> {
   const { sends, byReference, intents, expect } = facts;

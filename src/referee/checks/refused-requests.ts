@@ -4,7 +4,7 @@ import { inGroups, type Case } from '../case.ts';
 import { evaluateEach, GUESSED, type Check, type Mistake } from '../check.ts';
 import { withoutReference } from '../intents.ts';
 import { indexWhere, knownBefore } from '../knowledge.ts';
-import { inSteps, type Steps } from '../steps.ts';
+import { inSteps, type Steps } from '../../world/steps.ts';
 import { pauseBetween, payoutName } from './retries.ts';
 
 /** Checks of requests that the service refuses. */

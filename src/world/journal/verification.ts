@@ -3,6 +3,7 @@ import type { VerifyResponse } from '../../contract/control-responses.ts';
 import { sentResponse, type Exchange } from './exchange.ts';
 import { committed, factsOf, seenStatus } from './journal-entry.ts';
 import { iso } from '../../contract/instant.ts';
+import { inSteps, type Steps } from '../steps.ts';
 import { tooManyPatterns } from '../../scenario/pattern.ts';
 import { reportIn, type Report } from '../../scenario/planned-timeline.ts';
 import { conditionsOf, type Condition as RuleCondition } from '../../scenario/rule-compiler.ts';
@@ -91,7 +92,7 @@ interface Compared {
 function* compared(
   witnesses: readonly Witness[],
   conditions: readonly Condition[],
-): Generator<void, readonly Compared[]> {
+): Steps<readonly Compared[]> {
   const all: Compared[] = [];
   for (const witness of witnesses) {
     all.push({ witness, misses: conditions.filter(({ holds }) => !holds(witness)) });
@@ -117,7 +118,7 @@ export function* verify(
   evicted: number,
   { match = {}, sequence, count = { at_least: 1 } }: Verification,
   report: Report,
-): Generator<void, VerifyResponse> {
+): Steps<VerifyResponse> {
   const excess = tooManyPatterns([match, ...(sequence ?? [])]);
   if (excess !== null) {
     report([sequence === undefined ? 'match' : 'sequence'], excess);
@@ -125,7 +126,7 @@ export function* verify(
   }
   const conditionsAt = (one: RequestMatch, ...path: readonly PropertyKey[]): readonly Condition[] =>
     conditionsOfMatch(one, reportIn(report, ...path));
-  const witnesses = exchanges.map((exchange): Witness => ({ ...factsOf(exchange), exchange }));
+  const witnesses = yield* inSteps(exchanges, (exchange): Witness => ({ ...factsOf(exchange), exchange }));
   const steps = sequence?.map((step, index) => conditionsAt(step, 'sequence', index));
   const verified = steps
     ? yield* inSequence(witnesses, steps, evicted)
@@ -141,7 +142,7 @@ function* inSequence(
   witnesses: readonly Witness[],
   steps: readonly (readonly Condition[])[],
   evicted: number,
-): Generator<void, Verified> {
+): Steps<Verified> {
   const seen: Witness[] = [];
   let last = -1;
   for (const [index, witness] of witnesses.entries()) {
@@ -173,7 +174,7 @@ function* inNumber(
   conditions: readonly Condition[],
   expected: NonNullable<Verification['count']>,
   evicted: number,
-): Generator<void, Verified> {
+): Steps<Verified> {
   const requests = yield* compared(witnesses, conditions);
   const matches = requests.filter(({ misses }) => misses.length === 0);
   const count = matches.length;

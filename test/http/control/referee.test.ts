@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CheckId, ConductReports } from '../../../src/contract/conduct.ts';
 import type { SettingsInput } from '../../../src/index.ts';
 import { heldBy } from '../../support/control.ts';
-import { clientFor, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { clientFor, clientOf, sandboxFor, type Client } from '../../support/sandbox.ts';
+import { serverFor } from '../../support/server.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 import { isStored } from '../../support/size.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -260,4 +262,32 @@ test('on a frozen clock, requests right after a forced step show that its payout
   expect(await verdict()).toBe('found');
   await one.world.restore(await one.world.snapshot());
   expect(await verdict()).toBe('found');
+});
+
+/** Gives a client a turn whenever heavy work gives way. */
+class BusyClock extends ManualClock {
+  pay: (() => Promise<unknown>) | null = null;
+
+  override async yieldToEventLoop(): Promise<void> {
+    await this.pay?.();
+  }
+}
+
+test('the report on a journal that a reset ends has every request before it, however busy the client is', async () => {
+  let elapsedMs = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => (elapsedMs += 20)); // each step takes a slice
+  onTestFinished(() => now.mockRestore());
+  const clock = new BusyClock();
+  const { sandbox } = await serverFor({}, clock);
+  const one = clientOf(sandbox.world());
+  await put(one, {});
+  let paid = 0;
+  const pay = () => one.pay({ client_ref_id: `order-${(paid += 1)}`, amount: 10.005 });
+  clock.pay = pay;
+  await one.world.reset();
+  clock.pay = null;
+  expect(paid).toBeGreaterThan(2);
+  const { checks } = await one.world.referee();
+  const found = checks.find(({ id }) => id === 'amount-not-paise')!;
+  expect(found.findings.length + found.more).toBe(paid);
 });
