@@ -7,7 +7,7 @@ import type { ScenarioSource, Scenario } from '../scenario/scenario.ts';
 import type { SentResponse } from '../world/snapshot-lines.ts';
 import type { World } from '../worlds/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
-import type { Decided, ExchangeOutcome } from '../world/journal/exchange.ts';
+import type { Decided, ExchangeOutcome } from '../world/journal/kept-request.ts';
 import type { End, Received, RequestCommand } from '../world/request/request-commands.ts';
 
 declare module 'fastify' {
@@ -134,7 +134,7 @@ export class HttpExchange {
 
   decide(decided: Decided): void {
     this.decided = decided;
-    this.dialect = decided.result.dialect;
+    this.dialect = decided.dialect;
   }
 
   /** Called with a response before its first byte is sent. */

@@ -84,7 +84,7 @@ function lineOf(exchange: HttpExchange): object {
     warnings: exchange.warnings,
     limit: exchange.limit,
     rule: decided?.rule ?? refusal?.details.rule,
-    committed: decided?.result.effect ? decided.committed : undefined, // otherwise the status implies it
+    committed: decided?.effect ? decided.committed : undefined, // otherwise the status implies it
     delay_ms: decided?.delayMs,
     fault: exchange.fault,
     client_gone: exchange.outcome === 'client_gone' ? true : undefined,

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../contract/control-responses.ts';
 import { timeText } from '../contract/duration.ts';
 import { toPaise } from '../payout/money.ts';
 import { showsResponse } from '../scenario/rule.ts';
-import { isMoney, isObject, seenIn, type Seen } from '../world/journal/exchange.ts';
+import { isMoney, isObject, seenIn, type Seen } from '../world/journal/kept-request.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
 
 /** One request of the client, with what the checks ask about it. */

@@ -1,5 +1,5 @@
 /** The prefix of all keys in this layout. A layout that older servers cannot read gets another number. */
-export const KEY_PREFIX = 'payout-sandbox:7:';
+export const KEY_PREFIX = 'payout-sandbox:8:';
 
 /** The number of the newest format of commands and states that this program reads and writes. */
 export const FORMAT = 2;

@@ -9,7 +9,7 @@ import { iso } from '../contract/instant.ts';
 import { textField } from '../contract/service.ts';
 import { type Entry, toInr } from '../payout/money.ts';
 import type { Change, Payout } from '../payout/payout.ts';
-import { fieldsOf, type Exchange } from './journal/exchange.ts';
+import { fieldsOf, type KeptRequest } from './journal/kept-request.ts';
 import { journalEntry } from './journal/journal-entry.ts';
 import type { HeldRequest, Released } from './request/hold-state.ts';
 import type { Sums } from './state.ts';
@@ -17,7 +17,7 @@ import { transactionResponse } from './transaction-response.ts';
 
 /** What happened in a world when a command was applied. */
 export type StateEvent =
-  | { readonly type: 'request'; readonly request: Exchange }
+  | { readonly type: 'request'; readonly request: KeptRequest }
   | { readonly type: 'at_risk'; readonly count: number; readonly paise: number }
   | { readonly type: 'settlement'; readonly change: Change; readonly payout: Payout }
   | { readonly type: 'wallet'; readonly entry: Entry }

@@ -1,7 +1,7 @@
 import { openWallet } from '../payout/money.ts';
 import { withOverrides, type ScenarioCompiler, type ScenarioSource } from '../scenario/scenario.ts';
 import type { Rule } from '../scenario/rule.ts';
-import { noRequests } from './journal/exchange.ts';
+import { noRequests } from './journal/kept-request.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { nowMs, openIndex, startedClock } from './state.ts';
 import { noAttempts, type WorldState } from './state-shape.ts';

@@ -9,7 +9,7 @@ import type { Rule } from '../scenario/rule.ts';
 import type { Handler } from './commands.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
-import { noRequests, type Exchange } from './journal/exchange.ts';
+import { noRequests, type KeptRequest } from './journal/kept-request.ts';
 import { openLedger, setOverrides, useScenario, isUntouched } from './opening.ts';
 import { nowMs, replacePayout, clockFrom, startedClock } from './state.ts';
 import { full, noRoomForRules } from './full.ts';
@@ -218,7 +218,7 @@ function fromElsewhere({
   wallMs,
 }: Pick<WorldState, 'requests' | 'wallMs'>): WorldState['requests'] {
   const last = requests.list.at(-1)?.nth;
-  const list = requests.list.map((exchange): Exchange => {
+  const list = requests.list.map((exchange): KeptRequest => {
     const known = { ...exchange, position: 0, server: '' };
     if (exchange.outcome !== 'pending') return known;
     const durationMs = Math.max(0, wallMs - exchange.wallMs); // it has waited so long at least

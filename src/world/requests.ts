@@ -1,6 +1,5 @@
 import { textField } from '../contract/service.ts';
 import { oneMore, type Payout } from '../payout/payout.ts';
-import type { SentResponse } from './snapshot-lines.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
 import type { Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
@@ -9,84 +8,72 @@ import {
   keptHeaders,
   readBody,
   seenIn,
-  sentResponse,
   type Decided,
-  type Exchange,
-} from './journal/exchange.ts';
+  type KeptRequest,
+} from './journal/kept-request.ts';
 import { positionOf } from './ledger.ts';
 import type { End, Ended, Received, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import { codeOf } from './request/other-responses.ts';
-import { isReplayed, responseOf, type RequestResult } from './request/response.ts';
+import { isReplayed, responseTo, sentResponse } from './request/response.ts';
 import { nowMs, replacePayout, tally, worldTimeMs } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 
 /** More than clients can have under way at a server. Those beyond are of servers that have died. */
 const MOST_UNDER_WAY = 20_000;
 
-/** The number of the next request. */
-export function countRequest(state: WorldState): number {
-  const { requests } = state;
-  requests.count = oneMore(requests.count);
-  return requests.count;
-}
-
 /** Adds a request that was decided to the list. */
 export function recordRequest(
   state: WorldState,
   command: RequestCommand,
-  result: RequestResult,
+  request: Filling,
   context: Context,
 ): Decided {
-  const exchange = received(state, command.kind, command.request, result.request, context);
-  exchange.clientRefId = textField(fieldsOf(command)['client_ref_id']);
-  fill(exchange, result);
-  if (exchange.cut !== undefined && exchange.response !== undefined)
-    exchange.response = wholeResponse(command, result);
-  add(state, exchange, command.request.after, context);
-  underWay(state, exchange);
-  if (context.stamp.server === ONLY && isTelling(exchange)) setTelling(state, exchange.txnId!, true);
-  const { waits, fault } = exchange;
-  if (waits === true || fault === 'slow-body') context.events.push({ type: 'request', request: exchange });
-  return exchange as Decided;
-}
-
-/** The response to a request that is not kept whole, from which it could not be made again. */
-function wholeResponse(command: RequestCommand, result: RequestResult): SentResponse {
-  const { method, requestId, warnings } = command.request;
-  const response = responseOf(result, { requestId, fields: fieldsOf(command), warnings });
-  return method === 'HEAD' ? { ...response, body: '' } : response;
+  const fields = fieldsOf(command);
+  request.clientRefId = textField(fields['client_ref_id']);
+  const decided = conclude(request);
+  // a response could not be made again from a request that is not kept whole
+  if (request.cut !== undefined && request.response !== undefined)
+    request.response = responseTo(decided, fields);
+  add(state, request, command.request.after, context);
+  underWay(state, request);
+  if (context.stamp.server === ONLY && isTelling(request)) setTelling(state, request.txnId!, true);
+  const { waits, fault } = request;
+  if (waits === true || fault === 'slow-body') context.events.push({ type: 'request', request });
+  return decided;
 }
 
 /** Adds a request that has ended before it reached the ledger. */
 export const refuseRequest: Handler<'refused'> = (state, { request, end, route, clientRefId }, context) => {
-  const exchange = received(state, route, request, countRequest(state), context);
+  const exchange = requestIn(state, route, request, context);
   exchange.clientRefId = clientRefId;
   const ended = afterEnd(state, exchange, end);
   add(state, ended, request.after, context);
   context.events.push({ type: 'request', request: ended });
 };
 
-const cutOf = (isBody: boolean, isHeaders: boolean): Exchange['cut'] =>
+const cutOf = (isBody: boolean, isHeaders: boolean): KeptRequest['cut'] =>
   isBody || isHeaders
     ? [...(isBody ? ['body' as const] : []), ...(isHeaders ? ['headers' as const] : [])]
     : undefined;
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
+/** A request that is still being filled in. */
+export type Filling = { -readonly [Name in keyof KeptRequest]: KeptRequest[Name] };
 
-/** A request that is under way, of which nothing is decided. All have the same fields in one order, which makes them quick. */
-function received(
+/** A request that has come, of which nothing is decided. All have the same fields in one order, which makes them quick. */
+export function requestIn(
   state: WorldState,
-  route: Exchange['route'],
+  route: KeptRequest['route'],
   request: Received,
-  nth: number,
   { stamp }: Context,
-): Writable<Exchange> {
+): Filling {
+  const { requests } = state;
+  requests.count = oneMore(requests.count);
   if (request.worldName !== undefined) state.name = request.worldName;
   const headers = keptHeaders(request.headers);
   const body = keptBody(request.body);
   return {
-    nth,
+    nth: requests.count,
     requestId: request.requestId,
     route,
     method: request.method,
@@ -116,51 +103,51 @@ function received(
     delayMs: undefined,
     commit: undefined,
     fault: undefined,
-    result: undefined,
+    dialect: undefined,
+    answer: undefined,
+    effect: undefined,
+    hold: undefined,
     position: stamp.position,
     server: stamp.server,
   };
 }
 
-/** Adds what the ledger and the rules made of a request. */
-export function fill(exchange: Writable<Exchange>, result: RequestResult): void {
-  const { answer, balances, committed } = result;
-  exchange.result = result;
-  exchange.response = result.hold === undefined ? 'planned' : undefined; // the release of a held request decides
-  exchange.attempt = result.attempt;
-  exchange.balanceBeforePaise = balances?.beforePaise;
-  exchange.balancePaise = balances?.afterPaise;
-  exchange.committed = exchange.route === 'initiate' ? committed : undefined;
-  fillReason(exchange, result);
-  exchange.replayed = isReplayed(answer) || undefined;
-  if (answer.kind !== 'payout') return;
-  if (balances === null) return; // it is not stored, or only named in texts of a rule
-  exchange.clientRefId = answer.payout.clientRefId;
-  exchange.txnId = answer.payout.txnId;
-  exchange.plannedBy = committed ? answer.payout.plannedBy : undefined;
+/** Fills in what follows from the decision about a request. */
+export function conclude(filling: Filling): Decided {
+  const request = filling as Filling & Decided;
+  const { answer } = request;
+  filling.response = request.hold === undefined ? 'planned' : undefined; // the release of a held request decides
+  fillReason(filling, request);
+  filling.replayed = isReplayed(answer) || undefined;
+  // it is not stored, or only named in texts of a rule
+  if (answer.kind !== 'payout' || request.balancePaise === undefined) return request;
+  filling.clientRefId = answer.payout.clientRefId;
+  filling.txnId = answer.payout.txnId;
+  filling.plannedBy = request.committed ? answer.payout.plannedBy : undefined;
+  return request;
 }
 
 /** What refused it, and the rule that was applied to it. */
-function fillReason(exchange: Writable<Exchange>, { answer, effect, hold }: RequestResult): void {
+function fillReason(filling: Filling, { answer, effect, hold }: Decided): void {
   const refusal = answer.kind === 'refused' ? answer.refusal : undefined;
-  exchange.limit = refusal?.details.limit;
-  exchange.code = answer.kind === 'stored' ? answer.stored.code : refusal?.code;
-  exchange.rule = refusal?.details.rule;
-  exchange.waits = hold === undefined ? undefined : true;
+  filling.limit = refusal?.details.limit;
+  filling.code = answer.kind === 'stored' ? answer.stored.code : refusal?.code;
+  filling.rule = refusal?.details.rule;
+  filling.waits = hold === undefined ? undefined : true;
   if (effect === null) return;
   const { respond, delayMs, fault } = effect;
   if (replacesBody(respond)) {
-    exchange.code = codeOf(respond);
-    exchange.rule = undefined;
+    filling.code = codeOf(respond);
+    filling.rule = undefined;
   }
-  exchange.rule ??= effect.rule; // as the header has it
-  exchange.delayMs = delayMs || undefined; // without a delay it is 0
-  exchange.fault = fault?.kind;
-  if (delayMs > 0 || fault?.kind === 'hang') exchange.waits = true;
+  filling.rule ??= effect.rule; // as the header has it
+  filling.delayMs = delayMs || undefined; // without a delay it is 0
+  filling.fault = fault?.kind;
+  if (delayMs > 0 || fault?.kind === 'hang') filling.waits = true;
 }
 
 /** @param after what its server had applied when it arrived: everything that it answered later had not ended by then */
-function add({ requests }: WorldState, exchange: Exchange, after: number, { stamp }: Context): void {
+function add({ requests }: WorldState, exchange: KeptRequest, after: number, { stamp }: Context): void {
   const { list } = requests;
   for (let index = list.length - 1; index >= 0 && list[index]!.position > after; index -= 1) {
     const earlier = list[index]!;
@@ -171,7 +158,7 @@ function add({ requests }: WorldState, exchange: Exchange, after: number, { stam
   makeRoom(requests, stamp.room.keep);
 }
 
-function underWay({ requests: { pending } }: WorldState, exchange: Exchange): void {
+function underWay({ requests: { pending } }: WorldState, exchange: KeptRequest): void {
   pending.push(exchange);
   if (pending.length > MOST_UNDER_WAY) pending.shift();
 }
@@ -184,7 +171,7 @@ function makeRoom(requests: WorldState['requests'], keep: number): void {
 }
 
 /** Puts a later version of a request in its place, wherever it is still kept. */
-export function replace({ requests }: WorldState, exchange: Exchange): void {
+export function replace({ requests }: WorldState, exchange: KeptRequest): void {
   const { list, pending, count } = requests;
   const waiting = pending.findIndex(({ nth }) => nth === exchange.nth);
   if (waiting !== -1) pending[waiting] = exchange;
@@ -205,7 +192,7 @@ export const endRequests: Handler<'end'> = (state, { ends }, { events }) => {
 };
 
 /** A request with what its end says. */
-function afterEnd({ requests: { list } }: WorldState, before: Exchange, end: End): Exchange {
+function afterEnd({ requests: { list } }: WorldState, before: KeptRequest, end: End): KeptRequest {
   const { refused } = end;
   const newest = list.findLast(({ position }) => position <= end.after);
   return {
@@ -226,7 +213,7 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
   const { pending } = state.requests;
   const index = pending.findIndex(({ nth }) => nth === ended.request);
   if (index === -1) return;
-  const [before] = pending.splice(index, 1) as [Exchange];
+  const [before] = pending.splice(index, 1) as [KeptRequest];
   const after = afterEnd(state, before, ended);
   replace(state, after);
   tell(state, after, worldTimeMs(state.clock, wallMs));
@@ -234,16 +221,16 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
 }
 
 /** The state of a payout that a response shows its client; undefined for none. */
-function shownState(exchange: Exchange): Payout['state'] | undefined {
-  const { response, result, route, code = null, fault, headers: asked, method } = exchange;
+function shownState(exchange: KeptRequest): Payout['state'] | undefined {
+  const { response, answer, effect, route, code = null, fault, headers: asked, method } = exchange;
   if (route === 'balance' || method === 'HEAD' || !showsResponse(fault)) return undefined;
-  const respond = result?.effect?.respond ?? null;
+  const respond = effect?.respond ?? null;
   let status: number | null;
   let body: unknown;
-  if (response === 'planned' && result?.answer.kind !== 'stored' && !replacesBody(respond)) {
-    if (result?.answer.kind !== 'payout') return undefined; // a refusal
+  if (response === 'planned' && answer?.kind !== 'stored' && !replacesBody(respond)) {
+    if (answer?.kind !== 'payout') return undefined; // a refusal
     status = respond?.status ?? 200;
-    body = { data: { status: result.answer.payout.state } };
+    body = { data: { status: answer.payout.state } };
   } else {
     const sent = sentResponse(exchange);
     status = sent?.status ?? null;
@@ -254,11 +241,11 @@ function shownState(exchange: Exchange): Payout['state'] | undefined {
 }
 
 /** The position of the payout that a request is about. */
-const payoutOf = (state: WorldState, { txnId, clientRefId }: Exchange): number | undefined =>
+const payoutOf = (state: WorldState, { txnId, clientRefId }: KeptRequest): number | undefined =>
   positionOf(state, txnId === undefined ? { clientRefId } : { txnId });
 
 /** Whether a request has made a payout, and its response is being sent whole and at once. */
-const isTelling = ({ committed, waits, fault }: Exchange): boolean =>
+const isTelling = ({ committed, waits, fault }: KeptRequest): boolean =>
   committed === true && waits === undefined && fault === undefined;
 
 const ONLY = ''; // the name of a server that shares its worlds with no other
@@ -276,7 +263,7 @@ function setTelling({ index, payouts }: WorldState, txnId: string, isBeingTold: 
 }
 
 /** Records what a response that has ended has told its client: what a whole one shows, unless a later request is known to have shown more. */
-export function tell(state: WorldState, exchange: Exchange, atMs: number): void {
+export function tell(state: WorldState, exchange: KeptRequest, atMs: number): void {
   const { nth, endedAfter, txnId, committed } = exchange;
   if (committed === true && state.index.beingTold.has(txnId!)) setTelling(state, txnId!, false);
   const as = exchange.outcome === 'answered' ? shownState(exchange) : undefined;

@@ -131,13 +131,17 @@ const Entry = z.strictObject({
   atMs: Ms,
 }) satisfies z.ZodType<money.Entry>;
 
-const Headers = z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string())]).optional());
+const Texts = z.union([z.string(), z.array(z.string())]);
 
 /** How a request ended: not so far, answered, broken by a fault that a rule ordered, or abandoned by its client. */
 const RequestOutcome = z.enum(['pending', 'answered', 'fault', 'client_gone']);
 
 /** What a client was sent: status, headers and the text of the body. */
-export const SentResponse = z.strictObject({ status: z.int(), headers: Headers, body: z.string() });
+export const SentResponse = z.strictObject({
+  status: z.int(),
+  headers: z.record(z.string(), Texts.or(z.number()).optional()),
+  body: z.string(),
+});
 export type SentResponse = Readonly<z.infer<typeof SentResponse>>;
 
 /** The first response of a reference, which repetitions get again. */
@@ -187,14 +191,14 @@ const LateInitiate = z.strictObject({
 export type LateInitiate = Readonly<z.infer<typeof LateInitiate>>;
 
 /** One request to a world, and its response as text. */
-const Request = z.strictObject({
+export const Request = z.strictObject({
   nth: z.int().min(1).max(MAX_COUNT),
   requestId: z.string(),
   route: RouteName,
   method: z.string(),
   url: z.string(),
   /** Without keys. */
-  headers: Headers,
+  headers: z.record(z.string(), Texts.optional()),
   body: z.string().optional(),
   /** World time and wall time at which it arrived. */
   atMs: Ms,

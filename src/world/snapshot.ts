@@ -5,7 +5,8 @@ import type { Payout, PayoutStep } from '../payout/payout.ts';
 import { timelineFault } from '../payout/timeline.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { noRequests, sentResponse, type Exchange } from './journal/exchange.ts';
+import { noRequests, type KeptRequest } from './journal/kept-request.ts';
+import { sentResponse } from './request/response.ts';
 import { openWorld, useScenario } from './opening.ts';
 import { indexPayout } from './state.ts';
 import type { WorldState } from './state-shape.ts';
@@ -70,7 +71,7 @@ function* itemsOf(lists: Readonly<Record<string, Iterable<unknown>>>): Generator
 }
 
 /** Requests as a snapshot has them, with the text of what was sent. */
-function* storedRequests(exchanges: readonly Exchange[], isLive: boolean): Generator<object> {
+function* storedRequests(exchanges: readonly KeptRequest[], isLive: boolean): Generator<object> {
   const elsewhere = isLive ? {} : { position: undefined, server: undefined };
   for (const exchange of exchanges) {
     const request: StoredRequest = { ...exchange, response: sentResponse(exchange), ...elsewhere };
@@ -80,7 +81,7 @@ function* storedRequests(exchanges: readonly Exchange[], isLive: boolean): Gener
 }
 
 /** A request that was read. One that came to another world has no place in the log of this one. */
-const placed = ({ position = 0, server = '', ...request }: StoredRequest): Exchange => ({
+const placed = ({ position = 0, server = '', ...request }: StoredRequest): KeptRequest => ({
   ...request,
   position,
   server,

@@ -8,7 +8,7 @@ import type { Scenario, ScenarioSource } from '../scenario/scenario.ts';
 import type { HeldRequests } from './request/hold-state.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import type { RateWindows } from '../scenario/rate-limit.ts';
-import type { Requests } from './journal/exchange.ts';
+import type { Requests } from './journal/kept-request.ts';
 import type { LateInitiate, StoredAnswer } from './snapshot-lines.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */

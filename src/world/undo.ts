@@ -1,6 +1,6 @@
 import { Refusal } from '../contract/errors.ts';
 import type { Handler } from './commands.ts';
-import type { Exchange } from './journal/exchange.ts';
+import type { KeptRequest } from './journal/kept-request.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { recordLate } from './request/late-commit.ts';
 import { latestPoint, nowMs, rulesHeld, scheduleStep, tally, transactionsHeld } from './state.ts';
@@ -178,7 +178,7 @@ function refuseUndo(
 }
 
 /** @param exchanges those that are known of `count` */
-function notUndone(why: string, exchanges: readonly Exchange[], count: number): Refusal {
+function notUndone(why: string, exchanges: readonly KeptRequest[], count: number): Refusal {
   const shown = exchanges
     .slice(0, SHOWN_REQUESTS)
     .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());

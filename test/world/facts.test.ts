@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readBody } from '../../src/world/journal/exchange.ts';
+import { readBody } from '../../src/world/journal/kept-request.ts';
 import { digest, payoutDraw, payoutIds, requestDraw, worldIdOf } from '../../src/payout/identity.ts';
 import { isTooNested, MAX_NESTING, withoutKeys } from '../../src/contract/service.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';

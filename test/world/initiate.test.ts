@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/contract/dialect.ts';
-import type { RequestResult } from '../../src/world/request/response.ts';
+import type { Decided } from '../../src/world/journal/kept-request.ts';
 import { transactionsHeld } from '../../src/world/state.ts';
 import {
   Core,
@@ -19,15 +19,16 @@ const inDialect = (client_ref_id: ReferenceRows) => new Core({ dialect: { client
 
 test('an initiate debits the wallet and makes a payout that is PENDING, without a UTR', () => {
   const world = new Core();
-  const { answer, committed, balances, attempt, effect } = world.pay('a', { amount: 1.5 }, 3);
+  const { answer, ...paid } = world.pay('a', { amount: 1.5 }, 3);
   expect(answer).toMatchObject({
     kind: 'payout',
     replayed: false,
     payout: { clientRefId: 'a', amountPaise: 150, state: 'PENDING', utr: null, createdAtMs: START_MS + 3 },
   });
-  expect({ committed, balances, attempt, effect }).toEqual({
+  expect(paid).toMatchObject({
     committed: true,
-    balances: { beforePaise: 1000, afterPaise: 850 },
+    balanceBeforePaise: 1000,
+    balancePaise: 850,
     attempt: 1,
     effect: null,
   });
@@ -58,8 +59,8 @@ test('a reference may make a second payout and a third: each has its own debit, 
     ...oneRule({ timeline: steps('FAILED 5ms') }, { match: { route: 'initiate', attempt: 2 } }),
   });
   const made = [1000, 900, 800].map((beforePaise, earlier) => {
-    const { answer, balances } = world.pay('a');
-    expect(balances).toEqual({ beforePaise, afterPaise: beforePaise - 100 });
+    const { answer, ...paid } = world.pay('a');
+    expect(paid).toMatchObject({ balanceBeforePaise: beforePaise, balancePaise: beforePaise - 100 });
     expect(answer).toMatchObject({ kind: 'payout', replayed: false, payout: { nth: earlier + 1 } });
     return answer.kind === 'payout' ? answer.payout.txnId : '';
   });
@@ -116,7 +117,8 @@ test('refusals come in their order: a known reference, then the balance, then th
       refusal: { code: 'SANDBOX_FULL', details: { message, limit: 'SANDBOX_MAX_TRANSACTIONS' } },
     },
     committed: false,
-    balances: { beforePaise: 100, afterPaise: 100 },
+    balanceBeforePaise: 100,
+    balancePaise: 100,
   });
   expect(world.state.payouts).toHaveLength(1);
 });
@@ -131,7 +133,7 @@ test('a refund that is due pays for the next payout of the same instant', () => 
 describe('a dialect that sends the first response again', () => {
   const stored = (change: ReferenceRows = {}, rules: readonly RuleInput[] = []) =>
     new Core({ rules, dialect: { client_ref_id: { same_body: 'stored', ...change } } });
-  const seen = ({ answer }: RequestResult) =>
+  const seen = ({ answer }: Decided) =>
     answer.kind === 'stored' ? answer.stored.response.status : (answer as { kind: string }).kind;
 
   test('repeats a 402 although the wallet was funded, refuses another body, and forgets both in time', () => {
@@ -219,7 +221,8 @@ test('a rule may refuse a request, break its response or delay it, and still mak
     committed: true,
     answer: { kind: 'payout' },
     effect: { rule: 'test/r', respond: { status: 500 }, fault: null, delayMs: 0, garbage: [] },
-    balances: { beforePaise: 1000, afterPaise: 900 },
+    balanceBeforePaise: 1000,
+    balancePaise: 900,
   });
   expect(pays({ delay: '2s' }).result).toMatchObject({ committed: true, effect: { delayMs: 2000 } });
   const { world, result } = pays({ fault: 'connection-reset' });
@@ -227,7 +230,7 @@ test('a rule may refuse a request, break its response or delay it, and still mak
     committed: false,
     answer: { kind: 'payout' }, // what would have been made
     effect: { fault: { kind: 'connection-reset' } },
-    balances: null,
+    balancePaise: undefined,
   });
   expect(world.read('a')).toMatchObject({ kind: 'refused' });
   expect(world.balance().paise).toBe(1000);
@@ -245,10 +248,10 @@ test('a response of a rule replaces a balance or a status, for which the ledger 
     oneRule({ respond: { status: 503 } }, { match: { route: ['status', 'balance'] }, times: 2 }),
   );
   world.pay('a');
-  expect(world.submit(status({ client_ref_id: 'a' }))).toMatchObject({ balances: null });
-  expect(world.submit(status({}))).toMatchObject({ answer: { kind: 'none' }, balances: null });
+  expect(world.submit(status({ client_ref_id: 'a' }))).toMatchObject({ balancePaise: undefined });
+  expect(world.submit(status({}))).toMatchObject({ answer: { kind: 'none' }, balancePaise: undefined });
   expect(world.submit(status({}))).toMatchObject({
     answer: { refusal: { code: 'INVALID_REQUEST' } },
-    balances: null,
+    balancePaise: undefined,
   });
 });

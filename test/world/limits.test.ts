@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { advance, balance, Core, load, oneRule, save, sourceOf, START_MS } from '../support/world/core.ts';
-import type { RequestResult } from '../../src/world/request/response.ts';
+import type { Decided } from '../../src/world/journal/kept-request.ts';
 
 const FROZEN = { clock: { atMs: START_MS, speed: 0 } };
 
 /** What a client sees: `ok`, or how many ms a limit still refuses. */
-function seen({ answer, effect }: RequestResult): 'ok' | number {
+function seen({ answer, effect }: Decided): 'ok' | number {
   if (answer.kind === 'refused') return Number(answer.refusal.details.headers?.['retry-after']) * 1000;
   return effect === null ? 'ok' : effect.limitLeftMs!;
 }

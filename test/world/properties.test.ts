@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Payout } from '../../src/payout/payout.ts';
 import { brokenInvariants } from '../../src/world/invariants.ts';
-import type { Exchange } from '../../src/world/journal/exchange.ts';
+import type { KeptRequest } from '../../src/world/journal/kept-request.ts';
 import { journalEntry } from '../../src/world/journal/journal-entry.ts';
 import { sized } from '../support/size.ts';
 import { acts, anyAct, anyOutcomes, anyRules, anyWork, ENTANGLED, run } from '../support/world/commands.ts';
@@ -121,7 +121,7 @@ test('one long wait equals the same wait cut anywhere, whether time passes or a 
 /** A request as readers of events see it: a snapshot has the text of its response instead of what that is made from. */
 const asSent = (_name: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'requestId' in value
-    ? journalEntry(value as Exchange)
+    ? journalEntry(value as KeptRequest)
     : value;
 
 /** A world of its own in the same state, as a restart leaves it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { seenIn } from '../../src/world/journal/exchange.ts';
+import { seenIn } from '../../src/world/journal/kept-request.ts';
 import { journalEntry } from '../../src/world/journal/journal-entry.ts';
 import { responseOf } from '../../src/world/request/response.ts';
 import type { CommandOf } from '../../src/world/commands.ts';
@@ -40,7 +40,7 @@ describe('the requests that a world remembers', () => {
       remarks: expect.stringMatching(/^r{1000,8000}$/),
     });
     const fields = { ...initiate().body, remarks };
-    expect(one!.answer!.body).toBe(responseOf(result, { requestId: 'req-1', fields }).body);
+    expect(one!.answer!.body).toBe(responseOf(result, fields).body);
     expect(other).toMatchObject({ cut: ['body'], request: { body: `{${'z'.repeat(8191)}` } });
   });
 

@@ -5,9 +5,9 @@ import { parse } from 'yaml';
 import type { ScenarioInput } from '../../src/contract/control.ts';
 import { iso } from '../../src/contract/instant.ts';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
-import { sentResponse, type Decided } from '../../src/world/journal/exchange.ts';
+import type { Decided } from '../../src/world/journal/kept-request.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';
-import { responseOf } from '../../src/world/request/response.ts';
+import { responseOf, sentResponse } from '../../src/world/request/response.ts';
 import {
   balance,
   Core,
@@ -111,9 +111,8 @@ testRows(rows)(
     for (const command of requests(document)) {
       const applied = world.apply(command, asked);
       const exchange = (applied.kind === 'done' ? applied.result : null) as Decided;
-      const { requestId, warnings } = command.request;
-      const sent = responseOf(exchange.result, { requestId, fields: fields(command), warnings });
-      if (exchange.result.hold === undefined) expect(sentResponse(exchange)).toEqual(sent);
+      const sent = responseOf(exchange, fields(command));
+      if (exchange.hold === undefined) expect(sentResponse(exchange)).toEqual(sent);
       asked += 1;
     }
     const { list } = world.state.requests;
@@ -127,9 +126,9 @@ testRows(rows)(
 function sentBy(respond: object) {
   const effect = { respond } as RuleInput['effect'];
   const world = new Core(oneRule(effect));
-  const { status, headers, body } = responseOf(world.pay('order-1'), { requestId: 'one', fields: {} });
+  const { status, headers, body } = responseOf(world.pay('order-1'), {});
   const { 'x-sandbox-request-id': id, 'x-sandbox-rule': rule, ...own } = headers;
-  expect([id, rule]).toEqual(['one', 'test/r']);
+  expect([id, rule]).toEqual(['req-1', 'test/r']);
   return { status, headers: own, body, code: world.state.requests.list[0]!.code };
 }
 
@@ -184,14 +183,14 @@ test('a response of a rule names the request and the payout that it made, in its
   const sent = (respond: RuleInput['effect']['respond'], commit: boolean) => {
     const world = new Core(oneRule({ commit, respond }));
     const command = initiate({ client_ref_id: 'né 1', beneficiary_name: '<b>' });
-    const response = responseOf(world.submit(command), { requestId: 'one', fields: fields(command) });
+    const response = responseOf(world.submit(command), fields(command));
     return { world, ...response };
   };
   const body = '{{beneficiary_name}} {{amount}} {{status}} at {{now}}, attempt {{attempt}}, {{request_id}}';
   const headers = { 'content-type': 'text/html', 'x-order': '{{client_ref_id}} {{txn_id}}' };
   const page = sent({ status: 502, headers, body }, true);
   expect(page.headers['x-order']).toBe(`n%C3%A9 1 ${page.world.payout('né 1').txnId}`);
-  expect(page.body).toBe(`&lt;b&gt; 1 PENDING at ${iso(START_MS)}, attempt 1, one`);
+  expect(page.body).toBe(`&lt;b&gt; 1 PENDING at ${iso(START_MS)}, attempt 1, req-1`);
   const normal = sent({ status: 200, headers: { 'content-type': 'text/html' } }, true);
   expect(normal.headers).toMatchObject(risky('text/html'));
   const refusal = sent({ status: 422, message: '{{client_ref_id}} was not paid ({{txn_id}})' }, false);
@@ -201,7 +200,7 @@ test('a response of a rule names the request and the payout that it made, in its
 test('Retry-After of a request past the limit of a rule is the rest of the window in whole seconds', () => {
   const world = new Core(oneRule({ limit: { max: 1, per: '90s' } }));
   world.pay('a');
-  const { status, headers, body } = responseOf(world.pay('b', {}, 500), { requestId: 'one', fields: {} });
+  const { status, headers, body } = responseOf(world.pay('b', {}, 500), {});
   expect({ status, 'retry-after': headers['retry-after'] }).toEqual({ status: 429, 'retry-after': '90' });
   expect(JSON.parse(body)).toMatchObject({
     code: 'RATE_LIMITED',

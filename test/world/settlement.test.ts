@@ -207,7 +207,8 @@ test('a status read by two names of the same payout finds it; a wrong pair count
 test('a status read shows the balance around it, and commits nothing', () => {
   const world = paid('FAILED read 1');
   expect(world.submit(status({ client_ref_id: 'a' }))).toMatchObject({
-    committed: false,
-    balances: { beforePaise: 900, afterPaise: 1000 },
+    committed: undefined,
+    balanceBeforePaise: 900,
+    balancePaise: 1000,
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Exchange } from '../../src/world/journal/exchange.ts';
+import type { KeptRequest } from '../../src/world/journal/kept-request.ts';
 import { verify as verifyInSteps } from '../../src/world/journal/verification.ts';
 import type { VerifyResponse } from '../../src/contract/control-responses.ts';
 import type { Verification } from '../../src/contract/control.ts';
@@ -14,7 +14,7 @@ function verify(...given: Parameters<typeof verifyInSteps>): VerifyResponse {
   }
 }
 
-const ANSWERED: Exchange = {
+const ANSWERED: KeptRequest = {
   nth: 1,
   requestId: 'req-1',
   route: 'initiate',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readWorlds, snapshotText } from '../../src/worlds/snapshot-text.ts';
 import { brokenInvariants } from '../../src/world/invariants.ts';
-import { sentResponse } from '../../src/world/journal/exchange.ts';
+import { sentResponse } from '../../src/world/request/response.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import type { WorldState } from '../../src/world/state-shape.ts';
 import { compiler, logFor, START_MS } from '../support/world/core.ts';

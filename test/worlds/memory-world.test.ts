@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { nowMs } from '../../src/world/state.ts';
 import type { World } from '../../src/worlds/world.ts';
 import { MAX_STEPS } from '../../src/world/apply.ts';
-import type { Decided } from '../../src/world/journal/exchange.ts';
 import type { Command } from '../../src/world/commands.ts';
 import type { WorldState } from '../../src/world/state-shape.ts';
 import {
@@ -69,7 +68,6 @@ async function crowded() {
 const paise = (world: World) => world.read(({ wallet }) => wallet.balancePaise);
 
 /** What the world decided of a request. */
-const decided = async (exchange: Promise<Decided>) => (await exchange).result;
 
 /** Submits a command. A refusal rejects the promise, even where it is known at once. */
 const submit = async (world: World, command: Command) => world.submit(command);
@@ -167,7 +165,7 @@ describe('a command with more steps to settle than fit in one turn', () => {
     const others: number[] = [];
     wallClock.others = async () => void others.push(await paise(world('b')));
     const moved = a.submit(advance({ byMs: DAY_MS }));
-    const asked = decided(a.submit(status({ client_ref_id: `p${PAYOUTS - 1}` })));
+    const asked = a.submit(status({ client_ref_id: `p${PAYOUTS - 1}` }));
     const second = a.submit(advance({ byMs: 1000 }));
     expect((await asked).answer).toMatchObject({ payout: { state: 'SUCCESS' } });
     expect([(await moved).nowMs, (await second).nowMs]).toEqual(
@@ -181,7 +179,7 @@ describe('a command with more steps to settle than fit in one turn', () => {
     const { a, wallClock, settled } = await crowded();
     wallClock.skip(DAY_MS / 2);
     const answers = await Promise.all(
-      ['p0', `p${PAYOUTS - 1}`].map((client_ref_id) => decided(a.submit(status({ client_ref_id })))),
+      ['p0', `p${PAYOUTS - 1}`].map((client_ref_id) => a.submit(status({ client_ref_id }))),
     );
     expect(answers).toMatchObject([1, 2].map(() => ({ answer: { payout: { state: 'SUCCESS' } } })));
     expect([settled.length, wallClock.turns]).toEqual([PAYOUTS, 2]);
@@ -243,8 +241,8 @@ test('the scenario of the server is followed when it changes, with the money and
     ['rich', 1000],
     ['own', 1000],
   ]);
-  expect(await decided(a.submit(initiate()))).toMatchObject({ effect: { rule: 'rich/r' } });
-  expect(await decided(b.submit(initiate()))).toMatchObject({ effect: null });
+  expect(await a.submit(initiate())).toMatchObject({ effect: { rule: 'rich/r' } });
+  expect(await b.submit(initiate())).toMatchObject({ effect: null });
   expect(a.latest.clock).toMatchObject({ atMs: START_MS, speed: 0 });
 });
 

@@ -3,7 +3,7 @@ import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
 import type { FieldError } from '../../contract/errors.ts';
 import type { Path } from '../../contract/shape-issues.ts';
-import type { Exchange } from '../../world/journal/exchange.ts';
+import type { KeptRequest } from '../../world/journal/kept-request.ts';
 import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
@@ -15,7 +15,7 @@ import { listText } from '../limits/heavy-work.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-function* entriesOf(shown: readonly Exchange[]): Generator<JournalEntry> {
+function* entriesOf(shown: readonly KeptRequest[]): Generator<JournalEntry> {
   for (const exchange of shown) yield journalEntry(exchange);
 }
 
@@ -25,7 +25,7 @@ function* jsonOf(items: Iterable<object>): Generator<string> {
 
 const isWanted =
   ({ route, status, client_ref_id, txn_id, since }: z.output<typeof RequestsQuery>) =>
-  (exchange: Exchange): boolean =>
+  (exchange: KeptRequest): boolean =>
     (route === undefined || exchange.route === route) &&
     (status === undefined || seenStatus(exchange) === status) &&
     (client_ref_id === undefined || exchange.clientRefId === client_ref_id) &&

@@ -3,11 +3,10 @@ import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { World } from '../../worlds/world.ts';
-import type { Decided, Exchange } from '../../world/journal/exchange.ts';
-import type { RequestResult } from '../../world/request/response.ts';
+import type { Decided, KeptRequest } from '../../world/journal/kept-request.ts';
 import { waitUntil, type WaitEnd } from './wire-faults.ts';
 
-type Hold = NonNullable<RequestResult['hold']>;
+type Hold = NonNullable<Decided['hold']>;
 
 /**
  * Waits until a held request is released.
@@ -22,9 +21,9 @@ export async function untilReleased(
   wallClock: WallClock,
 ): Promise<Decided | null> {
   const { world } = reply.request.exchange;
-  const hold = first.result.hold!;
+  const hold = first.hold!;
   const { id, forMs } = hold;
-  let request: Exchange | undefined; // as it was when its wait ended; undefined once its world was reset
+  let request: KeptRequest | undefined; // as it was when its wait ended; undefined once its world was reset
   const isOver = (): boolean => {
     const { held, requests } = world.latest;
     if (held.waiting.some((one) => one.id === id)) return false;
@@ -36,7 +35,7 @@ export async function untilReleased(
   else if (how === 'due') await world.submit({ kind: 'endHold', id, how: 'expired' });
   else if (how === 'ended') await endOfWorld(world, id);
   if (how !== 'over') isOver();
-  if (request?.result !== undefined && request.result.hold === undefined) return request as Decided;
+  if (request?.answer !== undefined && request.hold === undefined) return request as Decided;
   if (how === 'left') return null;
   throw notReleased(hold, first.rule!, how === 'ended' || request !== undefined ? how : 'reset');
 }

@@ -11,7 +11,7 @@ import {
 import { fieldErrors, fieldMessage, pathText, reported } from '../../contract/shape-issues.ts';
 import type { RateLimit } from '../../scenario/rate-limit.ts';
 import { textProblems } from '../../scenario/text-rules.ts';
-import type { Decided } from '../../world/journal/exchange.ts';
+import type { Decided } from '../../world/journal/kept-request.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';
 import { responseOf } from '../../world/request/response.ts';
@@ -72,10 +72,8 @@ function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyRep
 }
 
 /** Writes the status and the headers of a response. @returns its body */
-function headFor({ result }: Decided, command: RequestCommand, reply: FastifyReply): string {
-  const { id: requestId, exchange } = reply.request;
-  const asked = { requestId, fields: fieldsOf(command), warnings: exchange.warnings };
-  const { status, headers, body } = responseOf(result, asked);
+function headFor(decided: Decided, command: RequestCommand, reply: FastifyReply): string {
+  const { status, headers, body } = responseOf(decided, fieldsOf(command));
   void reply.code(status).headers(headers);
   return body;
 }
@@ -94,10 +92,10 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
   async function respond(command: RequestCommand, reply: FastifyReply): Promise<string | FastifyReply> {
     const { exchange } = reply.request;
     const first = await exchange.submit(command);
-    const decided = first.result.hold === undefined ? first : await untilReleased(first, reply, wallClock);
+    const decided = first.hold === undefined ? first : await untilReleased(first, reply, wallClock);
     if (decided === null) return reply.hijack(); // the client has left
     exchange.decide(decided);
-    const { effect } = decided.result;
+    const { effect } = decided;
     const body = headFor(decided, command, reply);
     if (effect !== null) return applyEffect(effect, body, reply, wallClock);
     return body === '' ? reply.send() : body; // a text would have a type

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { Fault } from '../../scenario/rule.ts';
-import type { SeenEffect } from '../../world/request/response.ts';
+import type { SeenEffect } from '../../world/journal/kept-request.ts';
 import { sendText } from '../refusals.ts';
 
 /**

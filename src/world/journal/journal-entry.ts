@@ -4,13 +4,14 @@ import { BANK_CALENDAR } from '../../payout/calendar.ts';
 import { toInr } from '../../payout/money.ts';
 import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';
 import { isoOrNull } from '../transaction-response.ts';
-import { fieldsOf, readBody, sentResponse, type Exchange } from './exchange.ts';
+import { sentResponse } from '../request/response.ts';
+import { fieldsOf, readBody, type KeptRequest } from './kept-request.ts';
 
 /** The facts that a match can test in a past request. */
-export const factsOf = (exchange: Exchange): RequestFacts => ({
+export const factsOf = (exchange: KeptRequest): RequestFacts => ({
   route: exchange.route,
   fields: fieldsOf(exchange),
-  headers: exchange.headers as RequestFacts['headers'],
+  headers: exchange.headers,
   attempt: exchange.attempt ?? 0,
   nowMs: exchange.atMs,
   payout: 0, // a journal does not know the last two, and no match of a verification tests them
@@ -19,17 +20,17 @@ export const factsOf = (exchange: Exchange): RequestFacts => ({
 });
 
 /** Whether a request made a payout; null for a request that cannot make one, or that never reached the ledger and was not answered. */
-export const committed = ({ route, committed: isCommitted, response }: Exchange): boolean | null =>
+export const committed = ({ route, committed: isCommitted, response }: KeptRequest): boolean | null =>
   route === 'initiate' ? (isCommitted ?? (response === undefined ? null : false)) : null;
 
 /** The HTTP status that the client was sent; undefined for none. */
-export const seenStatus = (exchange: Exchange): number | undefined =>
+export const seenStatus = (exchange: KeptRequest): number | undefined =>
   showsResponse(exchange.fault) && !exchange.waits ? sentResponse(exchange)?.status : undefined;
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
 
 /** An exchange in the terms of the control API. */
-export function journalEntry(exchange: Exchange): JournalEntry {
+export function journalEntry(exchange: KeptRequest): JournalEntry {
   const { commit } = exchange;
   const sent = exchange.waits ? undefined : sentResponse(exchange);
   return {

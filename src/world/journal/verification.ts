@@ -1,6 +1,7 @@
 import type { RequestMatch, Verification } from '../../contract/control.ts';
 import type { VerifyResponse } from '../../contract/control-responses.ts';
-import { sentResponse, type Exchange } from './exchange.ts';
+import { sentResponse } from '../request/response.ts';
+import type { KeptRequest } from './kept-request.ts';
 import { committed, factsOf, seenStatus } from './journal-entry.ts';
 import { iso } from '../../contract/instant.ts';
 import { inSteps, type Steps } from '../steps.ts';
@@ -18,7 +19,7 @@ import {
 
 /** An exchange, with the facts that a match can test. */
 interface Witness extends RequestFacts {
-  readonly exchange: Exchange;
+  readonly exchange: KeptRequest;
 }
 
 /** One condition of a match: of those of rules, or on what happened to the request. */
@@ -32,7 +33,7 @@ type Shown = VerifyResponse['closest'][number];
 const CLOSEST = 3;
 
 /** The outcome of a request, by the names of a match. */
-const BECAME: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
+const BECAME: Readonly<Record<string, (exchange: KeptRequest) => unknown>> = {
   status: seenStatus,
   outcome: ({ outcome }) => outcome,
   rule: ({ rule }) => rule,
@@ -57,7 +58,7 @@ function conditionsOfMatch(match: RequestMatch, report: Report): readonly Condit
 }
 
 /** `#3 POST /payout/initiate order-1 402 INSUFFICIENT_BALANCE` */
-const inALine = (exchange: Exchange): string => {
+const inALine = (exchange: KeptRequest): string => {
   const { nth, method, url, clientRefId, outcome, code } = exchange;
   return [
     `#${nth}`,
@@ -114,7 +115,7 @@ type Verified = Pick<VerifyResponse, 'result' | 'count' | 'message' | 'closest'>
 
 /** Checks a journal against an expectation, in steps. @param report gets each condition that no request can meet: no response counts then */
 export function* verify(
-  exchanges: readonly Exchange[],
+  exchanges: readonly KeptRequest[],
   evicted: number,
   { match = {}, sequence, count = { at_least: 1 } }: Verification,
   report: Report,

@@ -4,7 +4,7 @@ import { oneMore } from '../../payout/payout.ts';
 import type { Effect } from '../../scenario/rule.ts';
 import type { Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
-import type { Decided } from '../journal/exchange.ts';
+import type { Decided } from '../journal/kept-request.ts';
 import type { RequestCommand } from './request-commands.ts';
 import type { HeldRequest, Released } from './hold-state.ts';
 import type { WorldState } from '../state-shape.ts';
@@ -29,7 +29,7 @@ export function holdRequest(
   events: StateEvent[],
 ): void {
   const { made, waiting, expired } = state.held;
-  const hold = exchange.result.hold!;
+  const hold = exchange.hold!;
   const request: HeldRequest = {
     ...hold,
     effect,

@@ -1,5 +1,5 @@
 import type { Effect, Hold } from '../../scenario/rule.ts';
-import type { Decided } from '../journal/exchange.ts';
+import type { Decided } from '../journal/kept-request.ts';
 import type { RequestCommand } from './request-commands.ts';
 
 /** A request that waits to be released. */

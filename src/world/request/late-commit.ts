@@ -3,7 +3,7 @@ import { withOverrides } from '../../scenario/scenario.ts';
 import type { LateWhen } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import type { Payout } from '../../payout/payout.ts';
-import type { Exchange } from '../journal/exchange.ts';
+import type { KeptRequest } from '../journal/kept-request.ts';
 import { replace, tell } from '../requests.ts';
 import { clockFrom, nowMs } from '../state.ts';
 import type { LateInitiate } from '../snapshot-lines.ts';
@@ -97,11 +97,11 @@ function commit(state: WorldState, late: LateInitiate, atMs: number, context: Co
 function recordCommit(
   state: WorldState,
   request: number,
-  commit: NonNullable<Exchange['commit']>,
+  commit: NonNullable<KeptRequest['commit']>,
   made?: Payout,
-): Exchange | undefined {
+): KeptRequest | undefined {
   const { pending, list } = state.requests;
-  const isIt = ({ nth }: Exchange): boolean => nth === request;
+  const isIt = ({ nth }: KeptRequest): boolean => nth === request;
   const before = pending.find(isIt) ?? list.findLast(isIt);
   if (before === undefined) return undefined;
   const { txnId, plannedBy } = made ?? {};

@@ -11,7 +11,7 @@ import type { Context } from '../commands.ts';
 import { full } from '../full.ts';
 import { addPayout, findPayout } from '../ledger.ts';
 import { answerRepetition } from './repetition.ts';
-import type { Answer } from './response.ts';
+import type { Answer } from '../journal/kept-request.ts';
 import type { Plan } from './request-plan.ts';
 import { nowMs } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';

@@ -1,7 +1,7 @@
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Handler } from '../commands.ts';
-import type { Exchange } from '../journal/exchange.ts';
-import { fill, replace } from '../requests.ts';
+import type { KeptRequest } from '../journal/kept-request.ts';
+import { conclude, replace, type Filling } from '../requests.ts';
 import type { WorldState } from '../state-shape.ts';
 import { recordLate } from './late-commit.ts';
 import { endWait, findHeld } from './held-requests.ts';
@@ -17,18 +17,16 @@ import { serve } from './serve-request.ts';
 export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, order }, context) => {
   const held = findHeld(state, id);
   const { command, exchange } = held;
-  const { hold: _hold, ...first } = exchange.result;
-  const served =
-    command === null
-      ? first
-      : serve(state, command, exchange.nth, resumedPlan(state, command, held, context.compiler), context);
-  const effect = first.effect!;
-  const result = {
-    ...served,
-    effect: { ...effect, respond: order.respond ?? effect.respond, fault: order.fault ?? effect.fault },
+  const released: Filling = { ...exchange, hold: undefined };
+  if (command !== null)
+    serve(state, command, released, resumedPlan(state, command, held, context.compiler), context);
+  const effect = exchange.effect!;
+  released.effect = {
+    ...effect,
+    respond: order.respond ?? effect.respond,
+    fault: order.fault ?? effect.fault,
   };
-  const released = { ...exchange };
-  fill(released, result);
+  conclude(released);
   replace(state, { ...released, ...committedMeanwhile(state, exchange) });
   recordLate(state, exchange.nth);
   endWait(state, held, 'released', context.events);
@@ -36,7 +34,10 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
 };
 
 /** What a late commit has made of a request while it was held. */
-function committedMeanwhile({ requests: { pending } }: WorldState, { nth }: Exchange): Partial<Exchange> {
+function committedMeanwhile(
+  { requests: { pending } }: WorldState,
+  { nth }: KeptRequest,
+): Partial<KeptRequest> {
   const known = pending.find((one) => one.nth === nth);
   if (known?.commit == null) return {};
   const { commit, committed, txnId, plannedBy } = known;
@@ -51,7 +52,7 @@ function resumedPlan(
   compiler: ScenarioCompiler,
 ): Plan {
   const scenario = scenarioFor(state, command, compiler);
-  const { attempt } = exchange.result;
+  const { attempt = 0 } = exchange;
   const rule = { id: exchange.rule!, effect };
   const facts = factsOf(state, command, attempt, scenario);
   const draw = drawOf(command, scenario, attempt);

@@ -7,12 +7,12 @@ import { toPaise } from '../../payout/money.ts';
 import type { Payout } from '../../payout/payout.ts';
 import { asOf } from '../../payout/timeline.ts';
 import type { CommandOf, Context } from '../commands.ts';
-import type { Exchange } from '../journal/exchange.ts';
+import type { Answer, Decided, KeptRequest } from '../journal/kept-request.ts';
 import { findPayout } from '../ledger.ts';
 import { nowMs } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
 import { codeOf } from './other-responses.ts';
-import { responseOf, type Answer, type RequestResult } from './response.ts';
+import { responseOf } from './response.ts';
 
 /** What an initiate gets whose client_ref_id was sent before, as the dialect wants it. */
 
@@ -120,7 +120,7 @@ function isInFlight(
   clientRefId: string,
   request: number,
 ): boolean {
-  const isEarlier = (one: Exchange): boolean =>
+  const isEarlier = (one: KeptRequest): boolean =>
     one.nth < request && one.route === 'initiate' && one.clientRefId === clientRefId;
   return (
     late.some(({ request: nth, body }) => nth < request && body.client_ref_id === clientRefId) ||
@@ -130,8 +130,8 @@ function isInFlight(
 }
 
 /** Wall time until which a request that is not held is worked on. */
-function busyUntilMs({ wallMs, delayMs = 0, fault, result }: Exchange): number {
-  const planned = result?.effect?.fault;
+function busyUntilMs({ wallMs, delayMs = 0, fault, effect }: KeptRequest): number {
+  const planned = effect?.fault;
   const hangMs = fault !== 'hang' ? 0 : planned?.kind === 'hang' ? (planned.for ?? Infinity) : Infinity;
   return wallMs + delayMs + hangMs;
 }
@@ -142,18 +142,17 @@ const NEVER_STORED: ReadonlySet<number> = new Set([400, 401, 413, 429]);
 /** Keeps the response to the first initiate of a reference if it is a 402 or that of a rule. Any other can be made from the payout. */
 export function storeAnswer(
   state: WorldState,
-  { body, request }: CommandOf<'initiate'>,
-  result: RequestResult,
+  { body }: CommandOf<'initiate'>,
+  request: Decided,
   { transactionsFree }: Context,
 ): void {
-  const { answer, effect, committed, dialect } = result;
+  const { answer, effect, committed, dialect } = request;
   const refusal = answer.kind === 'refused' ? answer.refusal.code : undefined;
   const isOfRule = effect !== null && effect.respond !== null;
   if (!isOfRule && refusal !== 'INSUFFICIENT_BALANCE') return;
   if (!committed && repetitionOf(state, body, dialect) !== null) return;
   if (transactionsFree - Number(committed) <= 0) return;
-  const { requestId, warnings } = request;
-  const { status, headers, body: text } = responseOf(result, { requestId, fields: body, warnings });
+  const { status, headers, body: text } = responseOf(request, body);
   if (NEVER_STORED.has(status)) return;
   const { client_ref_id: clientRefId } = body;
   const own = Object.entries(headers).filter(([name]) => !name.startsWith('x-sandbox-'));

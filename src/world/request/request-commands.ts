@@ -1,21 +1,17 @@
 import { z } from 'zod';
 import { RouteName } from '../../contract/match.ts';
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
-import { ScenarioSource, SentResponse } from '../snapshot-lines.ts';
+import { Request, ScenarioSource, SentResponse } from '../snapshot-lines.ts';
 
-const Headers = z.record(z.string(), z.union([z.string(), z.array(z.string())]).optional());
-
-/** A request of the service as it came: everything that its world keeps of it. */
-export const Received = z.strictObject({
-  requestId: z.string(),
-  method: z.string(),
-  url: z.string(),
-  /** Without those that hold a key. */
-  headers: Headers,
-  /** The body as it came. */
-  body: z.string().optional(),
-  /** Why a bank might refuse the payout. */
-  warnings: z.array(z.string()).readonly().optional(),
+/** A request of the service as it came: what its world keeps of it, without keys and with the body whole, and when it came. */
+export const Received = Request.pick({
+  requestId: true,
+  method: true,
+  url: true,
+  headers: true,
+  body: true,
+  warnings: true,
+}).extend({
   /** How long ago it arrived, in whole ms of the server's wall clock. */
   waitedMs: z.int().min(0),
   /** The place of the latest command of the world that its server had applied when it arrived. */

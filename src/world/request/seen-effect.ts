@@ -1,6 +1,7 @@
 import { replacesBody } from '../../scenario/rule.ts';
 import type { Plan, TakenRule } from './request-plan.ts';
-import { isReplayed, type Answer, type SeenEffect } from './response.ts';
+import type { Answer, SeenEffect } from '../journal/kept-request.ts';
+import { isReplayed } from './response.ts';
 
 /** What a client sees of the rule that was taken. */
 

@@ -4,26 +4,26 @@ import { oneMore } from '../../payout/payout.ts';
 import { replacesBody, showsResponse, type Effect } from '../../scenario/rule.ts';
 import type { CommandOf, Context, Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
-import { countRequest, recordRequest } from '../requests.ts';
+import { recordRequest, requestIn, type Filling } from '../requests.ts';
 import { commitLater, countForLate } from './late-commit.ts';
 import { futureOf, initiate, newPayout } from './new-payout.ts';
 import { repetitionOf, replay, storeAnswer } from './repetition.ts';
 import { holdRequest, noRoomToHold } from './held-requests.ts';
 import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
-import type { Decided } from '../journal/exchange.ts';
+import type { Answer, Decided } from '../journal/kept-request.ts';
 import type { RequestCommand } from './request-commands.ts';
-import type { Answer, RequestResult } from './response.ts';
 import { entryAsOf, found, serveStatus } from './serve-status.ts';
 import type { WorldState } from '../state-shape.ts';
 
 /** Handles a request of the service: applies its rule, asks the ledger unless the rule forbids it, and remembers the request. */
 export const handleRequest: Handler<RequestCommand['kind'], Decided> = (state, command, context) => {
-  const [result, effect] = resultOf(state, command, countRequest(state), context);
-  if (result.effect !== null) countTaken(state, result.effect.rule, context.events);
-  const exchange = recordRequest(state, command, result, context);
-  if (result.hold !== undefined) holdRequest(state, command, exchange, effect!, context.events);
-  if (state.late.length > 0) countForLate(state, result.request, context);
-  return exchange;
+  const filling = requestIn(state, command.kind, command.request, context);
+  const effect = decide(state, command, filling, context);
+  if (filling.effect) countTaken(state, filling.effect.rule, context.events);
+  const request = recordRequest(state, command, filling, context);
+  if (effect !== null) holdRequest(state, command, request, effect, context.events);
+  if (state.late.length > 0) countForLate(state, request.nth, context);
+  return request;
 };
 
 /** Counts a use of a rule: a request whose response names it. */
@@ -33,69 +33,59 @@ function countTaken({ uses }: WorldState, rule: string, events: StateEvent[]): v
   events.push({ type: 'rule', rule, ...use });
 }
 
-/** @returns the result, and the effect of the rule that holds the request, if one does */
-function resultOf(
+/** Decides about a request. @returns the effect of the rule that holds it; null if none does */
+function decide(
   state: WorldState,
   command: RequestCommand,
-  request: number,
+  request: Filling,
   context: Context,
-): readonly [result: RequestResult, effect: Effect | null] {
+): Effect | null {
   const scenario = scenarioFor(state, command, context.compiler);
-  const unserved = (attempt: number, answer: Answer): RequestResult => ({
-    route: command.kind,
-    request,
-    dialect: scenario.dialect,
-    attempt,
-    effect: null,
-    answer,
-    committed: false,
-    balances: null,
-  });
+  const unserved = (attempt: number, answer: Answer): null => {
+    const committed = command.kind === 'initiate' ? false : undefined;
+    Object.assign(request, { dialect: scenario.dialect, attempt, effect: null, answer, committed });
+    return null;
+  };
   const limited = pastRateLimit(state, command.kind, scenario);
-  if (limited !== null) return [unserved(0, { kind: 'refused', refusal: limited.data }), null];
+  if (limited !== null) return unserved(0, { kind: 'refused', refusal: limited.data });
   const plan = planRequest(state, command, scenario, context);
   const { rule, attempt } = plan;
   const hold = rule?.effect.hold ?? null;
-  if (rule === null || hold === null) return [serve(state, command, request, plan, context), null];
+  if (rule === null || hold === null) {
+    serve(state, command, request, plan, context);
+    return null;
+  }
   const noRoom = noRoomToHold(state);
-  if (noRoom !== null) return [unserved(attempt, { kind: 'refused', refusal: noRoom.data }), null];
-  const isServed = hold.at === 'committed';
-  const result = isServed
-    ? serve(state, command, request, plan, context)
-    : unserved(attempt, { kind: 'none' });
-  const held = { ...hold, id: oneMore(state.held.made) };
-  return [{ ...result, effect: seenEffect(rule, plan), hold: held }, rule.effect];
+  if (noRoom !== null) return unserved(attempt, { kind: 'refused', refusal: noRoom.data });
+  if (hold.at === 'committed') serve(state, command, request, plan, context);
+  else unserved(attempt, { kind: 'none' });
+  request.effect = seenEffect(rule, plan);
+  request.hold = { ...hold, id: oneMore(state.held.made) };
+  return rule.effect;
 }
 
 /** Asks the ledger, unless the rule forbids it. */
 export function serve(
   state: WorldState,
   command: RequestCommand,
-  request: number,
+  request: Filling,
   plan: Plan,
   context: Context,
-): RequestResult {
+): void {
   const { rule } = plan;
+  const { dialect } = plan.scenario;
   const beforePaise = state.wallet.balancePaise;
   const payoutsBefore = state.payouts.length;
-  const [answer, isAsked] = answerOf(state, command, request, plan, context);
-  const result = {
-    route: command.kind,
-    request,
-    dialect: plan.scenario.dialect,
-    attempt: plan.attempt,
-    effect: rule !== null && isApplied(rule, answer) ? seenEffect(rule, plan) : null,
-    answer,
-    committed: state.payouts.length > payoutsBefore,
-    balances: isAsked ? { beforePaise, afterPaise: state.wallet.balancePaise } : null,
-  };
-  if (
-    command.kind === 'initiate' &&
-    result.dialect.client_ref_id.same_body === 'stored' &&
-    !rule?.effect.late
-  )
-    storeAnswer(state, command, result, context);
-  return result;
+  const [answer, isAsked] = answerOf(state, command, request.nth, plan, context);
+  request.dialect = dialect;
+  request.attempt = plan.attempt;
+  request.answer = answer;
+  request.effect = rule !== null && isApplied(rule, answer) ? seenEffect(rule, plan) : null;
+  request.committed = command.kind === 'initiate' ? state.payouts.length > payoutsBefore : undefined;
+  request.balanceBeforePaise = isAsked ? beforePaise : undefined;
+  request.balancePaise = isAsked ? state.wallet.balancePaise : undefined;
+  const isStored = dialect.client_ref_id.same_body === 'stored' && !rule?.effect.late;
+  if (command.kind === 'initiate' && isStored) storeAnswer(state, command, request as Decided, context);
 }
 
 /** @returns the response, and whether the ledger was asked for it */

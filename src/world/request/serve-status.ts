@@ -10,7 +10,7 @@ import { findPayout, positionOf, settleDue, takeStep, type PayoutKey } from '../
 import { nowMs, replacePayout } from '../state.ts';
 import type { WorldState } from '../state-shape.ts';
 import type { Plan } from './request-plan.ts';
-import type { Answer } from './response.ts';
+import type { Answer } from '../journal/kept-request.ts';
 
 /** The payout that a status read asks for: of two names, the dialect may read only one. */
 export function askedPayout(

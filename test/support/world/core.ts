@@ -13,12 +13,11 @@ import { Worlds } from '../../../src/worlds/worlds.ts';
 import { ScenarioLibrary } from '../../../src/scenario/scenario-library.ts';
 import { apply, type Applied, type ResultOf } from '../../../src/world/apply.ts';
 import type { ClockResult } from '../../../src/world/clock.ts';
-import type { Decided } from '../../../src/world/journal/exchange.ts';
+import type { Answer, Decided } from '../../../src/world/journal/kept-request.ts';
 import type { Command, CommandOf } from '../../../src/world/commands.ts';
 import type { Ended, Received } from '../../../src/world/request/request-commands.ts';
 import type { StateEvent } from '../../../src/world/events.ts';
 import { findPayout } from '../../../src/world/ledger.ts';
-import type { Answer, RequestResult } from '../../../src/world/request/response.ts';
 import { SnapshotReader, takeSnapshot } from '../../../src/world/snapshot.ts';
 import { openWorld } from '../../../src/world/opening.ts';
 import type { WorldState } from '../../../src/world/state-shape.ts';
@@ -132,9 +131,6 @@ export const advance = (move: CommandOf<'advance'>['move']): CommandOf<'advance'
   generation: null,
 });
 
-/** What a command results in; of a request, what the world decided. */
-type CoreResult<C extends Command> = ResultOf<C> extends Decided ? RequestResult : ResultOf<C>;
-
 /** A world without a log. Times are ms after `START_MS`; the wall clock stays at the time that was passed last. */
 export class Core {
   readonly state: WorldState;
@@ -183,18 +179,17 @@ export class Core {
   }
 
   #endAtOnce(result: ResultOf<Command>): void {
-    if (typeof result !== 'object' || !('result' in result)) return;
+    if (typeof result !== 'object' || !('answer' in result)) return;
     const { nth, waits, fault } = result;
     if (waits === undefined && fault === undefined) this.end(nth, 'answered');
   }
 
   /** Applies a command until it is finished. @throws Refusal */
-  submit<C extends Command>(command: C, atMs?: number): CoreResult<C> {
+  submit<C extends Command>(command: C, atMs?: number): ResultOf<C> {
     let applied = this.apply(command, atMs);
     for (; applied.kind === 'unfinished'; this.turns += 1) applied = this.apply(applied.next);
     if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
-    const { result } = applied;
-    return (typeof result === 'object' && 'result' in result ? result.result : result) as CoreResult<C>;
+    return applied.result as ResultOf<C>;
   }
 
   /** Records how a request ended. */
@@ -229,7 +224,7 @@ export class Core {
   }
 
   /** Initiates a payout of INR 1 by IMPS, with these changes. */
-  pay(reference: string, change: Partial<InitiateRequest> = {}, atMs?: number): RequestResult {
+  pay(reference: string, change: Partial<InitiateRequest> = {}, atMs?: number): Decided {
     return this.submit(initiate({ client_ref_id: reference, ...change }), atMs);
   }
 

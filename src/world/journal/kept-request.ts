@@ -1,3 +1,5 @@
+import type { Dialect } from '../../contract/dialect.ts';
+import type { RefusalData } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import {
   hasInexactAmount,
@@ -7,46 +9,72 @@ import {
   MAX_AMOUNT_INR,
   State,
 } from '../../contract/service.ts';
-import type { SentResponse, StoredRequest } from '../snapshot-lines.ts';
+import type { SentResponse, StoredAnswer, StoredRequest } from '../snapshot-lines.ts';
 import { toPaise } from '../../payout/money.ts';
-import type { RequestFacts } from '../../scenario/rule.ts';
-import { responseOf, type RequestResult } from '../request/response.ts';
+import type { Payout } from '../../payout/payout.ts';
+import type { Effect, Hold, RequestFacts } from '../../scenario/rule.ts';
 
 export type ExchangeOutcome = StoredRequest['outcome'];
 
 /** One request of a world and its response, as the world remembers it. It is replaced as a whole when it changes. */
-export interface Exchange extends Omit<StoredRequest, 'response'> {
-  /** What was sent, or will be; `planned` for what its result describes, whose text is made when somebody reads it. Absent for nothing. */
+export interface KeptRequest extends Omit<StoredRequest, 'response'>, PossibleDecision {
+  /** What was sent, or will be; `planned` for what was decided, whose text is made when somebody reads it. Absent for nothing. */
   readonly response?: SentResponse | 'planned' | undefined;
-  /** What the world decided; absent for a request that never reached the ledger, and for one from a snapshot. */
-  readonly result?: RequestResult | undefined;
   /** The command that brought it, by its place among those of its world, and the server that had its connection; 0 and none for one from a snapshot. */
   readonly position: number;
   readonly server: string;
 }
 
-export type Decided = Exchange & { readonly result: RequestResult };
+/** What the world decided: nothing for a request that never reached it, and for one from a snapshot. */
+interface Decision {
+  /** The dialect of the response. */
+  readonly dialect: Dialect;
+  readonly answer: Answer;
+  /** How a rule changes what the client sees; null for the normal response. */
+  readonly effect: SeenEffect | null;
+  /** Set when a rule holds the request. While it has only arrived, nothing was done and the response is `none`. */
+  readonly hold?: (Hold & { readonly id: number }) | undefined;
+}
+
+type PossibleDecision = { readonly [Name in keyof Decision]?: Decision[Name] | undefined };
+export type Decided = KeptRequest & Decision;
+
+/** What a rule does to the response. */
+export interface SeenEffect extends Pick<Effect, 'respond' | 'fault'> {
+  /** The rule: `scenario/rule`. */
+  readonly rule: string;
+  /** Wall time, ms. */
+  readonly delayMs: number;
+  /** How long its limit still refuses requests, in ms of world time; null for a rule without a limit. */
+  readonly limitLeftMs: number | null;
+  /** World time when the request was handled, ms since the epoch. */
+  readonly nowMs: number;
+  /** The bytes of the fault `garbage`, from 0 to 255; empty for all others. */
+  readonly garbage: readonly number[];
+}
+
+/** The normal response: that of the ledger, or the one it would have given if it had been asked. */
+export type Answer =
+  | { readonly kind: 'payout'; readonly payout: Payout; readonly replayed: boolean }
+  | { readonly kind: 'balance'; readonly balancePaise: number; readonly lastUpdatedMs: number }
+  | { readonly kind: 'refused'; readonly refusal: RefusalData }
+  /** The first response of its reference, again. */
+  | { readonly kind: 'stored'; readonly stored: StoredAnswer }
+  /** Nothing was done, and a rule's own answer replaces the normal one. There is no payout that its texts could name. */
+  | { readonly kind: 'none' };
 
 /** The requests that a world had: bounded, the newest are kept. */
 export interface Requests {
   count: number;
   /** The newest, the oldest of them first. */
-  readonly list: Exchange[];
+  readonly list: KeptRequest[];
   /** Those under way, also if they were dropped from the list: their ends say what their clients know. */
-  readonly pending: Exchange[];
+  readonly pending: KeptRequest[];
   /** How many were dropped from the list since it was last cleared. */
   evicted: number;
 }
 
 export const noRequests = (count = 0): Requests => ({ count, list: [], pending: [], evicted: 0 });
-
-/** The text of the response that was sent, or is about to be; undefined for none. */
-export function sentResponse(exchange: Exchange): SentResponse | undefined {
-  const { method, response, result } = exchange;
-  if (response !== 'planned') return response;
-  const planned = responseOf(result!, { ...exchange, fields: fieldsOf(exchange) });
-  return method === 'HEAD' ? { ...planned, body: '' } : planned;
-}
 
 /** A number that may be too large for JavaScript, which JSON would write as null. */
 const HUGE_NUMBER = /e\+?\d{3}|\d{200}/i;
@@ -69,7 +97,7 @@ export function readBody(text: string | undefined): unknown {
 }
 
 /** What a past request asked for. */
-export function fieldsOf({ route, url, body }: Exchange): RequestFacts['fields'] {
+export function fieldsOf({ route, url, body }: KeptRequest): RequestFacts['fields'] {
   if (route === 'initiate') {
     const read = readBody(body);
     return typeof read === 'object' && read !== null ? (read as RequestFacts['fields']) : {};
@@ -83,7 +111,7 @@ const MOST_BODY = 8 * 1024;
 const MOST_HEADERS = 4 * 1024;
 
 /** The headers of a request that its world keeps: those that fit. */
-export function keptHeaders(headers: Exchange['headers']): Exchange['headers'] {
+export function keptHeaders(headers: KeptRequest['headers']): KeptRequest['headers'] {
   let length = 0;
   for (const name in headers) length += headerLength(name, headers[name]);
   if (length <= MOST_HEADERS) return headers;
