@@ -145,7 +145,7 @@ const EXPLANATIONS: Readonly<Record<SettingName, readonly [value: string, descri
     '<names>',
     'more host names to serve, besides localhost; if HOST is not a loopback address, IP addresses are served too, and every name unless this is set',
   ],
-  logLevel: ['<level>', 'fatal, error, warn, info, debug, trace or silent'],
+  logLevel: ['<level>', 'fatal, error, warn, info, debug (settlements too), trace or silent'],
   apiKeys: ['<keys>', 'the only keys accepted, separated by commas'],
   openingBalance: ['<INR>', 'the balance of a new world'],
   settlement: ['<preset>', `how payouts settle after initiate: ${SETTLEMENTS.join(', ')}`],

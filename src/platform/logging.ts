@@ -92,13 +92,13 @@ export const observeScenarios = (log: Logger): Pick<LibraryOptions, 'reloaded' |
   refused: (problems) => log.warn({ problems }, 'scenario refused: the last good one stays active'),
 });
 
-/** Writes a line for each settlement, and for events of worlds. */
+/** Writes a line for each settlement, at debug since there are as many as requests, and for events of worlds. */
 export const observeWorlds = (log: Logger, metrics?: Pick<Metrics, 'settled' | 'store'>): WorldObserver => ({
   settled: (worldId, change) => {
     metrics?.settled(change);
-    if (!log.isLevelEnabled('info')) return; // there may be a million of them
+    if (!log.isLevelEnabled('debug')) return; // there may be a million of them
     const { txnId, clientRefId, from, to, atMs, utr } = change;
-    log.info(
+    log.debug(
       {
         world: worldId.slice(0, 8),
         txn_id: txnId,

@@ -16,7 +16,7 @@ import type { End, Ended, Received, RequestCommand } from './request/request-com
 import { fieldsOf } from './request/request-plan.ts';
 import { codeOf } from './request/other-responses.ts';
 import { isReplayed, responseTo, sentResponse } from './request/response.ts';
-import { nowMs, replacePayout, tally, worldTimeMs } from './state.ts';
+import { nowMs, replacePayout, setTelling, worldTimeMs } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 
 /** More than clients can have under way at a server. Those beyond are of servers that have died. */
@@ -249,18 +249,6 @@ const isTelling = ({ committed, waits, fault }: KeptRequest): boolean =>
   committed === true && waits === undefined && fault === undefined;
 
 const ONLY = ''; // the name of a server that shares its worlds with no other
-
-/**
- * Records whether the response that tells of a new payout is being sent. Until that ends, the payout is not at risk. Not for servers
- * that share a store: one may die before it says how a request ended.
- */
-function setTelling({ index, payouts }: WorldState, txnId: string, isBeingTold: boolean): void {
-  const payout = payouts[index.byTxnId.get(txnId)!]!;
-  tally(index, payout, -1);
-  if (isBeingTold) index.beingTold.add(txnId);
-  else index.beingTold.delete(txnId);
-  tally(index, payout, 1);
-}
 
 /** Records what a response that has ended has told its client: what a whole one shows, unless a later request is known to have shown more. */
 export function tell(state: WorldState, exchange: KeptRequest, atMs: number): void {

@@ -107,6 +107,17 @@ function addTo(sum: { count: number; paise: number }, { amountPaise }: Payout, b
   sum.paise += by * amountPaise;
 }
 
+/**
+ * Records whether the response that tells of a new payout is being sent. Until that ends, the payout is not at risk. Not for servers
+ * that share a store: one may die before it says how a request ended.
+ */
+export function setTelling({ index, payouts }: WorldState, txnId: string, isBeingTold: boolean): void {
+  const payout = payouts[index.byTxnId.get(txnId)!]!;
+  if (isAtRisk(payout)) addTo(index.atRisk, payout, isBeingTold ? -1 : 1);
+  if (isBeingTold) index.beingTold.add(txnId);
+  else index.beingTold.delete(txnId);
+}
+
 /** The latest point, if a list that is about to change is the one that it knew. */
 export function latestPoint({ undoPoints }: WorldState, isKnown: (fields: UndoPoint['fields']) => boolean) {
   const point = undoPoints.at(-1);

@@ -112,7 +112,8 @@ export class World {
    */
   async submit<C extends Command>(command: C, onPart?: OnPart): Promise<ResultOf<C>> {
     while (this.#unfinished !== null && !isReplacing(command)) await this.#unfinished.done;
-    let applied = await this.#submitPart(command, onPart);
+    let applied = await this.#submitPart(command);
+    onPart?.(applied);
     if (applied.kind === 'unfinished') applied = await this.#finish(applied.next, onPart);
     if (applied.kind === 'refused') throw new Refusal(applied.refusal.code, applied.refusal.details);
     return applied.result as ResultOf<C>;
@@ -260,13 +261,11 @@ export class World {
     return { ...this.latest, wallMs: Math.max(this.latest.wallMs, this.#order.nowMs()) };
   }
 
-  async #submitPart(command: Command, onPart?: OnPart): Promise<Applied> {
+  #submitPart(command: Command): Promise<Applied> {
     if (this.closed !== null) throw dropped(this.closed);
     const source = command.kind === 'follow' ? null : this.#parts.successorOf(this.latest);
     if (source !== null) this.inBackground(this.#submitPart({ kind: 'follow', source }));
-    const applied = await this.#order.submit(command, this.#parts.roomFor(this, command));
-    onPart?.(applied);
-    return applied;
+    return this.#order.submit(command, this.#parts.roomFor(this, command));
   }
 
   /** Orders the further parts of a command, with turns for other work in between. Other commands wait, but for a reset or a restore. */
@@ -274,7 +273,8 @@ export class World {
     try {
       for (let next = command; ;) {
         await this.#parts.wallClock.yieldToEventLoop();
-        const applied = await this.#submitPart(next, onPart);
+        const applied = await this.#submitPart(next);
+        onPart?.(applied);
         if (applied.kind !== 'unfinished') return applied;
         next = applied.next;
       }

@@ -42,8 +42,8 @@ const dataOf = async (response: Response): Promise<Payout> =>
 const answerTo = async (commandLine: string, environment: Readonly<Record<string, string>> = {}) =>
   JSON.parse(await paste(commandLine, '', environment)) as unknown;
 
-test('every request and every settlement is logged as one line of JSON, with its payout and refusal code', async () => {
-  const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
+test('every request, and at debug every settlement, is logged as one line of JSON, with its payout and refusal code', async () => {
+  const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant', LOG_LEVEL: 'debug' });
   const paid = await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
   await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-2', amount: 1e10 });
@@ -95,7 +95,7 @@ test('every request and every settlement is logged as one line of JSON, with its
 
   const { completed_at: at, utr } = await dataOf(read);
   const settlement = {
-    level: 30,
+    level: 20,
     time: expect.any(Number),
     msg: 'settlement',
     from: 'PENDING',

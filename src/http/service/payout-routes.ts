@@ -104,23 +104,19 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
   app.post(
     '/payout/initiate',
     { config: { name: 'initiate' }, ...INITIATE, preValidation: [refuseUnseen] },
-    async ({ body, exchange }, reply) => {
+    ({ body, exchange }, reply) => {
       checkRails(body, reply);
       const request = exchange.received();
       return respond({ kind: 'initiate', body, request, scenario: exchange.source }, reply);
     },
   );
 
-  app.get(
-    '/client/fetchbalance',
-    { config: { name: 'balance' }, ...BALANCE },
-    async ({ exchange }, reply) => {
-      const request = exchange.received();
-      return respond({ kind: 'balance', request, scenario: exchange.source }, reply);
-    },
-  );
+  app.get('/client/fetchbalance', { config: { name: 'balance' }, ...BALANCE }, ({ exchange }, reply) => {
+    const request = exchange.received();
+    return respond({ kind: 'balance', request, scenario: exchange.source }, reply);
+  });
 
-  app.get('/payout/status', { config: { name: 'status' }, ...STATUS }, async ({ query, exchange }, reply) => {
+  app.get('/payout/status', { config: { name: 'status' }, ...STATUS }, ({ query, exchange }, reply) => {
     const request = exchange.received();
     return respond({ kind: 'status', query, request, scenario: exchange.source }, reply);
   });
