@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import rateLimitPlugin from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
 import { durationText } from '../contract/duration.ts';
@@ -96,12 +96,7 @@ export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): strin
  * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world. From
  * then on its world remembers the request. It throws Refusal UNAUTHORIZED or INVALID_REQUEST.
  */
-export function admission({
-  worlds,
-  scenarios,
-  keyOf,
-  defaultKey,
-}: AdmissionOptions): onRequestAsyncHookHandler {
+export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOptions): onRequestHookHandler {
   const worldIds = new LRUCache<string, string>({ max: KEYS_REMEMBERED, memoMethod: worldIdOf });
 
   function enter({ exchange, headers }: FastifyRequest, world: World): void {
@@ -119,7 +114,20 @@ export function admission({
     );
   }
 
-  return async (request) => {
+  async function enterOnceOpen(
+    request: FastifyRequest,
+    worldId: string,
+    done: HookHandlerDoneFunction,
+  ): Promise<void> {
+    try {
+      enter(request, await worlds.use(worldId));
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
+  }
+
+  return (request, _reply, done) => {
     const { exchange } = request;
     const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
     const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
@@ -128,11 +136,10 @@ export function admission({
     if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
     const key = mayLackKey && needsNoKey(request) ? defaultKey : keyOf(authorization);
     const worldId = worldIds.memo(key);
-    const opening = worlds.use(worldId);
-    const known = worlds.known(worldId); // in use at once, before another world needs its place
-    if (known !== undefined) enter(request, known);
-    const world = await opening;
-    if (known === undefined) enter(request, world);
+    const here = worlds.useHere(worldId);
+    if (here === null) return void enterOnceOpen(request, worldId, done);
+    enter(request, here);
+    done();
   };
 }
 

@@ -171,10 +171,14 @@ function makeRoom(requests: WorldState['requests'], keep: number): void {
 }
 
 /** Puts a later version of a request in its place, wherever it is still kept. */
-export function replace({ requests }: WorldState, exchange: KeptRequest): void {
-  const { list, pending, count } = requests;
+export function replace(state: WorldState, exchange: KeptRequest): void {
+  const { pending } = state.requests;
   const waiting = pending.findIndex(({ nth }) => nth === exchange.nth);
   if (waiting !== -1) pending[waiting] = exchange;
+  replaceInList(state, exchange);
+}
+
+function replaceInList({ requests: { list, count } }: WorldState, exchange: KeptRequest): void {
   const likely = list.length - 1 - (count - exchange.nth); // unless a bug of the sandbox left out a number
   const index =
     list[likely]?.nth === exchange.nth ? likely : list.findIndex(({ nth }) => nth === exchange.nth);
@@ -215,7 +219,7 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
   if (index === -1) return;
   const [before] = pending.splice(index, 1) as [KeptRequest];
   const after = afterEnd(state, before, ended);
-  replace(state, after);
+  replaceInList(state, after);
   tell(state, after, worldTimeMs(state.clock, wallMs));
   events.push({ type: 'request', request: after });
 }

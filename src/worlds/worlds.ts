@@ -97,18 +97,22 @@ export class Worlds {
     return this.#byId.get(worldId);
   }
 
-  /** The world of this id, opened at its first use: in memory before this returns. Counts as a use. @throws Refusal STORE_UNAVAILABLE */
-  async use(worldId: string): Promise<World> {
+  /** The world of this id, if it is in memory here; without a store it is made at its first use. Counts as a use. */
+  useHere(worldId: string): World | null {
     if (this.#isClosed) throw new Error('the sandbox is closed');
     this.uses += 1;
-    const { activeSource } = this.#options;
+    const world = this.#byId.get(worldId) ?? (this.#copies === null ? this.#make(worldId) : null);
+    return world === null ? null : this.#used(world);
+  }
+
+  /** The same, and where there is a store, the world is opened from it. @throws Refusal STORE_UNAVAILABLE */
+  async use(worldId: string): Promise<World> {
     for (;;) {
-      const world =
-        this.#byId.get(worldId) ??
-        (this.#copies === null ? this.#make(worldId) : await this.#copies.open(worldId, activeSource()));
+      const here = this.useHere(worldId);
+      if (here !== null) return here;
+      const world = await this.#copies!.open(worldId, this.#options.activeSource());
       const isGone = world === null || world.isClosed; // dropped meanwhile
-      if (isGone && !this.#isClosed) continue;
-      return this.#used(world!);
+      if (!isGone || this.#isClosed) return this.#used(world!);
     }
   }
 
