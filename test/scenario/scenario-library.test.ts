@@ -41,12 +41,7 @@ async function stageOf(world: Client): Promise<Stage> {
     spent: async () => Math.round((opening - (await balance())) * 100) / 100,
     async leave() {
       const left = new AbortController();
-      const asked = fetch(`${world.url}/payout/initiate`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${world.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify(PAYOUT),
-        signal: left.signal,
-      });
+      const asked = world.pay({}, {}, left.signal);
       const requests = () => world.world.requests();
       const hanging = expect.objectContaining({ outcome: 'pending', fault: 'hang' });
       await expect.poll(requests).toContainEqual(hanging);

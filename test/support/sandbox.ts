@@ -26,13 +26,19 @@ interface Init {
   readonly body?: NonNullable<RequestInit['body']>;
   /** A body that is sent as JSON. */
   readonly json?: unknown;
+  /** Leaves the request. */
+  readonly signal?: AbortSignal;
 }
 
 /** A world, and a payout client that uses it over HTTP. */
 export interface Client extends Pick<World, 'apiKey' | 'url' | 'clock'> {
   readonly world: World;
   readonly send: (method: string, path: string, init?: Init) => Promise<Seen>;
-  readonly pay: (change?: Record<string, unknown>, headers?: Record<string, string>) => Promise<Seen>;
+  readonly pay: (
+    change?: Record<string, unknown>,
+    headers?: Record<string, string>,
+    signal?: AbortSignal,
+  ) => Promise<Seen>;
   readonly status: (query: Record<string, string>) => Promise<Seen>;
   readonly balance: () => Promise<Seen>;
 }
@@ -54,8 +60,9 @@ export function clientOf(world: World, own: Record<string, string> = {}): Client
   const always = { authorization: `Bearer ${apiKey}`, ...own };
   const send = async (method: string, path: string, { headers, json, ...init }: Init = {}) => {
     const asJson = json === undefined ? {} : { 'content-type': 'application/json' };
-    const body = json === undefined ? init : { body: JSON.stringify(json) };
-    return seen(await fetch(url + path, { method, headers: { ...always, ...asJson, ...headers }, ...body }));
+    const body = json === undefined ? {} : { body: JSON.stringify(json) };
+    const all = { ...always, ...asJson, ...headers };
+    return seen(await fetch(url + path, { method, headers: all, ...init, ...body }));
   };
   return {
     world,
@@ -63,8 +70,12 @@ export function clientOf(world: World, own: Record<string, string> = {}): Client
     url,
     clock,
     send,
-    pay: (change = {}, headers = {}) =>
-      send('POST', '/payout/initiate', { headers, json: { ...PAYOUT, ...change } }),
+    pay: (change = {}, headers = {}, signal) =>
+      send('POST', '/payout/initiate', {
+        headers,
+        json: { ...PAYOUT, ...change },
+        ...(signal && { signal }),
+      }),
     status: (query) => send('GET', `/payout/status?${new URLSearchParams(query).toString()}`),
     balance: () => send('GET', '/client/fetchbalance'),
   };

@@ -1,29 +1,19 @@
 import { once } from 'node:events';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { SettingsInput } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
-import { HTTP_CLIENTS, type HttpClient } from '../../support/http/http-clients.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
-import { isLong } from '../../support/size.ts';
 import { serverFor } from '../../support/server.ts';
 import { testRows } from '../../support/test-rows.ts';
 
-/** `npm test` leaves node:http without keep-alive to the tests of magic beneficiaries. */
-const [FETCH, , KEPT_ALIVE] = HTTP_CLIENTS as [HttpClient, HttpClient, HttpClient];
 const KEY = 'sk_test_faults';
-const OPENING = 1_000_000;
 const SETTINGS: SettingsInput = {
   clock: '2026-01-15T10:30:00Z',
   settlement: 'manual',
-  openingBalance: `${OPENING}`,
   rateLimit: 'off',
 };
-const GATEWAY_HTML = '<html><head><title>502 Bad Gateway</title></head></html>';
-const GATEWAY = {
-  respond: { status: 502, headers: { 'Content-Type': 'text/html' }, body: GATEWAY_HTML },
-} as const;
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
 
 type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
@@ -41,56 +31,6 @@ async function normalResponse(): Promise<string> {
   const { client } = await sandboxFor(SETTINGS);
   return (await client(KEY).pay()).text;
 }
-
-/** Faults without a complete answer, beside those of magic.test.ts, and the error that `fetch` and `node:http` report for each. */
-const BROKEN: readonly [Effect, ofFetch: string, ofNode: string][] = [
-  [{ fault: { kind: 'hang', for: '30ms' } }, 'UND_ERR_SOCKET', 'ECONNRESET'],
-  [{ ...GATEWAY, fault: 'truncated-body' }, 'UND_ERR_SOCKET', 'ECONNRESET'],
-  [{ delay: '20ms', fault: 'connection-reset' }, 'ECONNRESET', 'ECONNRESET'],
-];
-
-const PAGE = { status: 502, type: 'text/html', text: GATEWAY_HTML };
-const TEXT = { status: 503, type: 'text/plain; charset=utf-8', text: 'try later' };
-
-/** Effects with a complete answer, and what the client receives; where it is not said, the normal response. */
-const ANSWERED: readonly [Effect, received?: typeof PAGE][] = [
-  [{ fault: { kind: 'slow-body', bytes_per_second: 4000 } }],
-  [{ delay: '10ms' }],
-  [GATEWAY, PAGE],
-  [{ ...GATEWAY, fault: { kind: 'slow-body', bytes_per_second: 1000 } }, PAGE],
-  [{ respond: { status: 503, body: 'try later' } }, TEXT],
-];
-
-/** Sends an initiate whose response this effect changes, and whose payout is made. */
-async function initiateUnder(effect: Effect, http: HttpClient) {
-  const { url, client } = await sandboxFor(SETTINGS);
-  const { world } = client(KEY);
-  await world.rule({ name: 'broken', match: { route: 'initiate' }, effect: { ...effect, commit: true } });
-  const outcome = await http.initiate(url, KEY);
-  expect((await client(KEY).status({ client_ref_id: PAYOUT.client_ref_id })).status).toBe(200);
-  expect(await world.balance()).toBe(OPENING - PAYOUT.amount);
-  return outcome;
-}
-
-// that a payout without a response is made or not, and once, magic.test.ts has for every effect
-describe.each(isLong ? HTTP_CLIENTS : [FETCH, KEPT_ALIVE])('$name', (http) => {
-  testRows(BROKEN)('reports an error for a response that is broken', async (effect, ofFetch, ofNode) => {
-    const error = http.name === 'fetch' ? ofFetch : ofNode;
-    expect(await initiateUnder(effect, http)).toEqual({ error });
-  });
-
-  testRows(ANSWERED)(
-    'receives the body of a response that is whole, with the name of the rule',
-    async (effect, received) => {
-      const outcome = await initiateUnder(effect, http);
-      if ('error' in outcome) throw new Error(outcome.error);
-      const { status, headers, text } = outcome;
-      const normal = { status: 200, type: 'application/json; charset=utf-8', text: await wholeResponse() };
-      expect({ status, type: headers.get('content-type'), text }).toEqual(received ?? normal);
-      expect(headers.get('x-sandbox-rule')).toBe('world/broken');
-    },
-  );
-});
 
 /** A sandbox whose wall clock the test moves, and whose log the test can read. */
 async function sandboxWithManualClock(scenario: Scenario) {
@@ -317,13 +257,19 @@ test('a client that leaves during a hang is noticed, also with a hundred request
   await expect.poll(() => requests().length, EVENTUALLY).toBe(101);
 });
 
-testRows(['connection-reset', 'empty-response', 'garbage', { kind: 'hang', for: '1ms' }] as const)(
+testRows<readonly [effect: Effect]>([
+  [{ fault: 'connection-reset' }],
+  [{ fault: 'connection-reset', delay: '1ms' }],
+  [{ fault: 'empty-response' }],
+  [{ fault: 'garbage' }],
+  [{ fault: { kind: 'hang', for: '1ms' } }],
+])(
   'a pipelined request that meets a fault breaks its connection after the response before it',
-  async (fault) => {
+  async (effect) => {
     const { client } = await sandboxFor(SETTINGS);
     const { url, world } = client(KEY);
     await world.rule({ name: 'first', match: { route: 'balance' }, effect: { hold: 'arrived' } });
-    await world.rule({ name: 'second', match: { route: 'status' }, effect: { fault } });
+    await world.rule({ name: 'second', match: { route: 'status' }, effect });
     const socket = rawSocket(url);
     const received = answersOn(socket);
     for (const path of ['/client/fetchbalance', '/payout/status?client_ref_id=order-1'])
