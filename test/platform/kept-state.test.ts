@@ -5,54 +5,48 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { keptState } from '../../src/platform/state/kept-state.ts';
 import { compiler, initiate, logFor } from '../support/world/core.ts';
-import { ManualClock } from '../support/world/manual-clock.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 
 const EVERY_MS = 30_000;
 
-/** A clock that lets a test act while the state is being written. */
-class BusyClock extends ManualClock {
-  meanwhile: (() => Promise<unknown>) | null = null;
-
-  override async yieldToEventLoop(): Promise<void> {
-    const act = this.meanwhile;
-    this.meanwhile = null;
-    await act?.();
-  }
-}
-
-/** A world, and the file that keeps it, which is being written when `meanwhile` is called. */
+/** A world, and the file that keeps it, which is being written when others have their turn. */
 async function keptWorld(file = join(temporaryFolder(), 'sandbox.state')) {
-  const wallClock = new BusyClock();
-  const { log: worlds, world } = logFor({}, wallClock);
+  const { log: worlds, world, wallClock } = logFor();
   const log = pino({ level: 'silent' });
   const kept = keptState({ file, everyMs: EVERY_MS, worlds, compiler, wallClock, log });
   const pay = (reference: string) => world('a').submit(initiate({ client_ref_id: reference }));
   const references = () => keptWorlds(file)?.[0]?.payouts.map(({ clientRefId }) => clientRefId);
   await pay('before');
   kept.start();
-  return { file, wallClock, kept, pay, references };
+  /** Acts once while the state is being written. */
+  const meanwhile = (act: () => Promise<unknown>): void => {
+    wallClock.others = async () => {
+      wallClock.others = () => undefined;
+      await act();
+    };
+  };
+  return { file, wallClock, kept, pay, references, meanwhile };
 }
 
 test('a payout that arrives while the state is written is in the next file, without another request', async () => {
-  const { wallClock, kept, pay, references } = await keptWorld();
+  const { wallClock, kept, pay, references, meanwhile } = await keptWorld();
   onTestFinished(() => kept.end());
-  wallClock.meanwhile = async () => pay('meanwhile');
+  meanwhile(() => pay('meanwhile'));
   await wallClock.pass(EVERY_MS);
   await expect.poll(references).toEqual(['before']);
   await expect.poll(() => wallClock.pass(EVERY_MS).then(references)).toEqual(['before', 'meanwhile']);
 });
 
 test('a stop while the state is written waits for that, and then writes what came meanwhile', async () => {
-  const { file, wallClock, kept, pay, references } = await keptWorld();
+  const { file, wallClock, kept, pay, references, meanwhile } = await keptWorld();
   const seen: unknown[] = [];
   let ended: Promise<unknown> | undefined;
-  wallClock.meanwhile = async () => {
+  meanwhile(async () => {
     await pay('meanwhile');
     ended = kept.end();
     // long enough for another write, if one began
     for (let nth = 0; nth < 50; nth += 1) await stat(dirname(file)).then(() => seen.push(references()));
-  };
+  });
   await wallClock.pass(EVERY_MS);
   await expect.poll(() => ended !== undefined).toBe(true);
   await ended;

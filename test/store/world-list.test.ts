@@ -3,9 +3,9 @@ import { ControlClient } from '../../src/client/control-client.ts';
 import type { WorldsResponse } from '../../src/contract/control-responses.ts';
 import { startSandbox } from '../../src/index.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
+import { clockAt } from '../../src/worlds/wall-clock.ts';
 import { freshStore } from '../support/store/fresh-store.ts';
 import { DAY_MS } from '../support/world/core.ts';
-import { laterClock } from '../support/world/later-clock.ts';
 import { serverFor } from '../support/server.ts';
 import { serversFor } from '../support/store/shared-servers.ts';
 
@@ -24,13 +24,13 @@ async function twoServers() {
 
 describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
   test('are listed with times of the store, also by a server whose clock is two days ahead', async () => {
-    const { wallClock, later } = laterClock();
-    later(2 * DAY_MS);
-    const { sandbox, worlds } = await serverFor({ store: await freshStore() }, wallClock);
+    const clock = systemClock();
+    const ahead = clockAt({ nowMs: () => clock.nowMs() + 2 * DAY_MS }, clock);
+    const { sandbox, worlds } = await serverFor({ store: await freshStore() }, ahead);
     await sandbox.world('sk_test_ahead').balance();
     await worlds.ids(); // writes down the use
     const [{ made_at, used_at }] = (await sandbox.worlds()) as [WorldsResponse['worlds'][number]];
-    for (const at of [made_at, used_at]) expect(Date.parse(at) - systemClock().nowMs()).toBeLessThan(DAY_MS);
+    for (const at of [made_at, used_at]) expect(Date.parse(at) - clock.nowMs()).toBeLessThan(DAY_MS);
   });
 
   test('are listed and judged by a server that was not asked for them, and dropped with a verdict', async () => {

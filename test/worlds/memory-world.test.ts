@@ -18,31 +18,9 @@ import {
   START_MS,
   status,
 } from '../support/world/core.ts';
-import { ManualClock } from '../support/world/manual-clock.ts';
 
 const IMPS = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '2s' }] } };
 const SETTLE = { kind: 'settle' } as const;
-
-/** A clock that says when others have their turn, and lets a test be these others. */
-class TurnClock extends ManualClock {
-  turns = 0;
-  others: () => Promise<unknown> | void = () => undefined;
-  #skippedMs = 0;
-
-  /** Lets time pass unnoticed: nothing is called back, as if the process had stood still. */
-  skip(byMs: number): void {
-    this.#skippedMs += byMs;
-  }
-
-  override nowMs(): number {
-    return super.nowMs() + this.#skippedMs;
-  }
-
-  override async yieldToEventLoop(): Promise<void> {
-    this.turns += 1;
-    await this.others();
-  }
-}
 
 const PAYOUTS = 2 * MAX_STEPS + 1;
 let many: ReturnType<typeof save> | undefined;
@@ -59,15 +37,13 @@ function manyDue(): WorldState {
 
 /** A world in which more is due after a day than one command settles. */
 async function crowded() {
-  const all = logFor({}, new TurnClock());
+  const all = logFor();
   const world = all.world('a');
   await world.submit({ kind: 'restore', state: manyDue(), clock: 'from-snapshot' });
   return { ...all, a: world };
 }
 
 const paise = (world: World) => world.read(({ wallet }) => wallet.balancePaise);
-
-/** What the world decided of a request. */
 
 /** Submits a command. A refusal rejects the promise, even where it is known at once. */
 const submit = async (world: World, command: Command) => world.submit(command);
@@ -289,8 +265,8 @@ describe('a reset or a restore', () => {
 });
 
 test('the time of a world never goes back', async () => {
-  const wallClock = new TurnClock();
-  const a = logFor({}, wallClock).world('a');
+  const { world, wallClock } = logFor();
+  const a = world('a');
   await wallClock.pass(50);
   expect(await a.read(nowMs)).toBe(START_MS + 50);
   await a.submit(SETTLE);
@@ -300,11 +276,8 @@ test('the time of a world never goes back', async () => {
 });
 
 test('at speed 60, a step that is due after two minutes is announced after two seconds', async () => {
-  const wallClock = new TurnClock();
-  const { world, settled } = logFor(
-    { document: { settlement: { IMPS: [{ to: 'SUCCESS', after: '2m' }] } } },
-    wallClock,
-  );
+  const document = { settlement: { IMPS: [{ to: 'SUCCESS' as const, after: '2m' }] } };
+  const { world, settled, wallClock } = logFor({ document });
   const a = world('a');
   await a.submit({ kind: 'speed', speed: 60 });
   await a.submit(initiate());

@@ -264,28 +264,19 @@ test('on a frozen clock, requests right after a forced step show that its payout
   expect(await verdict()).toBe('found');
 });
 
-/** Gives a client a turn whenever heavy work gives way. */
-class BusyClock extends ManualClock {
-  pay: (() => Promise<unknown>) | null = null;
-
-  override async yieldToEventLoop(): Promise<void> {
-    await this.pay?.();
-  }
-}
-
 test('the report on a journal that a reset ends has every request before it, however busy the client is', async () => {
   let elapsedMs = 0;
   const now = vi.spyOn(performance, 'now').mockImplementation(() => (elapsedMs += 20)); // each step takes a slice
   onTestFinished(() => now.mockRestore());
-  const clock = new BusyClock();
+  const clock = new ManualClock();
   const { sandbox } = await serverFor({}, clock);
   const one = clientOf(sandbox.world());
   await put(one, {});
   let paid = 0;
   const pay = () => one.pay({ client_ref_id: `order-${(paid += 1)}`, amount: 10.005 });
-  clock.pay = pay;
+  clock.others = pay;
   await one.world.reset();
-  clock.pay = null;
+  clock.others = () => undefined;
   expect(paid).toBeGreaterThan(2);
   const { checks } = await one.world.referee();
   const found = checks.find(({ id }) => id === 'amount-not-paise')!;

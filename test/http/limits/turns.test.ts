@@ -8,14 +8,6 @@ import { linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 
 /** How long single requests may keep all others waiting, in work and not in time. `npm run bench:holds` measures the time. */
 
-class CountingClock extends ManualClock {
-  turns = 0;
-
-  override async yieldToEventLoop(): Promise<void> {
-    this.turns += 1;
-  }
-}
-
 const ADMIN_TOKEN = 'admin-token-of-the-turns';
 
 const many = <T>(count: number, item: (nth: number) => T): T[] =>
@@ -56,7 +48,7 @@ test.each<[string, (client: Client) => Promise<() => Promise<unknown>>, number]>
     2,
   ],
 ])('other requests can run during %s', async (_what, prepare, turns) => {
-  const clock = new CountingClock();
+  const clock = new ManualClock();
   const { sandbox } = await serverFor({ adminToken: ADMIN_TOKEN }, clock);
   const client = clientOf(sandbox.world());
   const send = await prepare(client);

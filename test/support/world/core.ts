@@ -304,12 +304,12 @@ export async function readerOf(world: World, afterId?: string) {
 }
 
 /** A log of worlds without a server, and what its observer was called with. */
-export function logFor<T extends ManualClock = ManualClock>(
+export function logFor(
   options: {
     document?: ScenarioInput;
     settings?: Partial<ScenarioSettings>;
   } & Partial<Omit<typeof WORLDS_OPTIONS, 'compiler' | 'observer'>> = {},
-  wallClock = new ManualClock() as T,
+  wallClock = new ManualClock(),
 ) {
   const settled: Change[] = [];
   const failures: unknown[] = [];

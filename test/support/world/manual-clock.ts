@@ -3,6 +3,10 @@ import type { WallClock } from '../../../src/worlds/wall-clock.ts';
 /** A wall clock that moves only when a test moves it, and then runs the callbacks that come due. */
 export class ManualClock implements WallClock {
   #nowMs: number;
+  /** How often long work gave others a turn. */
+  turns = 0;
+  /** What others do in such a turn. */
+  others: () => unknown = () => undefined;
   readonly #scheduled = new Map<() => void, number>();
 
   constructor(nowMs = Date.UTC(2026, 0, 15, 10, 30)) {
@@ -28,7 +32,15 @@ export class ManualClock implements WallClock {
     setImmediate(callback);
   }
 
-  async yieldToEventLoop(): Promise<void> {}
+  async yieldToEventLoop(): Promise<void> {
+    this.turns += 1;
+    await this.others();
+  }
+
+  /** Lets time pass unnoticed: nothing is called back, as if the process had stood still. */
+  skip(byMs: number): void {
+    this.#nowMs += byMs;
+  }
 
   /** Moves forward by `byMs`, runs the callbacks that come due, and lets the event loop turn after each. */
   async pass(byMs: number): Promise<void> {
