@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -9,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { ask, MAIN, Program, runInProcess, serveInProcess, startProgram } from '../support/program.ts';
+import { listening } from '../support/http/raw-socket.ts';
 import { quietPort } from '../support/http/quiet-port.ts';
 import { testRows } from '../support/test-rows.ts';
 import { folderWith, temporaryFolder } from '../support/temporary-folder.ts';
@@ -131,13 +131,10 @@ test('an unknown variable that looks like a setting causes a warning that sugges
 });
 
 test('a port in use, and an address that cannot be listened on, stop the program with exit code 2 and one line', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void other.close());
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
+  const { port } = new URL(await listening(createServer()));
   const inUse = `127.0.0.1:${port} is already in use: choose another port with --port (0 picks a free one)`;
   for (const [args, complaint] of [
-    [['--port', String(port)], inUse],
+    [['--port', port], inUse],
     [['--host', '192.0.2.1'], '192.0.2.1:0 '], // of another machine
   ] as const) {
     const { code, stdout, stderr } = await runInProcess(args);
@@ -173,10 +170,8 @@ async function standIn(...statuses: readonly Status[]): Promise<string> {
     const [code, status] = typeof given === 'number' ? [given, 'ready'] : given;
     if (code === 0) response.destroy();
     else response.writeHead(url === '/_sandbox/health' ? code : 404).end(JSON.stringify({ status }));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return String((server.address() as AddressInfo).port);
+  });
+  return new URL(await listening(server)).port;
 }
 
 /** Client and server are one process here: when it pauses for 3 s, no response has come in time. */

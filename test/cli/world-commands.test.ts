@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
+import { listening } from '../support/http/raw-socket.ts';
 import { runInProcess } from '../support/program.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { fileWith, temporaryFolder } from '../support/temporary-folder.ts';
@@ -235,16 +234,6 @@ test('snapshot save writes a world, and snapshot load brings it back', async () 
   expect(await world.balance()).toBe(999_000);
 });
 
-/** A server that returns a page for everything. @returns its address */
-async function proxyAt(status: number): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 test('a page of a proxy, and a wrong path in --url, are reported in one line with what was requested', async () => {
   const { url, run } = await companion();
   const said = async (address: string): Promise<unknown> => {
@@ -252,7 +241,10 @@ test('a page of a proxy, and a wrong path in --url, are reported in one line wit
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     return stderr;
   };
-  const proxy = await proxyAt(502);
+  const badGateway = createServer((_request, response) => {
+    response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');
+  });
+  const proxy = await listening(badGateway);
   expect(await said(proxy)).toBe(
     `payout-sandbox: ${proxy}/_sandbox/world returned 502 (text/html), which is not a response of a sandbox: is there a proxy or another server?\n`,
   );

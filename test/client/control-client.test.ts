@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { askHealth } from '../../src/cli/health.ts';
@@ -8,6 +6,7 @@ import type { ControlClient } from '../../src/client/control-client.ts';
 import { openEvents } from '../../src/client/event-stream.ts';
 import { connectSandbox, SandboxError, startSandbox } from '../../src/index.ts';
 import { clientFor, sandboxFor } from '../support/sandbox.ts';
+import { listening } from '../support/http/raw-socket.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 test('a refusal lists the invalid fields, and a name with characters of a URL removes no other rule', async () => {
@@ -109,10 +108,8 @@ test('a server that never stops sending is no sandbox, whatever it is asked for'
     response.writeHead(request.url!.includes('credit') ? 400 : 200);
     const endless = new Readable({ read: () => void endless.push(piece) });
     endless.pipe(response).once('close', () => endless.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const url = await listening(server);
   const world = connectSandbox({ url }).world('sk_test_a');
   const events = world.events().then((stream) => stream.next());
   const calls = [world.summary(), world.fund(1), world.pay({ client_ref_id: 'a' }), events];

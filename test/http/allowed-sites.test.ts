@@ -1,6 +1,6 @@
-import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
 import { PAYOUT, sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -10,23 +10,15 @@ const body = JSON.stringify(PAYOUT);
 type Headers = Readonly<Record<string, string>>;
 
 /** The status and refusal code of a request, sent on a raw socket, since `fetch` sets its own Host. */
-async function send(
-  url: string,
-  line: string,
-  headers: Headers,
-): Promise<{ status: number; code?: string; text: string }> {
-  const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ''));
-  onTestFinished(() => void socket.destroy());
-  const all = { authorization: `Bearer ${KEY}`, connection: 'close', ...headers };
+async function send(url: string, line: string, headers: Headers) {
   const isPost = line.startsWith('POST /payout');
-  const more = isPost ? `content-type: application/json\r\ncontent-length: ${body.length}\r\n` : '';
-  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`${line} HTTP/1.1\r\n${head.join('')}${more}\r\n${isPost ? body : ''}`);
-  let text = '';
-  for await (const chunk of socket) text += String(chunk);
+  const more = { 'content-type': 'application/json', 'content-length': `${body.length}` };
+  const all = { authorization: `Bearer ${KEY}`, connection: 'close', ...headers, ...(isPost && more) };
+  const socket = rawSocket(url);
+  socket.write(rawRequest(line, all, isPost ? body : ''));
+  const text = await answersOn(socket);
   const code = /"code":"(\w+)"/.exec(text)?.[1];
-  return { status: Number(text.slice(9, 12)), text, ...(code === undefined ? {} : { code }) };
+  return { status: Number(text.slice(9, 12)), text, code };
 }
 
 const SERVICE = 'GET /client/fetchbalance';

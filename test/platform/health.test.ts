@@ -1,15 +1,11 @@
 import { once } from 'node:events';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { buildApp } from '../../src/app.ts';
-import { systemClock } from '../../src/platform/system-clock.ts';
-import { readSettings } from '../../src/settings.ts';
 import { ask, nobodyListens } from '../support/program.ts';
 import { answersOn, rawRequest, rawSocket } from '../support/http/raw-socket.ts';
+import { appFor } from '../support/server.ts';
 
 test('health returns ready while the sandbox serves, and stopping on an open connection while it stops', async () => {
-  const log = pino({ level: 'silent' });
-  const { app } = await buildApp({ settings: readSettings({}, {}), wallClock: systemClock(), log });
+  const { app } = await appFor();
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   expect((await fetch(`${url}/_sandbox/health`)).status).toBe(200);
   const socket = rawSocket(url);

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { buildApp } from '../../src/app.ts';
 import { connectSandbox, type SettingsInput } from '../../src/index.ts';
+import { systemClock } from '../../src/platform/system-clock.ts';
 import type { WallClock } from '../../src/worlds/wall-clock.ts';
 import { startServer } from '../../src/server.ts';
 import type { Memory } from '../../src/http/limits/pressure.ts';
@@ -27,4 +29,12 @@ export async function serverFor(
   const { url, worlds, adminToken } = server;
   const sandbox = connectSandbox({ url, adminToken });
   return { url, worlds, adminToken, sandbox, logged, close };
+}
+
+/** An app without a log, which the test lets listen, or asks directly. */
+export async function appFor(settings: SettingsInput = {}, wallClock: WallClock = systemClock()) {
+  const log = pino({ level: 'silent' });
+  const built = await buildApp({ settings: readSettings(settings, {}), wallClock, log });
+  onTestFinished(() => built.app.close());
+  return built;
 }

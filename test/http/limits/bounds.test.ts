@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import type { Socket } from 'node:net';
+import { expect, test } from 'vitest';
 import { Connections } from '../../../src/http/limits/connections.ts';
-import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { answersOn, listening, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { stopwatchMs, systemClock } from '../../../src/platform/system-clock.ts';
 import { PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 import { serverFor } from '../../support/server.ts';
@@ -77,10 +77,7 @@ async function silentServer() {
     connections.inTurn(response, () => handled.push(request.socket));
   });
   connections.watch(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listening(server);
   const send = (count: number) => {
     const socket = rawSocket(url).resume();
     socket.write(Buffer.concat(Array.from({ length: count }, () => BALANCE)));

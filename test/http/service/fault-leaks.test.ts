@@ -1,16 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
-import { buildApp } from '../../../src/app.ts';
-import type { WallClock } from '../../../src/worlds/wall-clock.ts';
 import { WorldConnections } from '../../../src/worlds/world-connections.ts';
-import { systemClock } from '../../../src/platform/system-clock.ts';
-import { readSettings, type SettingsInput } from '../../../src/settings.ts';
-import { rawRequest } from '../../support/http/raw-socket.ts';
-import { PAYOUT } from '../../support/sandbox.ts';
+import type { SettingsInput } from '../../../src/settings.ts';
+import { payRequest, rawRequest } from '../../support/http/raw-socket.ts';
+import { appFor } from '../../support/server.ts';
 import { sized } from '../../support/size.ts';
+import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const KEY = 'sk_test_leaks';
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
@@ -26,7 +23,7 @@ type Effect = NonNullable<Scenario['rules']>[number]['effect'];
 const HELD: readonly [string, Effect][] = [
   ['hang', { fault: 'hang' }],
   ['long-hang', { fault: { kind: 'hang', for: '1h' } }],
-  ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 10 } }], // each piece finds out whether its client has left
+  ['slow-body', { fault: { kind: 'slow-body', bytes_per_second: 10 } }],
   ['delay', { delay: '1h', commit: false }],
   ['late-reset', { delay: '1h', fault: 'connection-reset' }],
 ];
@@ -36,28 +33,6 @@ const CUT: readonly [string, Effect][] = [
   ['reset', { fault: 'connection-reset' }],
   ['truncated', { fault: 'truncated-body' }],
 ];
-
-/** The system's clock, with the set of callbacks that are scheduled. */
-function countingClock() {
-  const clock = systemClock();
-  const timers = new Set<object>();
-  const counting: WallClock = {
-    ...clock,
-    schedule(atMs, callback) {
-      const timer = {};
-      timers.add(timer);
-      const cancel = clock.schedule(atMs, () => {
-        timers.delete(timer);
-        callback();
-      });
-      return () => {
-        timers.delete(timer);
-        cancel();
-      };
-    },
-  };
-  return { clock: counting, timers };
-}
 
 /** The responses that worlds hold. (A spy of vitest would keep every call, and everything it refers to.) */
 function watchHeld() {
@@ -80,21 +55,17 @@ function watchHeld() {
 
 /** A sandbox in which the reference of a payout selects the rule, with access to its timers and connections. */
 async function openSandbox(settings: SettingsInput = {}) {
-  const { clock, timers } = countingClock();
+  const clock = new ManualClock();
   const held = watchHeld();
   const rules = [...HELD, ...CUT].map(([name, effect]) => ({ name, match: { client_ref_id: name }, effect }));
-  const { app, worlds } = await buildApp({
-    settings: readSettings({ rateLimit: 'off', ...settings, scenario: { rules } }, {}),
-    wallClock: clock,
-    log: pino({ level: 'silent' }),
-  });
-  onTestFinished(() => app.close());
+  const given = { rateLimit: 'off', ...settings, scenario: { rules } };
+  const { app, worlds } = await appFor(given, clock);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const connections = (): Promise<number> =>
     new Promise((resolve, reject) =>
       app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
     );
-  return { app, worlds, url, timers, held, connections };
+  return { app, worlds, url, clock, held, connections };
 }
 
 /** A connection that can be collected once it is closed. */
@@ -104,24 +75,10 @@ function open(url: string): Socket {
   return socket.on('error', () => undefined); // the sandbox is meant to end it
 }
 
-/** The head and the body of an initiate. */
-function initiateOf(rule: string, key: string, more: Record<string, string> = {}) {
-  const body = JSON.stringify({ ...PAYOUT, client_ref_id: rule });
-  const headers = {
-    authorization: `Bearer ${key}`,
-    'content-type': 'application/json',
-    'content-length': String(body.length),
-    ...more,
-  };
-  return { head: rawRequest('POST /payout/initiate', headers), body };
-}
-
 /** Sends an initiate on a connection of its own. */
 function send(url: string, rule: string, key = KEY): Socket {
-  const { head, body } = initiateOf(rule, key);
   const socket = open(url).resume();
-  socket.write(head);
-  socket.write(body);
+  socket.write(payRequest(key, { client_ref_id: rule }));
   return socket;
 }
 
@@ -129,9 +86,9 @@ const closed = (socket: Socket): Promise<unknown> => new Promise((resolve) => so
 const allClosed = (sockets: readonly Socket[]): Promise<unknown> => Promise.all(sockets.map(closed));
 
 test(`${FAULTED} faulted requests whose clients disconnect leave no socket, timer or held response behind`, async () => {
-  const { url, worlds, timers, held, connections } = await openSandbox({ journalEntries: REMEMBERED });
+  const { url, worlds, clock, held, connections } = await openSandbox({ journalEntries: REMEMBERED });
   await worlds.use(worldIdOf(KEY));
-  const idleTimers = timers.size; // drops idle worlds
+  const idleTimers = clock.timers; // drops idle worlds
   const names = HELD.map(([name]) => name);
   const batch = async (size: number): Promise<void> => {
     const cut = Array.from({ length: size / 5 }, (_, nth) => send(url, CUT[nth % CUT.length]![0]));
@@ -140,14 +97,14 @@ test(`${FAULTED} faulted requests whose clients disconnect leave no socket, time
       send(url, names[nth % names.length]!),
     );
     await expect.poll(() => held.size, EVENTUALLY).toBe(waiting.length);
-    expect(timers.size).toBeGreaterThan(idleTimers); // else the check below would check nothing
+    expect(clock.timers).toBeGreaterThan(idleTimers); // else the check below would check nothing
     for (const socket of waiting) socket.destroy();
     await cutOff;
     await expect.poll(() => held.size, EVENTUALLY).toBe(0);
     await expect.poll(connections, EVENTUALLY).toBe(0);
   };
   for (let sent = 0; sent < FAULTED; sent += 250) await batch(250);
-  expect(timers.size).toBe(idleTimers);
+  expect(clock.timers).toBe(idleTimers);
   const balance = (await worlds.use(worldIdOf(KEY))).latest.wallet;
   expect(balance.balancePaise).toBe(100_000_000); // none of the payouts happened
 });
@@ -161,8 +118,7 @@ test('a request to hang on a connection that is gone leaves no listener on it', 
     socket.destroy(); // before it is handled
   });
   const asked = rawRequest('GET /payout/status?client_ref_id=hang', { authorization: `Bearer ${KEY}` });
-  const client = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
-  client.write(asked);
+  open(url).write(asked);
   const ended = async () =>
     worlds.visit(
       worldIdOf(KEY),
@@ -174,12 +130,12 @@ test('a request to hang on a connection that is gone leaves no listener on it', 
 });
 
 test('a sandbox that stops waits for no response that it holds', async () => {
-  const { app, url, timers, held } = await openSandbox();
+  const { app, url, clock, held } = await openSandbox();
   const sockets = HELD.map(([rule]) => send(url, rule));
   await expect.poll(() => held.size, EVENTUALLY).toBe(sockets.length);
   await Promise.all([app.close(), allClosed(sockets)]);
   expect(held.size).toBe(0);
-  expect(timers.size).toBe(0);
+  expect(clock.timers).toBe(0);
 });
 
 test('dropping a world ends every response that it holds, and no others', async () => {
@@ -196,18 +152,19 @@ test('dropping a world ends every response that it holds, and no others', async 
 });
 
 test('a world that is dropped before it answers holds no response back', async () => {
-  const { url, worlds, timers, held } = await openSandbox({ maxWorlds: 1 });
-  const asked = HELD.map(([rule]) => initiateOf(rule, KEY, { expect: '100-continue' }));
-  const sockets = asked.map(({ head }) => {
-    const socket = open(url);
-    socket.write(head);
-    return socket;
+  const { url, worlds, clock, held } = await openSandbox({ maxWorlds: 1 });
+  const sockets = HELD.map(() => open(url));
+  const bodies = HELD.map(([rule], nth) => {
+    const whole = payRequest(KEY, { client_ref_id: rule }, { expect: '100-continue' });
+    const bodyAt = whole.indexOf('{');
+    sockets[nth]!.write(whole.subarray(0, bodyAt));
+    return whole.subarray(bodyAt);
   });
   await Promise.all(sockets.map((socket) => once(socket, 'data'))); // their world is found
   await worlds.use(worldIdOf('sk_test_other'));
   const ended = allClosed(sockets.map((socket) => socket.resume()));
-  for (const [nth, { body }] of asked.entries()) sockets[nth]!.write(body);
+  for (const [nth, body] of bodies.entries()) sockets[nth]!.write(body);
   await ended;
   expect(held.size).toBe(0);
-  expect(timers.size).toBe(1); // drops idle worlds
+  expect(clock.timers).toBe(1); // drops idle worlds
 });

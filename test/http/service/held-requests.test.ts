@@ -1,13 +1,10 @@
-import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
-import { buildApp } from '../../../src/app.ts';
+import { expect, test } from 'vitest';
 import type { WallClock } from '../../../src/worlds/wall-clock.ts';
 import { worldIdOf } from '../../../src/payout/identity.ts';
-import { systemClock } from '../../../src/platform/system-clock.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
 import { answersOn, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, PAYOUT } from '../../support/sandbox.ts';
+import { appFor } from '../../support/server.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const HOLD = (at: 'arrived' | 'committed', route: 'initiate' | 'status' = 'initiate') =>
@@ -99,13 +96,8 @@ test('a held request ends when its client has left, or has finished sending', as
 });
 
 /** Two requests that are held in one world, and how to order commands there without a pause, as those of another server are read. */
-async function heldInOneWorld(wallClock: WallClock = systemClock()) {
-  const { app, worlds } = await buildApp({
-    settings: readSettings({ ...MANUAL, scenario: { rules: [HOLD('arrived')] } }, {}),
-    wallClock,
-    log: pino({ level: 'silent' }),
-  });
-  onTestFinished(() => app.close());
+async function heldInOneWorld(wallClock?: WallClock) {
+  const { app, worlds } = await appFor({ ...MANUAL, scenario: { rules: [HOLD('arrived')] } }, wallClock);
   const world = await worlds.use(worldIdOf('sk_test_held'));
   const headers = { authorization: 'Bearer sk_test_held' };
   const pay = async (reference: string) => {

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
-import { buildApp } from '../../../src/app.ts';
+import { expect, test } from 'vitest';
 import {
   changedDialect,
   DEFAULT_DIALECT,
@@ -13,24 +12,27 @@ import {
 import { SERVICE_REFUSALS, type ServiceRefusalCode } from '../../../src/contract/errors.ts';
 import { refuseBrokenHttp } from '../../../src/http/refusals.ts';
 import type { SettingsInput } from '../../../src/index.ts';
-import { systemClock } from '../../../src/platform/system-clock.ts';
-import { readSettings } from '../../../src/settings.ts';
 import { heldBy } from '../../support/control.ts';
 import { isLong } from '../../support/size.ts';
 import { errorExamples } from '../../support/markdown.ts';
-import { answersOn, rawSocket } from '../../support/http/raw-socket.ts';
-import { clientOf, PAYOUT, sandboxFor, seen, type Seen } from '../../support/sandbox.ts';
-import { serverFor } from '../../support/server.ts';
+import { answersOn, listening, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { clientFor, clientOf, PAYOUT, seen, type Seen } from '../../support/sandbox.ts';
+import { appFor, serverFor } from '../../support/server.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json' }, body: text });
 
 type ErrorRows = Partial<Dialect['errors']>;
 
-/** Clients of a sandbox with these `errors` in its dialect. */
-async function clientIn(errors: ErrorRows, settings: SettingsInput = {}, dialect: DialectChange = {}) {
-  const { client } = await sandboxFor({ ...settings, scenario: { dialect: { ...dialect, errors } } });
-  return client;
+/** A client of a sandbox with these `errors` in its dialect. */
+const clientIn = (errors: ErrorRows, settings: SettingsInput = {}, dialect: DialectChange = {}) =>
+  clientFor({ ...settings, scenario: { dialect: { ...dialect, errors } } });
+
+/** The response to a second payout of the reference, with another amount. */
+async function repeated(errors: ErrorRows, dialect: DialectChange = {}): Promise<Seen> {
+  const world = await clientIn(errors, {}, dialect);
+  await world.pay();
+  return world.pay({ amount: 1 });
 }
 
 /** The response to bytes that are not a request. */
@@ -40,16 +42,14 @@ async function brokenHttp(code: string, errors: ErrorRows): Promise<Seen> {
     dialect: changedDialect(DEFAULT_DIALECT, { errors }),
   }));
   const server = createServer((socket) => refuse(Object.assign(new Error(code), { code }), socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return answerIn(await answersOn(rawSocket(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)));
+  return answerIn(await answersOn(rawSocket(await listening(server))));
 }
 
 /** A request with a Host of another site, which `fetch` does not send. */
 async function fromElsewhere(errors: ErrorRows): Promise<Seen> {
-  const { url } = (await clientIn(errors))();
+  const { url } = await clientIn(errors);
   const socket = rawSocket(url);
-  socket.write('GET / HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n');
+  socket.write(rawRequest('GET /', { host: 'elsewhere.example', connection: 'close' }));
   return answerIn(await answersOn(socket));
 }
 
@@ -66,73 +66,56 @@ async function answerIn(text: string): Promise<Seen> {
 
 /** Provokes each refusal of the catalogue, in a dialect with these `errors`. */
 const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>> = {
-  INVALID_REQUEST: async (errors) => (await clientIn(errors))().pay({ amount: 0, transfer_mode: 'SWIFT' }),
-  INVALID_JSON: async (errors) => (await clientIn(errors))().send('POST', '/payout/initiate', bodyOf('{')),
+  INVALID_REQUEST: async (errors) => (await clientIn(errors)).pay({ amount: 0, transfer_mode: 'SWIFT' }),
+  INVALID_JSON: async (errors) => (await clientIn(errors)).send('POST', '/payout/initiate', bodyOf('{')),
   MALFORMED_REQUEST: (errors) => brokenHttp('HPE_INVALID_METHOD', errors),
-  DUPLICATE_REFERENCE: async (errors) => {
-    const world = (await clientIn(errors))();
-    await world.pay();
-    return world.pay({ amount: 1 });
-  },
+  DUPLICATE_REFERENCE: (errors) => repeated(errors),
   TRANSACTION_UNKNOWN: async (errors) => {
-    const client = await clientIn(errors, {}, { status: { unknown: 400 } });
-    return client().status({ txn_id: 'TXN0' });
+    const { status } = await clientIn(errors, {}, { status: { unknown: 400 } });
+    return status({ txn_id: 'TXN0' });
   },
-  REFERENCE_CONFLICT: async (errors) => {
-    const world = (await clientIn(errors, {}, { client_ref_id: { changed_body: 409 } }))();
-    await world.pay();
-    return world.pay({ amount: 1 });
-  },
+  REFERENCE_CONFLICT: (errors) => repeated(errors, { client_ref_id: { changed_body: 409 } }),
   REQUEST_IN_PROGRESS: async (errors) => {
-    const client = await clientIn(errors, {}, { client_ref_id: { in_flight: 409 } });
-    const world = client();
+    const world = await clientIn(errors, {}, { client_ref_id: { in_flight: 409 } });
     await world.world.rule({ match: { attempt: 1 }, effect: { hold: 'arrived' } });
     void world.pay().catch(() => undefined);
     await heldBy(world.world, 1);
     return world.pay();
   },
-  REFERENCE_REUSED: async (errors) => {
-    const world = (await clientIn(errors, {}, { client_ref_id: { changed_body: 422 } }))();
-    await world.pay();
-    return world.pay({ amount: 1 });
-  },
-  UNAUTHORIZED: async (errors) => (await clientIn(errors))('nobody').pay(),
-  INSUFFICIENT_BALANCE: async (errors) => (await clientIn(errors, { openingBalance: 0 }))().pay(),
+  REFERENCE_REUSED: (errors) => repeated(errors, { client_ref_id: { changed_body: 422 } }),
+  UNAUTHORIZED: async (errors) => (await clientIn(errors)).pay({}, { authorization: 'Bearer nobody' }),
+  INSUFFICIENT_BALANCE: async (errors) => (await clientIn(errors, { openingBalance: 0 })).pay(),
   HOST_NOT_ALLOWED: fromElsewhere,
   ORIGIN_NOT_ALLOWED: async (errors) =>
-    (await clientIn(errors))().pay({}, { origin: 'https://elsewhere.example' }),
-  TRANSACTION_NOT_FOUND: async (errors) => (await clientIn(errors))().status({ txn_id: 'TXN0' }),
-  ROUTE_NOT_FOUND: async (errors) => (await clientIn(errors))().send('GET', '/'),
-  METHOD_NOT_ALLOWED: async (errors) => (await clientIn(errors))().send('GET', '/payout/initiate'),
+    (await clientIn(errors)).pay({}, { origin: 'https://elsewhere.example' }),
+  TRANSACTION_NOT_FOUND: async (errors) => (await clientIn(errors)).status({ txn_id: 'TXN0' }),
+  ROUTE_NOT_FOUND: async (errors) => (await clientIn(errors)).send('GET', '/'),
+  METHOD_NOT_ALLOWED: async (errors) => (await clientIn(errors)).send('GET', '/payout/initiate'),
   REQUEST_TIMEOUT: (errors) => brokenHttp('ERR_HTTP_REQUEST_TIMEOUT', errors),
-  BODY_TOO_LARGE: async (errors) => (await clientIn(errors))().pay({ remarks: 'x'.repeat(65_536) }),
+  BODY_TOO_LARGE: async (errors) => (await clientIn(errors)).pay({ remarks: 'x'.repeat(65_536) }),
   UNSUPPORTED_MEDIA_TYPE: async (errors) =>
-    (await clientIn(errors))().send('POST', '/payout/initiate', { body: JSON.stringify(PAYOUT) }),
+    (await clientIn(errors)).send('POST', '/payout/initiate', { body: JSON.stringify(PAYOUT) }),
   RATE_LIMITED: async (errors) => {
-    const world = (await clientIn(errors, { rateLimit: '1/1d' }))();
+    const world = await clientIn(errors, { rateLimit: '1/1d' });
     await world.pay();
     return world.pay();
   },
   HEADERS_TOO_LARGE: (errors) => brokenHttp('HPE_HEADER_OVERFLOW', errors),
   INTERNAL_ERROR: async (errors) => {
-    const log = pino({ level: 'silent' });
-    const settings = readSettings({ scenario: { dialect: { errors } } }, {});
-    const { app } = await buildApp({ settings, wallClock: systemClock(), log });
-    onTestFinished(() => app.close());
+    const { app } = await appFor({ scenario: { dialect: { errors } } });
     app.get('/broken', () => {
       throw new TypeError('the secret inside');
     });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = app.server.address() as AddressInfo;
-    return seen(await fetch(`http://127.0.0.1:${port}/broken`));
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    return seen(await fetch(`${url}/broken`));
   },
   SANDBOX_FULL: async (errors) => {
-    const world = (await clientIn(errors, { maxTransactions: 1 }))();
+    const world = await clientIn(errors, { maxTransactions: 1 });
     await world.pay();
     return world.pay({ client_ref_id: 'order-2' });
   },
   NOT_RELEASED: async (errors) => {
-    const world = (await clientIn(errors))();
+    const world = await clientIn(errors);
     await world.world.rule({ name: 'held', effect: { hold: { at: 'committed', for: '1ms' } } });
     return world.pay();
   },
@@ -142,7 +125,7 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
     const { sandbox } = await serverFor({ scenario: { dialect: { errors } } }, new ManualClock(), memory);
     return clientOf(sandbox.world()).pay();
   },
-  STORE_UNAVAILABLE: async (errors) => (await clientIn(errors, { store: 'redis://127.0.0.1:1' }))().pay(), // nothing listens there
+  STORE_UNAVAILABLE: async (errors) => (await clientIn(errors, { store: 'redis://127.0.0.1:1' })).pay(), // nothing listens there
 };
 
 const CODES = Object.keys(SERVICE_REFUSALS) as ServiceRefusalCode[];
@@ -232,8 +215,6 @@ test('a refusal by a limit names its setting in a header; other refusals have no
 });
 
 test('a request must arrive within thirty seconds, including its headers', async () => {
-  const settings = readSettings({}, {});
-  const { app } = await buildApp({ settings, wallClock: systemClock(), log: pino({ level: 'silent' }) });
-  onTestFinished(() => app.close());
+  const { app } = await appFor();
   expect(app.server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000 });
 });

@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { PAYOUT } from '../sandbox.ts';
 
@@ -9,6 +10,13 @@ export function rawSocket(url: string): Socket {
   socket.on('error', () => undefined); // the server may reset the connection; tests look at the responses before that
   onTestFinished(() => void socket.destroy());
   return socket;
+}
+
+/** Lets a server listen until the test ends. @returns its address */
+export async function listening(server: Server): Promise<string> {
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** A response with a JSON object, in one piece or as one chunk. */
@@ -29,20 +37,15 @@ export function answersOn(socket: Socket, answers = Infinity): Promise<string> {
 }
 
 /** The bytes of a request. */
-export const rawRequest = (
+export function rawRequest(
   line: string,
   headers: Record<string, string>,
   body: string | Buffer = '',
-): Buffer =>
-  Buffer.concat([
-    Buffer.from(
-      `${line} HTTP/1.1\r\nHost: localhost\r\n${Object.entries(headers)
-        .map(([name, value]) => `${name}: ${value}\r\n`)
-        .join('')}\r\n`,
-      'latin1',
-    ),
-    Buffer.from(body),
-  ]);
+): Buffer {
+  const lines = Object.entries({ host: 'localhost', ...headers }).map(([name, value]) => `${name}: ${value}`);
+  const head = [`${line} HTTP/1.1`, ...lines, '', ''].join('\r\n');
+  return Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]);
+}
 
 /** The bytes of an initiate, which differs from `PAYOUT` in `change`. */
 export function payRequest(

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
+import { connectSandbox } from '../../../../src/index.ts';
 import { logLines, startProgram } from '../../../support/program.ts';
-import { PAYOUT } from '../../../support/sandbox.ts';
+import { clientOf, type Client, type Seen } from '../../../support/sandbox.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-attacked';
 export const MEBIBYTE = 2 ** 20;
@@ -28,40 +29,29 @@ export interface Target {
  * the server may close an idle one just when it is used again.
  */
 class Honest {
-  readonly #url: string;
+  readonly #client: Client;
   #paid = 0;
 
   constructor(url: string) {
-    this.#url = url;
+    this.#client = clientOf(connectSandbox({ url }).world('sk_test_honest'), { connection: 'close' });
   }
 
   /** Makes a payout, and checks its status and the balance. */
   async isServed(): Promise<void> {
     this.#paid += 1;
-    const reference = `honest-${this.#paid}`;
-    const payout = { ...PAYOUT, client_ref_id: reference, amount: 1 };
-    const { txn_id, amount } = await this.#ask('POST', '/payout/initiate', JSON.stringify(payout));
-    const status = await this.#ask('GET', `/payout/status?client_ref_id=${reference}`);
-    assert.deepEqual([amount, status['txn_id'], status['client_ref_id']], [1, txn_id, reference]);
-    const { balance } = await this.#ask('GET', '/client/fetchbalance');
-    assert.equal(balance, 1_000_000 - this.#paid);
+    const { pay, status, balance } = this.#client;
+    const reference = { client_ref_id: `honest-${this.#paid}` };
+    const { txn_id } = served(await pay({ ...reference, amount: 1 }));
+    const read = served(await status(reference));
+    assert.deepEqual([read['txn_id'], read['amount']], [txn_id, 1]);
+    assert.equal(served(await balance())['balance'], 1_000_000 - this.#paid);
   }
+}
 
-  async #ask(method: string, path: string, body?: string): Promise<Readonly<Record<string, unknown>>> {
-    const headers = {
-      authorization: 'Bearer sk_test_honest',
-      connection: 'close',
-      'content-type': 'application/json',
-    };
-    const response = await fetch(this.#url + path, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await response.text();
-    assert.equal(response.status, 200, text);
-    return (JSON.parse(text) as { readonly data: Readonly<Record<string, unknown>> }).data;
-  }
+/** The data of a response, which must be a 200. */
+function served({ status, text, body }: Seen): Readonly<Record<string, unknown>> {
+  assert.equal(status, 200, text);
+  return body.data;
 }
 
 /** How many files and sockets a process has open. */
