@@ -1,3 +1,4 @@
+import type { ScenarioSource } from './contract/snapshot.ts';
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -25,7 +26,6 @@ import { processMemory } from './platform/process-memory.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
-import type { ScenarioSource } from './scenario/scenario.ts';
 import { journalEntriesOf, type Settings } from './settings.ts';
 import { droppedWorlds } from './worlds/evictions.ts';
 import type { WallClock } from './worlds/wall-clock.ts';

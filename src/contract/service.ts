@@ -30,6 +30,12 @@ export const MAX_SEED_LENGTH = 128;
 /** The most headers of a request, and of a response that a rule orders: each takes memory in addition to its text. */
 export const MAX_HEADERS = 512;
 
+/** The last instant of a clock: the last that an ISO 8601 timestamp with a four-digit year can show. */
+export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** More than one world can ever count, and far from where numbers stop being exact. */
+export const MAX_COUNT = 1e12;
+
 /** The maximum of a payout and of a wallet in INR: 1e13 paise. */
 export const MAX_AMOUNT_INR = 1e11;
 

@@ -1,3 +1,4 @@
+import type { RateLimit } from '../contract/snapshot.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import rateLimitPlugin from '@fastify/rate-limit';
@@ -11,7 +12,7 @@ import type { World } from '../worlds/world.ts';
 import type { Worlds } from '../worlds/worlds.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import { rateLimitOn } from '../world/request/request-plan.ts';
-import { type RateLimit, rateLimited } from '../scenario/rate-limit.ts';
+import { rateLimited } from '../scenario/rate-limit.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { LONGEST_HEADER } from './limits/json-body.ts';
 import { invalidField } from './route-schemas.ts';

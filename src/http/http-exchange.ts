@@ -1,10 +1,10 @@
+import type { ScenarioSource, SentResponse } from '../contract/snapshot.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { textField, withoutKeys } from '../contract/service.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
-import type { ScenarioSource, Scenario } from '../scenario/scenario.ts';
-import type { SentResponse } from '../world/snapshot-lines.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import type { World } from '../worlds/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
 import type { Decided, ExchangeOutcome } from '../world/journal/kept-request.ts';

@@ -1,3 +1,4 @@
+import type { Wallet } from '../contract/snapshot.ts';
 import { MAX_AMOUNT_INR } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 
@@ -24,23 +25,6 @@ export const toInr = (paise: number): number => paise / 100;
 
 /** ₹2,50,000.00 */
 export const rupeesOf = (paise: number): string => rupees(toInr(paise));
-
-/** The money of one world. Everything ever added is either in the balance or in payouts that are PENDING or SUCCESS. */
-export interface Wallet {
-  readonly balancePaise: number;
-  readonly putInPaise: number;
-  readonly paidOutPaise: number;
-}
-
-/** One line of the wallet's ledger: why the balance changed, by how much, and to what. */
-export interface Entry {
-  readonly kind: 'opening' | 'payout' | 'refund' | 'credit' | 'debit';
-  /** Below 0 when it left the balance. */
-  readonly amountPaise: number;
-  readonly balancePaise: number;
-  readonly txnId: string | null;
-  readonly atMs: number;
-}
 
 /** @param openingPaise whole paise, 0 or more */
 export const openWallet = (openingPaise: number): Wallet =>

@@ -1,44 +1,17 @@
+import type { ClockStart, PayoutStep, PlannedStep } from '../contract/snapshot.ts';
 import type { Calendar, SETTLEMENTS } from '../contract/scenario-document.ts';
 import type { State, TransferMode } from '../contract/service.ts';
-import { nextTime, type TimeOfDay } from './calendar.ts';
+import { nextTime } from './calendar.ts';
 import { invariant } from './money.ts';
-import type { PayoutStep } from './payout.ts';
 import { timelineFault } from './timeline.ts';
 
 export type SettlementPreset = (typeof SETTLEMENTS)[number];
-
-/** The last instant of a clock: the last that an ISO 8601 timestamp with a four-digit year can show. */
-export const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** A world's clock: world time was `atMs` at wall time `setMs`, and moves `speed` times as fast. 0 is frozen, 1 is real time. */
-export interface ClockState {
-  readonly atMs: number;
-  readonly setMs: number;
-  readonly speed: number;
-}
-
-/** The clock that a world starts with. @property atMs null for wall time */
-export interface ClockStart {
-  readonly atMs: number | null;
-  readonly speed: number;
-}
 
 /** By default it runs in real time, or is frozen at the time that is given. */
 export const startAt = (atMs: number | null, speed = atMs === null ? 1 : 0): ClockStart => ({ atMs, speed });
 
 /** A number from 0 to 1, exclusive: the same for the same request and purpose, whatever was drawn before. */
 export type Draw = (purpose: string) => number;
-
-/** When a step happens: after initiate, at the next such minute of the day in IST or that of the next working day, or at a status read. */
-type When = { readonly afterMs: number } | TimeOfDay | { readonly polls: number };
-
-/** One step of a scenario, before there is a payout. */
-export interface PlannedStep {
-  readonly when: When;
-  readonly to: State | null;
-  /** null: the state and the dialect decide. */
-  readonly utr: boolean | null;
-}
 
 /** How payouts settle: by a preset, or by a timeline for each mode. */
 export type Settlement =

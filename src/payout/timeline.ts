@@ -1,6 +1,6 @@
+import type { Payout, PayoutStep } from '../contract/snapshot.ts';
 import type { State } from '../contract/service.ts';
 import { invariant } from './money.ts';
-import type { Payout, PayoutStep } from './payout.ts';
 
 /** How a payout goes through the steps of its timeline. */
 

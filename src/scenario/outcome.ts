@@ -1,6 +1,7 @@
+import type { PlannedStep } from '../contract/snapshot.ts';
 import type { During, Match } from '../contract/match.ts';
 import type { NotFound, OutcomeDocument } from '../contract/scenario-document.ts';
-import type { Draw, PlannedStep } from '../payout/settlement.ts';
+import type { Draw } from '../payout/settlement.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { compileCondition } from './rule-compiler.ts';
 import type { RequestFacts } from './rule.ts';

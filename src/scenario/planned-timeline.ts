@@ -1,6 +1,6 @@
+import type { PlannedStep } from '../contract/snapshot.ts';
 import type { State } from '../contract/service.ts';
 import type { StepDocument } from '../contract/scenario-document.ts';
-import type { PlannedStep } from '../payout/settlement.ts';
 import { mayMove } from '../payout/timeline.ts';
 
 /** Called for an error that the schema cannot express. @param path from the part that is looked at */

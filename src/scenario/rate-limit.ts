@@ -1,13 +1,8 @@
+import type { RateLimit } from '../contract/snapshot.ts';
 import type { Dialect } from '../contract/dialect.ts';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
 import { counted } from '../contract/words.ts';
-
-/** At most `max` requests in a window of `windowMs`: of wall time for the server's own limit, of world time for all others. */
-export interface RateLimit {
-  readonly max: number;
-  readonly windowMs: number;
-}
 
 /** How many requests a limit in world time has counted in its latest window. */
 export interface RateWindow {

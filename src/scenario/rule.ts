@@ -1,9 +1,10 @@
+import type { PlannedStep, RateLimit } from '../contract/snapshot.ts';
 import { durationText } from '../contract/duration.ts';
 import type { During, Match, RouteName } from '../contract/match.ts';
 import type { Calendar, EffectDocument, NotFound } from '../contract/scenario-document.ts';
 import { oneMore } from '../payout/payout.ts';
-import { countInWindow, type RateLimit, type RateWindows } from './rate-limit.ts';
-import type { Draw, PlannedStep } from '../payout/settlement.ts';
+import { countInWindow, type RateWindows } from './rate-limit.ts';
+import type { Draw } from '../payout/settlement.ts';
 
 export type Delay = NonNullable<EffectDocument['delay']>;
 export type Respond = NonNullable<EffectDocument['respond']>;

@@ -1,3 +1,4 @@
+import type { ScenarioSettings } from '../contract/snapshot.ts';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, extname, join, sep } from 'node:path';
 import { parse } from 'yaml';
@@ -11,7 +12,7 @@ import {
 import type { ScenarioInput } from '../contract/control.ts';
 import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
-import { type ScenarioSettings, compileScenario, type Scenario } from './scenario.ts';
+import { compileScenario, type Scenario } from './scenario.ts';
 import { nearestNames } from '../contract/suggestion.ts';
 import { systemReason, textOfBytes, unreadable, UsageError } from '../contract/usage-error.ts';
 import type { Rule } from './rule.ts';

@@ -1,10 +1,10 @@
+import type { RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
 import { existsSync, readdirSync, watch } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ScenarioInput } from '../contract/control.ts';
 import { LRUCache } from 'lru-cache';
 import { startAt } from '../payout/settlement.ts';
-import type { RateLimit } from './rate-limit.ts';
-import type { ScenarioSettings, ScenarioSource, Scenario, ScenarioCompiler } from './scenario.ts';
+import type { Scenario, ScenarioCompiler } from './scenario.ts';
 import { toPaise } from '../payout/money.ts';
 import {
   BASE,

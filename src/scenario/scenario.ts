@@ -1,36 +1,16 @@
+import type { ClockStart, RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
 import type { Calendar, ScenarioDocument } from '../contract/scenario-document.ts';
 import type { TransferMode } from '../contract/service.ts';
 import { BANK_CALENDAR } from '../payout/calendar.ts';
-import { startAt, type ClockStart, type Settlement, type SettlementPreset } from '../payout/settlement.ts';
+import { startAt, type Settlement, type SettlementPreset } from '../payout/settlement.ts';
 import type { Rule } from './rule.ts';
-import type { RateLimit } from './rate-limit.ts';
 import { toPaise } from '../payout/money.ts';
 import { compileOutcome, outcomeName, type Outcome } from './outcome.ts';
 import { compileRule, ruleName } from './rule-compiler.ts';
 import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { reportTextPatterns } from './text-rules.ts';
 import type { ShapedScenario } from './scenario-shape.ts';
-
-/** The settings that apply where a scenario sets nothing itself. */
-export interface ScenarioSettings {
-  readonly openingBalancePaise: number;
-  readonly seed: string;
-  readonly clock: ClockStart;
-  readonly settlement: SettlementPreset;
-  /** The default dialect when absent. */
-  readonly dialect?: Dialect | undefined;
-  readonly rateLimit: RateLimit | 'off';
-  /** Whether magic beneficiaries force a response. */
-  readonly isMagic: boolean;
-}
-
-/** What a scenario is compiled from: its document as written, and the settings below it. */
-export interface ScenarioSource {
-  readonly name: string;
-  readonly document: unknown;
-  readonly settings: ScenarioSettings;
-}
 
 export interface Scenario {
   readonly name: string;

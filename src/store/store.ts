@@ -1,4 +1,5 @@
-import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
+import type { ScenarioSource } from '../contract/snapshot.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { openWorld } from '../world/opening.ts';
 import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import type { WorldState } from '../world/state-shape.ts';

@@ -1,8 +1,8 @@
+import { ScenarioSource } from '../contract/snapshot.ts';
 import { z } from 'zod';
 import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import { WorldName } from '../contract/control.ts';
 import { State } from '../contract/service.ts';
-import { ScenarioSource } from './snapshot-lines.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
 import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';

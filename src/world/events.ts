@@ -1,3 +1,4 @@
+import type { Entry, Payout } from '../contract/snapshot.ts';
 import type {
   ChangeResponse,
   EntryResponse,
@@ -7,8 +8,8 @@ import type {
 } from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
 import { textField } from '../contract/service.ts';
-import { type Entry, toInr } from '../payout/money.ts';
-import type { Change, Payout } from '../payout/payout.ts';
+import { toInr } from '../payout/money.ts';
+import type { Change } from '../payout/payout.ts';
 import { fieldsOf, type KeptRequest } from './journal/kept-request.ts';
 import { journalEntry } from './journal/journal-entry.ts';
 import type { HeldRequest, Released } from './request/hold-state.ts';

@@ -1,13 +1,12 @@
+import type { Payout, PlannedStep, ScenarioSource } from '../contract/snapshot.ts';
 import { durationText } from '../contract/duration.ts';
 import { counted } from '../contract/words.ts';
 import type { ExplainRequest } from '../contract/control.ts';
 import type { ExplainResponse } from '../contract/control-responses.ts';
 import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
-import type { Payout } from '../payout/payout.ts';
 import { isHidden } from '../payout/timeline.ts';
-import type { ScenarioSource, Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
+import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
-import type { PlannedStep } from '../payout/settlement.ts';
 import { timeOfDay, iso, istDate } from '../contract/instant.ts';
 import { explainChoice } from '../scenario/explanation.ts';
 import type { Outcome } from '../scenario/outcome.ts';

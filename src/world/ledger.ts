@@ -1,8 +1,9 @@
+import { LATEST_MS } from '../contract/service.ts';
+import type { Entry, Payout } from '../contract/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
-import { LATEST_MS } from '../payout/settlement.ts';
-import { type Payout, isMoneyBack, nextDueMs } from '../payout/payout.ts';
+import { isMoneyBack, nextDueMs } from '../payout/payout.ts';
 import { afterStep, nextStep } from '../payout/timeline.ts';
-import { type Entry, invariant, payOut, refund } from '../payout/money.ts';
+import { invariant, payOut, refund } from '../payout/money.ts';
 import { freeUtr } from '../payout/utr.ts';
 import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, replacePayout, scheduleStep } from './state.ts';

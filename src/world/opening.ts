@@ -1,5 +1,6 @@
+import type { ScenarioSource } from '../contract/snapshot.ts';
 import { openWallet } from '../payout/money.ts';
-import { withOverrides, type ScenarioCompiler, type ScenarioSource } from '../scenario/scenario.ts';
+import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { noRequests } from './journal/kept-request.ts';
 import { noneHeld } from './request/hold-state.ts';

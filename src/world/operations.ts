@@ -1,7 +1,7 @@
+import type { Entry, Payout } from '../contract/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
 import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
-import { covers, credit, debit, hasRoom, toInr, type Entry } from '../payout/money.ts';
-import type { Payout } from '../payout/payout.ts';
+import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
 import { legalNext, mayMove, withForcedStep } from '../payout/timeline.ts';
 import { listed } from '../contract/words.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';

@@ -1,7 +1,7 @@
+import type { Entry, Payout } from '../contract/snapshot.ts';
 import type { z } from 'zod';
 import type { EntriesQuery, TransactionsQuery } from '../contract/control.ts';
-import type { Entry } from '../payout/money.ts';
-import { isAtRisk, isOutOfDate, type Payout } from '../payout/payout.ts';
+import { isAtRisk, isOutOfDate } from '../payout/payout.ts';
 import { findPayout } from './ledger.ts';
 import type { WorldState } from './state-shape.ts';
 

@@ -1,5 +1,6 @@
+import type { Payout } from '../contract/snapshot.ts';
 import { textField } from '../contract/service.ts';
-import { oneMore, type Payout } from '../payout/payout.ts';
+import { oneMore } from '../payout/payout.ts';
 import { replacesBody, showsResponse } from '../scenario/rule.ts';
 import type { Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';

@@ -1,7 +1,13 @@
+import {
+  type Payout,
+  type PayoutStep,
+  REQUEST_FIELDS,
+  type StoredRequest,
+  type WorldHead,
+  type WorldItem,
+} from '../contract/snapshot.ts';
 import { MAX_ENDED_JOURNALS } from '../contract/conduct.ts';
 import { Refusal } from '../contract/errors.ts';
-import { REQUEST_FIELDS, type StoredRequest, type WorldHead, type WorldItem } from './snapshot-lines.ts';
-import type { Payout, PayoutStep } from '../payout/payout.ts';
 import { timelineFault } from '../payout/timeline.ts';
 import { ScenarioError } from '../scenario/scenario-file.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';

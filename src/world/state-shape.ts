@@ -1,15 +1,20 @@
+import type {
+  ClockState,
+  Entry,
+  LateInitiate,
+  Payout,
+  ScenarioSource,
+  StoredAnswer,
+  Wallet,
+} from '../contract/snapshot.ts';
 import type TinyQueue from 'tinyqueue';
 import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import type { State } from '../contract/service.ts';
-import type { ClockState } from '../payout/settlement.ts';
-import type { Entry, Wallet } from '../payout/money.ts';
-import type { Payout } from '../payout/payout.ts';
-import type { Scenario, ScenarioSource } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import type { HeldRequests } from './request/hold-state.ts';
 import type { Rule, RuleUse } from '../scenario/rule.ts';
 import type { RateWindows } from '../scenario/rate-limit.ts';
 import type { Requests } from './journal/kept-request.ts';
-import type { LateInitiate, StoredAnswer } from './snapshot-lines.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {

@@ -1,6 +1,7 @@
+import { LATEST_MS } from '../contract/service.ts';
+import type { ClockStart, ClockState, Payout } from '../contract/snapshot.ts';
 import TinyQueue from 'tinyqueue';
-import { type ClockStart, type ClockState, LATEST_MS } from '../payout/settlement.ts';
-import { type Payout, isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
+import { isAtRisk, isOutOfDate, nextDueMs } from '../payout/payout.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Due, StateIndex, UndoPoint, WorldState } from './state-shape.ts';
 

@@ -1,9 +1,10 @@
+import { LATEST_MS } from '../contract/service.ts';
+import type { Payout } from '../contract/snapshot.ts';
 import type { TransactionResponse } from '../contract/control-responses.ts';
 import { iso } from '../contract/instant.ts';
 import { toInr } from '../payout/money.ts';
-import { isAtRisk, isOutOfDate, type Payout } from '../payout/payout.ts';
+import { isAtRisk, isOutOfDate } from '../payout/payout.ts';
 import { isHidden, legalNext, nextStep } from '../payout/timeline.ts';
-import { LATEST_MS } from '../payout/settlement.ts';
 
 /** Null also for a time that no clock reaches: the control API has no form for it. */
 export const isoOrNull = (atMs: number | null): string | null =>

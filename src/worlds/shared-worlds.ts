@@ -1,4 +1,4 @@
-import type { ScenarioSource } from '../scenario/scenario.ts';
+import type { ScenarioSource } from '../contract/snapshot.ts';
 import type { Opened } from './order.ts';
 import { World, type OrderOf, type WorldParts } from './world.ts';
 

@@ -1,7 +1,3 @@
-import { createHash, type Hash } from 'node:crypto';
-import type { z } from 'zod';
-import { isTooNested } from '../contract/service.ts';
-import { pathText } from '../contract/shape-issues.ts';
 import {
   FileEnd,
   FileHead,
@@ -11,7 +7,11 @@ import {
   WorldEnd,
   WorldHead,
   type WorldItem,
-} from '../world/snapshot-lines.ts';
+} from '../contract/snapshot.ts';
+import { createHash, type Hash } from 'node:crypto';
+import type { z } from 'zod';
+import { isTooNested } from '../contract/service.ts';
+import { pathText } from '../contract/shape-issues.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { refusedSnapshot, SnapshotReader, type Snapshot } from '../world/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';

@@ -1,6 +1,7 @@
+import type { ScenarioSource } from '../contract/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
 import type { Change } from '../payout/payout.ts';
-import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import { apply, type Applied, type ResultOf, isReplacing, isUse } from '../world/apply.ts';
 import type { Command, Room, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';

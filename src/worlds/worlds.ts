@@ -1,5 +1,6 @@
+import type { ScenarioSource } from '../contract/snapshot.ts';
 import type { WorldsResponse } from '../contract/control-responses.ts';
-import type { ScenarioCompiler, ScenarioSource } from '../scenario/scenario.ts';
+import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Room } from '../world/commands.ts';
 import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state-shape.ts';

@@ -1,3 +1,4 @@
+import type { PayoutStep, Wallet } from '../../src/contract/snapshot.ts';
 import { expect, test } from 'vitest';
 import {
   covers,
@@ -9,9 +10,7 @@ import {
   refund,
   toInr,
   toPaise,
-  type Wallet,
 } from '../../src/payout/money.ts';
-import type { PayoutStep } from '../../src/payout/payout.ts';
 import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/timeline.ts';
 import { UTR_SERIALS } from '../../src/payout/identity.ts';
 import { formatUtr, freeUtr } from '../../src/payout/utr.ts';

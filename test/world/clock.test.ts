@@ -1,6 +1,6 @@
+import { LATEST_MS } from '../../src/contract/service.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LATEST_MS } from '../../src/payout/settlement.ts';
 import { advanceClock } from '../../src/world/clock.ts';
 import type { Context } from '../../src/world/commands.ts';
 import { nowMs, wallTimeMs, worldTimeMs } from '../../src/world/state.ts';

@@ -1,5 +1,5 @@
+import type { StoredRequest } from '../../src/contract/snapshot.ts';
 import { describe, expect, test } from 'vitest';
-import type { StoredRequest } from '../../src/world/snapshot-lines.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { nowMs } from '../../src/world/state.ts';
 import { evidenceOf } from '../referee/journal-of.ts';

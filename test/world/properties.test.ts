@@ -1,7 +1,7 @@
+import type { Payout } from '../../src/contract/snapshot.ts';
 import fc from 'fast-check';
 
 import { expect, test } from 'vitest';
-import type { Payout } from '../../src/payout/payout.ts';
 import { brokenInvariants } from '../../src/world/invariants.ts';
 import type { KeptRequest } from '../../src/world/journal/kept-request.ts';
 import { journalEntry } from '../../src/world/journal/journal-entry.ts';

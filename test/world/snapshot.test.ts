@@ -1,6 +1,6 @@
+import { LATEST_MS } from '../../src/contract/service.ts';
+import { WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot.ts';
 import { describe, expect, test } from 'vitest';
-import { LATEST_MS } from '../../src/payout/settlement.ts';
-import { WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/world/snapshot-lines.ts';
 import { brokenInvariants } from '../../src/world/invariants.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import { nowMs } from '../../src/world/state.ts';

@@ -1,6 +1,6 @@
+import type { Payout } from '../../src/contract/snapshot.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Payout } from '../../src/payout/payout.ts';
 import type { WorldState } from '../../src/world/state-shape.ts';
 import { acts, anyAct, ENTANGLED, run, type Act } from '../support/world/commands.ts';
 import { Core, load, oneRule, save, START_MS, steps, type RuleInput } from '../support/world/core.ts';

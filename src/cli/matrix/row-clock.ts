@@ -1,8 +1,9 @@
+import type { PlannedStep } from '../../contract/snapshot.ts';
 import { instantMs } from '../../contract/instant.ts';
 import type { Match } from '../../contract/match.ts';
 import { compileCondition } from '../../scenario/rule-compiler.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
-import { plannedSteps, timelineOf, type PlannedStep } from '../../payout/settlement.ts';
+import { plannedSteps, timelineOf } from '../../payout/settlement.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 
 /** The clock of a row: a program that ends within seconds meets what its scenario does at other hours, or days later. */

@@ -1,6 +1,6 @@
+import type { ScenarioSettings } from '../../contract/snapshot.ts';
 import { jsonText, visibleLine } from '../../actions/text-output.ts';
 import { reported } from '../../contract/shape-issues.ts';
-import type { ScenarioSettings } from '../../scenario/scenario.ts';
 import { counted } from '../../contract/words.ts';
 import { checkScenario, ScenarioError, scenarioText } from '../../scenario/scenario-file.ts';
 import { readText, type Problem } from '../../scenario/scenario-text.ts';

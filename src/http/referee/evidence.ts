@@ -1,5 +1,5 @@
+import type { ScenarioSource } from '../../contract/snapshot.ts';
 import type { RefereeSettings } from '../../contract/conduct.ts';
-import type { ScenarioSource } from '../../scenario/scenario.ts';
 import type { World } from '../../worlds/world.ts';
 import { isMoneyIn, type Evidence } from '../../referee/case.ts';
 import { fieldReader } from '../../referee/intents.ts';

@@ -1,3 +1,4 @@
+import type { RateLimit } from '../../contract/snapshot.ts';
 import type { FastifyReply, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { fieldError } from '../../contract/errors.ts';
@@ -9,7 +10,6 @@ import {
   TOO_MANY_DECIMALS,
 } from '../../contract/service.ts';
 import { fieldErrors, fieldMessage, pathText, reported } from '../../contract/shape-issues.ts';
-import type { RateLimit } from '../../scenario/rate-limit.ts';
 import { textProblems } from '../../scenario/text-rules.ts';
 import type { Decided } from '../../world/journal/kept-request.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';

@@ -1,3 +1,4 @@
+import type { Payout, SentResponse, StoredAnswer, StoredRequest } from '../../contract/snapshot.ts';
 import type { Dialect } from '../../contract/dialect.ts';
 import type { RefusalData } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
@@ -9,9 +10,7 @@ import {
   MAX_AMOUNT_INR,
   State,
 } from '../../contract/service.ts';
-import type { SentResponse, StoredAnswer, StoredRequest } from '../snapshot-lines.ts';
 import { toPaise } from '../../payout/money.ts';
-import type { Payout } from '../../payout/payout.ts';
 import type { Effect, Hold, RequestFacts } from '../../scenario/rule.ts';
 
 export type ExchangeOutcome = StoredRequest['outcome'];

@@ -1,12 +1,11 @@
+import type { LateInitiate, Payout } from '../../contract/snapshot.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { withOverrides } from '../../scenario/scenario.ts';
 import type { LateWhen } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
-import type { Payout } from '../../payout/payout.ts';
 import type { KeptRequest } from '../journal/kept-request.ts';
 import { replace, tell } from '../requests.ts';
 import { clockFrom, nowMs } from '../state.ts';
-import type { LateInitiate } from '../snapshot-lines.ts';
 import type { WorldState } from '../state-shape.ts';
 import { futureOf, initiate } from './new-payout.ts';
 import type { Plan } from './request-plan.ts';

@@ -1,12 +1,11 @@
+import type { Future, Hidden, Payout } from '../../contract/snapshot.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
-import type { Hidden, Payout } from '../../payout/payout.ts';
 import { payoutDraw, payoutIds, remarksDigest } from '../../payout/identity.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
 import { candidates } from '../../scenario/rule.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import type { Future } from '../snapshot-lines.ts';
 import type { Context } from '../commands.ts';
 import { full } from '../full.ts';
 import { addPayout, findPayout } from '../ledger.ts';

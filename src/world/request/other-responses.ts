@@ -1,3 +1,4 @@
+import type { SentResponse } from '../../contract/snapshot.ts';
 import { STATUS_CODES } from 'node:http';
 import type { Dialect } from '../../contract/dialect.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
@@ -5,7 +6,6 @@ import { refusalMessage, REFUSALS, type FieldError, type RefusalData } from '../
 import type { Respond } from '../../scenario/rule.ts';
 import { retryAfterSeconds } from '../../scenario/rate-limit.ts';
 import { asItIs, filled, filledBody, filledHeaders, type Filling } from '../../scenario/template.ts';
-import type { SentResponse } from '../snapshot-lines.ts';
 
 /** The responses other than a normal one: refusals, and those that rules make. */
 

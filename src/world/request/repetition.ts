@@ -1,10 +1,10 @@
+import type { Payout } from '../../contract/snapshot.ts';
 import type { Dialect } from '../../contract/dialect.ts';
 import { durationMs } from '../../contract/duration.ts';
 import { Refusal, type RefusalCode } from '../../contract/errors.ts';
 import { InitiateRequest } from '../../contract/service.ts';
 import { digest, remarksDigest, shortDigest } from '../../payout/identity.ts';
 import { toPaise } from '../../payout/money.ts';
-import type { Payout } from '../../payout/payout.ts';
 import { asOf } from '../../payout/timeline.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import type { Answer, Decided, KeptRequest } from '../journal/kept-request.ts';

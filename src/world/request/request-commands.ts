@@ -1,7 +1,7 @@
+import { Request, ScenarioSource, SentResponse } from '../../contract/snapshot.ts';
 import { z } from 'zod';
 import { RouteName } from '../../contract/match.ts';
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
-import { Request, ScenarioSource, SentResponse } from '../snapshot-lines.ts';
 
 /** A request of the service as it came: what its world keeps of it, without keys and with the body whole, and when it came. */
 export const Received = Request.pick({

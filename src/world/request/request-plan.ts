@@ -1,3 +1,4 @@
+import type { RateLimit } from '../../contract/snapshot.ts';
 import type { Dialect } from '../../contract/dialect.ts';
 import type { Refusal } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
@@ -6,7 +7,7 @@ import { oneMore } from '../../payout/payout.ts';
 import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
 import { delayMs, firstApplicableRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
-import { countInWindow, rateLimited, windowLeftMs, type RateLimit } from '../../scenario/rate-limit.ts';
+import { countInWindow, rateLimited, windowLeftMs } from '../../scenario/rate-limit.ts';
 import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Context } from '../commands.ts';
 import { findPayout } from '../ledger.ts';

@@ -1,8 +1,8 @@
+import type { Payout, SentResponse } from '../../contract/snapshot.ts';
 import type { Dialect } from '../../contract/dialect.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service-responses.ts';
 import { invariant, toInr } from '../../payout/money.ts';
-import type { Payout } from '../../payout/payout.ts';
 import { replacesBody, type RequestFacts } from '../../scenario/rule.ts';
 import { filledHeaders, fillingWith, type Filling } from '../../scenario/template.ts';
 import {
@@ -12,7 +12,6 @@ import {
   type KeptRequest,
   type SeenEffect,
 } from '../journal/kept-request.ts';
-import type { SentResponse } from '../snapshot-lines.ts';
 import { addHeaders, confined, ownResponse, refusalResponse, type Headers } from './other-responses.ts';
 
 /** The response to a request as text: made for the client, and again whenever somebody reads the journal. */

@@ -1,7 +1,7 @@
+import type { Entry } from '../../contract/snapshot.ts';
 import type { Dialect } from '../../contract/dialect.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { StatusQuery } from '../../contract/service.ts';
-import type { Entry } from '../../payout/money.ts';
 import { oneMore } from '../../payout/payout.ts';
 import { asOf, countsReads, isHidden, nextStep } from '../../payout/timeline.ts';
 import type { Context } from '../commands.ts';

@@ -1,11 +1,16 @@
+import type {
+  ClockStart,
+  Payout,
+  ScenarioSettings,
+  ScenarioSource,
+  WorldHead,
+  WorldItem,
+} from '../../../src/contract/snapshot.ts';
 import { expect } from 'vitest';
 import type { InitiateRequest, StatusQuery } from '../../../src/contract/service.ts';
 import type { ScenarioInput } from '../../../src/contract/control.ts';
 import { Refusal } from '../../../src/contract/errors.ts';
-import type { ClockStart } from '../../../src/payout/settlement.ts';
-import type { Payout, Change } from '../../../src/payout/payout.ts';
-import type { ScenarioSettings, ScenarioSource } from '../../../src/scenario/scenario.ts';
-import type { WorldHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
+import type { Change } from '../../../src/payout/payout.ts';
 import type { PublishedEvent } from '../../../src/worlds/event-reader.ts';
 import type { DropReason } from '../../../src/worlds/order.ts';
 import type { World } from '../../../src/worlds/world.ts';

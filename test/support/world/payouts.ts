@@ -1,6 +1,6 @@
+import type { Payout, PayoutStep } from '../../../src/contract/snapshot.ts';
 import type { State } from '../../../src/contract/service.ts';
 import { payoutIds } from '../../../src/payout/identity.ts';
-import type { Payout, PayoutStep } from '../../../src/payout/payout.ts';
 
 export const CREATED_AT_MS = Date.UTC(2026, 0, 15, 10, 30);
 

@@ -1,6 +1,6 @@
+import type { WorldHead, WorldItem } from '../../../src/contract/snapshot.ts';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { WorldHead, WorldItem } from '../../../src/world/snapshot-lines.ts';
 
 type ItemOf<Name extends string> =
   Extract<WorldItem, { readonly [Key in Name]: unknown }> extends { readonly [Key in Name]: infer Item }

@@ -1,29 +1,25 @@
 import { z } from 'zod';
-import { ClockSpeed } from '../contract/instant.ts';
-import { EndedJournal, StoredSettings } from '../contract/conduct.ts';
-import { WorldName } from '../contract/control.ts';
-import { Dialect } from '../contract/dialect.ts';
-import { RouteName } from '../contract/match.ts';
-import { SETTLEMENTS } from '../contract/scenario-document.ts';
-import { LATEST_MS } from '../payout/settlement.ts';
+import { EndedJournal, StoredSettings } from './conduct.ts';
+import { WorldName } from './control.ts';
+import { Dialect } from './dialect.ts';
+import { ClockSpeed } from './instant.ts';
+import { RouteName } from './match.ts';
+import { SETTLEMENTS } from './scenario-document.ts';
 import {
   InitiateRequest,
+  LATEST_MS,
   MAX_AMOUNT_INR,
+  MAX_COUNT,
   MAX_SEED_LENGTH,
   MAX_TEXT_LENGTH,
   State,
   TransferMode,
-} from '../contract/service.ts';
-import type * as money from '../payout/money.ts';
-import { MAX_COUNT } from '../payout/payout.ts';
-import type * as payout from '../payout/payout.ts';
-import type * as settlement from '../payout/settlement.ts';
-import type * as limit from '../scenario/rate-limit.ts';
-import type * as scenario from '../scenario/scenario.ts';
+} from './service.ts';
 
 /**
  * A world as data: what `GET /_sandbox/state` answers, what a state file holds and what a store keeps beside a log, as lines of
- * JSON (NDJSON). Money is whole paise, times are ms since the epoch.
+ * JSON (NDJSON). Money is whole paise, times are ms since the epoch. Its parts are the types of the domain, too: plain data that is
+ * replaced as a whole when it changes.
  *
  * A document is one `FileHead`, then for each world one `WorldHead`, its `WORLD_ITEMS` and one `WorldEnd`, then one
  * `FileEnd`.
@@ -43,93 +39,125 @@ const Name = z.string().regex(/^[\w.-]{1,64}$/);
 /** `scenario/rule` or `scenario/outcome`, or the name of a settlement or scenario. */
 const Origin = z.string().regex(/^[\w.-]{1,64}(\/[\w.-]{1,64})?$/);
 
-const ClockState = z.strictObject({
-  atMs: Ms,
-  setMs: Ms,
-  speed: ClockSpeed,
-}) satisfies z.ZodType<settlement.ClockState>;
-const ClockStart = z.strictObject({
-  atMs: Ms.nullable(),
-  speed: ClockSpeed,
-}) satisfies z.ZodType<settlement.ClockStart>;
+/** A world's clock: world time was `atMs` at wall time `setMs`, and moves `speed` times as fast. 0 is frozen, 1 is real time. */
+const ClockState = z.strictObject({ atMs: Ms, setMs: Ms, speed: ClockSpeed });
+export type ClockState = Readonly<z.infer<typeof ClockState>>;
 
+/** The clock that a world starts with. @property atMs null for wall time */
+const ClockStart = z.strictObject({ atMs: Ms.nullable(), speed: ClockSpeed });
+export type ClockStart = Readonly<z.infer<typeof ClockStart>>;
+
+/** At most `max` requests in a window of `windowMs`: of wall time for the server's own limit, of world time for all others. */
 const RateLimit = z.strictObject({
   max: z.int().min(1),
   windowMs: z.int().min(1).max(86_400_000),
-}) satisfies z.ZodType<limit.RateLimit>;
+});
+export type RateLimit = Readonly<z.infer<typeof RateLimit>>;
 
+/** The settings that apply where a scenario sets nothing itself. */
 const ScenarioSettings = z.strictObject({
   openingBalancePaise: Paise,
   seed: z.string().max(MAX_SEED_LENGTH),
   clock: ClockStart,
   settlement: z.enum(SETTLEMENTS),
+  /** The default dialect when absent. */
   dialect: Dialect.optional(),
   rateLimit: z.union([z.literal('off'), RateLimit]),
+  /** Whether magic beneficiaries force a response. */
   isMagic: z.boolean(),
-}) satisfies z.ZodType<scenario.ScenarioSettings>;
+});
+export type ScenarioSettings = Readonly<z.infer<typeof ScenarioSettings>>;
 
+/** What a scenario is compiled from: its document as written, and the settings below it. */
 export const ScenarioSource = z.strictObject({
   name: Name,
   document: z.unknown(),
   settings: ScenarioSettings,
-}) satisfies z.ZodType<scenario.ScenarioSource>;
+});
+export type ScenarioSource = Readonly<z.infer<typeof ScenarioSource>>;
 
 /** A number of status reads in a scenario, of any size. */
 const Reads = z.int().min(0);
 
+/** One step of a timeline: what happens to a payout, and when. Payouts with the same settlement share their steps. */
 const PayoutStep = z.strictObject({
+  /**
+   * When it is due, in ms after the payout was created; null while it waits for status reads. A step that waited for a
+   * read, or was forced, holds the time at which it happened.
+   */
   afterMs: Duration.nullable(),
+  /** The status read, counted from initiate, that triggers it; null for a step that waits for its time. */
   polls: Reads.nullable(),
+  /** The state it goes to; null when only the UTR is set. */
   to: State.nullable(),
+  /** Whether the payout has a UTR from this step on. */
   utr: z.boolean(),
+  /** True for a step that a forced transition put in place of the planned ones. */
   forced: z.boolean(),
+  /** How many requests its world had counted when it was forced; absent for other steps. */
   requests: Count.optional(),
-}) satisfies z.ZodType<payout.PayoutStep>;
+});
+export type PayoutStep = Readonly<z.infer<typeof PayoutStep>>;
 
 /** The longest timeline that a scenario can plan, and two forced steps after it. */
 const MAX_STEPS = 22;
 
+/** How long status reads do not find a payout, as a number of reads or a world time, and the rule or outcome that hides it. */
 const Hidden = z.union([
   z.strictObject({ reads: Reads, by: Origin }),
   z.strictObject({ untilMs: z.int().min(0).max(1e15), by: Origin }),
-]) satisfies z.ZodType<payout.Hidden>;
+]);
+export type Hidden = Readonly<z.infer<typeof Hidden>>;
 
-const Told = z.strictObject({
-  request: z.int().min(1).max(MAX_COUNT),
-  atMs: Ms,
-  as: State,
-}) satisfies z.ZodType<payout.Told>;
+/** What the client was told of a payout: the state that it saw last, and the request that first showed that state, counted from 1. */
+const Told = z.strictObject({ request: z.int().min(1).max(MAX_COUNT), atMs: Ms, as: State });
 
+/** One payout. */
 const Payout = z.strictObject({
   txnId: Text,
   clientRefId: Text,
+  /** Which payout of its reference it is, from 1. More than one only in a dialect that pays twice. */
   nth: z.int().min(1).max(MAX_COUNT),
   amountPaise: Paise.min(1),
   transferMode: TransferMode,
   beneficiaryName: Text,
   beneficiaryAccount: Text,
   beneficiaryIfsc: Text,
+  /** A digest of the remarks, compared when a client_ref_id is sent again; null for none. */
   remarks: z.string().max(64).nullable(),
   createdAtMs: Ms,
+  /** What decided its timeline: a rule (`scenario/rule`), an outcome (`scenario/outcome`), or the settlement of a scenario. */
   plannedBy: Origin,
+  /** Decided at initiate. The first `stepsDone` of it have happened. */
   timeline: z.array(PayoutStep).max(MAX_STEPS).readonly(),
   stepsDone: Count,
   hidden: Hidden.nullable(),
+  /** Status reads so far; counted only while something waits for them. */
   reads: Count,
   state: State,
+  /** Drawn at initiate: the UTR is derived from it. */
   utrSerial: z.int().min(0).max(999_999_999),
   utr: z.string().min(1).max(32).nullable(),
+  /** When it left PENDING; a later reversal does not change it. */
   completedAtMs: Ms.nullable(),
+  /** null while no response has shown its client that it was made: it is at risk. */
   told: Told.nullable(),
-}) satisfies z.ZodType<payout.Payout>;
+});
+export type Payout = Readonly<z.infer<typeof Payout>>;
 
+/** The money of one world. Everything ever added is either in the balance or in payouts that are PENDING or SUCCESS. */
+const Wallet = z.strictObject({ balancePaise: Paise, putInPaise: Paise, paidOutPaise: Paise });
+export type Wallet = Readonly<z.infer<typeof Wallet>>;
+
+/** One line of the wallet's ledger: why the balance changed, by how much (below 0 when it left), and to what. */
 const Entry = z.strictObject({
   kind: z.enum(['opening', 'payout', 'refund', 'credit', 'debit']),
   amountPaise: SignedPaise,
   balancePaise: Paise,
   txnId: Text.nullable(),
   atMs: Ms,
-}) satisfies z.ZodType<money.Entry>;
+});
+export type Entry = Readonly<z.infer<typeof Entry>>;
 
 const Texts = z.union([z.string(), z.array(z.string())]);
 
@@ -157,6 +185,7 @@ const StoredAnswer = z.strictObject({
 });
 export type StoredAnswer = Readonly<z.infer<typeof StoredAnswer>>;
 
+/** One step of a scenario, before there is a payout. */
 const PlannedStep = z.strictObject({
   when: z.union([
     z.strictObject({ afterMs: Duration }),
@@ -164,8 +193,10 @@ const PlannedStep = z.strictObject({
     z.strictObject({ polls: Reads }),
   ]),
   to: State.nullable(),
+  /** null: the state and the dialect decide. */
   utr: z.boolean().nullable(),
-}) satisfies z.ZodType<settlement.PlannedStep>;
+});
+export type PlannedStep = Readonly<z.infer<typeof PlannedStep>>;
 
 /** What was decided for a payout before it is made. */
 const Future = z.strictObject({
@@ -251,7 +282,7 @@ export const WorldHead = z.strictObject({
   wallMs: Ms,
   clock: ClockState,
   openingBalancePaise: Paise,
-  wallet: z.strictObject({ balancePaise: Paise, putInPaise: Paise, paidOutPaise: Paise }),
+  wallet: Wallet,
   scenario: z.strictObject({ source: ScenarioSource, isChosen: z.boolean() }),
   /** How many new references initiates have brought so far. */
   references: Count,
