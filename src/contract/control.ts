@@ -294,7 +294,7 @@ export const SnapshotText = z.string().meta({
   id: 'Snapshot',
   description: [
     'Everything that the future of a world depends on, as lines of JSON, to be stored and sent back unchanged:',
-    '`{"format":"payout-sandbox","version":5}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
+    '`{"format":"payout-sandbox","version":6}`, then the world (`{"world":"…",…}`: clock, wallet, scenario),',
     'one line for each entry, payout, override, count of a rule, count of attempts, window of a rate limit, reference that stays refused and recent request, the settings of the referee and its reports from before resets,',
     '`{"end":"…","checksum":"…"}` with the SHA-256 of the lines of the world, and `{"worlds":1}`.',
     'Amounts are paise, times ms since the epoch.',

@@ -26,7 +26,7 @@ import {
  */
 
 export const SNAPSHOT_FORMAT = 'payout-sandbox';
-export const SNAPSHOT_VERSION = 5;
+export const SNAPSHOT_VERSION = 6;
 
 const MAX_PAISE = MAX_AMOUNT_INR * 100;
 const Paise = z.int().min(0).max(MAX_PAISE);
@@ -305,12 +305,7 @@ export const WORLD_ITEMS = {
   rule: z.record(z.string(), z.unknown()),
   use: z.strictObject({ rule: Origin, matched: Count, taken: Count }),
   /** `payout` is the number that an initiate gave a new reference; 0 for other routes. */
-  attempts: z.strictObject({
-    of: z.string().max(160),
-    count: Count.min(1),
-    payout: Count,
-    isRecent: z.boolean(),
-  }),
+  attempts: z.strictObject({ of: z.string().max(160), count: Count.min(1), payout: Count }),
   /** How many requests a limit in world time has counted in its latest window. */
   window: z.strictObject({ of: Origin, beganMs: Ms, count: Count.min(1) }),
   stored: StoredAnswer,

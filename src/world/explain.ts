@@ -127,7 +127,7 @@ const copyOfCounts = ({
 }: WorldState): Pick<WorldState, 'uses' | 'windows' | 'attempts'> => ({
   uses: new Map([...uses].map(([id, use]) => [id, { ...use }])),
   windows: new Map(windows),
-  attempts: { ...attempts, recent: new Map(attempts.recent), older: new Map(attempts.older), former: null },
+  attempts: { ...attempts, counts: new Map(attempts.counts), former: null },
 });
 
 /** Explains which rule and which outcome a request would match now, and why not the others. It is counted in copies only. @param room of a new world */

@@ -37,10 +37,7 @@ export function takeSnapshot(state: Readonly<WorldState>, isLive = false): Snaps
     payout: state.payouts.slice(),
     rule: state.overrides,
     use: [...state.uses].map(([rule, { matched, taken }]) => ({ rule, matched, taken })),
-    attempts: [
-      ...[...state.attempts.older].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: false })),
-      ...[...state.attempts.recent].map(([of, { count, payout }]) => ({ of, count, payout, isRecent: true })),
-    ],
+    attempts: [...state.attempts.counts].map(([of, { count, payout }]) => ({ of, count, payout })),
     window: [...state.windows].map(([of, { beganMs, count }]) => ({ of, beganMs, count })),
     stored: state.stored.slice(),
     late: state.late,
@@ -141,8 +138,8 @@ export class SnapshotReader {
       const { rule, ...use } = item.use;
       uses.set(rule, use);
     } else if ('attempts' in item) {
-      const { of, isRecent, ...attempt } = item.attempts;
-      attempts[isRecent ? 'recent' : 'older'].set(of, attempt);
+      const { of, ...attempt } = item.attempts;
+      attempts.counts.set(of, attempt);
     } else if ('window' in item) {
       const { of, ...window } = item.window;
       windows.set(of, window);

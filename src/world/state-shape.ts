@@ -64,25 +64,17 @@ export interface Attempt {
   readonly payout: number;
 }
 
-/**
- * How many times each reference of one world was sent, by `route reference`. A reference that is sent again moves from `older` to
- * `recent`. When `recent` holds half of what a world may count, it becomes `older`, and what was still there is forgotten.
- */
+/** How many times each reference of one world was sent. */
 export interface Attempts {
-  recent: Map<string, Attempt>;
-  older: Map<string, Attempt>;
+  /** By `route reference`, in the order in which they first came. */
+  readonly counts: Map<string, Attempt>;
   /** How many new references initiates have sent. */
   references: number;
   /** What the counts that have changed since the latest control action were before, for an undo; null without one. */
   former: Map<string, Attempt | undefined> | null;
 }
 
-export const noAttempts = (): Attempts => ({
-  recent: new Map(),
-  older: new Map(),
-  references: 0,
-  former: null,
-});
+export const noAttempts = (): Attempts => ({ counts: new Map(), references: 0, former: null });
 
 /** A control action that changed the ledger, the clock or the scenario. */
 export interface Action {

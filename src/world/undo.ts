@@ -147,9 +147,8 @@ function removeLatest({ payouts, index }: WorldState): void {
 function putAttemptsBack(attempts: Attempts, { formerAttempts, references }: UndoPoint): void {
   attempts.references = references;
   for (const [key, former] of formerAttempts) {
-    attempts.older.delete(key);
-    if (former === undefined) attempts.recent.delete(key);
-    else attempts.recent.set(key, former);
+    if (former === undefined) attempts.counts.delete(key);
+    else attempts.counts.set(key, former);
   }
 }
 

@@ -35,8 +35,8 @@ test.each<[string, () => string, RegExp]>([
   ['a text', () => 'hello\nworld\n', /is neither a snapshot/],
   [
     'of another version',
-    () => whole.toString().replace('"version":5', '"version":2'),
-    /has version 2; this sandbox reads version 5/,
+    () => whole.toString().replace('"version":6', '"version":2'),
+    /has version 2; this sandbox reads version 6/,
   ],
 ])(
   'a state file that is %s stops the program with exit code 2 and one line, and is not changed',

@@ -62,9 +62,9 @@ test('ids and draws depend on all that they are made of, and stay as they are fr
 function planned(document: ScenarioInput, command: RequestCommand = initiate()) {
   const { state } = new Core(document, { seed: 'theirs' });
   for (const key of ['initiate a', 'status T', 'balance '])
-    state.attempts.recent.set(key, { count: 6, payout: 0 });
+    state.attempts.counts.set(key, { count: 6, payout: 0 });
   const plan = planRequest(state, command, state.index.active, { transactionsFree: 1 });
-  const counted = [...state.attempts.recent].filter(([, { count }]) => count > 6).map(([key]) => key);
+  const counted = [...state.attempts.counts].filter(([, { count }]) => count > 6).map(([key]) => key);
   return { plan, counted };
 }
 

@@ -307,7 +307,7 @@ describe('a reset', () => {
     expect(world.events.at(-1)).toEqual({ type: 'reset', nowMs: 500 });
     const { state } = world;
     expect(state).toMatchObject({ generation: 2, overrides: [], stored: [], payouts: [] });
-    expect([state.uses.size, state.attempts.recent.size, nowMs(state)]).toEqual([0, 0, 500]);
+    expect([state.uses.size, state.attempts.counts.size, nowMs(state)]).toEqual([0, 0, 500]);
     expect(state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 500 }]);
     expect(world.pay('a')).toMatchObject({ answer, attempt: 1 });
   });

@@ -8,7 +8,7 @@ import { takeSnapshot } from '../../src/world/snapshot.ts';
 import type { WorldState } from '../../src/world/state-shape.ts';
 import { compiler, logFor, START_MS } from '../support/world/core.ts';
 
-const GOLDEN = join(import.meta.dirname, 'golden/version-5.ndjson');
+const GOLDEN = join(import.meta.dirname, 'golden/version-6.ndjson');
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
@@ -28,7 +28,7 @@ async function stateIn(text: string): Promise<WorldState> {
   return worlds[0].state;
 }
 
-test('a snapshot of version 5 that an earlier sandbox wrote is read with its requests and what its client was told, and written again byte for byte', async () => {
+test('a snapshot of version 6 that an earlier sandbox wrote is read with its requests and what its client was told, and written again byte for byte', async () => {
   const text = readFileSync(GOLDEN, 'utf8');
   const state = await stateIn(text);
   const chunks = await all(snapshotText([takeSnapshot(state)]));

@@ -15,18 +15,18 @@ import type { RequestCommand } from './request-commands.ts';
 import { nowMs } from '../state.ts';
 import type { Attempt, Attempts, WorldState } from '../state-shape.ts';
 
+/** How many references of each world are counted. Of more than that, those that came first are forgotten together. */
 const MAX_ATTEMPTS = 10_000;
+const FORGOTTEN_AT_ONCE = 1000;
 
 const keyOf = (route: RouteName, id: string): string => `${route} ${id}`;
-
-const known = ({ recent, older }: Attempts, key: string): Attempt | undefined =>
-  recent.get(key) ?? older.get(key);
 
 /** Counts an attempt, from 1. @param isFull whether the sandbox is full: a new reference is refused then, and not counted */
 export function countAttempt(attempts: Attempts, route: RouteName, id: string, isFull: boolean): number {
   if (isTooLong(id)) return 1; // no payout can have it
   const key = keyOf(route, id);
-  const earlier = known(attempts, key);
+  const { counts } = attempts;
+  const earlier = counts.get(key);
   if (earlier === undefined && isFull) return 1;
   if (earlier === undefined && route === 'initiate') attempts.references = oneMore(attempts.references);
   const attempt = {
@@ -34,14 +34,16 @@ export function countAttempt(attempts: Attempts, route: RouteName, id: string, i
     payout: earlier?.payout ?? (route === 'initiate' ? attempts.references : 0),
   };
   keepFormer(attempts, key, earlier);
-  attempts.older.delete(key);
-  attempts.recent.set(key, attempt);
-  if (attempts.recent.size >= MAX_ATTEMPTS / 2) {
-    for (const [one, forgotten] of attempts.older) keepFormer(attempts, one, forgotten);
-    attempts.older = attempts.recent;
-    attempts.recent = new Map();
-  }
+  counts.set(key, attempt);
+  if (counts.size > MAX_ATTEMPTS) forgetOldest(attempts);
   return attempt.count;
+}
+
+function forgetOldest(attempts: Attempts): void {
+  for (const [key, attempt] of [...attempts.counts].slice(0, FORGOTTEN_AT_ONCE)) {
+    keepFormer(attempts, key, attempt);
+    attempts.counts.delete(key);
+  }
 }
 
 function keepFormer({ former }: Attempts, key: string, attempt: Attempt | undefined): void {
@@ -50,7 +52,7 @@ function keepFormer({ former }: Attempts, key: string, attempt: Attempt | undefi
 
 /** Which new reference of its world this is, counted from 1; 0 for one that no initiate has sent, or that is forgotten. */
 const referenceNumber = (attempts: Attempts, reference: string): number =>
-  known(attempts, keyOf('initiate', reference))?.payout ?? 0;
+  attempts.counts.get(keyOf('initiate', reference))?.payout ?? 0;
 
 /** The part of a rule that is needed once it was taken. */
 export type TakenRule = Pick<Rule, 'id' | 'effect'>;

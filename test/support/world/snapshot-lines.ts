@@ -36,7 +36,7 @@ export const linesOf = (text: string): string[] => {
 export function worldsIn(text: string): readonly SnapshotWorld[] {
   const lines = linesOf(text);
   const worlds: SnapshotWorld[] = [];
-  assert.equal(lines.shift(), '{"format":"payout-sandbox","version":5}');
+  assert.equal(lines.shift(), '{"format":"payout-sandbox","version":6}');
   assert.equal(lines.pop(), `{"worlds":${lines.filter((line) => line.startsWith('{"end":')).length}}`);
   while (lines.length > 0) {
     const end = lines.findIndex((line) => line.startsWith('{"end":'));
