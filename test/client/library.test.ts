@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectSandbox, type Sandbox, type WorldEvent } from '../../src/index.ts';
+import { connectSandbox, type Sandbox } from '../../src/index.ts';
 import { clientOf } from '../support/sandbox.ts';
 import { isLong } from '../support/size.ts';
 import { START, WAYS_IN } from '../support/world/ways-in.ts';
@@ -132,27 +132,6 @@ describe.each(isLong ? WAYS_IN : WAYS_IN.slice(0, 1))('$name', ({ start }) => {
     expect([await nameOf(world.apiKey), (await sandbox.worlds()).find((one) => one.id === id)?.name]).toEqual(
       [shown, shown],
     );
-  });
-
-  test('events are streamed as they happen, and continue after a known one', async () => {
-    const world = sandbox.world();
-    const events = await world.events();
-    await world.pay();
-    await world.clock.advance('2s');
-    await world.reset();
-    const received: WorldEvent[] = [];
-    for await (const event of events) {
-      received.push(event);
-      if (event.type === 'reset') break;
-    }
-    expect(received.map(({ type }) => type)).toEqual(['request', 'settlement', 'clock', 'reset']);
-    expect(received[0]).toMatchObject({ data: { route: 'initiate', answer: { status: 200 } } });
-    const again = await world.events({ after: received[1]!.id });
-    expect((await again.next()).value).toEqual(received[2]);
-    await again.return();
-    const fromTheFirst = await world.events({ after: events.from! }); // as when the connection broke before it
-    expect((await fromTheFirst.next()).value).toEqual(received[0]);
-    await fromTheFirst.return();
   });
 
   test('the owner lists and drops worlds; await using drops a world, or resets it without the admin token', async () => {

@@ -35,18 +35,6 @@ describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
     await (await view('Conduct')).getByText('no findings').waitFor();
   });
 
-  test('lists the requests that a rule holds, and releases them', async () => {
-    const { payer, view } = await shownWorld();
-    await payer.world.rule({ name: 'held', match: { route: 'initiate' }, effect: { hold: 'arrived' } });
-    const paying = payer.pay();
-    const held = (await view('Requests')).getByRole('list', { name: 'Held requests' }).getByRole('listitem');
-    await held.filter({ hasText: 'order-1' }).getByText('nothing has happened yet').waitFor();
-    expect(await payer.world.transactions()).toEqual([]);
-    await held.getByRole('button', { name: 'Release' }).click();
-    expect((await paying).status).toBe(200);
-    await held.waitFor({ state: 'detached' });
-  });
-
   test('makes a payout, settles it, and tells its story with the reversal three days later', async () => {
     const { page, payer, view, controls, form } = await shownWorld();
     const wallet = (await view('Overview')).getByLabel('Wallet');

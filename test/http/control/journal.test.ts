@@ -84,14 +84,20 @@ test('the journal masks every header that holds a key, and shows the key of the 
   const world = client();
   const secrets = ['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'];
   await world.send('GET', '/client/fetchbalance', {
-    headers: Object.fromEntries(secrets.slice(1).map((name) => [name, `secret of ${name}`])),
+    headers: {
+      ...Object.fromEntries(secrets.slice(1).map((name) => [name, `secret of ${name}`])),
+      'proxy-x': 'shown',
+    },
   });
   const { text } = await ask(world, 'GET', '/requests');
   expect(text).not.toContain('secret');
   expect(text).not.toContain(world.apiKey);
   const { headers } = (await entryOf(world)).request;
   expect(secrets.map((name) => headers[name.toLowerCase()])).toEqual(['***', '***', '***', '***']);
+  expect(headers['proxy-x']).toBe('shown');
 });
+
+const DEEP = `{"x":${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}}`;
 
 testRows<[text: string, headers: object, status: number, code: string, entry: object]>([
   [
@@ -110,19 +116,25 @@ testRows<[text: string, headers: object, status: number, code: string, entry: ob
   ],
   ['x', { 'content-type': 'text/plain' }, 415, 'UNSUPPORTED_MEDIA_TYPE', { request: { body: null } }],
   ['x'.repeat(70_000), {}, 413, 'BODY_TOO_LARGE', { request: { body: null } }],
+  // nested too deep, and as long as may be kept
+  [DEEP, {}, 400, 'INVALID_REQUEST', { request: { body: DEEP.slice(0, 8192) }, cut: ['body'] }],
 ])(
-  'a request that is refused is journaled with the code of the refusal',
+  'a request that is refused is in the journal and among the events, with the code of the refusal',
   async (body, headers, status, code, entry) => {
     const world = await clientFor(SETTINGS);
+    const events = await world.world.events();
     await world.send('POST', '/payout/initiate', { headers: { ...JSON_HEADERS, ...headers }, body });
-    expect(await entryOf(world)).toMatchObject({
+    const expected = {
       code,
       answer: { status },
       outcome: 'answered',
       committed: false,
       txn_id: null,
       ...entry,
-    });
+    };
+    expect(await entryOf(world)).toMatchObject(expected);
+    expect((await events.next()).value).toMatchObject({ type: 'request', data: expected });
+    await events.return();
   },
 );
 

@@ -11,6 +11,8 @@ const texts = (count: number): string[] => Array.from({ length: count }, (_, nth
 const headersOf = (count: number): object => Object.fromEntries(texts(count).map((text) => [text, 'x']));
 const tooManyValues = { match: { client_ref_id: texts(5001) } };
 const TOO_MANY_VALUES = 'body must hold at most 5000 values';
+const nested: unknown = JSON.parse('['.repeat(1000) + ']'.repeat(1000));
+const TOO_DEEP = 'body must not be nested deeper than 100 levels';
 const delay = { effect: { delay: '1s' } };
 const respond = (more: object) => ({ effect: { respond: { status: 500, ...more } } });
 
@@ -76,6 +78,7 @@ const SCENARIOS: readonly Wrong[] = [
     'rules[0].effect',
   ],
   [{ rules: [{ name: 'a', ...delay, ...tooManyValues }] }, TOO_MANY_VALUES, 'body'],
+  [{ rules: [{ name: 'a', ...respond({ body: nested }) }] }, TOO_DEEP, 'body'],
 ];
 
 const LONG = { description: 'x'.repeat(33_000) };
@@ -97,6 +100,7 @@ const VERIFICATIONS: readonly Wrong[] = [
   [{ match: {}, count: {} }, 'count must say exactly, at_least or at_most', 'count'],
   [{ match: {}, count: { at_least: 3, at_most: 1 } }, /^count must be a possible count/, 'count'],
   [tooManyValues, TOO_MANY_VALUES, 'body'],
+  [{ match: { a: nested } }, TOO_DEEP, 'body'],
   [
     { sequence: [{}, { remarks: { matches: '[' } }] },
     /is not a regular expression/,
