@@ -4,7 +4,6 @@ import { startSandbox, type Sandbox, type World } from '../../src/index.ts';
 import { sized } from '../support/size.ts';
 import { START } from '../support/world/ways-in.ts';
 import { CORRECT, CORRECT_IN_ONE_WORLD } from './clients/correct.ts';
-import { FAULTY_PAYERS } from './clients/faulty-payers.ts';
 import { BY_ORDER, PATIENT, PayoutApi, watchingHangs, type JudgedClient } from './clients/payout-api.ts';
 
 let sandbox: Sandbox;
@@ -13,29 +12,17 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-/** What the referee finds in a client that runs in a world of its own. */
-async function findingsOf({ setUp, settings, run }: JudgedClient) {
+/** The errors and warnings about a client that runs in a world of its own. */
+async function complaintsOf({ setUp, settings, run }: JudgedClient) {
   const world = sandbox.world();
   await setUp?.(world);
   await PayoutApi.run(world, run);
   const { checks } = await world.referee({ limits: PATIENT, ...settings }, { ended: true });
-  return checks.flatMap(({ id, findings }) =>
+  const all = checks.flatMap(({ id, findings }) =>
     findings.map(({ severity, lines }) => ({ id, severity, lines })),
   );
+  return all.filter(({ severity }) => severity !== 'notice');
 }
-
-test.each(FAULTY_PAYERS.map((client) => [client.check, client.severity, client.habit, client] as const))(
-  '%s (%s) is found in a client with %s',
-  async (check, severity, _habit, client) => {
-    const findings = await findingsOf(client);
-    expect(findings.find(({ id }) => id === check)).toMatchObject({ severity });
-    // one habit is one finding: whatever else is found is no worse than a warning of the same requests
-    expect(findings.filter((other) => other.id !== check && other.severity === 'error')).toEqual([]);
-  },
-);
-
-const complaintsOf = async (client: JudgedClient) =>
-  (await findingsOf(client)).filter(({ severity }) => severity !== 'notice');
 
 test.each(CORRECT_IN_ONE_WORLD)('no error and no warning is found in a client that $name', async (client) => {
   expect(await complaintsOf(client)).toEqual([]);

@@ -66,6 +66,20 @@ test('a report has every format', async () => {
   }
 });
 
+test.each([
+  ['the payout of one order under two references', 'same-payout-at-once', 'error', 'b'],
+  ['one reference', 'same-reference-at-once', 'warning', 'a'],
+])('a client that sends %s twice at once is found by the journal: %s', async (_what, id, severity, other) => {
+  const one = await judged(BY_REFERENCE);
+  await one.world.rule({ match: { route: 'initiate' }, effect: { hold: 'arrived' } });
+  const pays = ['a', other].map((which) => one.pay({ client_ref_id: `order-1-${which}` }));
+  for (const held of await heldBy(one.world, 2)) await held.release();
+  await Promise.all(pays);
+  const { checks } = await one.world.referee(undefined, { ended: true });
+  const found = checks.filter((check) => check.findings.some((finding) => finding.severity === severity));
+  expect(found.map((check) => check.id)).toContain(id);
+});
+
 /** What a client and its world do. */
 const MOVES: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   pay: ({ world }) => world.pay(),

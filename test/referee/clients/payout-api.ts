@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { CheckId, RefereeSettingsInput, Severity } from '../../../src/contract/conduct.ts';
+import type { RefereeSettingsInput } from '../../../src/contract/conduct.ts';
 import type { JournalEntry, World } from '../../../src/index.ts';
 import { PAYOUT } from '../../support/sandbox.ts';
 
@@ -8,13 +8,6 @@ export interface JudgedClient {
   readonly settings?: RefereeSettingsInput;
   readonly setUp?: (world: World) => Promise<unknown>;
   readonly run: (api: PayoutApi) => Promise<unknown>;
-}
-
-export interface FaultyClient extends JudgedClient {
-  /** Continues the sentence "is found in a client with …". */
-  readonly habit: string;
-  readonly check: CheckId;
-  readonly severity: Severity;
 }
 
 export interface CorrectClient extends JudgedClient {
@@ -102,15 +95,6 @@ export class PayoutApi {
 
   initiate(payout: object, isPatient = false): Promise<Answer> {
     return this.#send('/payout/initiate', { method: 'POST', body: JSON.stringify(payout) }, isPatient);
-  }
-
-  /** Sends payouts that are all under way at once: the service answers none of them before it has them all. */
-  async initiateAtOnce(payouts: readonly object[]): Promise<void> {
-    const hold = { at: 'arrived', for: '5m' } as const;
-    await this.world.rule({ name: 'at-once', match: { route: 'initiate' }, effect: { hold } });
-    const answers = payouts.map((payout) => this.initiate(payout));
-    for (const held of await this.world.held(payouts.length, { within: '5m' })) await held.release();
-    await Promise.all(answers);
   }
 
   status(query: { readonly client_ref_id?: string; readonly txn_id?: string }): Promise<Answer> {
