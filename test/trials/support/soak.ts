@@ -16,7 +16,6 @@ const SAMPLE_EVERY_MS = 5000;
 const ADMIN_TOKEN = 'the-token-of-the-admin';
 
 export const MIB = 1024 * 1024;
-const inMib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
 
 export const keysOf = (kind: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, nth) => `sk_test_${kind}_${nth}`);
@@ -29,7 +28,7 @@ export class Soak {
   readonly fast: FastClient;
   readonly #over = new AbortController();
   readonly #counts = new Map<string, number>();
-  readonly #samples: Readonly<Record<string, number>>[] = [];
+  readonly #samples: { readonly bytes: number; readonly atMs: number }[] = [];
   readonly #errors: string[];
 
   private constructor(program: WatchedProgram, url: string, errors: string[]) {
@@ -92,21 +91,14 @@ export class Soak {
     }
   }
 
-  /** Waits, but no longer than the soak lasts. */
-  async #pause(ms: number): Promise<void> {
-    await wait(ms, undefined, { signal: this.over }).catch(() => undefined);
-  }
-
-  /** Measures the memory until all of this is done. @param measure how much each part takes, in bytes */
-  async run(
-    work: readonly Promise<unknown>[],
-    measure: () => Promise<Readonly<Record<string, number>>>,
-  ): Promise<void> {
+  /** Looks at the heap, in bytes after a collection, until all of this is done. */
+  async run(work: readonly Promise<unknown>[]): Promise<void> {
     const startedMs = performance.now();
     const sample = async (): Promise<void> => {
-      for (; !this.isOver(); await this.#pause(SAMPLE_EVERY_MS)) {
-        const held = await measure();
-        this.#samples.push({ ...held, atMs: performance.now() - startedMs });
+      while (!this.isOver()) {
+        const { heapUsed: bytes } = await this.program.heap();
+        this.#samples.push({ bytes, atMs: performance.now() - startedMs });
+        await wait(SAMPLE_EVERY_MS, undefined, { signal: this.over }).catch(() => undefined);
       }
     };
     try {
@@ -126,24 +118,16 @@ export class Soak {
     this.say(JSON.stringify(Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)))));
   }
 
-  /**
-   * How much a part of the memory took.
-   *
-   * @returns the most bytes, and how many times as much in the last minute as in the second; 1 in a short run
-   */
-  held(part: string): { readonly most: number; readonly growth: number } {
+  /** The most bytes of the heap, and how many times as much it had in the last minute as in the second; 1 in a short run. */
+  held(): { readonly most: number; readonly growth: number } {
     const median = (fromMs: number, toMs: number): number => {
-      const samples = this.#samples.filter(({ atMs }) => atMs! >= fromMs && atMs! < toMs);
+      const samples = this.#samples.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
       assert.ok(samples.length > 0, 'the memory was looked at');
-      return samples.map((sample) => sample[part]!).toSorted((a, b) => a - b)[samples.length >> 1]!;
+      return samples.map(({ bytes }) => bytes).toSorted((a, b) => a - b)[samples.length >> 1]!;
     };
-    const early = IS_LONG ? median(60_000, 120_000) : median(0, Infinity);
-    const late = IS_LONG ? median(SOAK_MS - 60_000, Infinity) : median(0, Infinity);
-    const most = Math.max(...this.#samples.map((sample) => sample[part]!));
-    const growth = late / early;
-    this.say(
-      `${part}: ${inMib(early)} early, ${inMib(late)} late (${growth.toFixed(3)}), ${inMib(most)} at most`,
-    );
+    const most = Math.max(...this.#samples.map(({ bytes }) => bytes));
+    const growth = IS_LONG ? median(SOAK_MS - 60_000, Infinity) / median(60_000, 120_000) : 1;
+    this.say(`heap: ${(most / MIB).toFixed(1)} MiB at most, ${growth.toFixed(3)} times as much in the end`);
     return { most, growth };
   }
 }
