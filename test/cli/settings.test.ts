@@ -199,6 +199,15 @@ testRows([
   expect(refusalOf({ [name]: '' }, { PORT: '1', HOST: 'localhost', SANDBOX_SEED: '7' })).toBe(message);
 });
 
+testRows(['too-short', 'a token with spaces in it', 'sk_test_the_token_of_the_admin'])(
+  'an admin token that is short, has a space or begins like a key is refused, and not shown',
+  (token) => {
+    const message = refusalOf({}, { SANDBOX_ADMIN_TOKEN: token });
+    expect(message).toMatch(/^SANDBOX_ADMIN_TOKEN must be [^\n]+$/);
+    expect(message).not.toContain(token);
+  },
+);
+
 testRows([
   ['a key with a space in it', 'secret one,secret'],
   ['a key that is not ASCII', 'secret,sécret'],
