@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { PublishedEvent } from '../../src/worlds/event-reader.ts';
 import type { StoreConnection } from '../../src/store/store-connection.ts';
 import { Store } from '../../src/store/store.ts';
@@ -37,21 +37,19 @@ const foundAway = (connection: StoreConnection): Promise<void> =>
     await expect.poll(() => connection.isAway).toBe(true);
   });
 
-describe('what happens while a server cannot use its store', () => {
-  test('reaches its readers of events, and ends its delayed responses, once it can', async () => {
-    const { one, other, ofOther } = await storedLogsFor({}, MAY_BE_AWAY);
-    const { connection } = ofOther.store;
-    const events = await eventsAt(other);
-    let isReleased = false;
-    (await other.use(WORLD)).connections.wait(() => (isReleased = true));
-    const full = vi.spyOn(connection.client, 'set').mockRejectedValue(new Error('the store is full'));
-    await foundAway(connection);
-    await credit(one);
-    await reset(one);
-    expect([typesOf(events), isReleased]).toEqual([[], false]);
-    full.mockRestore();
-    await expect.poll(() => [typesOf(events), isReleased]).toEqual([['wallet', 'reset'], true]);
-  });
+test('what happens while a server cannot use its store reaches its readers of events, and ends its delayed responses, once it can', async () => {
+  const { one, other, ofOther } = await storedLogsFor({}, MAY_BE_AWAY);
+  const { connection } = ofOther.store;
+  const events = await eventsAt(other);
+  let isReleased = false;
+  (await other.use(WORLD)).connections.wait(() => (isReleased = true));
+  const full = vi.spyOn(connection.client, 'set').mockRejectedValue(new Error('the store is full'));
+  await foundAway(connection);
+  await credit(one);
+  await reset(one);
+  expect([typesOf(events), isReleased]).toEqual([[], false]);
+  full.mockRestore();
+  await expect.poll(() => [typesOf(events), isReleased]).toEqual([['wallet', 'reset'], true]);
 });
 
 test('how a request ended is soon known at other servers, although nobody asks the one that responded', async () => {
@@ -101,24 +99,22 @@ test('a reader of a world that is dropped as it begins to read gets a stream tha
   expect(await response.text()).toMatch(/^: the events of this world\n/);
 });
 
-describe('a reader who resumes', () => {
-  test('at another server from a reset or a restore, or across one, gets what follows once', async () => {
-    const { one, other } = await storedLogsFor();
-    const events = await eventsAt(one);
-    const world = await one.use(WORLD);
-    await credit(one);
-    const state = load(save(world.latest));
-    await credit(one);
-    await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
-    await credit(one);
-    await reset(one);
-    await credit(one);
-    await world.submit({ kind: 'undo', isForced: true });
-    await credit(one);
-    const types = ['wallet', 'wallet', 'restore', 'wallet', 'reset', 'wallet', 'restore', 'wallet'];
-    expect(typesOf(events)).toEqual(types);
-    for (const [nth, { id }] of events.entries()) {
-      for (const log of [one, other]) expect(await eventsAt(log, id)).toEqual(events.slice(nth + 1));
-    }
-  });
+test('a reader who resumes at another server from a reset or a restore, or across one, gets what follows once', async () => {
+  const { one, other } = await storedLogsFor();
+  const events = await eventsAt(one);
+  const world = await one.use(WORLD);
+  await credit(one);
+  const state = load(save(world.latest));
+  await credit(one);
+  await world.submit({ kind: 'restore', state, clock: 'from-snapshot' });
+  await credit(one);
+  await reset(one);
+  await credit(one);
+  await world.submit({ kind: 'undo', isForced: true });
+  await credit(one);
+  const types = ['wallet', 'wallet', 'restore', 'wallet', 'reset', 'wallet', 'restore', 'wallet'];
+  expect(typesOf(events)).toEqual(types);
+  for (const [nth, { id }] of events.entries()) {
+    for (const log of [one, other]) expect(await eventsAt(log, id)).toEqual(events.slice(nth + 1));
+  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ControlClient } from '../../src/client/control-client.ts';
 import type { WorldsResponse } from '../../src/contract/control-responses.ts';
 import { startSandbox } from '../../src/index.ts';
@@ -22,7 +22,7 @@ async function twoServers() {
   return { server: servers[0]!, other: sandbox, admin };
 }
 
-describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
+describe('all worlds of a store', () => {
   test('are listed with times of the store, also by a server whose clock is two days ahead', async () => {
     const clock = systemClock();
     const ahead = clockAt({ nowMs: () => clock.nowMs() + 2 * DAY_MS }, clock);
@@ -45,14 +45,11 @@ describe.skipIf(inject('storeUrl') === '')('all worlds of a store', () => {
   });
 });
 
-test.each([['memory'], ...(inject('storeUrl') === '' ? [] : [['a store']])])(
+test.each(['memory', 'a store'])(
   'the list of worlds in %s comes in pages, none of which leaves out a world that is used meanwhile',
   async (where) => {
-    const settings = {
-      adminToken: ADMIN_TOKEN,
-      ...(where === 'memory' ? {} : { store: await freshStore() }),
-    };
-    const sandbox = await startSandbox(settings);
+    const store = where === 'memory' ? {} : { store: await freshStore() };
+    const sandbox = await startSandbox({ adminToken: ADMIN_TOKEN, ...store });
     onTestFinished(() => sandbox.close());
     const worlds = Array.from({ length: 7 }, () => sandbox.world());
     const ids: string[] = [];

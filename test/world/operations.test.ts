@@ -296,21 +296,19 @@ describe('a rule', () => {
   });
 });
 
-describe('a reset', () => {
-  test('starts the world again with the scenario of the server, under the same name', () => {
-    const world = new Core({}, { clock: { atMs: 500, speed: 0 } });
-    const { answer } = world.pay('a');
-    world.put({ name: 'top', effect: { delay: '1ms' } });
-    world.choose(rich);
-    world.submit(advance({ byMs: 77 }));
-    world.submit({ kind: 'reset', source: sourceOf({}, { clock: { atMs: 500, speed: 0 } }) });
-    expect(world.events.at(-1)).toEqual({ type: 'reset', nowMs: 500 });
-    const { state } = world;
-    expect(state).toMatchObject({ generation: 2, overrides: [], stored: [], payouts: [] });
-    expect([state.uses.size, state.attempts.counts.size, nowMs(state)]).toEqual([0, 0, 500]);
-    expect(state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 500 }]);
-    expect(world.pay('a')).toMatchObject({ answer, attempt: 1 });
-  });
+test('a reset starts the world again with the scenario of the server, under the same name', () => {
+  const world = new Core({}, { clock: { atMs: 500, speed: 0 } });
+  const { answer } = world.pay('a');
+  world.put({ name: 'top', effect: { delay: '1ms' } });
+  world.choose(rich);
+  world.submit(advance({ byMs: 77 }));
+  world.submit({ kind: 'reset', source: sourceOf({}, { clock: { atMs: 500, speed: 0 } }) });
+  expect(world.events.at(-1)).toEqual({ type: 'reset', nowMs: 500 });
+  const { state } = world;
+  expect(state).toMatchObject({ generation: 2, overrides: [], stored: [], payouts: [] });
+  expect([state.uses.size, state.attempts.counts.size, nowMs(state)]).toEqual([0, 0, 500]);
+  expect(state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 500 }]);
+  expect(world.pay('a')).toMatchObject({ answer, attempt: 1 });
 });
 
 describe('a restore', () => {

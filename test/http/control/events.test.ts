@@ -240,7 +240,7 @@ test('a reader ends with its signal', async () => {
   expect(await never).toEqual({ value: undefined, done: true });
 });
 
-test('a stream without events gets a heartbeat every 15 seconds', async () => {
+test('a stream without events gets a heartbeat every 15 seconds, until its client leaves', async () => {
   const wallClock = new ManualClock();
   const { url } = await serverFor({}, wallClock);
   const { socket, text } = await socketReader(url, 'sk_test_events');

@@ -22,12 +22,6 @@ test('a full journal drops its oldest entries, and counts them', async () => {
   expect(await journalOf(world)).toEqual({ ids: [], evicted: 0 });
 });
 
-test('a world with a journal of 0 entries works, and keeps none', async () => {
-  const world = await clientFor({ journalEntries: 0 });
-  expect((await world.pay()).status).toBe(200);
-  expect(await journalOf(world)).toEqual({ ids: [], evicted: 1 });
-});
-
 // a server with a store drops its copies of worlds instead
 test.runIf(!isStored)(
   'all journals together have a number of requests: the largest loses its older half',

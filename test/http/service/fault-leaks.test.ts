@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
@@ -7,6 +9,7 @@ import type { SettingsInput } from '../../../src/settings.ts';
 import { payRequest, rawRequest } from '../../support/http/raw-socket.ts';
 import { appFor } from '../../support/server.ts';
 import { sized } from '../../support/size.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const KEY = 'sk_test_leaks';
@@ -129,13 +132,17 @@ test('a request to hang on a connection that is gone leaves no listener on it', 
   expect(listeners(socket)).toEqual(before);
 });
 
-test('a sandbox that stops waits for no response that it holds', async () => {
-  const { app, url, clock, held } = await openSandbox();
+test('a sandbox that stops waits for no response that it holds and no reader, writes its state and leaves no timers', async () => {
+  const state = join(temporaryFolder(), 'sandbox.state');
+  const { app, url, clock, held } = await openSandbox({ state });
   const sockets = HELD.map(([rule]) => send(url, rule));
   await expect.poll(() => held.size, EVENTUALLY).toBe(sockets.length);
-  await Promise.all([app.close(), allClosed(sockets)]);
-  expect(held.size).toBe(0);
-  expect(clock.timers).toBe(0);
+  const { timers } = clock;
+  const reader = open(url).resume();
+  reader.write(rawRequest('GET /_sandbox/events', { authorization: `Bearer ${KEY}` }));
+  await expect.poll(() => clock.timers, EVENTUALLY).toBe(timers + 1);
+  await Promise.all([app.close(), allClosed([...sockets, reader])]);
+  expect([held.size, clock.timers, existsSync(state)]).toEqual([0, 0, true]);
 });
 
 test('dropping a world ends every response that it holds, and no others', async () => {
