@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { yamlModules } from './build/yaml-modules.ts';
+import { hasBrowser } from './test/support/chromium.ts';
 import { hasRedisServer } from './test/support/store/redis-server.ts';
 
 const isLong = process.env['TESTS'] === 'long';
@@ -24,7 +25,7 @@ const TESTS = readdirSync('test', { recursive: true, encoding: 'utf8' })
 const using = (...what: readonly RegExp[]): string[] =>
   TESTS.filter(({ text }) => what.some((one) => one.test(text))).map(({ name }) => name);
 
-const ofStore = using(STORE);
+const without = new Set([...(hasRedisServer ? [] : using(STORE)), ...(hasBrowser ? [] : using(BROWSER))]);
 const endToEnd = using(BUILT, BROWSER, STORE);
 
 /** A slow machine is no failure, nor is one that stands still for ten seconds: only what never ends reaches these. */
@@ -35,7 +36,7 @@ const MINUTES = {
 };
 const END_TO_END = {
   name: 'end to end',
-  include: endToEnd.filter((name) => hasRedisServer || !ofStore.includes(name)),
+  include: endToEnd.filter((name) => !without.has(name)),
   globalSetup: ['test/support/build.ts', 'test/support/store/shared-store.ts'],
   ...MINUTES,
 };

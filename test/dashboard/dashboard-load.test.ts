@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { hasBrowser, live, needsBrowser, useWorldPage } from '../support/browser.ts';
+import { expect, test } from 'vitest';
+import { live, useWorldPage } from '../support/browser.ts';
 import { payMany } from '../support/many-payouts.ts';
 import { sized } from '../support/size.ts';
 
@@ -8,67 +8,65 @@ const AMOUNTS = 50; // from ₹1 up, repeated
 
 const formatted = (count: number): string => count.toLocaleString('en-IN');
 
-describe.skipIf(!hasBrowser)(`the dashboard under load${needsBrowser}`, { timeout: 120_000 }, () => {
-  const { newWorld } = useWorldPage();
+const { newWorld } = useWorldPage();
 
-  test('finds one of many payouts, and renders only the visible ones', async () => {
-    const { payer, show } = await newWorld();
-    await payMany(payer, MANY, (nth) => ({
-      amount: 1 + (nth % AMOUNTS),
-      transfer_mode: nth % 2 ? 'UPI' : 'IMPS',
-    }));
-    const inAll = formatted(MANY);
-    const seen = await show();
-    const list = await seen.view('Payouts');
-    await list.getByText(inAll, { exact: true }).waitFor();
-    expect(await list.getByRole('row').count()).toBeLessThan(60);
+test('the dashboard finds one of many payouts, and renders only the visible ones', async () => {
+  const { payer, show } = await newWorld();
+  await payMany(payer, MANY, (nth) => ({
+    amount: 1 + (nth % AMOUNTS),
+    transfer_mode: nth % 2 ? 'UPI' : 'IMPS',
+  }));
+  const inAll = formatted(MANY);
+  const seen = await show();
+  const list = await seen.view('Payouts');
+  await list.getByText(inAll, { exact: true }).waitFor();
+  expect(await list.getByRole('row').count()).toBeLessThan(60);
 
-    const one = `order-${MANY - 16}`;
-    await list.getByRole('searchbox').fill(one);
-    await list.getByText(`1 of ${inAll}`).waitFor();
-    await list.getByRole('row').filter({ hasText: one }).waitFor();
-    await list.getByRole('searchbox').fill('');
-    await list.getByLabel('Mode').selectOption('UPI');
-    await list.getByText(`${formatted(MANY / 2)} of ${inAll}`).waitFor();
-    await list.getByRole('button', { name: 'Filters' }).click();
-    await list.getByLabel('Amount from').fill('49');
-    await list.getByText(`${MANY / AMOUNTS} of ${inAll}`).waitFor(); // only ₹50: ₹49 is paid by IMPS
-    await list.getByLabel('State').selectOption('SUCCESS');
-    await list.getByText('Nothing matches.').waitFor();
-    await list.getByRole('button', { name: 'Show all' }).click();
-    await list.getByRole('button', { name: /^Open/ }).first().focus();
-    await seen.page.keyboard.press('End');
-    await list.locator(`[role=row][aria-rowindex="${MANY + 1}"] button:focus`).waitFor();
+  const one = `order-${MANY - 16}`;
+  await list.getByRole('searchbox').fill(one);
+  await list.getByText(`1 of ${inAll}`).waitFor();
+  await list.getByRole('row').filter({ hasText: one }).waitFor();
+  await list.getByRole('searchbox').fill('');
+  await list.getByLabel('Mode').selectOption('UPI');
+  await list.getByText(`${formatted(MANY / 2)} of ${inAll}`).waitFor();
+  await list.getByRole('button', { name: 'Filters' }).click();
+  await list.getByLabel('Amount from').fill('49');
+  await list.getByText(`${MANY / AMOUNTS} of ${inAll}`).waitFor(); // only ₹50: ₹49 is paid by IMPS
+  await list.getByLabel('State').selectOption('SUCCESS');
+  await list.getByText('Nothing matches.').waitFor();
+  await list.getByRole('button', { name: 'Show all' }).click();
+  await list.getByRole('button', { name: /^Open/ }).first().focus();
+  await seen.page.keyboard.press('End');
+  await list.locator(`[role=row][aria-rowindex="${MANY + 1}"] button:focus`).waitFor();
+});
+
+test('a list that is not all loaded says what its search and its order leave out', async () => {
+  const { payer, show } = await newWorld({});
+  const [first, more] = [20, 10];
+  await payMany(payer, first + more, (nth) => ({ amount: nth === 1 ? 9999 : 1 }));
+  const seen = await show();
+  const refused = { status: 400, contentType: 'application/json', body: '{"message":"not now"}' };
+  const lists = '**/transactions?*';
+  await seen.page.route(lists, (route) => {
+    const address = route.request().url();
+    if (address.includes('cursor=')) return route.fulfill(refused);
+    return route.continue({ url: address.replace(/limit=\d+/, `limit=${first}`) }); // as if a page had so few
   });
-
-  test('a list that is not all loaded says what its search and its order leave out', async () => {
-    const { payer, show } = await newWorld({});
-    const [first, more] = [20, 10];
-    await payMany(payer, first + more, (nth) => ({ amount: nth === 1 ? 9999 : 1 }));
-    const seen = await show();
-    const refused = { status: 400, contentType: 'application/json', body: '{"message":"not now"}' };
-    const lists = '**/transactions?*';
-    await seen.page.route(lists, (route) => {
-      const address = route.request().url();
-      if (address.includes('cursor=')) return route.fulfill(refused);
-      return route.continue({ url: address.replace(/limit=\d+/, `limit=${first}`) }); // as if a page had so few
-    });
-    await seen.page.reload();
-    await live(seen);
-    const list = await seen.view('Payouts');
-    await list.getByText(`${first}, ${more} older not loaded`).waitFor();
-    await list.getByRole('button', { name: 'Filters' }).click();
-    await list.getByLabel('Amount from').fill('9999');
-    await list.getByText('Older ones that are not loaded were not searched').waitFor();
-    const { txn_id: old } = await payer.world.payout('order-1');
-    await seen.page.evaluate(`location.hash = '#payouts?payout=${old}&payouts.atLeast=9999'`);
-    const panel = seen.page.getByRole('region', { name: 'order-1' });
-    await panel.waitFor();
-    await payer.world.transition(old, 'REVERSED'); // an open payout is kept up to date although the list does not have it
-    await panel.getByText('REVERSED by a forced transition').waitFor();
-    await seen.page.unroute(lists);
-    await list.getByRole('button', { name: 'Load older' }).click();
-    await list.getByText(`1 of ${first + more}`).waitFor();
-    expect(await list.getByRole('button', { name: /^Open/ }).allTextContents()).toEqual(['order-1']);
-  });
+  await seen.page.reload();
+  await live(seen);
+  const list = await seen.view('Payouts');
+  await list.getByText(`${first}, ${more} older not loaded`).waitFor();
+  await list.getByRole('button', { name: 'Filters' }).click();
+  await list.getByLabel('Amount from').fill('9999');
+  await list.getByText('Older ones that are not loaded were not searched').waitFor();
+  const { txn_id: old } = await payer.world.payout('order-1');
+  await seen.page.evaluate(`location.hash = '#payouts?payout=${old}&payouts.atLeast=9999'`);
+  const panel = seen.page.getByRole('region', { name: 'order-1' });
+  await panel.waitFor();
+  await payer.world.transition(old, 'REVERSED'); // an open payout is kept up to date although the list does not have it
+  await panel.getByText('REVERSED by a forced transition').waitFor();
+  await seen.page.unroute(lists);
+  await list.getByRole('button', { name: 'Load older' }).click();
+  await list.getByText(`1 of ${first + more}`).waitFor();
+  expect(await list.getByRole('button', { name: /^Open/ }).allTextContents()).toEqual(['order-1']);
 });

@@ -1,325 +1,323 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { WorldReport } from '../../src/contract/conduct.ts';
 import { startSandbox } from '../../src/index.ts';
-import { hasBrowser, live, loaded, needsBrowser, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
+import { live, loaded, REVERSED_LATER, useWorldPage } from '../support/browser.ts';
 import { clientOf, sandboxFor } from '../support/sandbox.ts';
 import { hasCurl } from '../support/paying-command.ts';
 import { TcpProxy } from '../support/http/tcp-proxy.ts';
 
 const run = promisify(execFile);
 
-describe.skipIf(!hasBrowser)(`the dashboard${needsBrowser}`, () => {
-  const { open, newWorld, shownWorld } = useWorldPage();
+const { open, newWorld, shownWorld } = useWorldPage();
 
-  test('shows what the client does wrong with the money, and the requests that show it', async () => {
-    const { payer, show } = await newWorld();
-    await payer.pay({ client_ref_id: 'order-1', amount: 10.005 }); // before the first verdict
-    const { page, view } = await show();
-    const conduct = await view('Conduct');
-    const finding = conduct.getByRole('listitem').filter({ hasText: 'amount-not-paise' });
-    await finding.getByText('Fix: count in whole paise').waitFor();
-    expect(await conduct.getByRole('listitem').count()).toBe(1);
-    await page.route('**/_sandbox/referee*', async (route) => {
-      const response = await route.fetch();
-      const report = (await response.json()) as WorldReport;
-      await route.fulfill({ response, json: { ...report, counts: { ...report.counts, error: 490 } } });
-    });
-    await payer.pay({ client_ref_id: 'order-2', amount: 10.005 });
-    await conduct.getByText('2 of 490: the report lists at most 100 of each check').waitFor();
-    await page.unrouteAll({ behavior: 'wait' }); // a handler that is cut off would leave its request without a response
-    await finding.getByRole('button', { name: '#1' }).first().click();
-    await page.getByRole('region', { name: 'Request 1' }).waitFor();
-    await payer.world.reset();
-    await (await view('Conduct')).getByText('no findings').waitFor();
+test('the dashboard shows what the client does wrong with the money, and the requests that show it', async () => {
+  const { payer, show } = await newWorld();
+  await payer.pay({ client_ref_id: 'order-1', amount: 10.005 }); // before the first verdict
+  const { page, view } = await show();
+  const conduct = await view('Conduct');
+  const finding = conduct.getByRole('listitem').filter({ hasText: 'amount-not-paise' });
+  await finding.getByText('Fix: count in whole paise').waitFor();
+  expect(await conduct.getByRole('listitem').count()).toBe(1);
+  await page.route('**/_sandbox/referee*', async (route) => {
+    const response = await route.fetch();
+    const report = (await response.json()) as WorldReport;
+    await route.fulfill({ response, json: { ...report, counts: { ...report.counts, error: 490 } } });
   });
+  await payer.pay({ client_ref_id: 'order-2', amount: 10.005 });
+  await conduct.getByText('2 of 490: the report lists at most 100 of each check').waitFor();
+  await page.unrouteAll({ behavior: 'wait' }); // a handler that is cut off would leave its request without a response
+  await finding.getByRole('button', { name: '#1' }).first().click();
+  await page.getByRole('region', { name: 'Request 1' }).waitFor();
+  await payer.world.reset();
+  await (await view('Conduct')).getByText('no findings').waitFor();
+});
 
-  test('makes a payout, settles it, and tells its story with the reversal three days later', async () => {
-    const { page, payer, view, controls, form } = await shownWorld();
-    const wallet = (await view('Overview')).getByLabel('Wallet');
-    await wallet.getByText('₹10,00,000.00').first().waitFor();
-    await page.keyboard.press('p');
-    await form.getByLabel('Outcome').selectOption(REVERSED_LATER);
-    await form.getByLabel('Amount').fill('25000');
-    await form.getByRole('button', { name: 'Send payout' }).click();
-    await form.getByText(/^200 after/).waitFor();
-    await page.keyboard.press('Escape');
-    await form.waitFor({ state: 'detached' });
-    const payouts = await view('Payouts');
-    const row = payouts.getByRole('row').filter({ hasText: '₹25,000.00' });
-    await row.getByText('PENDING', { exact: true }).waitFor();
-    await controls.getByText('₹9,75,000.00').waitFor();
+test('the dashboard makes a payout, settles it, and tells its story with the reversal three days later', async () => {
+  const { page, payer, view, controls, form } = await shownWorld();
+  const wallet = (await view('Overview')).getByLabel('Wallet');
+  await wallet.getByText('₹10,00,000.00').first().waitFor();
+  await page.keyboard.press('p');
+  await form.getByLabel('Outcome').selectOption(REVERSED_LATER);
+  await form.getByLabel('Amount').fill('25000');
+  await form.getByRole('button', { name: 'Send payout' }).click();
+  await form.getByText(/^200 after/).waitFor();
+  await page.keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+  const payouts = await view('Payouts');
+  const row = payouts.getByRole('row').filter({ hasText: '₹25,000.00' });
+  await row.getByText('PENDING', { exact: true }).waitFor();
+  await controls.getByText('₹9,75,000.00').waitFor();
 
-    await controls.getByRole('button', { name: 'Resume' }).click();
-    await row.getByText('SUCCESS', { exact: true }).waitFor(); // two seconds of world time later, by an event
-    await controls.getByRole('button', { name: 'Freeze' }).click();
-    await controls.getByText('frozen').waitFor();
-    await controls.getByRole('button', { name: '+3 days' }).click();
-    await page
-      .getByLabel('What happened')
-      .getByText(/1 change: try-\w+ REVERSED/)
-      .waitFor();
-    await row.getByText('REVERSED', { exact: true }).waitFor();
-    await controls.getByText('₹10,00,000.00').waitFor();
+  await controls.getByRole('button', { name: 'Resume' }).click();
+  await row.getByText('SUCCESS', { exact: true }).waitFor(); // two seconds of world time later, by an event
+  await controls.getByRole('button', { name: 'Freeze' }).click();
+  await controls.getByText('frozen').waitFor();
+  await controls.getByRole('button', { name: '+3 days' }).click();
+  await page
+    .getByLabel('What happened')
+    .getByText(/1 change: try-\w+ REVERSED/)
+    .waitFor();
+  await row.getByText('REVERSED', { exact: true }).waitFor();
+  await controls.getByText('₹10,00,000.00').waitFor();
 
-    await row.getByRole('button').click();
-    const panel = page.getByRole('region', { name: /^try-/ });
-    const story = panel.getByRole('list', { name: 'Story' });
-    await story.getByText('SUCCESS, with its UTR').waitFor();
-    await story.getByText('REVERSED, +₹25,000.00').waitFor();
-    await story.getByText('the client still knows PENDING').waitFor();
-    await story.getByRole('button', { name: /initiate/ }).click();
-    const request = page.getByRole('region', { name: 'Request 1' });
-    await request.getByText('magic/success-then-reversed').waitFor();
-    await request.getByText('the dashboard').waitFor();
-    expect(await payer.world.transactions()).toMatchObject([{ amount: 25_000, status: 'REVERSED' }]);
+  await row.getByRole('button').click();
+  const panel = page.getByRole('region', { name: /^try-/ });
+  const story = panel.getByRole('list', { name: 'Story' });
+  await story.getByText('SUCCESS, with its UTR').waitFor();
+  await story.getByText('REVERSED, +₹25,000.00').waitFor();
+  await story.getByText('the client still knows PENDING').waitFor();
+  await story.getByRole('button', { name: /initiate/ }).click();
+  const request = page.getByRole('region', { name: 'Request 1' });
+  await request.getByText('magic/success-then-reversed').waitFor();
+  await request.getByText('the dashboard').waitFor();
+  expect(await payer.world.transactions()).toMatchObject([{ amount: 25_000, status: 'REVERSED' }]);
+});
+
+test('a failure is ordered in a sentence, for the next payout unless it says otherwise, and one that hangs can be filtered and ends when the client stops waiting', async () => {
+  const { controls, view, payer, form } = await shownWorld();
+  const ordered = controls.getByTestId('ordered').getByRole('listitem');
+  const order = async (): Promise<void> => {
+    await controls.getByRole('button', { name: 'Add', exact: true }).click();
+    await ordered.first().waitFor();
+  };
+  expect(await controls.getByLabel('How many').inputValue()).toBe('next');
+  await order();
+  await order(); // at once: both are added
+  await expect.poll(async () => (await payer.world.rules('world')).length).toBe(2);
+  const paid = [await payer.pay(), await payer.pay(), await payer.pay()];
+  expect(paid.map(({ status }) => status)).toEqual([500, 500, 200]);
+  const inFlight = (await payer.world.wallet()).in_flight;
+
+  await controls.getByLabel('What happens').selectOption('hangs after the payout');
+  await order();
+  const hang = ordered.filter({ hasText: 'the next initiate hangs after the payout' });
+  await hang.waitFor();
+  await controls.getByRole('button', { name: 'Pay', exact: true }).click();
+  await form.getByRole('button', { name: 'Send payout' }).click();
+  const requests = await view('Requests');
+  await requests.getByLabel('What went wrong').selectOption('Paid, but the client saw a failure');
+  const row = requests.getByRole('row').filter({ hasText: 'world/hang-after-payout' });
+  await row.getByText('hanging').waitFor();
+  await row.getByText('paid', { exact: true }).waitFor();
+  await hang.getByText('used').waitFor();
+  await form.getByRole('button', { name: 'Stop waiting' }).click();
+  await row.getByText('hang', { exact: true }).waitFor();
+  expect((await payer.world.wallet()).in_flight).toBe(inFlight + 1500.5);
+  await controls.getByRole('button', { name: 'Back to normal' }).click();
+  await hang.waitFor({ state: 'detached' });
+  await form.getByRole('button', { name: 'Send payout' }).click();
+  await form.getByText(/^200 after/).waitFor();
+
+  await controls.getByLabel('How many').selectOption('every');
+  await controls.getByLabel('Request', { exact: true }).selectOption('status');
+  await controls.getByLabel('What happens').selectOption('gets a 404');
+  await order();
+  await ordered.getByText('every status gets a 404').waitFor();
+  expect((await payer.status({ client_ref_id: 'order-1' })).status).toBe(404);
+});
+
+test('the dashboard credits and debits the wallet, forces a payout into a legal state and shows its refund, and after a reset shows what is new', async () => {
+  const { page, payer, view, controls, said } = await shownWorld();
+  const overview = await view('Overview');
+  await overview.getByLabel('Amount').fill('500.25');
+  await overview.getByRole('button', { name: 'Credit' }).click();
+  await controls.getByText('₹10,00,500.25').waitFor();
+  await said.getByText('₹500.25 credited: the balance is').waitFor();
+  await overview.getByLabel('Amount').fill('99999999');
+  await overview.getByRole('button', { name: 'Debit' }).click();
+  await overview.getByRole('alert').getByText('less than INR 99999999').waitFor();
+  await payer.world.fund(1); // the sentence names the balance, which is another one now
+  await overview.getByRole('alert').waitFor({ state: 'detached' });
+  await overview.getByRole('button', { name: 'Debit' }).click();
+  await overview.getByRole('alert').waitFor();
+  await overview.getByLabel('Amount').fill('1'); // another amount may be right
+  await overview.getByRole('alert').waitFor({ state: 'detached' });
+
+  const forced = { client_ref_id: 'again', amount: 100, beneficiary_account: '9999200005' };
+  await payer.pay(forced);
+  const payouts = await view('Payouts');
+  const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
+  await row('again').click();
+  const panel = page.getByRole('region', { name: 'again' });
+  await panel.getByRole('list', { name: 'Story' }).getByText('PENDING for ever').waitFor();
+  await panel.getByText('Facts and ledger').click();
+  await panel.getByText('₹10,00,401.25 after').waitFor();
+  await panel.getByRole('button', { name: 'Make it FAILED' }).click();
+  await panel.getByText('FAILED by a forced transition').waitFor();
+  await panel.getByText('FAILED (forced), +₹100.00').waitFor();
+  expect(await panel.getByRole('button', { name: /^Make it/ }).count()).toBe(0);
+  await payer.world.reset();
+  await payer.pay(forced); // it has the same id
+  await panel.getByText('₹9,99,900.00 after').waitFor({ state: 'attached' }); // its facts may be folded again
+  expect(await panel.getByText('₹10,00,401.25 after').count()).toBe(0);
+
+  await payer.pay({ client_ref_id: 'gone' });
+  await row('gone').waitFor();
+  await payer.world.transition((await payer.world.payout('gone')).txn_id, 'FAILED');
+  await payer.world.reset(); // just after the transition
+  for (const ref of ['one', 'two', 'three']) {
+    await payer.pay({ client_ref_id: ref });
+    await row(ref).waitFor(); // each time, the page has asked for what it misses
+  }
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+test('the dashboard shows a scenario, a rule, a cleared journal and a reset that somebody else orders, and says so, and uses the scenario that is chosen from the list', async () => {
+  const { payer, view, said } = await shownWorld();
+  const scenario = await view('Scenario');
+  const normal = scenario.getByText('default, active on the server');
+  await normal.waitFor();
+  await payer.world.use('server-error');
+  const rules = scenario.getByRole('listitem').filter({ hasText: 'server-error/' });
+  await rules.first().waitFor();
+  await said.getByText('Another client changed the scenario').waitFor();
+  expect((await payer.pay()).status).toBe(500);
+  await rules.filter({ hasText: 'used 1×' }).waitFor(); // by an event
+  await payer.world.rule({ name: 'elsewhere', match: { route: 'status' }, effect: { delay: '1s' } });
+  await scenario.getByText('world/elsewhere').waitFor();
+  const requests = await view('Requests');
+  await requests.getByText('server-error/').first().waitFor();
+  await payer.world.clearRequests();
+  await requests.getByText('server-error/').waitFor({ state: 'detached' });
+  await said.getByText('Another client cleared the journal').waitFor();
+  await view('Scenario');
+  await payer.world.reset();
+  await scenario.getByText('world/elsewhere').waitFor({ state: 'detached' });
+  await said.getByText('The world was reset by another client').waitFor();
+  await normal.waitFor();
+
+  const one = scenario.getByRole('list', { name: 'Scenarios' }).getByRole('listitem').filter({
+    hasText: 'Every initiate gets a 500',
   });
+  const use = one.getByRole('button', { name: 'Use server-error' });
+  await use.click();
+  await scenario.getByText('server-error, chosen for this world').waitFor();
+  expect((await payer.pay()).status).toBe(500);
+  expect(await use.getAttribute('title')).toBe('Already in use');
+  await scenario.getByRole('button', { name: 'Use default' }).click(); // follows the server again
+  await normal.waitFor();
+  await use.click();
+  await scenario.getByText('server-error, chosen for this world').waitFor();
+  await scenario.getByRole('button', { name: 'Back to normal' }).click();
+  await normal.waitFor();
+});
 
-  test('a failure is ordered in a sentence, for the next payout unless it says otherwise, and one that hangs can be filtered and ends when the client stops waiting', async () => {
-    const { controls, view, payer, form } = await shownWorld();
-    const ordered = controls.getByTestId('ordered').getByRole('listitem');
-    const order = async (): Promise<void> => {
-      await controls.getByRole('button', { name: 'Add', exact: true }).click();
-      await ordered.first().waitFor();
-    };
-    expect(await controls.getByLabel('How many').inputValue()).toBe('next');
-    await order();
-    await order(); // at once: both are added
-    await expect.poll(async () => (await payer.world.rules('world')).length).toBe(2);
-    const paid = [await payer.pay(), await payer.pay(), await payer.pay()];
-    expect(paid.map(({ status }) => status)).toEqual([500, 500, 200]);
-    const inFlight = (await payer.world.wallet()).in_flight;
+test('an invalid key shows the refusal of the sandbox, another key can be entered and is kept, and without a key one is suggested', async () => {
+  const { url } = await sandboxFor();
+  const seen = await open(url, { apiKey: 'nonsense' });
+  const { page } = seen;
+  await page.getByRole('alert').getByText('does not accept this key').waitFor();
+  await page.getByRole('button', { name: 'Use sk_test_demo' }).click();
+  await live(seen);
+  await page.reload(); // the key is stored
+  await live(seen);
+  expect(page.url()).not.toContain('key='); // and is not in the address
 
-    await controls.getByLabel('What happens').selectOption('hangs after the payout');
-    await order();
-    const hang = ordered.filter({ hasText: 'the next initiate hangs after the payout' });
-    await hang.waitFor();
-    await controls.getByRole('button', { name: 'Pay', exact: true }).click();
-    await form.getByRole('button', { name: 'Send payout' }).click();
-    const requests = await view('Requests');
-    await requests.getByLabel('What went wrong').selectOption('Paid, but the client saw a failure');
-    const row = requests.getByRole('row').filter({ hasText: 'world/hang-after-payout' });
-    await row.getByText('hanging').waitFor();
-    await row.getByText('paid', { exact: true }).waitFor();
-    await hang.getByText('used').waitFor();
-    await form.getByRole('button', { name: 'Stop waiting' }).click();
-    await row.getByText('hang', { exact: true }).waitFor();
-    expect((await payer.world.wallet()).in_flight).toBe(inFlight + 1500.5);
-    await controls.getByRole('button', { name: 'Back to normal' }).click();
-    await hang.waitFor({ state: 'detached' });
-    await form.getByRole('button', { name: 'Send payout' }).click();
-    await form.getByText(/^200 after/).waitFor();
+  await page.evaluate('localStorage.clear()');
+  await page.goto(`${url}/_sandbox/`);
+  expect(await page.getByLabel('API key').inputValue()).toBe('sk_test_demo');
+  await page.getByRole('button', { name: 'Show this world' }).click();
+  await live(seen);
+});
 
-    await controls.getByLabel('How many').selectOption('every');
-    await controls.getByLabel('Request', { exact: true }).selectOption('status');
-    await controls.getByLabel('What happens').selectOption('gets a 404');
-    await order();
-    await ordered.getByText('every status gets a 404').waitFor();
-    expect((await payer.status({ client_ref_id: 'order-1' })).status).toBe(404);
-  });
+test('a link with another key replaces the stored one only once the user agrees', async () => {
+  const { payer, seen, page } = await shownWorld();
+  const other = 'sk_test_of_a_link';
+  const keyShown = page.getByTitle('Show another world').locator('code');
+  const follow = async (key: string): Promise<void> => {
+    await page.evaluate(`location.hash = ${JSON.stringify(`key=${key}`)}`);
+    await expect.poll(() => page.evaluate('location.hash')).not.toContain('key=');
+  };
+  await follow(payer.apiKey); // nothing to decide
+  expect(await page.getByRole('alert').count()).toBe(0);
 
-  test('credits and debits the wallet, forces a payout into a legal state and shows its refund, and after a reset shows what is new', async () => {
-    const { page, payer, view, controls, said } = await shownWorld();
-    const overview = await view('Overview');
-    await overview.getByLabel('Amount').fill('500.25');
-    await overview.getByRole('button', { name: 'Credit' }).click();
-    await controls.getByText('₹10,00,500.25').waitFor();
-    await said.getByText('₹500.25 credited: the balance is').waitFor();
-    await overview.getByLabel('Amount').fill('99999999');
-    await overview.getByRole('button', { name: 'Debit' }).click();
-    await overview.getByRole('alert').getByText('less than INR 99999999').waitFor();
-    await payer.world.fund(1); // the sentence names the balance, which is another one now
-    await overview.getByRole('alert').waitFor({ state: 'detached' });
-    await overview.getByRole('button', { name: 'Debit' }).click();
-    await overview.getByRole('alert').waitFor();
-    await overview.getByLabel('Amount').fill('1'); // another amount may be right
-    await overview.getByRole('alert').waitFor({ state: 'detached' });
+  await follow(other);
+  await page.getByRole('alert').getByText(other).waitFor();
+  await page.reload(); // the stored key is still the user's own
+  await live(seen);
+  expect(await keyShown.textContent()).toBe(payer.apiKey);
 
-    const forced = { client_ref_id: 'again', amount: 100, beneficiary_account: '9999200005' };
-    await payer.pay(forced);
-    const payouts = await view('Payouts');
-    const row = (name: string) => payouts.getByRole('button', { name: `Open ${name}` });
-    await row('again').click();
-    const panel = page.getByRole('region', { name: 'again' });
-    await panel.getByRole('list', { name: 'Story' }).getByText('PENDING for ever').waitFor();
-    await panel.getByText('Facts and ledger').click();
-    await panel.getByText('₹10,00,401.25 after').waitFor();
-    await panel.getByRole('button', { name: 'Make it FAILED' }).click();
-    await panel.getByText('FAILED by a forced transition').waitFor();
-    await panel.getByText('FAILED (forced), +₹100.00').waitFor();
-    expect(await panel.getByRole('button', { name: /^Make it/ }).count()).toBe(0);
-    await payer.world.reset();
-    await payer.pay(forced); // it has the same id
-    await panel.getByText('₹9,99,900.00 after').waitFor({ state: 'attached' }); // its facts may be folded again
-    expect(await panel.getByText('₹10,00,401.25 after').count()).toBe(0);
+  await follow(other);
+  await page.getByRole('button', { name: 'Keep my key' }).click();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  expect(await keyShown.textContent()).toBe(payer.apiKey);
 
-    await payer.pay({ client_ref_id: 'gone' });
-    await row('gone').waitFor();
-    await payer.world.transition((await payer.world.payout('gone')).txn_id, 'FAILED');
-    await payer.world.reset(); // just after the transition
-    for (const ref of ['one', 'two', 'three']) {
-      await payer.pay({ client_ref_id: ref });
-      await row(ref).waitFor(); // each time, the page has asked for what it misses
-    }
-    expect(await page.getByRole('alert').count()).toBe(0);
-  });
+  await follow(other);
+  const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/_sandbox/events'));
+  await page.getByRole('button', { name: 'Open the world of the link' }).click();
+  await left; // the events of the first world are not read any more
+  await live(seen);
+  expect(await keyShown.textContent()).toBe(other);
 
-  test('shows a scenario, a rule, a cleared journal and a reset that somebody else orders, and says so, and uses the scenario that is chosen from the list', async () => {
-    const { payer, view, said } = await shownWorld();
-    const scenario = await view('Scenario');
-    const normal = scenario.getByText('default, active on the server');
-    await normal.waitFor();
-    await payer.world.use('server-error');
-    const rules = scenario.getByRole('listitem').filter({ hasText: 'server-error/' });
-    await rules.first().waitFor();
-    await said.getByText('Another client changed the scenario').waitFor();
-    expect((await payer.pay()).status).toBe(500);
-    await rules.filter({ hasText: 'used 1×' }).waitFor(); // by an event
-    await payer.world.rule({ name: 'elsewhere', match: { route: 'status' }, effect: { delay: '1s' } });
-    await scenario.getByText('world/elsewhere').waitFor();
-    const requests = await view('Requests');
-    await requests.getByText('server-error/').first().waitFor();
-    await payer.world.clearRequests();
-    await requests.getByText('server-error/').waitFor({ state: 'detached' });
-    await said.getByText('Another client cleared the journal').waitFor();
-    await view('Scenario');
-    await payer.world.reset();
-    await scenario.getByText('world/elsewhere').waitFor({ state: 'detached' });
-    await said.getByText('The world was reset by another client').waitFor();
-    await normal.waitFor();
+  await keyShown.click();
+  await page.getByLabel('API key').and(page.locator(':focus')).waitFor();
+});
 
-    const one = scenario.getByRole('list', { name: 'Scenarios' }).getByRole('listitem').filter({
-      hasText: 'Every initiate gets a 500',
-    });
-    const use = one.getByRole('button', { name: 'Use server-error' });
-    await use.click();
-    await scenario.getByText('server-error, chosen for this world').waitFor();
-    expect((await payer.pay()).status).toBe(500);
-    expect(await use.getAttribute('title')).toBe('Already in use');
-    await scenario.getByRole('button', { name: 'Use default' }).click(); // follows the server again
-    await normal.waitFor();
-    await use.click();
-    await scenario.getByText('server-error, chosen for this world').waitFor();
-    await scenario.getByRole('button', { name: 'Back to normal' }).click();
-    await normal.waitFor();
-  });
+test('the dashboard says that the server is gone, keeps what it last knew, and reconnects with everything that happened meanwhile', async () => {
+  const portOf = ({ url }: { readonly url: string }): number => Number(new URL(url).port);
+  const first = await startSandbox();
+  const proxy = await TcpProxy.to(portOf(first)); // an address that stays
+  onTestFinished(() => proxy.close());
+  const seen = await open(`http://127.0.0.1:${proxy.port}`, { apiKey: 'sk_test_again' });
+  const { page, controls, view } = seen;
+  await loaded(seen);
+  await clientOf(first.world('sk_test_again')).pay({ client_ref_id: 'before', amount: 10.005 });
+  await clientOf(first.world('sk_test_again')).pay({ client_ref_id: 'before' });
+  await page.getByRole('link', { name: 'Conduct 1' }).waitFor();
+  const payouts = await view('Payouts');
+  await payouts.getByText('before').waitFor();
+  await first.close();
+  const note = controls.getByRole('alert').getByText('The sandbox does not respond.');
+  await note.waitFor();
+  await controls.getByText(/as of \d\d:\d\d:\d\d IST/).waitFor();
+  await controls.getByText('last known').waitFor();
+  const time = await controls.getByRole('timer').textContent();
+  expect(await controls.getByRole('button', { name: '+1 day' }).getAttribute('title')).toBe(
+    'The sandbox does not respond',
+  );
+  expect(await controls.getByRole('button', { name: '+1 day' }).isDisabled()).toBe(true);
+  expect(await page.getByRole('link', { name: 'Conduct 1' }).count()).toBe(1); // the findings stay
+  expect(await controls.getByRole('timer').textContent()).toBe(time); // the clock stands still
 
-  test('an invalid key shows the refusal of the sandbox, another key can be entered and is kept, and without a key one is suggested', async () => {
-    const { url } = await sandboxFor();
-    const seen = await open(url, { apiKey: 'nonsense' });
-    const { page } = seen;
-    await page.getByRole('alert').getByText('does not accept this key').waitFor();
-    await page.getByRole('button', { name: 'Use sk_test_demo' }).click();
+  const second = await startSandbox();
+  proxy.targetPort = portOf(second);
+  try {
+    await clientOf(second.world('sk_test_again')).pay({ client_ref_id: 'meanwhile' });
     await live(seen);
-    await page.reload(); // the key is stored
-    await live(seen);
-    expect(page.url()).not.toContain('key='); // and is not in the address
+    await payouts.getByText('meanwhile').waitFor();
+    await payouts.getByText('before').waitFor({ state: 'detached' });
+    await page.getByLabel('What happened').getByText('replaced: 1 payout of it is gone').waitFor();
+    expect(await note.count()).toBe(0);
+  } finally {
+    await page.goto('about:blank'); // ends its stream of events
+    await second.close();
+  }
+});
 
-    await page.evaluate('localStorage.clear()');
-    await page.goto(`${url}/_sandbox/`);
-    expect(await page.getByLabel('API key').inputValue()).toBe('sk_test_demo');
-    await page.getByRole('button', { name: 'Show this world' }).click();
-    await live(seen);
-  });
+test('the dashboard shows markup and control characters in the texts of a client as text', async () => {
+  const { page, payer, view } = await shownWorld();
+  const evil = '<img src=x onerror=alert(1)>';
+  const turned = '\u202Elive';
+  await payer.pay({ client_ref_id: `ref ${evil}`, beneficiary_name: turned, remarks: `remark ${evil}` });
+  const row = (await view('Payouts')).getByRole('row').filter({ hasText: evil });
+  expect(await row.textContent()).toContain('\uFFFDlive');
+  await row.getByRole('button').click();
+  await page
+    .getByRole('region', { name: 'ref <img' })
+    .getByRole('button', { name: /initiate/ })
+    .click();
+  await page.getByRole('region', { name: 'Request 1' }).getByText(`remark ${evil}`).waitFor();
+  expect(await page.locator('img').count()).toBe(0);
+});
 
-  test('a link with another key replaces the stored one only once the user agrees', async () => {
-    const { payer, seen, page } = await shownWorld();
-    const other = 'sk_test_of_a_link';
-    const keyShown = page.getByTitle('Show another world').locator('code');
-    const follow = async (key: string): Promise<void> => {
-      await page.evaluate(`location.hash = ${JSON.stringify(`key=${key}`)}`);
-      await expect.poll(() => page.evaluate('location.hash')).not.toContain('key=');
-    };
-    await follow(payer.apiKey); // nothing to decide
-    expect(await page.getByRole('alert').count()).toBe(0);
-
-    await follow(other);
-    await page.getByRole('alert').getByText(other).waitFor();
-    await page.reload(); // the stored key is still the user's own
-    await live(seen);
-    expect(await keyShown.textContent()).toBe(payer.apiKey);
-
-    await follow(other);
-    await page.getByRole('button', { name: 'Keep my key' }).click();
-    await page.getByRole('alert').waitFor({ state: 'detached' });
-    expect(await keyShown.textContent()).toBe(payer.apiKey);
-
-    await follow(other);
-    const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/_sandbox/events'));
-    await page.getByRole('button', { name: 'Open the world of the link' }).click();
-    await left; // the events of the first world are not read any more
-    await live(seen);
-    expect(await keyShown.textContent()).toBe(other);
-
-    await keyShown.click();
-    await page.getByLabel('API key').and(page.locator(':focus')).waitFor();
-  });
-
-  test('says that the server is gone, keeps what it last knew, and reconnects with everything that happened meanwhile', async () => {
-    const portOf = ({ url }: { readonly url: string }): number => Number(new URL(url).port);
-    const first = await startSandbox();
-    const proxy = await TcpProxy.to(portOf(first)); // an address that stays
-    onTestFinished(() => proxy.close());
-    const seen = await open(`http://127.0.0.1:${proxy.port}`, { apiKey: 'sk_test_again' });
-    const { page, controls, view } = seen;
-    await loaded(seen);
-    await clientOf(first.world('sk_test_again')).pay({ client_ref_id: 'before', amount: 10.005 });
-    await clientOf(first.world('sk_test_again')).pay({ client_ref_id: 'before' });
-    await page.getByRole('link', { name: 'Conduct 1' }).waitFor();
-    const payouts = await view('Payouts');
-    await payouts.getByText('before').waitFor();
-    await first.close();
-    const note = controls.getByRole('alert').getByText('The sandbox does not respond.');
-    await note.waitFor();
-    await controls.getByText(/as of \d\d:\d\d:\d\d IST/).waitFor();
-    await controls.getByText('last known').waitFor();
-    const time = await controls.getByRole('timer').textContent();
-    expect(await controls.getByRole('button', { name: '+1 day' }).getAttribute('title')).toBe(
-      'The sandbox does not respond',
-    );
-    expect(await controls.getByRole('button', { name: '+1 day' }).isDisabled()).toBe(true);
-    expect(await page.getByRole('link', { name: 'Conduct 1' }).count()).toBe(1); // the findings stay
-    expect(await controls.getByRole('timer').textContent()).toBe(time); // the clock stands still
-
-    const second = await startSandbox();
-    proxy.targetPort = portOf(second);
-    try {
-      await clientOf(second.world('sk_test_again')).pay({ client_ref_id: 'meanwhile' });
-      await live(seen);
-      await payouts.getByText('meanwhile').waitFor();
-      await payouts.getByText('before').waitFor({ state: 'detached' });
-      await page.getByLabel('What happened').getByText('replaced: 1 payout of it is gone').waitFor();
-      expect(await note.count()).toBe(0);
-    } finally {
-      await page.goto('about:blank'); // ends its stream of events
-      await second.close();
-    }
-  });
-
-  test('shows markup and control characters in the texts of a client as text', async () => {
-    const { page, payer, view } = await shownWorld();
-    const evil = '<img src=x onerror=alert(1)>';
-    const turned = '\u202Elive';
-    await payer.pay({ client_ref_id: `ref ${evil}`, beneficiary_name: turned, remarks: `remark ${evil}` });
-    const row = (await view('Payouts')).getByRole('row').filter({ hasText: evil });
-    expect(await row.textContent()).toContain('\uFFFDlive');
-    await row.getByRole('button').click();
-    await page
-      .getByRole('region', { name: 'ref <img' })
-      .getByRole('button', { name: /initiate/ })
-      .click();
-    await page.getByRole('region', { name: 'Request 1' }).getByText(`remark ${evil}`).waitFor();
-    expect(await page.locator('img').count()).toBe(0);
-  });
-
-  test.skipIf(!hasCurl)('the curl command of the form makes the same payout as the form', async () => {
-    const { page, view, form } = await shownWorld();
-    await page.keyboard.press('p');
-    await form.getByLabel('Beneficiary', { exact: true }).fill("O'Brien $(id)");
-    const curl = await form.getByLabel('The payout as curl').textContent();
-    const { stdout } = await run('sh', ['-c', curl!]); // asynchronous, since the sandbox runs in this process
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'success' });
-    await (await view('Payouts')).getByRole('row').filter({ hasText: "O'Brien $(id)" }).waitFor();
-  });
+test.skipIf(!hasCurl)('the curl command of the form makes the same payout as the form', async () => {
+  const { page, view, form } = await shownWorld();
+  await page.keyboard.press('p');
+  await form.getByLabel('Beneficiary', { exact: true }).fill("O'Brien $(id)");
+  const curl = await form.getByLabel('The payout as curl').textContent();
+  const { stdout } = await run('sh', ['-c', curl!]); // asynchronous, since the sandbox runs in this process
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'success' });
+  await (await view('Payouts')).getByRole('row').filter({ hasText: "O'Brien $(id)" }).waitFor();
 });

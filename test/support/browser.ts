@@ -1,22 +1,10 @@
 /// <reference lib="dom" /> -- for the functions that run in the page
-import { existsSync } from 'node:fs';
 import { chromium, type Browser, type ConsoleMessage, type Dialog, type Locator } from 'playwright-core';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import type { SettingsInput } from '../../src/index.ts';
+import { CHROMIUM } from './chromium.ts';
 import { sandboxFor } from './sandbox.ts';
-
-/** Debian's Chromium without windows, which takes half as long; with windows; or the one named by CHROMIUM. */
-const CHROMIUM =
-  process.env['CHROMIUM'] ??
-  ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)) ??
-  '';
-
-export const hasBrowser = existsSync(CHROMIUM);
-/** Appended to the titles of skipped tests. */
-export const needsBrowser = hasBrowser
-  ? ''
-  : ` (skipped: there is no ${CHROMIUM || 'Chromium in /usr/bin'}; CHROMIUM may name another)`;
 
 interface View {
   /** The key of the world; null for a browser that has stored none. */
@@ -60,11 +48,10 @@ const sharedBrowser = (): Promise<Browser> =>
 function useBrowser(): (url: string, view: View) => Promise<Seen> {
   let page: Page;
   beforeAll(async () => {
-    if (!hasBrowser) return;
     page = await (await sharedBrowser()).newPage();
     page.setDefaultTimeout(30_000); // a slow machine is no failure
   }, 90_000);
-  afterAll(() => page?.close());
+  afterAll(() => page.close());
 
   return async (url, { apiKey, width = 1280, height = 900 }) => {
     const complaints: string[] = [];

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasBrowser } from './chromium.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -26,6 +27,10 @@ function changedMs(path: string): number {
 
 /** Builds `dist` before the tests unless it is up to date, since some tests run the built program. */
 export default function build(): void {
+  if (!hasBrowser)
+    process.stderr.write(
+      'no Chromium (CHROMIUM may name one): the tests of the dashboard in it are skipped\n',
+    );
   const newestSourceMs = Math.max(...SOURCES.map((path) => changedMs(join(ROOT, path))));
   if (changedMs(join(ROOT, WRITTEN_LAST)) > newestSourceMs) return;
   const { status, stdout, stderr } = spawnSync('npm', ['run', '--silent', 'build'], {
