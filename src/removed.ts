@@ -26,6 +26,7 @@ const REMOVED: Readonly<Record<string, string>> = {
     'write the dialect by hand: docs/fidelity.md says for each point how to find out what a service does',
   '--junit-checks': '--verbose has each check, also in a JUnit report',
   '--runner': 'init writes its test for vitest where package.json has it, else for node:test',
+  '--allow-commands': 'a coding agent hunts with payout-sandbox hunt in its terminal',
   '--known': 'choose what a hunt looks for with --goal',
   'hunt --report': 'hunt --json prints the result as JSON',
   rewind:

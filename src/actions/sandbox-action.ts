@@ -26,7 +26,6 @@ export interface Actor {
   readonly paint: Paint;
   /** Ends the wait for a response, when nobody wants it any more. */
   readonly signal?: AbortSignal;
-  readonly progress?: (message: string) => void;
 }
 
 /** One use of an action: its world, and how to write the response. */

@@ -69,12 +69,9 @@ export const givenSettings = (flags: SettingFlags, environment: NodeJS.ProcessEn
     ({ name }) => name,
   );
 
-/** How many commands run at once by default: more than four would slow each other down. */
-export const defaultWorkers = (): number => Math.min(availableParallelism(), 4);
-
-/** The flag `--workers`. */
+/** The flag `--workers`. By default at most four commands run at once: more would slow each other down. */
 export function workersOf(text: string | undefined): number {
-  if (text === undefined) return defaultWorkers();
+  if (text === undefined) return Math.min(availableParallelism(), 4);
   if (/^[1-9]\d?$/.test(text) && Number(text) <= 64) return Number(text);
   throw new SettingsError(`--workers must be a whole number from 1 to 64, not ${text}`);
 }

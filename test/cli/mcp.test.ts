@@ -5,7 +5,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { mcpServer } from '../../src/cli/mcp/mcp-server.ts';
 import { agentActor } from '../../src/cli/mcp/agent-actor.ts';
 import { connectSandbox } from '../../src/index.ts';
-import { hasCurl, LASTING, lasting, PAYING_COMMAND } from '../support/paying-command.ts';
 import { Program, MAIN, runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
@@ -20,12 +19,12 @@ interface Told {
 }
 
 /** A coding agent that is connected to a sandbox of its own. */
-async function agentFor({ adminToken = ADMIN, mayRunCommands = false, url = '' } = {}) {
+async function agentFor({ adminToken = ADMIN, url = '' } = {}) {
   const sandbox =
     url === '' ? await sandboxFor({ clock: '2026-01-15T10:30:00Z', adminToken: ADMIN }) : { url };
   const actor = agentActor(connectSandbox({ url: sandbox.url, adminToken }), KEY);
   const [here, there] = InMemoryTransport.createLinkedPair();
-  const server = mcpServer(actor, mayRunCommands);
+  const server = mcpServer(actor);
   const agent = new Client({ name: 'agent', version: '1.0.0' });
   await Promise.all([server.connect(there), agent.connect(here)]);
   onTestFinished(() => agent.close());
@@ -140,44 +139,6 @@ test('an agent learns that it has no admin token, or that its sandbox is gone', 
   });
 });
 
-const HUNT = {
-  command: PAYING_COMMAND,
-  env: { PAYOUT_URL: '{url}', PAYOUT_KEY: '{key}' },
-  goals: ['paid-twice'],
-  depth: 1,
-};
-
-test('the hunt tool runs a command only with --allow-commands, and otherwise shows the command line to use', async () => {
-  const { tell } = await agentFor();
-  const { text, isError } = await tell('hunt', { command: ['node', 'pay once.mjs'], env: { URL: '{url}' } });
-  expect(isError).toBe(true);
-  expect(text).toContain("payout-sandbox hunt --env URL={url} -- node 'pay once.mjs'");
-  expect(text).toContain('--allow-commands');
-});
-
-test('a wrong argument of the hunt tool is refused by its name', async () => {
-  const { tell } = await agentFor({ mayRunCommands: true });
-  const { text } = await tell('hunt', { command: ['true'], workers: 0 });
-  expect(text).toBe('workers must be a whole number from 1 to 64');
-});
-
-test.skipIf(!hasCurl)(
-  'the hunt tool finds the failure that makes a command pay twice, and reports its progress',
-  async () => {
-    const { agent, ask } = await agentFor({ mayRunCommands: true });
-    const progress: string[] = [];
-    const onprogress = ({ message = '' }): void => void progress.push(message);
-    const result = await agent.callTool({ name: 'hunt', arguments: HUNT }, undefined, { onprogress });
-    const [{ text }] = result.content as [{ text: string }];
-    expect(text).toMatch(/^paid-twice: 000123456789: paid ₹250.00 twice, expected once\nWhat fails:/);
-    expect(text).toMatch(/A scenario that repeats it:\n\ndescription: \|\n {2}paid-twice/);
-    expect(text).toMatch(/found paid-twice: \d+ runs in /);
-    expect(progress[0]).toMatch(/^\d+ runs, \d+ a second; \d+ of \d+ single failures/);
-    const again = { ...HUNT, exit_codes: 'failed=1', workers: '2' };
-    expect(await ask('hunt', again)).toMatchObject({ findings: [{ goal: 'paid-twice' }] });
-  },
-);
-
 test('the descriptions of all tools together take less than 20,000 characters', async () => {
   const { agent } = await agentFor();
   const { tools } = await agent.listTools();
@@ -212,15 +173,6 @@ test('mcp writes nothing but JSON-RPC to standard output, and ends with standard
   ]);
 });
 
-test('mcp ends at once if the sandbox of --url does not accept its key', async () => {
-  const { url } = await sandboxFor({});
-  const program = new Program(process.execPath, [MAIN, 'mcp', '--url', url, '--key', 'bad'], {});
-  expect(await program.ended).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('payout-sandbox: --key: The API key is not accepted: use a key'),
-  });
-});
-
 testRows([[['--url', 'http://127.0.0.1:1', '--port', '0'], '--port cannot be set with --url']])(
   'wrong flags of mcp are refused in a sentence',
   async (args, words) => {
@@ -228,12 +180,3 @@ testRows([[['--url', 'http://127.0.0.1:1', '--port', '0'], '--port cannot be set
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
   },
 );
-
-test('a command that an agent hunts ends when the terminal of the agent is closed', async () => {
-  const program = new Program(process.execPath, [MAIN, 'mcp', '--allow-commands'], {});
-  const params = { name: 'hunt', arguments: { command: LASTING.split(' ') } };
-  program.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}\n`);
-  await expect.poll(lasting).not.toBe('');
-  expect(await program.stop('SIGHUP')).toMatchObject({ code: 0, stderr: '' });
-  await expect.poll(lasting).toBe('');
-});

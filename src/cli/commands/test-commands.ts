@@ -142,7 +142,6 @@ export function addTestCommands(builder: CommandBuilder): void {
     )
     .option('--url <url>', 'a running sandbox, instead of one of its own')
     .option('--key <key>', 'the key of the world that the tools work on [default sk_test_demo]')
-    .option('--allow-commands', 'let the tool hunt run commands')
     .action(async (flags: McpFlags & Flags) => {
       const { mcpCommand } = await import('../mcp/mcp-command.ts');
       builder.ended(await mcpCommand(flags, settingsAmong(flags, ALL_SETTINGS), builder.environment));

@@ -1,12 +1,21 @@
+import { sandboxAt } from '../../client/sandbox.ts';
+import { systemClock } from '../../platform/system-clock.ts';
+import type { SettingName, Settings } from '../../settings.ts';
+import { runHunt } from '../../trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
-import type { Settings } from '../../settings.ts';
 import { conductSettings, tableName, type ConductFlags } from '../referee/conduct-options.ts';
+import { joinedWorlds, openJoinPoint, PER_RUN_SETTINGS } from '../join-point.ts';
 import { makeFolder } from '../named-files.ts';
 import { CLEAR_LINE, say, sayJson, searchExitCode } from '../output.ts';
-import { givenSettings, workersOf, type SettingFlags } from '../own-server.ts';
+import {
+  clientSettings,
+  givenSettings,
+  startOwnServer,
+  workersOf,
+  type SettingFlags,
+} from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { huntReport, progressText, resultLines, showFinding, writeFinding } from './hunt-report.ts';
-import { huntInOwnSandbox, huntingSettings } from './hunt-sandbox.ts';
 import { clientOf, typed, type ClientFlags } from './hunted-command.ts';
 
 interface HuntFlags
@@ -20,6 +29,11 @@ interface HuntFlags
   /** False after --no-kill. */
   readonly kill?: boolean;
 }
+
+const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off' };
+
+/** What the scenario of a run decides. */
+const IN_SCENARIO: readonly SettingName[] = ['openingBalance', 'seed', 'settlement', 'rateLimit'];
 
 /** The flags with which `referee` repeats a run: the last two are settings of the sandbox that a scenario cannot hold. */
 const REPEATED = ['intent', 'settings', 'patience', 'magic', 'clock', 'env'] as const;
@@ -51,30 +65,39 @@ export async function huntCommand(
 ): Promise<number> {
   const client = clientOf('hunt', command, flags, environment);
   const { write: folder, json: isJson = false } = flags;
-  const sandboxSettings = huntingSettings(settingFlags, environment);
+  const sandboxSettings = clientSettings(FOR_HUNTING, settingFlags, environment, true);
   const settings = huntSettingsOf(flags, sandboxSettings);
   if (folder !== undefined) makeFolder('--write', folder);
   const isTerminal = process.stderr.isTTY;
   const showProgress = (text: string): void => void (isTerminal && process.stderr.write(CLEAR_LINE + text));
   const again = [...typed({ ...flags, ...settingFlags }, REPEATED), '--', ...command];
+  const joined = {
+    by: 'hunt',
+    usual: FOR_HUNTING,
+    fixed: [...givenSettings(settingFlags, environment), ...PER_RUN_SETTINGS, ...IN_SCENARIO],
+    said: new Set<string>(),
+    collect: joinedWorlds,
+  };
   return untilStopped(async (stop) => {
-    const result = await huntInOwnSandbox(
-      settings,
-      sandboxSettings,
-      givenSettings(settingFlags, environment),
-      {
-        client,
-        mayKill: flags.kill !== false,
-        stop,
-        tableName: tableName(flags),
-        onFinding(finding) {
-          showProgress('');
-          if (folder !== undefined) writeFinding(finding, folder);
-          if (!isJson) showFinding(finding, folder, again);
-        },
-        onRun: (progress) => showProgress(progressText(progress)),
+    const server = await startOwnServer(sandboxSettings);
+    const noNewKeys = (): string => ''; // every run names its key
+    await using sandbox = sandboxAt(server, noNewKeys, () => server.close());
+    const result = await runHunt(settings, {
+      sandbox,
+      settlement: sandboxSettings.settlement,
+      wallClock: systemClock(),
+      openJoined: (scenario) => openJoinPoint({ ...joined, outer: { ...sandboxSettings, scenario } }),
+      client,
+      mayKill: flags.kill !== false,
+      stop,
+      tableName: tableName(flags),
+      onFinding(finding) {
+        showProgress('');
+        if (folder !== undefined) writeFinding(finding, folder);
+        if (!isJson) showFinding(finding, folder, again);
       },
-    );
+      onRun: (progress) => showProgress(progressText(progress)),
+    });
     showProgress('');
     if (isJson) sayJson(huntReport(result));
     else resultLines(result, stop.aborted).forEach(say);

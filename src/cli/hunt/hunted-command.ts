@@ -15,17 +15,17 @@ const DEFAULT_EXIT_CODES: ExitCodes = new Map([
 ]);
 
 /** `paid=0,failed=1,in-doubt=75`: what is not named keeps its default. */
-export function exitCodesOf(text: string | undefined, calledBy = '--exit-codes'): ExitCodes {
+export function exitCodesOf(text: string | undefined): ExitCodes {
   if (text === undefined) return DEFAULT_EXIT_CODES;
   const names = [...DEFAULT_EXIT_CODES.values()];
   const codes = text.split(',').map((part) => {
     const [, name, code] = /^(.+)=(\d{1,3})$/.exec(part) ?? [];
     const reported = names.find((known) => known === name);
     if (reported !== undefined && Number(code) <= 255) return [Number(code), reported] as const;
-    throw new SettingsError(`${calledBy} must be like paid=0,failed=1,in-doubt=75, not ${text}`);
+    throw new SettingsError(`--exit-codes must be like paid=0,failed=1,in-doubt=75, not ${text}`);
   });
   const twice = codes.find(([code], nth) => codes.findIndex(([other]) => other === code) < nth);
-  if (twice !== undefined) throw new SettingsError(`${calledBy} gives ${twice[0]} two meanings`);
+  if (twice !== undefined) throw new SettingsError(`--exit-codes gives ${twice[0]} two meanings`);
   const named = new Set(codes.map(([, reported]) => reported));
   return new Map([...[...DEFAULT_EXIT_CODES].filter(([, reported]) => !named.has(reported)), ...codes]);
 }

@@ -1,9 +1,8 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { pino } from 'pino';
-import { SandboxError } from '../../client/control-client.ts';
 import { sandboxAt, type Sandbox } from '../../client/sandbox.ts';
 import { logOptions } from '../../platform/log-line.ts';
-import { readSettings, SettingsError, type Settings } from '../../settings.ts';
+import { readSettings, type Settings } from '../../settings.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { startOwnServer, type SettingFlags } from '../own-server.ts';
@@ -14,7 +13,6 @@ import { mcpServer } from './mcp-server.ts';
 export interface McpFlags {
   readonly url?: string;
   readonly key?: string;
-  readonly allowCommands?: boolean;
 }
 
 /** The key that the README uses too. */
@@ -30,21 +28,9 @@ async function sandboxOf(url: string | undefined, settings: Settings): Promise<S
   return sandboxAt({ ...server, apiKeys }, noNewKeys, () => server.close());
 }
 
-/** Rejects if a running sandbox does not accept the key, and otherwise never settles: it may start later than this server. */
-async function keyRefused(sandbox: Sandbox, key: string): Promise<never> {
-  try {
-    await sandbox.world(key).summary();
-  } catch (error) {
-    if (error instanceof SandboxError && error.status === 401) {
-      throw new SettingsError(`--key: ${error.message}`, { cause: error });
-    }
-  }
-  return new Promise(() => undefined);
-}
-
 /** `payout-sandbox mcp`. Nothing but the Model Context Protocol is written to standard output. */
 export async function mcpCommand(
-  { url, key, allowCommands = false }: McpFlags,
+  { url, key }: McpFlags,
   settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
@@ -58,13 +44,13 @@ export async function mcpCommand(
       process.stdin.once('end', resolve).once('close', resolve); // the host closes it
       stop.addEventListener('abort', resolve);
     });
-    const server = mcpServer(agentActor(sandbox, worldKey), allowCommands);
+    const server = mcpServer(agentActor(sandbox, worldKey));
     await server.connect(new StdioServerTransport());
     if (process.stdin.isTTY) {
       complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');
     }
     try {
-      await Promise.race([gone, keyRefused(sandbox, worldKey)]);
+      await gone;
     } finally {
       await server.close();
       await sandbox.close();

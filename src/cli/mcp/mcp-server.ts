@@ -14,7 +14,6 @@ import { packageText, packageVersion } from '../../package-files.ts';
 import { SettingsError } from '../../settings.ts';
 import { textReport } from '../scenario-files/validate.ts';
 import { errorText } from './agent-actor.ts';
-import { huntTool } from './hunt-tool.ts';
 
 const instructions = ({ sandbox, keyText }: Actor): string =>
   [
@@ -22,6 +21,7 @@ const instructions = ({ sandbox, keyText }: Actor): string =>
     `Give the client under test the base address ${sandbox.url} and, as its bearer key, ${keyText()}. It calls POST /payout/initiate, GET /payout/status and GET /client/fetchbalance.`,
     'Each key has a world of its own: wallet, payouts, clock, scenario and journal. Use another key for an independent test.',
     'Payouts settle in the time of their world: use advance instead of waiting. A typical test: reset, clock with freeze, use or rule_add, run the client, then journal, payouts and verdict with the intent, each time: findings from before the last reset are then left out.',
+    'payout-sandbox hunt --help, in a terminal: the search for the fewest failures that make a command pay twice.',
     'Tools are the commands of payout-sandbox: rule_add is `payout-sandbox rule add`. All of a world take `key` and `json`: without a key they work on the world of the key above; they return text for people or, with json: true, everything; times are in IST, and in UTC in JSON.',
   ].join('\n');
 
@@ -87,9 +87,8 @@ const referenceTool = action({
   lines: (page) => page.trimEnd().split('\n'),
 });
 
-/** @param mayRunCommands whether the user has allowed the tool that runs commands to do so */
-export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
-  const tools = [...ACTIONS, validateTool, referenceTool, huntTool(mayRunCommands)];
+export function mcpServer(actor: Actor): McpServer {
+  const tools = [...ACTIONS, validateTool, referenceTool];
   const named = (name: string): Action => {
     const found = tools.find((tool) => toolName(tool.name) === name);
     if (found !== undefined) return found;
@@ -103,18 +102,10 @@ export function mcpServer(actor: Actor, mayRunCommands: boolean): McpServer {
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
   server.server.setRequestHandler(
     CallToolRequestSchema,
-    async ({ params }, { signal, sendNotification }): Promise<CallToolResult> => {
-      const progressToken = params._meta?.progressToken;
-      let steps = 0;
-      const progress = (message: string): void => {
-        if (progressToken === undefined) return;
-        steps += 1;
-        const sent = { progressToken, progress: steps, message };
-        sendNotification({ method: 'notifications/progress', params: sent }).catch(() => undefined); // the host is gone
-      };
+    async ({ params }, { signal }): Promise<CallToolResult> => {
       try {
         const given = params.arguments ?? {};
-        const { text } = await named(params.name).perform(given, { ...actor, signal, progress }, String);
+        const { text } = await named(params.name).perform(given, { ...actor, signal }, String);
         return { content: [{ type: 'text', text }] };
       } catch (error) {
         return { content: [{ type: 'text', text: errorText(error) }], isError: true };
