@@ -7,7 +7,7 @@ import type { KeptRequest } from '../../src/world/journal/kept-request.ts';
 import { journalEntry } from '../../src/world/journal/journal-entry.ts';
 import { sized } from '../support/size.ts';
 import { acts, anyAct, anyOutcomes, anyRules, anyWork, ENTANGLED, run } from '../support/world/commands.ts';
-import { advance, Core, load, save, START_MS } from '../support/world/core.ts';
+import { advance, Core, loadFile, save, START_MS } from '../support/world/core.ts';
 
 /** How many histories each property is tried with. */
 const OFTEN = { numRuns: sized(30, 200) };
@@ -127,7 +127,7 @@ const asSent = (_name: string, value: unknown): unknown =>
 /** A world of its own in the same state, as a restart leaves it. */
 function restarted({ state, position }: Core): Core {
   const world = new Core();
-  Object.assign(world.state, load(save(state)), { generation: state.generation });
+  Object.assign(world.state, loadFile(save(state)), { generation: state.generation });
   return Object.assign(world, { position });
 }
 

@@ -1,23 +1,25 @@
 import { LATEST_MS } from '../../src/contract/service.ts';
-import { WORLD_ITEMS, WorldHead, type WorldItem } from '../../src/contract/snapshot.ts';
+import type { WORLD_ITEMS, WorldItem } from '../../src/contract/snapshot.ts';
 import { describe, expect, test } from 'vitest';
 import { brokenInvariants } from '../../src/world/invariants.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
-import { nowMs } from '../../src/world/state.ts';
 import {
   advance,
   balance,
   Core,
   initiate,
   load,
+  loadFile,
   oneRule,
   refusalOf,
   save,
+  sourceOf,
   steps,
   timelines,
   type Saved,
 } from '../support/world/core.ts';
 import { atRead, step } from '../support/world/payouts.ts';
+import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
 /**
@@ -37,8 +39,12 @@ function past(): Core {
     dialect: { client_ref_id: { changed_body: 'second_payout', same_body: 'stored' } },
   });
   for (const reference of ['p0', 'p1', 'p2']) world.pay(reference);
+  const source = sourceOf({
+    settlement: { NEFT: [{ to: 'SUCCESS', after: '50ms' }] },
+    dialect: { client_ref_id: { changed_body: 'second_payout' } },
+  });
   const second = { client_ref_id: 'p1', beneficiary_account: '1', transfer_mode: 'NEFT' } as const;
-  world.submit(initiate(second));
+  world.submit(initiate(second, { scenario: source }));
   world.pay('p4');
   world.pay('poor', { amount: 99 });
   world.submit({ kind: 'credit', amountPaise: 70 }, 3);
@@ -82,41 +88,6 @@ class Tampered {
     this.saved.items.splice(this.saved.items.indexOf(found), 1);
   }
 }
-
-test('a snapshot is the world, whole: it is plain data in its own shape, and reads as the same state', () => {
-  const { state } = past();
-  const saved = save(state);
-  expect(state.payouts.map((one) => [one.state, one.nth, one.stepsDone])).toEqual([
-    ['REVERSED', 1, 2],
-    ['FAILED', 1, 1],
-    ['PENDING', 1, 0],
-    ['FAILED', 2, 1],
-    ['SUCCESS', 1, 1],
-  ]);
-  expect(state.attempts.counts.size).toBeGreaterThan(0);
-  expect(WorldHead.parse(saved.head)).toEqual(saved.head);
-  for (const item of saved.items) {
-    const [[name, value]] = Object.entries(item) as [[keyof typeof WORLD_ITEMS, unknown]];
-    expect(WORLD_ITEMS[name].parse(value)).toEqual(value);
-  }
-  const read = load(saved);
-  expect(save(read)).toEqual(saved);
-  expect(brokenInvariants(read)).toEqual([]);
-  expect(nowMs(read)).toBe(nowMs(state));
-  const {
-    generation: _,
-    index: _index,
-    requests: _requests,
-    undoPoints: _points,
-    eventCount: _events,
-    ...same
-  } = state;
-  expect(read).toMatchObject({ ...same, attempts: { ...same.attempts, former: null } });
-  expect(read.index.tallies).toEqual(state.index.tallies);
-  expect(read.index.atRisk).toEqual(state.index.atRisk);
-  expect([...read.index.utrs].toSorted()).toEqual([...state.index.utrs].toSorted());
-  expect(read.index.active.rules.map(({ id }) => id)).toEqual(state.index.active.rules.map(({ id }) => id));
-});
 
 test('a snapshot stays as it was taken, whatever happens before it is read', () => {
   const world = past();
@@ -188,16 +159,8 @@ testRows<[what: string, change: Tamper]>([
   expect(brokenInvariants(load(saved.saved))).toEqual([]);
 });
 
-/** A world as it is after a file: every line is held against its shape, and read. */
-function afterFile({ state }: Core): Saved {
-  const saved = save(state);
-  const head = WorldHead.parse(saved.head);
-  const items = saved.items.map((item) => {
-    const [[name, value]] = Object.entries(item) as [[keyof typeof WORLD_ITEMS, unknown]];
-    return { [name]: WORLD_ITEMS[name].parse(value) } as WorldItem;
-  });
-  return save(load({ head, items }));
-}
+/** A world as it is after a file. */
+const afterFile = ({ state }: Core): Saved => save(loadFile(save(state)));
 
 describe('a world can be restored from its snapshot', () => {
   const FOR_EVER = '3650000d'; // ten thousand years
@@ -242,6 +205,16 @@ describe('a world can be restored from its snapshot', () => {
     world.read('a', 30);
     world.submit({ kind: 'credit', amountPaise: 1e13 - 1000 });
     world.pay('b', { amount: 1e11 - 2 });
+    expect(afterFile(world)).toEqual(save(world.state));
+  });
+
+  test('with as many rules as a scenario may have, and of several scenarios that requests chose', () => {
+    const effect = { delay: '0ms' };
+    const rules = Array.from({ length: 200 }, (_, nth) => ({ name: `r${nth}`, skip: 9, effect }));
+    const world = new Core();
+    const names = ['a', 'b', 'c', 'd', 'e'].slice(0, sized(2, 5));
+    for (const name of names) world.submit(balance({ scenario: sourceOf({ rules }, {}, name) }));
+    expect(world.state.uses.size).toBe(200 * names.length);
     expect(afterFile(world)).toEqual(save(world.state));
   });
 });

@@ -1,10 +1,11 @@
-import type {
-  ClockStart,
-  Payout,
-  ScenarioSettings,
-  ScenarioSource,
+import {
+  WORLD_ITEMS,
   WorldHead,
-  WorldItem,
+  type ClockStart,
+  type Payout,
+  type ScenarioSettings,
+  type ScenarioSource,
+  type WorldItem,
 } from '../../../src/contract/snapshot.ts';
 import { expect } from 'vitest';
 import type { InitiateRequest, StatusQuery } from '../../../src/contract/service.ts';
@@ -102,9 +103,10 @@ const request = (change: Partial<InitiateRequest> = {}): InitiateRequest => ({
 /** What a request carries beside what it asks for: as if it had come over the wire just now. */
 interface AskedInput {
   readonly headers?: Received['headers'];
+  readonly scenario?: ScenarioSource | null;
   readonly request?: Partial<Received>;
 }
-const carries = ({ headers = {}, request: change = {} }: AskedInput) => {
+const carries = ({ headers = {}, scenario = null, request: change = {} }: AskedInput) => {
   const request: Received = {
     requestId: 'req-1',
     method: 'GET',
@@ -114,7 +116,7 @@ const carries = ({ headers = {}, request: change = {} }: AskedInput) => {
     after: Number.MAX_SAFE_INTEGER,
     ...change,
   };
-  return { request };
+  return { request, scenario };
 };
 export const initiate = (
   change: Partial<InitiateRequest> = {},
@@ -280,6 +282,17 @@ export function load({ head, items }: Saved): WorldState {
   const reader = new SnapshotReader(head, compiler);
   for (const item of items) reader.add(item);
   return reader.finish();
+}
+
+/** Reads a snapshot as from a file: each line is held against its shape first, and has nothing that the shape does not name. */
+export function loadFile(saved: Saved): WorldState {
+  const items = saved.items.map((item) => {
+    const [[name, value]] = Object.entries(item) as [[keyof typeof WORLD_ITEMS, unknown]];
+    return { [name]: WORLD_ITEMS[name].parse(value) } as WorldItem;
+  });
+  const read = { head: WorldHead.parse(saved.head), items };
+  expect(read).toEqual(saved);
+  return load(read);
 }
 
 /** What worlds without a server have, unless a test says otherwise. */

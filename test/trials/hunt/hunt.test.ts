@@ -235,18 +235,6 @@ test('a client that reports a failure for a payout that was made has misreported
   expect((await huntWith('in-doubt')).findings).toEqual([]);
 });
 
-test('a client that reports a failure for what it last saw PENDING has misreported it', async () => {
-  const run = async (api: PayoutApi): Promise<void> => {
-    await api.initiate(order(1));
-    const { state } = await api.status({ client_ref_id: 'order-1' });
-    if (state === 'PENDING') throw new Error('not paid');
-  };
-  const { findings } = await huntFor(run, { goals: ['misreported'], depth: 1 });
-  expect(findings).toMatchObject([
-    { message: 'order-1 was last seen PENDING (₹101.00), but the client reports a failure' },
-  ]);
-});
-
 testRows<[reported: string, afterwards: string | undefined, findings: readonly object[]]>([
   [
     'paid',
