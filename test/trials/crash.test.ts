@@ -8,7 +8,8 @@ import { connectSandbox } from '../../src/index.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 import { Random } from '../support/world/random.ts';
 import type { SnapshotWorld } from '../support/world/snapshot-lines.ts';
-import { FastClient } from './support/fast-client.ts';
+import { payMany } from '../support/many-payouts.ts';
+import { clientOf } from '../support/sandbox.ts';
 import { WatchedProgram } from './support/watched-program.ts';
 
 const { CRASHES = '8', CRASH_SEED = String(Date.now()) } = process.env;
@@ -50,13 +51,12 @@ class CrashWorld {
     this.#loggedAtFile = this.logged;
   }
 
-  async payUntil(isKilled: () => boolean, fast: FastClient): Promise<void> {
+  async payUntil(isKilled: () => boolean, url: string): Promise<void> {
+    const { pay } = clientOf(connectSandbox({ url }).world(this.key));
     while (!isKilled()) {
       this.#sent += 1;
-      const { status } = await fast.pay(this.key, {
-        client_ref_id: `order-${this.#sent - 1}`,
-        amount: this.#sent,
-      });
+      const change = { client_ref_id: `order-${this.#sent - 1}`, amount: this.#sent };
+      const { status } = await pay(change).catch(() => ({ status: 0 })); // its connection breaks
       if (!isKilled()) assert.equal(status, 200, this.key);
     }
   }
@@ -150,12 +150,7 @@ test('whenever a sandbox is killed, it starts again on the last whole file, and 
 
   const first = start(); // stops cleanly, and leaves all worlds in the file
   const firstUrl = String((await first.ready)!['url']);
-  const filling = new FastClient(firstUrl);
-  for (const key of IDLE_WORLDS) {
-    const references = Array.from({ length: IDLE_PAYOUTS }, (_, nth) => `r${nth}`);
-    await Promise.all(references.map((client_ref_id) => filling.pay(key, { client_ref_id, amount: 1 })));
-  }
-  filling.close();
+  for (const apiKey of IDLE_WORLDS) await payMany({ url: firstUrl, apiKey }, IDLE_PAYOUTS);
   for (const world of worlds) {
     const { id } = await connectSandbox({ url: firstUrl }).world(world.key).summary();
     byId.set(id.slice(0, 8), world);
@@ -171,14 +166,13 @@ test('whenever a sandbox is killed, it starts again on the last whole file, and 
     const program = start(moment === 'starting' ? '1h' : undefined);
     if (moment === 'starting') await wait(random.below(startMs));
     else {
-      const fast = new FastClient(await restoredBy(program, expected));
+      const url = await restoredBy(program, expected);
       startMs = performance.now() - began;
-      const paying = worlds.map((world) => world.payUntil(() => isKilled, fast));
+      const paying = worlds.map((world) => world.payUntil(() => isKilled, url));
       await timeTo(moment, program);
       isKilled = true;
       program.child.kill('SIGKILL');
       await Promise.all(paying);
-      fast.close();
     }
     program.child.kill('SIGKILL');
     expect((await program.ended).stderr).toBe('');

@@ -5,7 +5,6 @@ import { connectSandbox, SandboxError, type Sandbox } from '../../../src/index.t
 import { Random } from '../../support/world/random.ts';
 import { START } from '../../support/world/ways-in.ts';
 import { OPENING_PAISE } from '../../support/world/world-moves.ts';
-import { FastClient } from './fast-client.ts';
 import { WatchedProgram } from './watched-program.ts';
 
 const { SOAK_MINUTES = '0.33', SOAK_SEED = String(Date.now()) } = process.env;
@@ -17,15 +16,10 @@ const ADMIN_TOKEN = 'the-token-of-the-admin';
 
 export const MIB = 1024 * 1024;
 
-export const keysOf = (kind: string, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, nth) => `sk_test_${kind}_${nth}`);
-
 /** A server of the built program, and worlds that use it at full speed until the time is over or one of them fails. */
 export class Soak {
   readonly program: WatchedProgram;
   readonly sandbox: Sandbox;
-  /** For requests at full speed. */
-  readonly fast: FastClient;
   readonly #over = new AbortController();
   readonly #counts = new Map<string, number>();
   readonly #samples: { readonly bytes: number; readonly atMs: number }[] = [];
@@ -34,7 +28,6 @@ export class Soak {
   private constructor(program: WatchedProgram, url: string, errors: string[]) {
     this.program = program;
     this.sandbox = connectSandbox({ url, adminToken: ADMIN_TOKEN });
-    this.fast = new FastClient(url);
     this.#errors = errors;
     this.say(`SOAK_SEED=${SOAK_SEED} for ${SOAK_MINUTES} min`);
     setTimeout(() => this.#over.abort(), SOAK_MS);
@@ -110,7 +103,6 @@ export class Soak {
 
   /** Ends the server. Fails if it has logged an error, or does not end as it should. */
   async stop(): Promise<void> {
-    this.fast.close();
     this.program.child.kill('SIGTERM');
     const { code, stderr } = await this.program.ended;
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
