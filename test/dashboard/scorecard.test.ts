@@ -25,20 +25,11 @@ const finding = (requests: readonly number[], severity = 'error'): Found =>
 const failed = request(1, { committed: true, txn_id: 'T1' });
 
 test.each([
-  ['that nobody met', undefined, [], [], 'waiting'],
   ['after which the client has not asked', failed, [failed], [], 'open'],
   ['that ended in a second payment', failed, [failed], [finding([1, 2])], 'failed'],
   ['that a notice mentions', failed, [failed], [finding([1], 'notice')], 'open'],
 ] as const)('the score of a failure %s', (_what, entry, rows, found, verdict) => {
   expect(scoreOf(entry, rows, found, () => false).verdict).toBe(verdict);
-});
-
-test('a client that learns of its payout has survived, and the requests that prove it are named', () => {
-  const asked = request(2, { route: 'status', txn_id: 'T1' });
-  expect(scoreOf(failed, [asked, failed], [], (id) => id === 'T1')).toMatchObject({
-    verdict: 'survived',
-    requests: [1, 2],
-  });
 });
 
 test('findings that are only about requests of the page are left out, and the others stay', () => {

@@ -143,15 +143,6 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
   expect(await status()).toBe(504);
 });
 
-test('a status that does not find a hidden payout names the rule that hides it', async () => {
-  const world = await clientFor();
-  await world.pay({ beneficiary_account: '9999200010' });
-  const hidden = await world.status({ client_ref_id: 'order-1' });
-  expect(hidden).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
-  expect(hidden.headers.get('x-sandbox-rule')).toBe('magic/not-found-at-first');
-  expect((await world.status({ client_ref_id: 'order-2' })).headers.has('x-sandbox-rule')).toBe(false);
-});
-
 test('attempts of a reference are counted across the scenarios that its requests choose', async () => {
   const world = await clientFor();
   await world.pay();

@@ -54,6 +54,9 @@ export async function seen(response: Response): Promise<Seen> {
   return { status: response.status, headers: response.headers, text, body };
 }
 
+/** Sends a request with no other headers than these, as somebody without a key does. */
+export const fetched = async (url: string, init?: RequestInit): Promise<Seen> => seen(await fetch(url, init));
+
 /** @param own headers that every request has */
 export function clientOf(world: World, own: Record<string, string> = {}): Client {
   const { apiKey, url, clock } = world;

@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { CONTROL_REFUSALS } from '../../../src/contract/errors.ts';
 import { ask } from '../../support/control.ts';
-import { sandboxFor, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { fetched, sandboxFor, type Client, type Seen } from '../../support/sandbox.ts';
 import { errorExamples } from '../../support/markdown.ts';
 
 type Code = keyof typeof CONTROL_REFUSALS;
+
+const ADMIN_TOKEN = 'a-token-for-this-test';
+const AS_ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
 /** Takes a race between an advance and a reset: `control-clock.test.ts` has its story. */
 type Unprovoked = 'WORLD_REPLACED';
@@ -16,7 +19,8 @@ const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Se
   UNDO_REFUSED: (client) => ask(client, 'POST', '/undo'),
   RULE_NOT_FOUND: (client) => ask(client, 'DELETE', '/rules/busy'),
   SCENARIO_NOT_FOUND: (client) => ask(client, 'PUT', '/scenario', { use: 'timeout-after-comit' }),
-  WORLD_NOT_FOUND: ({ url }) => asAdmin(`${url}/_sandbox/worlds/0123abcd`, 'DELETE'),
+  WORLD_NOT_FOUND: ({ url }) =>
+    fetched(`${url}/_sandbox/worlds/0123abcd`, { method: 'DELETE', headers: AS_ADMIN }),
   ILLEGAL_TRANSITION: async (client) => {
     const { txn_id } = (await client.pay()).body.data;
     const go = (to: string) => ask(client, 'POST', `/transactions/${txn_id}/transition`, { to });
@@ -43,11 +47,6 @@ const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Se
     return ask(client, 'POST', '/rules', rule);
   },
 };
-
-const ADMIN_TOKEN = 'a-token-for-this-test';
-
-const asAdmin = async (url: string, method: string): Promise<Seen> =>
-  seen(await fetch(url, { method, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } }));
 
 const EXAMPLES = errorExamples(
   readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8'),

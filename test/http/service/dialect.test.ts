@@ -5,7 +5,7 @@ import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contr
 import type { ScenarioDocument } from '../../../src/contract/scenario-document.ts';
 import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
-import { clientFor, clientOf, PAYOUT, seen, type Client, type Seen } from '../../support/sandbox.ts';
+import { clientFor, clientOf, PAYOUT, fetched, type Client, type Seen } from '../../support/sandbox.ts';
 import { heldBy } from '../../support/control.ts';
 import { testRows } from '../../support/test-rows.ts';
 import { folderWith } from '../../support/temporary-folder.ts';
@@ -44,8 +44,8 @@ async function paid({ world }: Client, openingInr = OPENING_INR): Promise<number
   return Math.round((openingInr - (await world.balance())) * 100) / 100;
 }
 
-const sendBare = async (world: Client, path: string, authorization?: string): Promise<Seen> =>
-  seen(await fetch(world.url + path, authorization === undefined ? {} : { headers: { authorization } }));
+const sendBare = (world: Client, path: string, authorization?: string): Promise<Seen> =>
+  fetched(world.url + path, authorization === undefined ? {} : { headers: { authorization } });
 
 const statusOf = async (world: Client, client_ref_id = 'order-1') =>
   (await world.status({ client_ref_id })).body.data;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PAYOUT, sandboxFor, seen } from '../../support/sandbox.ts';
+import { fetched, PAYOUT, sandboxFor } from '../../support/sandbox.ts';
 import { isStored } from '../../support/size.ts';
 
 const ROUTES = [
@@ -8,17 +8,11 @@ const ROUTES = [
   ['GET', '/payout/status?client_ref_id=order-1'],
 ] as const;
 
-const ask = async (url: string, method: string, path: string, authorization?: string) =>
-  seen(
-    await fetch(url + path, {
-      method,
-      headers: {
-        ...(authorization === undefined ? {} : { authorization }),
-        ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
-      },
-      ...(method === 'POST' ? { body: JSON.stringify(PAYOUT) } : {}),
-    }),
-  );
+const ask = (url: string, method: string, path: string, authorization?: string) => {
+  const payout = { 'content-type': 'application/json' };
+  const headers = { ...(authorization !== undefined && { authorization }), ...(method === 'POST' && payout) };
+  return fetched(url + path, { method, headers, body: method === 'POST' ? JSON.stringify(PAYOUT) : null });
+};
 
 test.each(ROUTES)('%s %s requires a key', async (method, path) => {
   const { url } = await sandboxFor();
