@@ -36,15 +36,6 @@ export class WorldClock {
   }
 
   /**
-   * Resets the clock to that of a new world.
-   *
-   * @throws SandboxError CLOCK_BACKWARDS when that time is in the past of this world, and something has happened in it
-   */
-  reset(): Promise<ClockResponse> {
-    return this.#control.post('/clock/reset');
-  }
-
-  /**
    * Moves the clock forward, and resolves when all steps that are due by then are applied.
    *
    * @param move a duration (`'90s'`, `'2h'`, `'3d'`), a time (`'2026-12-01 10:00'` in IST, or with an offset), `'idle'` until nothing is

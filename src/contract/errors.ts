@@ -55,7 +55,6 @@ export const CONTROL_REFUSALS = {
   SCENARIO_NOT_FOUND: { status: 404, message: 'No such scenario' },
   WORLD_NOT_FOUND: { status: 404, message: 'No such world' },
   ILLEGAL_TRANSITION: { status: 409, message: 'The payout cannot go from its state to this one' },
-  CLOCK_BACKWARDS: { status: 409, message: 'The clock of a world never goes backwards' },
   WORLD_REPLACED: { status: 409, message: 'The world was reset or restored in the meantime' },
   UNDO_REFUSED: { status: 409, message: 'There is nothing to undo' },
   TOO_FEW_HELD: { status: 409, message: 'Fewer requests are held than were waited for' },

@@ -27,6 +27,7 @@ export interface Scenario {
   readonly rateLimit: RateLimit | 'off';
   /** Whether the rate limit comes from the document, not from the settings. */
   readonly hasOwnRateLimit: boolean;
+  readonly hasOwnClock: boolean;
   readonly dialect: Dialect;
   /** Its own outcomes, then those of the magic beneficiaries. */
   readonly outcomes: readonly Outcome[];
@@ -124,6 +125,7 @@ export function compileScenario(
     clock: document.clock ? startAt(document.clock.at ?? null, document.clock.speed) : settings.clock,
     calendar: document.calendar ?? BANK_CALENDAR,
     settlement: settlementOf(document.settlement, settings.settlement, report),
+    hasOwnClock: document.clock !== undefined,
     hasOwnRateLimit: document.rate_limit !== undefined,
     rateLimit: document.rate_limit ?? settings.rateLimit,
     dialect: dialectOf(document.dialect, settings.dialect ?? DEFAULT_DIALECT, dialects, report),

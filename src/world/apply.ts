@@ -1,6 +1,6 @@
 import { Refusal, type RefusalData } from '../contract/errors.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import { advanceClock, clockResult, setSpeed, resetClock, type Unfinished } from './clock.ts';
+import { advanceClock, clockResult, setSpeed, type Unfinished } from './clock.ts';
 import type { Command, Context, Handler, Stamp } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { endHold, expireHeld } from './request/held-requests.ts';
@@ -67,7 +67,6 @@ const HANDLERS = {
   settle: clockResult,
   advance: advanceClock,
   speed: setSpeed,
-  resetClock,
   choose: chooseScenario,
   follow: followScenario,
   putRule,
@@ -150,7 +149,6 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
 const ACTIONS: Readonly<Partial<Record<Command['kind'], string>>> = {
   advance: 'advance',
   speed: 'speed',
-  resetClock: 'clock reset',
   credit: 'credit',
   debit: 'debit',
   transition: 'transition',

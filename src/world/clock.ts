@@ -7,8 +7,7 @@ import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { isMoreDue, nextDueMsOf, settleDue } from './ledger.ts';
 import { commitNext } from './request/late-commit.ts';
-import { openLedger, isUntouched } from './opening.ts';
-import { clockFrom, nowMs, startedClock } from './state.ts';
+import { clockFrom, nowMs } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 
 const pastTheEnd = (): Refusal =>
@@ -29,7 +28,7 @@ export const clockResult = (state: WorldState): ClockResult => ({
 
 /** A clock command that could not apply everything that is due is submitted again as `next`, after other work has had its turn. */
 export interface Unfinished {
-  readonly next: CommandOf<'advance' | 'resetClock'>;
+  readonly next: CommandOf<'advance'>;
 }
 
 /** Has the clock go on from its time at another speed. @throws Refusal INVALID_REQUEST at the end of the year 9999 */
@@ -77,28 +76,6 @@ function advanceUntilIdle(
     moveBy(state, dueMs - nowMs(state));
   }
 }
-
-/** Gives the world the clock of its scenario. @throws Refusal CLOCK_BACKWARDS when that is behind the ledger */
-export const resetClock: Handler<'resetClock', ClockResult | Unfinished> = (state, command, context) => {
-  const { budget, events } = context;
-  const clock = startedClock(state.index.base.clock, state.wallMs);
-  const fromMs = nowMs(state);
-  const toMs = clock.atMs;
-  if (toMs < fromMs) {
-    if (!isUntouched(state)) {
-      throw new Refusal('CLOCK_BACKWARDS', {
-        message: `The clock of this world would go back from ${iso(fromMs)} to ${iso(toMs)}, and its ledger has entries: POST /_sandbox/reset resets the world`,
-      });
-    }
-    state.clock = clock;
-    openLedger(state, state.openingBalancePaise);
-  } else {
-    moveBy(state, toMs - fromMs);
-    settle(state, budget, context);
-    if (isMoreDue(state)) return { next: { ...command, generation: state.generation } };
-  }
-  return setClock(state, clock, events);
-};
 
 function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): ClockResult {
   state.clock = clock;

@@ -34,8 +34,6 @@ export const Command = z.discriminatedUnion('kind', [
     generation: Generation,
   }),
   z.strictObject({ kind: z.literal('speed'), speed: z.number().min(0) }),
-  /** Gives the world the clock that its scenario starts with. */
-  z.strictObject({ kind: z.literal('resetClock'), generation: Generation }),
   /** Chooses a scenario for the world; without `isChosen`, the world follows the server's again. */
   z.strictObject({ kind: z.literal('choose'), source: ScenarioSource, isChosen: z.boolean() }),
   /** The scenario of the server has changed, for a world that follows it. */

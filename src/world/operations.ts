@@ -65,7 +65,7 @@ function illegalTransition({ txnId, state }: Payout, to: State): Refusal {
   });
 }
 
-/** Chooses a scenario. Its rules count from 0; only an unused wallet gets its balance. @throws Refusal SANDBOX_FULL */
+/** Chooses a scenario. Its rules count from 0; only a world with an unused wallet gets its balance and its clock. @throws Refusal SANDBOX_FULL */
 export const chooseScenario: Handler<'choose'> = (
   state,
   { source, isChosen },
@@ -77,7 +77,10 @@ export const chooseScenario: Handler<'choose'> = (
   const { base, overrides } = state.index;
   const isOnTop = (id: string): boolean => overrides.some((rule) => rule.id === id);
   for (const id of [...state.uses.keys(), ...state.windows.keys()]) if (!isOnTop(id)) forgetCounts(state, id);
-  if (isUntouched(state)) openLedger(state, base.openingBalancePaise);
+  if (isUntouched(state)) {
+    if (base.hasOwnClock) state.clock = startedClock(base.clock, state.wallMs);
+    openLedger(state, base.openingBalancePaise);
+  }
   events.push({ type: 'scenario', scenario: base.name });
 };
 

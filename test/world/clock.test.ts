@@ -20,7 +20,6 @@ import {
 const at = (ms: number): number => START_MS + ms;
 const FREEZE = { kind: 'speed', speed: 0 } as const;
 const RESUME = { kind: 'speed', speed: 1 } as const;
-const RESET = { kind: 'resetClock', generation: null } as const;
 const UNTIL_IDLE = advance({ until: 'idle' });
 
 /** A world frozen at 1000 with payouts that succeed so many ms later. */
@@ -179,58 +178,32 @@ test('wall time that goes back changes nothing: a world has the latest that it h
   expect(world.changes.map(({ atMs }) => atMs)).toEqual([at(105), at(110)]);
 });
 
-describe('a clock that is reset', () => {
-  const inScenario = (clock: Parameters<typeof frozenClock>[0], happened = false) => {
-    const world = frozenWith(...(happened ? [50] : []));
-    world.choose(sourceOf({}, { clock: frozenClock(clock) }));
-    return world;
-  };
-
-  test('is that of the scenario; what comes due on the way happens first', () => {
-    const world = inScenario(2000, true);
-    expect(world.submit(RESET)).toEqual({ nowMs: 2000, speed: 0, nextDueMs: null });
-    expect(told(world)).toEqual([['p0', 1050]]);
-    expect(world.events.at(-1)).toEqual({ type: 'clock', nowMs: 2000, speed: 0 });
-  });
-
-  test('may run from then on', () => {
-    const world = frozenWith();
-    world.choose(sourceOf(), 7);
-    expect(world.submit(RESET)).toMatchObject({ nowMs: at(7), speed: 1 });
-    expect(world.settle(9).nowMs).toBe(at(9));
-  });
-
-  test('goes back only as long as nothing has happened to the wallet', () => {
-    const world = inScenario(5);
-    world.pay('poor', { amount: 99 });
-    expect(world.submit(RESET).nowMs).toBe(5);
-    expect(world.state.entries).toMatchObject([{ kind: 'opening', amountPaise: 1000, atMs: 5 }]);
-    expect(refusalOf(() => inScenario(5, true).submit(RESET))).toMatchObject({
-      code: 'CLOCK_BACKWARDS',
-      message: expect.stringContaining('from 1970-01-01T00:00:01.000Z to 1970-01-01T00:00:00.005Z'),
-    });
-  });
-
-  test('keeps a balance that a chosen scenario opened the wallet with', () => {
-    const world = frozenWith();
-    const source = sourceOf({ wallet: { opening_balance: 5 } }, { clock: frozenClock(5) });
-    world.choose(source);
-    world.submit(RESET);
-    expect([world.balance().paise, nowMs(world.state)]).toEqual([500, 5]);
-  });
+test('a scenario with a clock sets that of a world in which nothing has happened to the wallet, and of no other', () => {
+  const source = sourceOf({ clock: { at: '2026-01-15T10:30:00Z', speed: 3600 } });
+  const world = new Core();
+  world.pay('poor', { amount: 99 });
+  world.choose(source);
+  const started = Date.UTC(2026, 0, 15, 10, 30);
+  expect(world.state.clock).toMatchObject({ atMs: started, speed: 3600 });
+  expect(world.state.entries).toMatchObject([{ kind: 'opening', atMs: started }]);
+  world.choose(sourceOf());
+  expect(world.state.clock.speed).toBe(3600); // that one has none
+  const used = new Core();
+  used.pay('a');
+  used.choose(source);
+  expect(used.state.clock.speed).toBe(1);
 });
 
-test('an advance or a reset of the clock that continues is void once the world was reset or restored', () => {
-  for (const command of [advance({ byMs: 5 }), RESET]) {
-    const world = new Core();
-    world.submit({ kind: 'reset', source: sourceOf() });
-    const { generation } = world.state;
-    const before = nowMs(world.state);
-    expect(refusalOf(() => world.submit({ ...command, generation: generation - 1 }, 9))).toMatchObject({
-      code: 'WORLD_REPLACED',
-      message: expect.stringContaining('while its clock moved'),
-    });
-    expect(nowMs(world.state)).toBe(before);
-    world.submit({ ...command, generation });
-  }
+test('an advance that continues is void once the world was reset or restored', () => {
+  const command = advance({ byMs: 5 });
+  const world = new Core();
+  world.submit({ kind: 'reset', source: sourceOf() });
+  const { generation } = world.state;
+  const before = nowMs(world.state);
+  expect(refusalOf(() => world.submit({ ...command, generation: generation - 1 }, 9))).toMatchObject({
+    code: 'WORLD_REPLACED',
+    message: expect.stringContaining('while its clock moved'),
+  });
+  expect(nowMs(world.state)).toBe(before);
+  world.submit({ ...command, generation });
 });

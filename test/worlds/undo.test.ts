@@ -62,7 +62,6 @@ const action = fc.oneof(
   fc.constantFrom<Command>(
     { kind: 'speed', speed: 0 },
     { kind: 'speed', speed: 1 },
-    { kind: 'resetClock', generation: null },
     { kind: 'credit', amountPaise: 7 },
     { kind: 'debit', amountPaise: 1 },
     { kind: 'choose', source: sourceOf({ settlement: 'instant' }, {}, 'other'), isChosen: true },

@@ -78,18 +78,10 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
   }
 
   app.post(
-    '/clock/reset',
-    operation('Clock', 'resetClock', 'The clock of a new world', {
-      errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
-    }),
-    async ({ exchange }) => clockResponse(await act(exchange, { kind: 'resetClock', generation: null })),
-  );
-
-  app.post(
     '/clock/advance',
     operation('Clock', 'advanceClock', 'Move the clock on', {
       description: 'The response comes after every step that is due has been applied, and lists these steps.',
-      errors: ['CLOCK_BACKWARDS', 'WORLD_REPLACED'],
+      errors: ['WORLD_REPLACED'],
       body: AdvanceRequest,
     }),
     async ({ body, exchange }, reply) => {

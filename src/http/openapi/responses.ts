@@ -68,7 +68,6 @@ export const RESPONSES = {
   setClockSpeed: { 200: ClockResponse },
   freezeClock: { 200: ClockResponse },
   resumeClock: { 200: ClockResponse },
-  resetClock: { 200: ClockResponse },
   advanceClock: { 200: asText(AdvanceResponse) },
   getWallet: { 200: WalletResponse },
   creditWallet: { 200: MoneyResponse },

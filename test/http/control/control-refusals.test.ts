@@ -27,11 +27,6 @@ const PROVOKED: Record<Exclude<Code, Unprovoked>, (client: Client) => Promise<Se
     await go('FAILED');
     return go('SUCCESS');
   },
-  CLOCK_BACKWARDS: async ({ pay, clock, send }) => {
-    await pay();
-    await clock.advance('1h');
-    return send('POST', '/_sandbox/clock/reset');
-  },
   TOO_FEW_HELD: (client) => ask(client, 'GET', '/held?count=2&within=1ms'),
   WALLET_FULL: (client) => ask(client, 'POST', '/wallet/credit', { amount: 99_999_999_999 }),
   STATE_REFUSED: (client) => ask(client, 'PUT', '/state', { balance: 1 }),

@@ -108,7 +108,7 @@ test('every change in a world is sent as an event, in order', async () => {
   await expectNext('reset', { now: START });
   await world.restore(snapshot);
   await expectNext('restore', { now: START });
-  for (const turn of ['freeze', 'resume', 'freeze', 'reset'] as const) {
+  for (const turn of ['freeze', 'resume'] as const) {
     await world.reset();
     await next();
     await world.clock[turn]();

@@ -149,13 +149,12 @@ const STORY: readonly Turn[] = [
   ['removeRule', () => ({ path: { name: 'lost-response' } }), firstRule],
   ['removeRules', undefined, firstRule],
   ['clearRequests'],
-  ['resetWorld'],
+  ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
+  ['resetWorld'], // frozen again: what follows must not depend on how long it takes
   ['undo', () => ({ bodies: { forced: { force: true } } })],
   ['resetWorld'],
   ['getState', undefined, steadySnapshot],
   ['putState', (answers) => ({ bodies: { snapshot: steadySnapshot(answers['getState']) } })],
-  ['resumeClock', undefined, (answer) => ({ ...answer, now: '2026-01-15T10:30:00.000Z' })],
-  ['resetClock'], // frozen again: what follows must not depend on how long it takes
   ['listHeld', () => ({ query: { count: 1, within: '10s' } })],
   ['releaseHeld', () => ({ path: { id: '1' }, bodies: { lost: { fault: 'connection-reset' } } })],
   ['listWorlds'],

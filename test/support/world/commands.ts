@@ -235,7 +235,6 @@ const clock = fc.oneof(
     advance({ until: 'idle' }),
     { kind: 'speed', speed: 0 },
     { kind: 'speed', speed: 1 },
-    { kind: 'resetClock', generation: null },
     { kind: 'settle' },
   ),
 );
