@@ -1,13 +1,19 @@
 import { SOME_PAYOUT } from '../client/controlled-world.ts';
 import type { ScenarioInput } from '../contract/control.ts';
-import type { RuleResponse, ScenarioResponse, ScenariosResponse } from '../contract/control-responses.ts';
+import type {
+  ExplainResponse,
+  RuleResponse,
+  RuleVerdict,
+  ScenarioResponse,
+  ScenariosResponse,
+} from '../contract/control-responses.ts';
+import { istSecond } from '../contract/instant.ts';
 import { RouteName } from '../contract/match.ts';
 import { counted, grouped } from '../contract/words.ts';
 import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { document, flag, listDocument, text, wholeNumber } from './arguments.ts';
-import { explanationLines } from './explanation-words.ts';
 import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
 import { oneLine, table } from './text-output.ts';
 
@@ -46,6 +52,41 @@ const overridesIn = (rules: readonly RuleResponse[]): string =>
 /** Whether it is the name of a scenario, or none, and not a file or the text of one. */
 const isName = (given: unknown): given is string | undefined =>
   given === undefined || (typeof given === 'string' && !/[\n:{]|\.(?:ya?ml|json)$/i.test(given));
+
+/** @param otherwise what applies when none is taken */
+function verdictLines(title: string, verdicts: readonly RuleVerdict[], otherwise: string): readonly string[] {
+  const shown = verdicts.filter(({ id, taken }) => taken || !id.startsWith('magic/')); // fifty, each for an account of its own
+  const names = shown.map(({ id }) => id.slice(id.indexOf('/') + 1));
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const lines = shown.map(
+    ({ taken, reason }, at) => `  ${taken ? '→' : ' '} ${names[at]!.padEnd(width)}  ${reason}`,
+  );
+  return [title, ...lines, ...(shown.some(({ taken }) => taken) ? [] : [`  → ${otherwise}`])];
+}
+
+function payoutLine({ payout, note }: ExplainResponse): readonly string[] {
+  if (payout === null) return note === null ? [] : [`no payout: ${note}`];
+  const steps = payout.timeline.map(({ to, when }) => `${to ?? 'UTR'} ${when}`).join(', ');
+  return [`payout: ${steps || 'PENDING for ever'} (planned by ${payout.planned_by})`];
+}
+
+function explanationLines(
+  { route, reference }: { readonly route: RouteName; readonly reference?: string | undefined },
+  explanation: ExplainResponse,
+): readonly string[] {
+  const { attempt, now, rules, outcomes } = explanation;
+  const facts = [
+    reference === undefined ? route : `${route} ${reference}`,
+    ...(attempt === null ? [] : [`attempt ${attempt}`]),
+    `${istSecond(now)} IST`,
+  ];
+  return [
+    facts.join(', '),
+    ...verdictLines('rules', rules, 'none: the normal response'),
+    ...(route === 'initiate' ? verdictLines('outcomes', outcomes, 'none: the settlement decides') : []),
+    ...payoutLine(explanation),
+  ];
+}
 
 export const scenarioActions = [
   action({

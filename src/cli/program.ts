@@ -2,13 +2,23 @@ import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../package-files.ts';
 import { removedText } from '../removed.ts';
 import { CommandBuilder, isScenarioFile, noSuchCommand } from './commands/command-builder.ts';
-import { addScenarioCommands } from './commands/scenario-commands.ts';
-import { addServerCommands } from './commands/server-commands.ts';
+import { addScenarioCommands, addServerCommands, EXIT_CODES } from './commands/server-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
-import { ROOT_TEXT } from './commands/help-texts.ts';
 import { addActionCommands } from './commands/action-commands.ts';
 import { complain, EXIT_OK } from './output.ts';
 import { complainOf } from './running-sandbox/terminal-actor.ts';
+
+const ROOT_TEXT = `
+--help --all lists every command, and COMMAND --help its flags.
+
+Examples:
+  $ payout-sandbox                                    serve; serve --help lists the settings
+  $ payout-sandbox tail                               follow what your client sends and what happens to it
+  $ payout-sandbox pay 1500.50 --mode NEFT            pay by hand, in the world of sk_test_demo or of --key
+  $ payout-sandbox advance 2h                         apply everything that is due by then
+  $ payout-sandbox use timeout-after-commit           change how this world behaves; undo takes it back
+  $ payout-sandbox referee --env PAYOUT_URL={url} --env PAYOUT_KEY={key} -- npm test    judge a client
+${EXIT_CODES}`;
 
 /**
  * All commands.

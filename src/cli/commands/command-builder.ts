@@ -2,7 +2,6 @@ import { Option, type Command } from 'commander';
 import { suggestion } from '../../contract/suggestion.ts';
 import { removedText } from '../../removed.ts';
 import { SETTINGS, type SettingName } from '../../settings.ts';
-import { FIRST_COMMANDS } from './help-texts.ts';
 
 /** What commander parsed, by the names of the flags in camel case. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -33,6 +32,29 @@ export function noSuchCommand(command: Command, word?: string): string {
   const wrong = word === undefined ? '' : `, not ${word}${hint}`;
   return `${name} takes one of ${names.join(', ')}${wrong} (see ${name} --help)`;
 }
+
+/** The commands that `--help` shows: what a new user needs. `--help --all` has the others, too. */
+const FIRST_COMMANDS: ReadonlySet<string> = new Set([
+  'serve',
+  'init',
+  'scenarios',
+  'validate',
+  'status',
+  'pay',
+  'payouts',
+  'advance',
+  'clock',
+  'use',
+  'rule',
+  'explain',
+  'journal',
+  'tail',
+  'reset',
+  'undo',
+  'referee',
+  'hunt',
+  'mcp',
+]);
 
 /** Adds commands to the program. Each command loads only what it needs. */
 export class CommandBuilder {

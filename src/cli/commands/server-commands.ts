@@ -1,7 +1,6 @@
 import { durationMs } from '../../contract/duration.ts';
 import { readSettings } from '../../settings.ts';
-import { SERVE_EXAMPLES } from './help-texts.ts';
-import { complain } from '../output.ts';
+import { complain, say } from '../output.ts';
 import {
   ALL_SETTINGS,
   isScenarioFile,
@@ -9,6 +8,20 @@ import {
   type CommandBuilder,
   type Flags,
 } from './command-builder.ts';
+
+export const EXIT_CODES = `
+Exit codes:
+  0  done, or stopped by a signal
+  1  done, with a negative result: a payout or a change is refused, a scenario has errors, a client misbehaved
+  2  not done: a flag, setting, file, key or address cannot be used, or no sandbox responds`;
+
+const SERVE_EXAMPLES = `
+Examples:
+  $ payout-sandbox                                    every key that begins with sk_test_ is a world of its own
+  $ payout-sandbox --port 0 --settlement instant      a free port, payouts that settle at the next request
+  $ payout-sandbox --scenario timeout-after-commit    one of the built-in scenarios
+  $ payout-sandbox my.yaml                            a scenario of your own
+${EXIT_CODES}`;
 
 export function addServerCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('The sandbox:');
@@ -46,4 +59,33 @@ export function addServerCommands(builder: CommandBuilder): void {
         builder.ended(await askHealth(url ?? addressOf(readSettings(flags, builder.environment)), waitMs));
       },
     );
+}
+
+export function addScenarioCommands(builder: CommandBuilder): void {
+  builder.root.commandsGroup('Scenarios and documents:');
+  builder
+    .command(
+      'validate <files...>',
+      'check scenario files: every error, with its line\n\nWarnings name what can never have an effect. Exit code 1 for errors, 2 for a file that cannot be read.',
+    )
+    .option('--json', 'print the problems and warnings of each file as JSON')
+    .action(async (files: string[], { json }: Flags) => {
+      const { validate } = await import('../scenario-files/validate.ts');
+      builder.ended(validate(files, say, (line) => void complain(line), json === true));
+    });
+  builder
+    .command('scenarios', 'list the scenarios that serve can use', ['scenarios'])
+    .option('--json', 'print the list as JSON')
+    .action(async ({ json, ...flags }: Flags) => {
+      const { listScenarios } = await import('../scenario-files/scenarios.ts');
+      listScenarios(readSettings(flags, builder.environment), builder.environment, json === true);
+    });
+  builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
+    const { scenarioSchema } = await import('../printed-documents.ts');
+    say(scenarioSchema());
+  });
+  builder.command('openapi', 'print the OpenAPI document of all routes').action(async () => {
+    const { openapiDocument } = await import('../printed-documents.ts');
+    say(await openapiDocument());
+  });
 }

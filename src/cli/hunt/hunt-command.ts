@@ -15,7 +15,7 @@ import {
   type SettingFlags,
 } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { huntReport, progressText, resultLines, showFinding, writeFinding } from './hunt-report.ts';
+import { progressText, resultLines, showFinding, writeFinding } from './hunt-report.ts';
 import { clientOf, typed, type ClientFlags } from './hunted-command.ts';
 
 interface HuntFlags
@@ -99,7 +99,7 @@ export async function huntCommand(
       onRun: (progress) => showProgress(progressText(progress)),
     });
     showProgress('');
-    if (isJson) sayJson(huntReport(result));
+    if (isJson) sayJson(result);
     else resultLines(result, stop.aborted).forEach(say);
     return searchExitCode(result.findings.length > 0, stop.aborted, true);
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { totalText } from '../../referee/payments.ts';
-import { failureName, KILL } from '../../trials/hunt/failures.ts';
+import { KILL } from '../../trials/hunt/failures.ts';
 import { roundName, type HuntResult, type Progress } from '../../trials/hunt/hunt.ts';
 import type { HuntFinding } from '../../trials/hunt/story.ts';
 import { tryWrite } from '../named-files.ts';
@@ -75,28 +75,3 @@ export function resultLines(result: HuntResult, wasStopped: boolean): readonly s
     ...(notTried.length === 0 ? [] : [`not tried: ${notTried.join(', and ')}`]),
   ];
 }
-
-export const huntReport = ({
-  goals,
-  baseline,
-  findings,
-  flaky,
-  rounds,
-  notTried,
-  runs,
-  elapsedMs,
-}: HuntResult) => ({
-  goals,
-  baseline,
-  findings: findings.map(({ goal, message, failures, words }) => ({
-    goal,
-    message,
-    failures: failures.map(failureName),
-    what_fails: words,
-  })),
-  flaky,
-  rounds,
-  not_tried: notTried,
-  runs,
-  elapsed_ms: elapsedMs,
-});

@@ -7,8 +7,7 @@ import { checkElsewhere } from '../flag-checks.ts';
 import { complain, EXIT_OK } from '../output.ts';
 import { startOwnServer, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
-import { agentActor } from './agent-actor.ts';
-import { mcpServer } from './mcp-server.ts';
+import { agentActor, mcpServer } from './mcp-server.ts';
 
 export interface McpFlags {
   readonly url?: string;

@@ -3,8 +3,11 @@ import { pino } from 'pino';
 import { ControlClient, NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import type { ConductReports, RefereeSettingsInput, WorldReport } from '../../contract/conduct.ts';
 import type { RequestsResponse } from '../../contract/control-responses.ts';
+import { REFUSALS, type RefusalCode } from '../../contract/errors.ts';
+import type { Evidence } from '../../referee/case.ts';
 import { hasRequests, reportsOf, noRequestsMessage, type Failure } from '../../referee/reports/summary.ts';
 import { noRequestText } from '../../trials/run.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
 import { MAX_BODY_BYTES } from '../../http/limits/json-body.ts';
 import { logOptions } from '../../platform/log-line.ts';
 import { SettingsError, type SettingName, type Settings } from '../../settings.ts';
@@ -13,10 +16,8 @@ import { checkElsewhere } from '../flag-checks.ts';
 import type { ClientFlags } from '../hunt/hunted-command.ts';
 import { conductOptions, publish, tableName, writeReports, type ConductFlags } from './conduct-options.ts';
 import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
-import { RefusedLog } from './refused-log.ts';
 import { openJudged } from '../join-point.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
-import { unmetNote } from './unmet-scenario.ts';
 import { clientSettings, givenSettings, REFEREE_DEFAULTS, type SettingFlags } from '../own-server.ts';
 
 interface JudgeFlags extends ConductFlags, Pick<ClientFlags, 'env'> {
@@ -41,6 +42,69 @@ interface Judged {
 /** The key that `{key}` stands for by default. */
 const KEY = 'sk_test_referee';
 
+/** How many kinds of refused requests are named. */
+const MOST_KINDS = 3;
+
+/** The parts of a log line that say what was refused. Lines that are not about a request have no status. */
+interface LogLine extends Partial<Record<'method' | 'route' | 'path', string>> {
+  readonly status?: number;
+  readonly code?: RefusalCode;
+}
+
+/** A destination of log lines that keeps only what reached no world of the sandbox, and why it was refused. */
+function refusedLog() {
+  const kinds = new Map<string, number>();
+  return {
+    write(line: string): void {
+      if (line.includes('"world":')) return;
+      const { method, route, path, status, code } = JSON.parse(line) as LogLine;
+      if (status === undefined || status < 400) return;
+      const why = code === undefined ? '' : ` ${code}: ${REFUSALS[code].message}`;
+      const kind = `${method} ${route ?? path} got ${status}${why}`;
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    },
+    /** In a sentence; empty if nothing was refused. */
+    text: (): string =>
+      [...kinds]
+        .slice(0, MOST_KINDS)
+        .map(([kind, count]) => (count > 1 ? `${count} × ${kind}` : kind))
+        .join('; '),
+  };
+}
+
+/** Whether the journal still has every request of its world, which are numbered from 1. */
+const isWhole = ({ requests }: Evidence): boolean => requests.every(({ id }) => id <= requests.length);
+
+/**
+ * Says that no request met a rule, an outcome or the rate limit of a scenario; null where one did, where the scenario has none, and
+ * where that is not known.
+ *
+ * @param worlds those that are left, with or without requests
+ * @param judged how many worlds have a report: also those that were dropped or reset
+ */
+function unmetNote(
+  { name, rules, outcomes, hasOwnRateLimit }: Scenario,
+  worlds: readonly Evidence[],
+  judged: number,
+): string | null {
+  const prefix = `${name}/`;
+  const hasOwn = (parts: readonly { readonly id: string }[]): boolean =>
+    parts.some(({ id }) => id.startsWith(prefix));
+  if (!hasOwn(rules) && !hasOwn(outcomes) && !hasOwnRateLimit) return null;
+  const used = worlds.filter(({ requests }) => requests.length > 0);
+  const isMet = used.some(({ requests }) =>
+    requests.some(
+      ({ rule, planned_by: planner, limit, code }) =>
+        code === 'INSUFFICIENT_BALANCE' || // its wallet
+        rule?.startsWith(prefix) ||
+        planner?.startsWith(prefix) ||
+        limit === `rate_limit of ${name}`,
+    ),
+  );
+  if (isMet || used.length === 0 || used.length < judged || !used.every(isWhole)) return null;
+  return `no request met a rule, an outcome or the rate limit of the scenario ${name}, so none of that was tested`;
+}
+
 const nothing = (): Promise<void> => Promise.resolve();
 
 async function ownSandbox(
@@ -49,7 +113,7 @@ async function ownSandbox(
   settings: Settings,
   given: readonly SettingName[],
 ): Promise<Judged> {
-  const refused = new RefusedLog();
+  const refused = refusedLog();
   const isSilent = settings.logLevel === 'silent';
   const rules = {
     by: 'referee',
@@ -74,7 +138,7 @@ async function ownSandbox(
       const note = unmetNote(scenario, left, reports.worlds.length);
       return note === null ? reports : { ...reports, notes: [...reports.notes, note] };
     },
-    noRequest: () => noRequestText(refused.text),
+    noRequest: () => noRequestText(refused.text()),
     close: () => end().catch(() => undefined), // it is an error of `end`, if that was called
   };
 }
