@@ -38,10 +38,6 @@ interface Payout {
 const dataOf = async (response: Response): Promise<Payout> =>
   ((await response.json()) as { readonly data: Payout }).data;
 
-/** What a command line prints, as JSON. */
-const answerTo = async (commandLine: string, environment: Readonly<Record<string, string>> = {}) =>
-  JSON.parse(await paste(commandLine, '', environment)) as unknown;
-
 test('every request, and at debug every settlement, is logged as one line of JSON, with its payout and refusal code', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant', LOG_LEVEL: 'debug' });
   const paid = await ask(`${url}/payout/initiate`, KEY, { client_ref_id: 'ref-1' });
@@ -240,7 +236,10 @@ test('on a terminal the welcome shows what was restored', async () => {
 test.skipIf(!hasCurl)(`the curl command of the welcome pays${unless(hasCurl, 'curl')}`, async () => {
   const { said } = await serveInProcess({}, true);
   const [pay] = /curl .*/.exec(said)!;
-  expect(await answerTo(pay)).toMatchObject({ status: 'success', data: { client_ref_id: 'order-1' } });
+  expect(JSON.parse(await paste(pay, ''))).toMatchObject({
+    status: 'success',
+    data: { client_ref_id: 'order-1' },
+  });
   const [page] = /http\S+\/_sandbox\/(?=\n)/.exec(said)!;
   expect(await (await fetch(page)).text()).toContain('<title>');
 });

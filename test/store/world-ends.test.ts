@@ -102,60 +102,56 @@ describe('a world that one server drops and another knows', () => {
   });
 });
 
-describe('a world of a store', () => {
-  test('expires when nobody uses it, also if somebody looks at it, and is then on no list', async () => {
-    const { one, other } = await storedLogsFor({ idleMs: 250 });
-    await credit(one);
-    expect(await other.ids()).toEqual([WORLD]);
-    const look = () => other.visit(WORLD, () => 'there').catch(() => null);
-    await expect.poll(look).toBeNull();
-    await expect.poll(async () => (await other.page(0, 10)).worlds).toEqual([]);
-    await expect.poll(() => one.size).toBe(0);
-  });
-
-  test('is kept with all that is stored of it for as long as somebody uses it', async () => {
-    const { redis, one } = await storedLogsFor();
-    const world = await one.use(WORLD);
-    await credit(one);
-    await world.submit({ kind: 'forgetUndo' });
-    await world.flush();
-    const keys = Object.values(keysOf(WORLD));
-    for (const key of keys) await redis.pexpire(key, 3_600_000);
-    await redis.hset(keysOf(WORLD).head, 'renewed', 0);
-    await credit(one);
-    for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(3_600_000);
-  });
+test('a world of a store expires when nobody uses it, also if somebody looks at it, and is then on no list', async () => {
+  const { one, other } = await storedLogsFor({ idleMs: 250 });
+  await credit(one);
+  expect(await other.ids()).toEqual([WORLD]);
+  const look = () => other.visit(WORLD, () => 'there').catch(() => null);
+  await expect.poll(look).toBeNull();
+  await expect.poll(async () => (await other.page(0, 10)).worlds).toEqual([]);
+  await expect.poll(() => one.size).toBe(0);
 });
 
-describe('the copy of a world', () => {
-  test('that somebody only looks at is forgotten after the last look, and there for one who comes as it ends', async () => {
-    const { one, other } = await storedLogsFor();
-    await credit(one);
-    let leave: (() => void) | undefined;
-    const first = other.visit(WORLD, () => new Promise<void>((resolve) => (leave = resolve)));
-    await expect.poll(() => leave).toBeDefined();
-    leave!();
-    const second = other.visit(WORLD, ({ wallet }) => wallet.balancePaise);
-    expect(await second).toBe(1500);
-    await first;
-    await expect(other.visit(WORLD, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-    expect(other.size).toBe(0);
-  });
+test('a world of a store is kept with all that is stored of it for as long as somebody uses it', async () => {
+  const { redis, one } = await storedLogsFor();
+  const world = await one.use(WORLD);
+  await credit(one);
+  await world.submit({ kind: 'forgetUndo' });
+  await world.flush();
+  const keys = Object.values(keysOf(WORLD));
+  for (const key of keys) await redis.pexpire(key, 3_600_000);
+  await redis.hset(keysOf(WORLD).head, 'renewed', 0);
+  await credit(one);
+  for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(3_600_000);
+});
 
-  test.each([
-    ['take too much', { maxRequestsInAll: 32 }],
-    ['are too many', { maxWorlds: 30 }],
-  ])('is forgotten with others when they %s, unless it is in use', async (_what, limit) => {
-    const { log } = await storedLogFor(await freshStore(), 'one', limit);
-    const read = await ask(log, 'a');
-    const end = vi.fn<() => void>();
-    await read.watch(undefined, { take: () => undefined, end });
-    const asked = await ask(log, 'aa');
-    asked.enter(); // a request is on its way to it
-    for (let nth = 0; nth < 60; nth += 1) await ask(log, `b${nth}`);
-    await log.ids(); // the list of all worlds knows that they were used
-    await ask(log, 'c');
-    expect(log.size).toBeLessThan(40);
-    expect([asked.isClosed, read.isClosed, end.mock.calls]).toEqual([false, false, []]);
-  });
+test('the copy of a world that somebody only looks at is forgotten after the last look, and there for one who comes as it ends', async () => {
+  const { one, other } = await storedLogsFor();
+  await credit(one);
+  let leave: (() => void) | undefined;
+  const first = other.visit(WORLD, () => new Promise<void>((resolve) => (leave = resolve)));
+  await expect.poll(() => leave).toBeDefined();
+  leave!();
+  const second = other.visit(WORLD, ({ wallet }) => wallet.balancePaise);
+  expect(await second).toBe(1500);
+  await first;
+  await expect(other.visit(WORLD, () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  expect(other.size).toBe(0);
+});
+
+test.each([
+  ['take too much', { maxRequestsInAll: 32 }],
+  ['are too many', { maxWorlds: 30 }],
+])('the copy of a world is forgotten with others when they %s, unless it is in use', async (_what, limit) => {
+  const { log } = await storedLogFor(await freshStore(), 'one', limit);
+  const read = await ask(log, 'a');
+  const end = vi.fn<() => void>();
+  await read.watch(undefined, { take: () => undefined, end });
+  const asked = await ask(log, 'aa');
+  asked.enter(); // a request is on its way to it
+  for (let nth = 0; nth < 60; nth += 1) await ask(log, `b${nth}`);
+  await log.ids(); // the list of all worlds knows that they were used
+  await ask(log, 'c');
+  expect(log.size).toBeLessThan(40);
+  expect([asked.isClosed, read.isClosed, end.mock.calls]).toEqual([false, false, []]);
 });

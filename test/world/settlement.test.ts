@@ -143,36 +143,34 @@ describe('a payout that a rule hides', () => {
   });
 });
 
-describe('a stale read', () => {
-  /** What a read shows that is stale by so many ms: state, whether it has a UTR, and when it was completed. */
-  const shown = (world: Core, ms: number, atMs: number) => {
-    world.put({ name: 'stale', match: { route: 'status' }, times: 1, effect: { stale: `${ms}ms` } });
-    const answer = world.read('a', atMs);
-    if (answer.kind !== 'payout') return answer.kind;
-    const { state, utr, completedAtMs } = answer.payout;
-    return [state, utr !== null, completedAtMs && completedAtMs - START_MS];
-  };
+/** What a read shows that is stale by so many ms: state, whether it has a UTR, and when it was completed. */
+const shown = (world: Core, ms: number, atMs: number) => {
+  world.put({ name: 'stale', match: { route: 'status' }, times: 1, effect: { stale: `${ms}ms` } });
+  const answer = world.read('a', atMs);
+  if (answer.kind !== 'payout') return answer.kind;
+  const { state, utr, completedAtMs } = answer.payout;
+  return [state, utr !== null, completedAtMs && completedAtMs - START_MS];
+};
 
-  test('shows the payout as it was, and changes nothing', () => {
-    const world = paid('SUCCESS 5ms, REVERSED 50ms');
-    expect([1060, 56, 55, 11, 10, 1].map((ms) => shown(world, ms, 60))).toEqual([
-      ['PENDING', false, null], // before there was the payout
-      ['PENDING', false, null],
-      ['SUCCESS', true, 5],
-      ['SUCCESS', true, 5],
-      ['REVERSED', true, 5],
-      ['REVERSED', true, 5],
-    ]);
-    expect(world.read('a')).toMatchObject({ payout: { state: 'REVERSED' } });
-    expect(world.balance().paise).toBe(1000);
-  });
+test('a stale read shows the payout as it was, and changes nothing', () => {
+  const world = paid('SUCCESS 5ms, REVERSED 50ms');
+  expect([1060, 56, 55, 11, 10, 1].map((ms) => shown(world, ms, 60))).toEqual([
+    ['PENDING', false, null], // before there was the payout
+    ['PENDING', false, null],
+    ['SUCCESS', true, 5],
+    ['SUCCESS', true, 5],
+    ['REVERSED', true, 5],
+    ['REVERSED', true, 5],
+  ]);
+  expect(world.read('a')).toMatchObject({ payout: { state: 'REVERSED' } });
+  expect(world.balance().paise).toBe(1000);
+});
 
-  test('counts like any other, and does not show the step it triggers', () => {
-    const world = paid('SUCCESS read 1');
-    expect(shown(world, 1, 10)).toEqual(['PENDING', false, null]);
-    expect(world.steps).toEqual(['a SUCCESS 10']);
-    expect(shown(world, 1, 11)).toEqual(['SUCCESS', true, 10]);
-  });
+test('a stale read counts like any other, and does not show the step it triggers', () => {
+  const world = paid('SUCCESS read 1');
+  expect(shown(world, 1, 10)).toEqual(['PENDING', false, null]);
+  expect(world.steps).toEqual(['a SUCCESS 10']);
+  expect(shown(world, 1, 11)).toEqual(['SUCCESS', true, 10]);
 });
 
 test('a UTR may come before the payout has ended, and stays the same', () => {

@@ -142,26 +142,24 @@ test('money that was returned is not at risk, and a state that the client has no
   expect(sums()).toEqual([0, 0]);
 });
 
-describe('a delayed response tells its client when it ends', () => {
-  test('however many requests come in between', () => {
-    const world = new Core(oneRule(DELAYED));
-    world.keep = 10;
-    world.pay('a');
-    for (let nth = 0; nth < 50; nth += 1) world.balance();
-    world.end(1, 'answered', {}, 1000);
-    expect(world.payout('a').told).toEqual({ request: 1, atMs: START_MS + 1000, as: 'PENDING' });
-    expect(world.state.requests).toMatchObject({ count: 51, evicted: 41, list: { length: 10 } });
-  });
+test('a delayed response tells its client when it ends, however many requests come in between', () => {
+  const world = new Core(oneRule(DELAYED));
+  world.keep = 10;
+  world.pay('a');
+  for (let nth = 0; nth < 50; nth += 1) world.balance();
+  world.end(1, 'answered', {}, 1000);
+  expect(world.payout('a').told).toEqual({ request: 1, atMs: START_MS + 1000, as: 'PENDING' });
+  expect(world.state.requests).toMatchObject({ count: 51, evicted: 41, list: { length: 10 } });
+});
 
-  test('also if the list was cleared meanwhile, and in a copy of the world', () => {
-    const world = paidUnder(DELAYED);
-    world.balance();
-    expect(world.submit({ kind: 'forget', as: 'cleared' })).toBe(1);
-    Object.assign(world.state, load(save(world.state, true)));
-    world.end(1, 'answered');
-    expect(world.payout('a').told).toMatchObject({ request: 1, as: 'PENDING' });
-    expect(world.state.requests.list[0]).toMatchObject({ outcome: 'answered', response: { status: 200 } });
-  });
+test('a delayed response tells its client when it ends, also if the list was cleared meanwhile, and in a copy of the world', () => {
+  const world = paidUnder(DELAYED);
+  world.balance();
+  expect(world.submit({ kind: 'forget', as: 'cleared' })).toBe(1);
+  Object.assign(world.state, load(save(world.state, true)));
+  world.end(1, 'answered');
+  expect(world.payout('a').told).toMatchObject({ request: 1, as: 'PENDING' });
+  expect(world.state.requests.list[0]).toMatchObject({ outcome: 'answered', response: { status: 200 } });
 });
 
 /** The payouts at risk and those out of date, counted one by one. */

@@ -231,35 +231,33 @@ test('events of each part of a long command are published before the command is 
   expect(counts).toEqual([MAX_STEPS, 2 * MAX_STEPS]);
 });
 
-describe('a reset or a restore', () => {
-  test.each<[what: string, command: () => Command]>([
-    ['reset', () => ({ kind: 'reset', source: sourceOf() })],
-    ['restore', () => ({ kind: 'restore', state: new Core().state, clock: 'from-snapshot' })],
-  ])('ends the delayed responses and clears the list of requests: %s', async (_what, command) => {
-    const a = logFor().world('a');
-    const ended: string[] = [];
-    const leave = a.connections.wait(() => ended.push('though it had ended by itself'));
-    a.connections.wait((how) => ended.push(how));
-    leave();
-    await a.submit(balance());
-    const { ends } = await readerOf(a);
-    await a.submit(command());
-    await a.submit(command());
-    expect([ended, ends()]).toEqual([['reset', 'reset'], 0]); // once for each
-    expect(a.latest.requests).toMatchObject({ list: [], evicted: 0, count: 1 });
-    expect(a.latest.generation).toBe(3);
-  });
+test.each<[what: string, command: () => Command]>([
+  ['reset', () => ({ kind: 'reset', source: sourceOf() })],
+  ['restore', () => ({ kind: 'restore', state: new Core().state, clock: 'from-snapshot' })],
+])('a %s ends the delayed responses and clears the list of requests', async (_what, command) => {
+  const a = logFor().world('a');
+  const ended: string[] = [];
+  const leave = a.connections.wait(() => ended.push('though it had ended by itself'));
+  a.connections.wait((how) => ended.push(how));
+  leave();
+  await a.submit(balance());
+  const { ends } = await readerOf(a);
+  await a.submit(command());
+  await a.submit(command());
+  expect([ended, ends()]).toEqual([['reset', 'reset'], 0]); // once for each
+  expect(a.latest.requests).toMatchObject({ list: [], evicted: 0, count: 1 });
+  expect(a.latest.generation).toBe(3);
+});
 
-  test('that is refused ends no delayed response and leaves the state as it was', async () => {
-    const { world } = logFor({ maxTransactions: 0 });
-    const a = world('a');
-    let ended = 0;
-    a.connections.wait(() => (ended += 1));
-    await expect(
-      submit(a, { kind: 'restore', state: manyDue(), clock: 'from-snapshot' }),
-    ).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
-    expect([ended, a.latest.generation]).toEqual([0, 1]);
-  });
+test('a restore that is refused ends no delayed response and leaves the state as it was', async () => {
+  const { world } = logFor({ maxTransactions: 0 });
+  const a = world('a');
+  let ended = 0;
+  a.connections.wait(() => (ended += 1));
+  await expect(
+    submit(a, { kind: 'restore', state: manyDue(), clock: 'from-snapshot' }),
+  ).rejects.toMatchObject({ code: 'SANDBOX_FULL' });
+  expect([ended, a.latest.generation]).toEqual([0, 1]);
 });
 
 test('at speed 60, a step that is due after two minutes is announced after two seconds', async () => {

@@ -1,30 +1,19 @@
 import { expect, test } from 'vitest';
-import { type SettingsInput } from '../../../src/index.ts';
-import { PAYOUT, sandboxFor, type Client } from '../../support/sandbox.ts';
+import type { RuleRequest, SettingsInput } from '../../../src/index.ts';
+import { clientFor, PAYOUT } from '../../support/sandbox.ts';
 
-const KEY = 'sk_test_commit';
-const OPENING = 1_000_000;
 const REFERENCE = { client_ref_id: PAYOUT.client_ref_id };
 
-type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
-type RuleInput = NonNullable<Scenario['rules']>[number];
-
-const sandboxWithRule = (rule: Omit<RuleInput, 'name'>, settings: SettingsInput = {}) =>
-  sandboxFor({
+const worldWithRule = (rule: RuleRequest, settings: SettingsInput = {}) =>
+  clientFor({
     settlement: 'manual',
-    openingBalance: `${OPENING}`,
     ...settings,
-    scenario: { rules: [{ name: 'ruled', match: { route: 'initiate' }, ...rule }] },
+    scenario: { rules: [{ match: { route: 'initiate' }, ...rule }] },
   });
-
-const balanceOf = async (world: Client): Promise<number> => (await world.balance()).body.data.balance;
 
 test('a response without a payout of its own shows the payout that its reference has, as it is now', async () => {
-  const { client } = await sandboxWithRule({
-    match: { route: 'initiate', attempt: [2, 3] },
-    effect: { commit: false },
-  });
-  const world = client(KEY);
+  const match = { route: 'initiate', attempt: [2, 3] } as const;
+  const world = await worldWithRule({ match, effect: { commit: false } });
   const { txn_id } = (await world.pay()).body.data;
   await world.world.transition(txn_id, 'FAILED');
   for (const change of [{}, { amount: 7 }]) {
@@ -39,7 +28,7 @@ test('a response without a payout of its own shows the payout that its reference
 
 test('the texts of a rule name the payout that a request is about, also where it makes and reads none', async () => {
   const text = { 'x-seen': '{{txn_id}} {{status}}' };
-  const { client } = await sandboxFor({
+  const world = await clientFor({
     settlement: 'manual',
     scenario: {
       rules: [
@@ -52,7 +41,6 @@ test('the texts of a rule name the payout that a request is about, also where it
       ],
     },
   });
-  const world = client(KEY);
   const { txn_id } = (await world.pay()).body.data;
   for (const { headers } of [
     await world.status(REFERENCE),
@@ -64,10 +52,10 @@ test('the texts of a rule name the payout that a request is about, also where it
 
 test('a fault distorts the 402 of an empty wallet; respond replaces it', async () => {
   const broke = { openingBalance: '1' };
-  const malformed = await sandboxWithRule({ effect: { fault: 'malformed-json', commit: true } }, broke);
-  const ordered = await sandboxWithRule({ effect: { respond: { status: 503 }, commit: true } }, broke);
-  const world = malformed.client();
-  expect(await world.pay()).toMatchObject({ status: 402, body: undefined });
-  expect([(await world.status(REFERENCE)).status, await balanceOf(world)]).toEqual([404, 1]);
-  expect(await ordered.client().pay()).toMatchObject({ status: 503, body: { code: 'HTTP_503' } });
+  const malformed = await worldWithRule({ effect: { fault: 'malformed-json', commit: true } }, broke);
+  const ordered = await worldWithRule({ effect: { respond: { status: 503 }, commit: true } }, broke);
+  expect(await malformed.pay()).toMatchObject({ status: 402, body: undefined });
+  const { status } = await malformed.status(REFERENCE);
+  expect([status, await malformed.world.balance()]).toEqual([404, 1]);
+  expect(await ordered.pay()).toMatchObject({ status: 503, body: { code: 'HTTP_503' } });
 });

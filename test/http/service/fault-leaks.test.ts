@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { worldIdOf } from '../../../src/payout/identity.ts';
 import { WorldConnections } from '../../../src/worlds/world-connections.ts';
-import type { SettingsInput } from '../../../src/settings.ts';
+import type { RuleRequest, SettingsInput } from '../../../src/index.ts';
 import { payRequest, rawRequest } from '../../support/http/raw-socket.ts';
 import { appFor } from '../../support/server.ts';
 import { sized } from '../../support/size.ts';
@@ -19,8 +19,7 @@ const FAULTED = sized(250, 10_000);
 /** How many of them its world remembers: far fewer, so that what it keeps stops growing before they are sent. */
 const REMEMBERED = 100;
 
-type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
-type Effect = NonNullable<Scenario['rules']>[number]['effect'];
+type Effect = RuleRequest['effect'];
 
 /** Effects that hold the response longer than a test runs. */
 const HELD: readonly [string, Effect][] = [

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import type { SettingsInput } from '../../../src/settings.ts';
+import type { RuleRequest, ScenarioInput } from '../../../src/index.ts';
 import { heldBy } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { answersOn, payRequest, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
@@ -9,31 +9,22 @@ import { serverFor } from '../../support/server.ts';
 import { testRows } from '../../support/test-rows.ts';
 
 const KEY = 'sk_test_faults';
-const SETTINGS: SettingsInput = {
-  clock: '2026-01-15T10:30:00Z',
-  settlement: 'manual',
-  rateLimit: 'off',
-};
+const SETTINGS = { clock: '2026-01-15T10:30:00Z', settlement: 'manual' } as const;
 const EVENTUALLY = { timeout: 20_000, interval: 5 };
 
-type Scenario = Exclude<NonNullable<SettingsInput['scenario']>, string>;
-type Effect = NonNullable<Scenario['rules']>[number]['effect'];
+type Effect = RuleRequest['effect'];
 
-const brokenBy = (effect: Effect): Scenario => ({
+const brokenBy = (effect: Effect): ScenarioInput => ({
   rules: [{ name: 'broken', match: { route: 'initiate' }, effect }],
 });
 
 /** What the sandbox answers when nothing goes wrong: the same bytes for the same seed, key and clock. */
-const wholeResponse = async (): Promise<string> => (wholeText ??= await normalResponse());
+const wholeResponse = async (): Promise<string> =>
+  (wholeText ??= (await (await sandboxFor(SETTINGS)).client(KEY).pay()).text);
 let wholeText: string | undefined;
 
-async function normalResponse(): Promise<string> {
-  const { client } = await sandboxFor(SETTINGS);
-  return (await client(KEY).pay()).text;
-}
-
 /** A sandbox whose wall clock the test moves, and whose log the test can read. */
-async function sandboxWithManualClock(scenario: Scenario) {
+async function sandboxWithManualClock(scenario: ScenarioInput) {
   const clock = new ManualClock();
   const { url, logged } = await serverFor({ ...SETTINGS, scenario }, clock);
   return { url, clock, requests: () => logged.filter(({ msg }) => msg === 'request') };
@@ -65,7 +56,7 @@ function partsOf({ bytes }: Wire) {
 }
 
 /** Sends an initiate, and records all that comes until its connection ends in this way. */
-async function wholeWire(scenario: Scenario, end: Wire['end'] = 'FIN') {
+async function wholeWire(scenario: ScenarioInput, end: Wire['end'] = 'FIN') {
   const { url } = await sandboxWithManualClock(scenario);
   const wire = sendInitiate(url);
   await expect.poll(() => wire.end, EVENTUALLY).toBe(end);
