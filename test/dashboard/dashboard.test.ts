@@ -116,6 +116,14 @@ test('a failure is ordered in a sentence, for the next payout unless it says oth
   await order();
   await ordered.getByText('every status gets a 404').waitFor();
   expect((await payer.status({ client_ref_id: 'order-1' })).status).toBe(404);
+  await controls.getByRole('button', { name: 'Back to normal' }).click();
+  await controls.getByLabel('How many').selectOption('next 3');
+  await order();
+  await ordered.getByText('each of the next 3 status gets a 404').waitFor();
+  for (let nth = 0; nth < 2; nth += 1) await payer.status({ client_ref_id: 'order-1' });
+  await ordered.getByText('the next status gets a 404').waitFor();
+  await payer.world.rule({ name: 'teapot', match: { route: 'initiate' }, effect: { respond: 418 } });
+  await ordered.getByText('teapot').waitFor();
 });
 
 test('the dashboard credits and debits the wallet, forces a payout into a legal state and shows its refund, and after a reset shows what is new', async () => {
