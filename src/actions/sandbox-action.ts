@@ -88,7 +88,12 @@ interface Definition<Input extends z.ZodRawShape, Result>
   readonly hasFailed?: (result: Result) => boolean;
 }
 
-function parsed<Input extends z.ZodObject>(input: Input, given: unknown, nameOf: (field: string) => string) {
+/** @param nameOf how the user knows an argument @throws SettingsError with a line for each that is wrong */
+export function parsed<Input extends z.ZodObject>(
+  input: Input,
+  given: unknown,
+  nameOf: (field: string) => string,
+) {
   const { value, issues } = parseShape(input, given);
   if (issues === undefined) return value;
   const lines = issues.map(({ path: [field, ...rest], message }) =>

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { pino } from 'pino';
 import { logOptions } from '../platform/log-line.ts';
 import { systemClock } from '../platform/system-clock.ts';
@@ -68,10 +67,3 @@ export const givenSettings = (flags: SettingFlags, environment: NodeJS.ProcessEn
   SETTINGS.filter(({ name, env }) => !OF_ONE_SERVER.has(name) && (flags[name] ?? environment[env])).map(
     ({ name }) => name,
   );
-
-/** The flag `--workers`. By default at most four commands run at once: more would slow each other down. */
-export function workersOf(text: string | undefined): number {
-  if (text === undefined) return Math.min(availableParallelism(), 4);
-  if (/^[1-9]\d?$/.test(text) && Number(text) <= 64) return Number(text);
-  throw new SettingsError(`--workers must be a whole number from 1 to 64, not ${text}`);
-}

@@ -4,10 +4,12 @@ import { COMMON, sessionOf, type Action } from '../../actions/sandbox-action.ts'
 import { ACTIONS, SUBJECTS } from '../../actions/actions.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
 import { terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
-import { list, noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
+import { noSuchCommand, type CommandBuilder, type Flags } from './command-builder.ts';
 
 interface Argument {
   readonly kind: 'flag' | 'list' | 'value';
+  /** For a flag: whether it applies unless it is switched off. */
+  readonly isOn: boolean;
   /** Stands for its value in --help. */
   readonly title: string | undefined;
   readonly description: string | undefined;
@@ -18,7 +20,7 @@ type Arguments = Readonly<Record<string, Argument>>;
 
 /** Not by way of a JSON Schema, which takes 20 ms for all actions, at the start of every command. */
 function argumentOf(schema: z.ZodType): Argument {
-  const isRequired = !schema.safeParse(undefined).success;
+  const unset = schema.safeParse(undefined);
   let inner = schema;
   let { title, description } = schema.meta() ?? {};
   while (inner instanceof z.ZodDefault || inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) {
@@ -27,7 +29,7 @@ function argumentOf(schema: z.ZodType): Argument {
     description ??= inner.meta()?.description;
   }
   const kind = inner instanceof z.ZodBoolean ? 'flag' : inner instanceof z.ZodArray ? 'list' : 'value';
-  return { kind, title, description, isRequired };
+  return { kind, title, description, isRequired: !unset.success, isOn: unset.data === true };
 }
 
 const argumentsOf = (shape: z.ZodRawShape): Arguments =>
@@ -35,12 +37,21 @@ const argumentsOf = (shape: z.ZodRawShape): Arguments =>
     Object.entries(shape).map(([field, schema]) => [field, argumentOf(schema as z.ZodType)]),
   );
 
-const flagOf = (field: string): string => `--${field.replaceAll('_', '-')}`;
+/** `--at-risk` for `at_risk`, `--fail-on` for `failOn` */
+export const flagOf = (field: string): string => `--${field.replaceAll(/_|(?=[A-Z])/g, '-').toLowerCase()}`;
 
-function optionOf(field: string, { kind, title = 'text', description = '' }: Argument): Option {
-  if (kind === 'flag') return new Option(flagOf(field), description);
-  const flags = `${flagOf(field)} <${title}>`;
-  return kind === 'list' ? list(flags, description) : new Option(flags, description);
+function optionOf(field: string, { kind, title = 'text', description = '', isOn }: Argument): Option {
+  if (kind === 'flag') return new Option(flagOf(isOn ? `no-${field}` : field), description);
+  const option = new Option(`${flagOf(field)} <${title}>`, description);
+  if (kind === 'value') return option;
+  return option.argParser((value: string, before?: readonly string[]) => [...(before ?? []), value]);
+}
+
+/** The options of a command, from the shape of its arguments. */
+export function addFlags(command: Command, shape: z.ZodRawShape): void {
+  for (const [field, argument] of Object.entries(argumentsOf(shape))) {
+    command.addOption(optionOf(field, argument));
+  }
 }
 
 const URL_FLAG = [

@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { suggestion } from '../../contract/suggestion.ts';
 import { removedText } from '../../removed.ts';
 import { SETTINGS, type SettingName } from '../../settings.ts';
@@ -10,12 +10,6 @@ export const ALL_SETTINGS: readonly SettingName[] = SETTINGS.map(({ name }) => n
 
 /** Whether a word is not a command but the file of a scenario to serve. */
 export const isScenarioFile = (word: string): boolean => /\.(?:ya?ml|json)$/i.test(word);
-
-/** A flag that may be given several times. @param none what --help shows as the default */
-export const list = (flags: string, description: string, none = 'none'): Option =>
-  new Option(flags, description)
-    .argParser((value: string, before: readonly string[]) => [...before, value])
-    .default([], none);
 
 /** The message for a word that is not a subcommand of this command, or for a missing one. */
 export function noSuchCommand(command: Command, word?: string): string {

@@ -3,32 +3,15 @@ import { systemClock } from '../../platform/system-clock.ts';
 import type { SettingName, Settings } from '../../settings.ts';
 import { runHunt } from '../../trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
-import { conductSettings, tableName, type ConductFlags } from '../referee/conduct-options.ts';
+import type { HuntFlags } from '../commands/test-flags.ts';
+import { conductSettings, tableName } from '../referee/conduct-options.ts';
 import { joinedWorlds, openJoinPoint, PER_RUN_SETTINGS } from '../join-point.ts';
 import { makeFolder } from '../named-files.ts';
 import { CLEAR_LINE, say, sayJson, searchExitCode } from '../output.ts';
-import {
-  clientSettings,
-  givenSettings,
-  startOwnServer,
-  workersOf,
-  type SettingFlags,
-} from '../own-server.ts';
+import { clientSettings, givenSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { progressText, resultLines, showFinding, writeFinding } from './hunt-report.ts';
-import { clientOf, typed, type ClientFlags } from './hunted-command.ts';
-
-interface HuntFlags
-  extends ClientFlags, Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience' | 'json'> {
-  readonly goal: readonly string[];
-  readonly runs?: string;
-  readonly depth?: string;
-  readonly time?: string;
-  readonly workers?: string;
-  readonly write?: string;
-  /** False after --no-kill. */
-  readonly kill?: boolean;
-}
+import { clientOf, typed } from './hunted-command.ts';
 
 const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off' };
 
@@ -50,7 +33,7 @@ function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
     time,
     runs,
     depth,
-    workers: workersOf(workers),
+    workers,
     goals: goal.length === 0 ? undefined : goal.flatMap((names) => names.split(',')),
   };
   return huntSettings(given, (name) => (name === 'goals' ? '--goal' : `--${name}`));
@@ -64,7 +47,7 @@ export async function huntCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const client = clientOf('hunt', command, flags, environment);
-  const { write: folder, json: isJson = false } = flags;
+  const { write: folder, json: isJson } = flags;
   const sandboxSettings = clientSettings(FOR_HUNTING, settingFlags, environment, true);
   const settings = huntSettingsOf(flags, sandboxSettings);
   if (folder !== undefined) makeFolder('--write', folder);
@@ -88,7 +71,7 @@ export async function huntCommand(
       wallClock: systemClock(),
       openJoined: (scenario) => openJoinPoint({ ...joined, outer: { ...sandboxSettings, scenario } }),
       client,
-      mayKill: flags.kill !== false,
+      mayKill: flags.kill,
       stop,
       tableName: tableName(flags),
       onFinding(finding) {

@@ -3,6 +3,8 @@ import type { Client } from '../../trials/run.ts';
 import type { Reported } from '../../trials/run-money.ts';
 import { withoutControls } from '../../world/journal/journal-text.ts';
 import { SettingsError } from '../../settings.ts';
+import { flagOf } from '../commands/action-commands.ts';
+import type { HuntFlags } from '../commands/test-flags.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 
 /** What each exit code of a client says of its payouts. Codes that are not in it say that they failed. */
@@ -82,16 +84,10 @@ export const huntedCommand =
     return { kind: 'failure', why, output: plainText(tail), isInDoubt, isSaid };
   };
 
-export interface ClientFlags {
-  /** NAME=VALUE, in which {url}, {key} and {dir} are filled in. */
-  readonly env: readonly string[];
-  readonly exitCodes?: string;
-}
-
 export function clientOf(
   by: 'hunt' | 'matrix',
   words: readonly string[],
-  { env, exitCodes }: ClientFlags,
+  { env, exitCodes }: Pick<HuntFlags, 'env' | 'exitCodes'>,
   environment: NodeJS.ProcessEnv,
 ): Client {
   if (words.length > 0) return huntedCommand(clientCommand(words, env, environment), exitCodesOf(exitCodes));
@@ -104,7 +100,7 @@ export function clientOf(
 /** These of the flags as they were typed: `--exit-codes paid=0`. */
 export const typed = (flags: object, names: readonly string[]): readonly string[] =>
   names.flatMap((name) => {
-    const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const flag = flagOf(name);
     const given = (flags as Readonly<Record<string, string | readonly string[] | undefined>>)[name] ?? [];
     return [given].flat().flatMap((value) => [flag, value]);
   });

@@ -11,31 +11,13 @@ import {
 } from '../../trials/matrix/matrix-reports.ts';
 import { inParallel } from '../../trials/run.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
-import {
-  conductSettings,
-  reportFile,
-  tableName,
-  writeReports,
-  type ConductFlags,
-} from '../referee/conduct-options.ts';
-import { clientOf, typed, type ClientFlags } from '../hunt/hunted-command.ts';
+import { conductSettings, reportFile, tableName, writeReports } from '../referee/conduct-options.ts';
+import type { MatrixFlags } from '../commands/test-flags.ts';
+import { clientOf, typed } from '../hunt/hunted-command.ts';
 import { CLEAR_LINE, EXIT_STOPPED, paintFor, quoted, say, sayJson, searchExitCode } from '../output.ts';
-import {
-  clientSettings,
-  givenSettings,
-  REFEREE_DEFAULTS,
-  workersOf,
-  type SettingFlags,
-} from '../own-server.ts';
+import { clientSettings, givenSettings, REFEREE_DEFAULTS, type SettingFlags } from '../own-server.ts';
 import { untilStopped } from '../stop-signal.ts';
 import { runInSandbox, sandboxRows, settingsOf, type SandboxRow } from './matrix-sandboxes.ts';
-
-interface MatrixFlags extends ClientFlags, Omit<ConductFlags, 'require'> {
-  readonly dialects: string;
-  readonly scenarios: string;
-  readonly workers?: string;
-  readonly limit?: string;
-}
 
 /** The flags with which one cell is run again, next to those of its row. */
 const REPEATED = ['intent', 'expect', 'settings', 'patience', 'limit', 'exitCodes', 'failOn', 'off'] as const;
@@ -48,12 +30,13 @@ function rerunText(
 ): string {
   const rows = { dialects: 'none', scenarios: 'none', [`${kind}s`]: name };
   const failOn = flags.failOn === 'error' ? undefined : flags.failOn;
+  const limit = flags.limit === '5m' ? undefined : flags.limit;
   const words = [
     'payout-sandbox',
     'matrix',
     ...typed(settingFlags, Object.keys(settingFlags)),
     ...typed(rows, Object.keys(rows)),
-    ...typed({ ...flags, failOn }, REPEATED),
+    ...typed({ ...flags, failOn, limit }, REPEATED),
     ...typed(flags, ['env']),
     '--',
     ...command,
@@ -69,13 +52,12 @@ export async function matrixCommand(
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
   const client = clientOf('matrix', command, flags, environment);
-  const { failOn, json: isJson = false } = flags;
+  const { failOn, workers, json: isJson } = flags;
   const reports = flags.report.map((text) => reportFile(text, MATRIX_WRITERS));
   const { expect: table, ...conduct } = conductSettings(flags);
   const expect =
     table === undefined ? null : { name: tableName(flags), payouts: z.array(ExpectedPayout).parse(table) };
-  const workers = workersOf(flags.workers);
-  const limitMs = durationMs(flags.limit ?? '5m');
+  const limitMs = durationMs(flags.limit);
   if (!limitMs) throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${flags.limit}`);
   const usual = { settlement: 'instant', ...REFEREE_DEFAULTS };
   const settings = clientSettings(usual, settingFlags, environment, true);

@@ -23,23 +23,9 @@ import {
 import { terminalText } from '../../referee/reports/terminal.ts';
 import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
+import type { RefereeFlags } from '../commands/test-flags.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';
 import { checkWritable, textOfFile, usedFile, tryWrite } from '../named-files.ts';
-
-/** The flags of `referee` about its verdict. */
-export interface ConductFlags {
-  readonly intent?: string;
-  readonly expect?: string;
-  readonly settings?: string;
-  readonly patience?: string;
-  readonly off: readonly string[];
-  readonly report: readonly string[];
-  readonly failOn: FailOn;
-  readonly require: readonly string[];
-  /** Whether text and JUnit have each check. */
-  readonly verbose?: true;
-  readonly json?: true;
-}
 
 type Writer = (reports: RunReports, failOn: FailOn) => string;
 
@@ -53,7 +39,7 @@ const writers = (isVerbose: boolean): Readonly<Record<string, Writer>> => ({
 });
 
 /** The table of expected payouts, by the name that the user knows. */
-export const tableName = ({ expect, settings }: Pick<ConductFlags, 'expect' | 'settings'>): string =>
+export const tableName = ({ expect, settings }: Pick<RefereeFlags, 'expect' | 'settings'>): string =>
   expect === undefined ? `expect in ${settings ?? 'the settings of the project'}` : `--expect ${expect}`;
 
 function checkOf(flag: string, name: string): CheckId {
@@ -120,7 +106,7 @@ function projectSettings(file = existsSync(FILE) ? FILE : undefined): RefereeSet
   throw problemsIn(file, problems);
 }
 
-type SettingsFlags = Partial<Pick<ConductFlags, 'intent' | 'expect' | 'settings' | 'patience' | 'off'>>;
+type SettingsFlags = Partial<Pick<RefereeFlags, 'intent' | 'expect' | 'settings' | 'patience' | 'off'>>;
 
 /** The settings of the referee, from flags and the file of the project. */
 export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
@@ -141,8 +127,8 @@ export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
   return given as RefereeSettingsInput;
 }
 
-export function conductOptions(flags: ConductFlags) {
-  const { failOn, verbose: isVerbose = false, json: isJson = false } = flags;
+export function conductOptions(flags: RefereeFlags) {
+  const { failOn, verbose: isVerbose, json: isJson } = flags;
   return {
     settings: conductSettings(flags),
     failOn,

@@ -13,17 +13,12 @@ import { logOptions } from '../../platform/log-line.ts';
 import { SettingsError, type SettingName, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkElsewhere } from '../flag-checks.ts';
-import type { ClientFlags } from '../hunt/hunted-command.ts';
-import { conductOptions, publish, tableName, writeReports, type ConductFlags } from './conduct-options.ts';
+import type { RefereeFlags } from '../commands/test-flags.ts';
+import { conductOptions, publish, tableName, writeReports } from './conduct-options.ts';
 import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
 import { openJudged } from '../join-point.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
 import { clientSettings, givenSettings, REFEREE_DEFAULTS, type SettingFlags } from '../own-server.ts';
-
-interface JudgeFlags extends ConductFlags, Pick<ClientFlags, 'env'> {
-  readonly url?: string;
-  readonly key?: string;
-}
 
 /** The sandbox in which a command is judged. */
 interface Judged {
@@ -246,7 +241,7 @@ function withoutVerdict(
 /** `payout-sandbox referee -- COMMAND`. @returns the exit code of a command that failed; otherwise 1 for bad conduct, 2 for no request */
 export async function judgeCommand(
   words: readonly string[],
-  flags: JudgeFlags,
+  flags: RefereeFlags,
   settingFlags: SettingFlags,
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {

@@ -16,7 +16,7 @@ export interface JoinedWorld {
 }
 
 /** The worlds of each sandbox that a client starts itself, in a run with this scenario. */
-export type OpenJoinedRun = (scenario: ScenarioInput) => Promise<Joined<readonly JoinedWorld[]>>;
+type OpenJoinedRun = (scenario: ScenarioInput) => Promise<Joined<readonly JoinedWorld[]>>;
 
 export interface HuntRunDeps {
   readonly sandbox: Sandbox;
