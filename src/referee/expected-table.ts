@@ -1,5 +1,5 @@
 import { ExpectedPayout } from '../contract/conduct.ts';
-import { parseShape } from '../contract/shape-issues.ts';
+import { parseShape, pathText } from '../contract/shape-issues.ts';
 import { UsageError } from '../contract/usage-error.ts';
 import { writtenInr } from '../contract/words.ts';
 
@@ -16,8 +16,6 @@ function cellsOf(line: string): readonly string[] {
 interface Row {
   readonly place: string;
   readonly value: unknown;
-  /** As it was written, by column. */
-  readonly written: Readonly<Record<string, unknown>>;
 }
 
 /** A number; any other text stays as it is, to be refused. */
@@ -43,10 +41,15 @@ function fromCsv(text: string): readonly Row[] {
         `${place} must have ${columns.length} cells, as the first line has, not ${cells.length}: ${line}`,
       );
     }
-    const written = Object.fromEntries(columns.map((column, index) => [column, cells[index]!]));
-    const { account, amount = '', times = '' } = written;
+    const {
+      account,
+      amount = '',
+      times = '',
+    }: Readonly<Record<string, string>> = Object.fromEntries(
+      columns.map((column, index) => [column, cells[index]!]),
+    );
     const value = { account, amount: numberOf(amount), times: times === '' ? undefined : numberOf(times) };
-    return { place, value, written };
+    return { place, value };
   });
 }
 
@@ -60,22 +63,15 @@ function fromJson(text: string): readonly Row[] {
   if (!Array.isArray(rows)) {
     throw new UsageError('JSON must be a list, such as [{"account":"000123456789","amount":1500.5}]');
   }
-  return rows.map((value, index) => ({
-    place: `payout ${index + 1}`,
-    value,
-    written: (value ?? {}) as Row['written'],
-  }));
+  return rows.map((value: unknown, index) => ({ place: `payout ${index + 1}`, value }));
 }
 
-/** @throws UsageError with the place, and the value as it was written */
-function payoutOf({ place, value, written }: Row): ExpectedPayout {
+/** @throws UsageError with the place */
+function payoutOf({ place, value }: Row): ExpectedPayout {
   const { value: payout, issues } = parseShape(ExpectedPayout, value);
   if (issues === undefined) return payout;
-  const [{ path, message, isUnknownKey }] = issues as [(typeof issues)[number]];
-  const [field] = path.map(String);
-  const cell = field === undefined || isUnknownKey ? undefined : written[field];
-  const not = cell === undefined || cell === '' ? '' : `, not ${JSON.stringify(cell)}`;
-  throw new UsageError(`${place}: ${field ?? 'it'} ${message}${not}`);
+  const [{ path, message }] = issues as [(typeof issues)[number]];
+  throw new UsageError(`${place}: ${pathText(path) || 'it'} ${message}`);
 }
 
 /** Reads a table of expected payouts: a JSON list, or CSV with the columns account, amount and times. @throws UsageError */

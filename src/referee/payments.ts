@@ -71,25 +71,16 @@ function differenceText(account: string, amountPaise: number, paid: number, expe
   return `${account}: ${done}, expected ${often(expected)}`;
 }
 
-/** An account as a spreadsheet writes it, which treats it as a number. */
-const withoutZeros = ({ account, amount }: ExpectedPayout) => ({
-  account: account.replace(/^0+/, ''),
-  amount,
-});
-
 /** Where two tables differ, in the order of the expected one; then what was not expected at all. @param paid with one line for each account and amount */
 export function* differencesInSteps(paid: Table, expected: Table): Steps<readonly Difference[]> {
   const wanted = summed(expected);
   const known = new Set(wanted.map(keyOf));
   const times = new Map<string, number>();
   const others: ExpectedPayout[] = [];
-  const unlisted = new Map<string, string>();
   yield* inSteps(paid, (line) => {
     const key = keyOf(line);
     times.set(key, line.times);
-    if (known.has(key)) return;
-    others.push({ ...line, times: 0 });
-    unlisted.set(keyOf(withoutZeros(line)), line.account);
+    if (!known.has(key)) others.push({ ...line, times: 0 });
   });
   const differences = yield* inSteps([...wanted, ...others], (line): Difference | null => {
     const { account, amount, times: expectedTimes } = line;
@@ -97,9 +88,7 @@ export function* differencesInSteps(paid: Table, expected: Table): Steps<readonl
     const found = times.get(payoutKey(account, amountPaise)) ?? 0;
     if (found === expectedTimes) return null;
     const text = differenceText(account, amountPaise, found, expectedTimes);
-    const alike = found < expectedTimes ? unlisted.get(keyOf(withoutZeros(line))) : undefined;
-    const hint = alike === undefined ? '' : ` (${alike} differs only in its leading zeros)`;
-    return { account, amountPaise, paid: found, expected: expectedTimes, text: text + hint };
+    return { account, amountPaise, paid: found, expected: expectedTimes, text };
   });
   return differences.filter((one) => one !== null);
 }

@@ -93,8 +93,9 @@ test('one reference that was paid twice is an error, with each request that paid
       amount: 100,
     });
   }
-  const { findings } = checkOf('paid-twice', evidence, expecting(1));
-  expect(findings.map(({ requests }) => requests)).toEqual([[1, 2]]);
+  expect(checkOf('expectation-missed', evidence, expecting(1)).reason).toBe(
+    'part of what paid-more-often found',
+  );
   // its requests may have been dropped from the journal
   expect(saidOf('paid-more-often', { ...evidence, requests: [], evicted: 2 })).toMatch(/^found error/);
 });

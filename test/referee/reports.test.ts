@@ -81,7 +81,7 @@ test('of a thousand worlds, only those with findings are shown', () => {
   expect(text).not.toContain('calm-');
 });
 
-test('of many worlds with findings, the most severe come first, and each check is counted', () => {
+test('of many worlds with findings, the first fifty are shown, the most severe before others', () => {
   const worlds = Array.from({ length: 60 }, (_, index) =>
     index < 59
       ? worldOf(`guessed-${index}`, {}, { body: { amount: index } })
@@ -89,8 +89,7 @@ test('of many worlds with findings, the most severe come first, and each check i
   );
   const text = terminalText(reportsOf(worlds));
   expect(text).toMatch(/^world the gravest one\n {2}error/);
-  expect(text).toContain('  paid-twice    error in 1 world\n  never-asked   warning in 59 worlds\n');
-  expect(text).toMatch(/\n {2}in every world, \d+ checks had nothing to test\n$/);
+  expect(text).toContain('\nand 10 worlds more with findings\n');
 });
 
 /** A client that the evidence says too little about: without a pattern that matches its reference, and without its requests. */

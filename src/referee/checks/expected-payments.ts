@@ -48,23 +48,8 @@ function* maybeMissed(facts: Case): Steps<string | null> {
   return `${shortListed([...names])} ${pending.length === 1 ? 'is' : 'are'} still PENDING, and may not end up paid`;
 }
 
-/** What was paid too many times. @param known references that were found already */
-export function* paidTooOften(facts: Case, known: ReadonlySet<string>): Steps<readonly Mistake[]> {
-  if (facts.expect === undefined) return [];
-  return (yield* differences(facts)).flatMap(({ difference, calls }): Mistake | [] => {
-    const { text, paid, expected, amountPaise } = difference;
-    if (paid <= expected || expected === 0) return [];
-    const found = calls.filter(({ reference }) => known.has(reference!)).length;
-    if (found >= paid - expected) return [];
-    return {
-      message: text,
-      fix: 'before a payout is sent again, read its status until that is final; keep its reference unless it was refused, FAILED or REVERSED',
-      calls,
-      amountPaise: amountPaise * (paid - expected),
-    };
-  });
-}
-
+const TOO_OFTEN =
+  'before a payout is sent again, read its status until that is final; keep its reference unless it was refused, FAILED or REVERSED';
 const MISSED =
   'follow each payout until its outcome is known; once it was refused, FAILED or REVERSED, send it again under a new reference';
 const KNOWN_UNPAID =
@@ -86,6 +71,7 @@ function missed(
 
 export const expectationMissed: Check = {
   severity: 'error',
+  isOfOnePayout: true,
   *evaluate(facts) {
     if (facts.expect === undefined) return { isExercised: false, findings: [] };
     const sends = yield* inGroups(facts.initiates, ({ body, amountPaise }) =>
@@ -94,8 +80,10 @@ export const expectationMissed: Check = {
     const all = yield* differences(facts);
     const { findings, unproven = null } = yield* evaluateEach(all, ({ difference, calls }) => {
       const { amountPaise, paid, expected, text: message } = difference;
-      if (paid > expected && expected > 0) return undefined; // paid-twice finds it
-      if (expected === 0) return { message, fix: NOT_EXPECTED, calls, amountPaise: amountPaise * paid };
+      if (paid > expected) {
+        const fix = expected === 0 ? NOT_EXPECTED : TOO_OFTEN;
+        return { message, fix, calls, amountPaise: amountPaise * (paid - expected) };
+      }
       if (!facts.clientEnded) return { why: 'the client may still pay: %', reference: message };
       const about = { message, amountPaise: amountPaise * (expected - paid) };
       return missed(facts, sends.get(keyOf(difference)) ?? [], about);

@@ -6,7 +6,7 @@ import { groupedBy, inGroups, type Case } from '../case.ts';
 import { askFor, because, GUESSED, ifSeparate, type Check, type Mistake } from '../check.ts';
 import { knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
 import { inSteps, type Steps } from '../../world/steps.ts';
-import { paidTooOften, undoneState } from './expected-payments.ts';
+import { undoneState } from './expected-payments.ts';
 import { paidByIntent } from './paid-more-often.ts';
 
 /** Checks of one intended payout that is sent under several references. */
@@ -63,13 +63,8 @@ function fixAfter(facts: Case, earlier: string, { of }: Knowledge): string {
   return `${next}; store the reference before the first send${ifSeparate(facts)}`; // a client that stopped in between knows it no more
 }
 
-interface PaidAgain extends Mistake {
-  /** The references whose money is out in addition to that of the first. */
-  readonly tooMuch: readonly string[];
-}
-
 /** One finding on all repetitions of one intended payout. */
-function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
+function repetitionFinding(facts: Case, all: readonly Repetition[]): Mistake {
   const { isDeclared } = facts.intents;
   const paid = all.filter(({ isPaidTwice }) => isPaidTwice);
   const shown = paid.length > 0 ? paid : all;
@@ -97,12 +92,11 @@ function repetitionFinding(facts: Case, all: readonly Repetition[]): PaidAgain {
     calls: [...calls].toSorted((a, b) => a.id - b.id),
     knew: [earlier, known],
     amountPaise,
-    tooMuch: paid.length > 0 ? out.slice(1).map(({ reference }) => reference!) : [],
   };
 }
 
-function* paidAgain(facts: Case): Steps<readonly PaidAgain[]> {
-  const findings: PaidAgain[] = [];
+function* paidAgain(facts: Case): Steps<readonly Mistake[]> {
+  const findings: Mistake[] = [];
   for (const firsts of (yield* openings(facts)).values()) {
     yield;
     const results = yield* inSteps(firsts.keys(), (index) => repetitionOf(facts, firsts, index));
@@ -163,11 +157,10 @@ export const paidTwice: Check = {
   *evaluate(facts) {
     const { initiates, calls, intents, expect } = facts;
     const again = intents.isDeclared || expect === undefined ? yield* paidAgain(facts) : []; // a table is better than a guess
-    const known = new Set(again.flatMap(({ tooMuch }) => tooMuch));
     const forgotten = (yield* paidByIntent(facts)).filter(({ references }) =>
       references.some((reference) => !facts.sends.has(reference)),
     );
-    const findings = [...again, ...forgotten, ...(yield* paidTooOften(facts, known))];
+    const findings = [...again, ...forgotten];
     const moved = yield* movedTo(facts);
     const unread = expect === undefined ? unprovenBy(facts) : null;
     const unproven = because(moved, unread);

@@ -116,15 +116,10 @@ const COUNTED: Readonly<Record<keyof WorldReport['counts'], (count: number) => s
   warning: (count) => counted(count, 'warning'),
   notice: (count) => counted(count, 'notice'),
   passed: (count) => `${counted(count, 'check')} passed`,
-  not_exercised: nothingToTest,
+  not_exercised: (count) => `${counted(count, 'check')} had nothing to test`,
   inconclusive: (count) => `${counted(count, 'check')} inconclusive`,
   off: (count) => `${counted(count, 'check')} off`,
 };
-
-/** `17 checks had nothing to test` */
-export function nothingToTest(count: number): string {
-  return `${counted(count, 'check')} had nothing to test`;
-}
 
 /** `1 error · 2 checks passed · 17 checks had nothing to test`, without what is 0; first whether the result is unknown. */
 export const countText = ({ counts, result }: WorldReport): string =>

@@ -1,5 +1,4 @@
 import type { CheckReport, ConductReports, Finding, Verdict, WorldReport } from '../../contract/conduct.ts';
-import { bySeverity, CHECK_IDS } from '../../contract/conduct.ts';
 import { counted } from '../../contract/words.ts';
 import { groupedBy } from '../case.ts';
 import {
@@ -8,7 +7,6 @@ import {
   detailLines,
   foundChecks,
   foundWorlds,
-  nothingToTest,
   plain,
   shortened,
   withDistinctNames,
@@ -91,23 +89,6 @@ function worldLines(world: WorldReport, paint: Paint, isVerbose: boolean): reado
   ];
 }
 
-/** How many worlds have each finding, why checks are inconclusive, and how many checks no request of any world tested. */
-function tallyLines(worlds: readonly WorldReport[], paint: Paint): readonly string[] {
-  const alike = groupedBy(worlds.flatMap(foundChecks), ({ id, severity }) => `${severity} ${id}`);
-  const found = [...alike.values()].toSorted(([a], [b]) => bySeverity(a!, b!));
-  const width = Math.max(...found.map(([check]) => check!.id.length));
-  const tested = worlds.flatMap(({ checks }) => checks.filter(({ verdict }) => verdict !== 'not_exercised'));
-  const untested = CHECK_IDS.length - new Set(tested.map(({ id }) => id)).size;
-  return [
-    ...found.map(({ 0: check, length }) => {
-      const { id, severity } = check!;
-      return `  ${paint(id.padEnd(width), COLOURS[severity])}   ${severity} in ${counted(length, 'world')}`;
-    }),
-    ...openLines(worlds),
-    ...(worlds.length === 0 || untested === 0 ? [] : [`  in every world, ${nothingToTest(untested)}`]),
-  ];
-}
-
 /** The report as lines for people. @param isVerbose whether it has each check of every world */
 export function terminalText(reports: ConductReports, paint = plain, isVerbose = false): string {
   const worlds = withDistinctNames(reports.worlds);
@@ -117,7 +98,7 @@ export function terminalText(reports: ConductReports, paint = plain, isVerbose =
   if (worlds.length !== 1) {
     const left = found.length - detailed.length;
     if (left > 0) lines.push(`and ${counted(left, 'world')} more with findings`);
-    lines.push(worldsText(worlds), ...tallyLines(worlds, paint));
+    lines.push(worldsText(worlds), ...openLines(worlds));
   }
   lines.push(...reports.notes.map((note) => `note: ${note}`));
   return `${lines.join('\n')}\n`;
