@@ -4,8 +4,7 @@ import { ExpectationError, UnknownResultError, type ExpectedRequest } from './cl
 import type { TransactionResponse, VerifyResponse } from './contract/control-responses.ts';
 
 /**
- * Matchers for the `expect` of vitest and jest, and the journal of a test that fails. It imports neither runner: a test file
- * calls `expect.extend(matchers)`.
+ * Matchers for the `expect` of vitest and jest. It imports neither runner: a test file calls `expect.extend(matchers)`.
  */
 
 /** Whether a condition holds, and what that means in words. */
@@ -118,18 +117,6 @@ const toHaveGoodConduct = matcher(async (_context, world, settings: ConductSetti
 
 /** For `expect.extend`. */
 export const matchers = { toHaveReceived, toHavePayout, toHaveGoodConduct };
-
-/**
- * Prints the journal of a world when the test fails.
- *
- * @param onTestFailed vitest's, or any function that calls back after a failed test
- */
-export function printJournalOnFailure(
-  world: Pick<World, 'journalText'>,
-  onTestFailed: (print: () => Promise<void>) => unknown,
-): void {
-  onTestFailed(async () => console.error(await world.journalText())); // oxlint-disable-line no-console -- runners show it with the test
-}
 
 /** The matchers as a test calls them. */
 export interface PayoutMatchers {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
-import { printJournalOnFailure } from 'payout-sandbox/matchers';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
 let sandbox, world;
@@ -13,7 +12,7 @@ after(() => sandbox.close());
 /** Opens a world for a test: a new key, which no other test sees. Its journal is printed if the test fails. */
 function openWorld(t) {
   world = sandbox.world({ name: t.name }); // reports name it; vitest and jest need no name
-  printJournalOnFailure(world, (print) => t.after(() => !t.passed && print()));
+  t.after(async () => t.passed || console.error(await world.journalText()));
 }
 // a reference says which payout it is for: another one for the same salary would pay twice
 const intent = { client_ref_id: '^(salary-[0-9-]+[a-z]+)' };

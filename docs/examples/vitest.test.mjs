@@ -1,5 +1,5 @@
 import { startSandbox } from 'payout-sandbox'; // or connectSandbox({ url: 'http://127.0.0.1:3000' }); nothing else changes
-import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
+import { matchers } from 'payout-sandbox/matchers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { pay, salary, statusOf } from './payout-client.mjs';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 beforeEach(({ onTestFailed }) => {
   world = sandbox.world(); // a new key: no other test sees its world
-  printJournalOnFailure(world, onTestFailed);
+  onTestFailed(async () => console.error(await world.journalText()));
 });
 // a reference says which payout it is for: another one for the same salary would pay twice
 const intent = { client_ref_id: '^(salary-[0-9-]+[a-z]+)' };

@@ -433,7 +433,7 @@ export class World implements AsyncDisposable {
    * Waits until a payout is in a state, and returns it. A frozen clock is moved to that moment; on a running clock the wait
    * takes real time, and may begin before the payout is made.
    *
-   * @throws ExpectationError if the payout does not get there; the message shows its timeline
+   * @throws ExpectationError if the payout does not get there; the message says why
    */
   waitFor(
     reference: string,

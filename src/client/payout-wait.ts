@@ -36,18 +36,6 @@ export async function unknownReference(world: Payouts, reference: string): Promi
   return `no payout has the reference ${reference}: ${there}`;
 }
 
-function stepText({ to, at, polls, done }: Step): string {
-  const what = to ?? 'its UTR';
-  const due = at === null ? 'after the year 9999' : `at ${at}`;
-  const when = polls === null || done ? due : `at status read ${polls}`;
-  return done ? `${what} ${when} (done)` : `${what} ${when}`;
-}
-
-function timelineText({ timeline, planned_by }: TransactionResponse): string {
-  if (timeline.length === 0) return `its timeline (${planned_by}) has no steps`;
-  return `its timeline (${planned_by}): ${timeline.map(stepText).join(', ')}`;
-}
-
 /** The steps still to come, up to the one that leads to this state; null if none does. */
 function wayTo(state: Status, { timeline }: TransactionResponse): readonly Step[] | null {
   const toCome = timeline.filter(({ done }) => !done);
@@ -61,18 +49,13 @@ function wayTo(state: Status, { timeline }: TransactionResponse): readonly Step[
  * @param isFrozen moving a frozen clock does not apply a step that waits for a client's status read
  */
 function obstacle(payout: TransactionResponse, state: Status, isFrozen: boolean): string | null {
-  const { client_ref_id: reference, status, timeline } = payout;
+  const { client_ref_id: reference, reason } = payout;
   const way = wayTo(state, payout);
-  if (way === null) {
-    const was = state === 'PENDING' || timeline.some(({ to, done }) => done && to === state);
-    const never = was ? `was ${state} before` : `will not become ${state}`;
-    return `${reference} is ${status} and ${never}; ${timelineText(payout)}`;
-  }
-  if (way.some(({ at, polls }) => at === null && polls === null))
-    return `${reference} is ${status} and would become ${state} only after the year 9999; ${timelineText(payout)}`;
-  const read = isFrozen ? way.find(({ polls }) => polls !== null) : undefined;
-  if (read === undefined) return null;
-  return `${reference} is ${status} and becomes ${state} only when a client reads its status; ${timelineText(payout)}`;
+  const waitsForRead = isFrozen && way !== null && way.some(({ polls }) => polls !== null);
+  const canCome = way !== null && way.every(({ at, polls }) => at !== null || polls !== null);
+  if (canCome && !waitsForRead) return null;
+  const unless = waitsForRead ? ' until a client reads its status' : '';
+  return `${reference} will not become ${state}${unless}, since it is ${reason}`;
 }
 
 /** Waits until a payout is in a state. A frozen clock is moved to the step that leads there, and no further; a running one takes its time. */
@@ -102,7 +85,7 @@ export async function waitForPayout(
     const { now } = await world.clock.advance({ to: wayTo(state, payout)!.at(-1)!.at! });
     const moved = (await latest())!;
     if (moved.status === state) return moved;
-    throw fail(`at ${now}, ${reference} is ${moved.status} and not ${state}; ${timelineText(moved)}`);
+    throw fail(`at ${now}, ${reference} is not ${state}: ${moved.reason}`);
   };
 
   const over = AbortSignal.timeout(timeoutMs);
@@ -116,5 +99,5 @@ export async function waitForPayout(
   if (payout?.status === state) return payout;
   if (payout === undefined) throw fail(`${when}, ${await unknownReference(world, reference)}`);
   const hint = obstacle(payout, state, true) === null ? '. Freeze the clock, and waitFor moves it there' : '';
-  throw fail(`${when}, ${reference} is ${payout.status}; ${timelineText(payout)}${hint}`);
+  throw fail(`${when}, ${reference} is ${payout.reason}${hint}`);
 }

@@ -1,5 +1,5 @@
-import { beforeAll, expect, test, vi } from 'vitest';
-import { matchers, printJournalOnFailure } from '../../src/matchers.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { matchers } from '../../src/matchers.ts';
 import { connectSandbox, type World } from '../../src/index.ts';
 import { clientFor } from '../support/sandbox.ts';
 
@@ -130,15 +130,4 @@ test('a matcher fails with the refusal for a match or a setting that is not vali
     refusal,
   );
   await expect(expect(world).not.toHaveGoodConduct({ name: '' })).rejects.toMatchObject(refusal);
-});
-
-test('the journal is printed when the test fails, and not before', async () => {
-  const world = await worldWithPayouts();
-  const print = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  const callbacks: (() => Promise<void>)[] = [];
-  printJournalOnFailure(world, (callback) => callbacks.push(callback));
-  expect(print).not.toHaveBeenCalled();
-  for (const callback of callbacks) await callback();
-  expect(print.mock.calls).toEqual([[await world.journalText()]]);
-  print.mockRestore();
 });

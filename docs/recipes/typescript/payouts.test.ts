@@ -1,5 +1,5 @@
 import { type Sandbox, startSandbox, type World } from 'payout-sandbox';
-import { matchers, printJournalOnFailure } from 'payout-sandbox/matchers';
+import { matchers } from 'payout-sandbox/matchers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { pay, type Payout } from './payout-client.js';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 beforeEach(({ onTestFailed }) => {
   world = sandbox.world(); // a new key: no other test sees its world
-  printJournalOnFailure(world, onTestFailed);
+  onTestFailed(async () => console.error(await world.journalText()));
 });
 afterEach(() => world.expectGoodConduct({ intent: { client_ref_id: '^(salary-[0-9-]+[a-z]+)' } }));
 
