@@ -94,8 +94,7 @@ export async function hunt({ run, sandbox: options, onRun, ...given }: HuntOptio
 }
 
 export { HuntError } from './trials/hunt/options.ts';
-export type { HuntResult, Progress as HuntProgress } from './trials/hunt/hunt.ts';
-export type { HuntFinding } from './trials/hunt/story.ts';
+export type { HuntFinding, HuntResult, Progress as HuntProgress } from './trials/hunt/hunt.ts';
 export type { FieldError as SandboxFieldError } from './contract/errors.ts';
 export { NoSandboxError, SandboxError } from './client/control-client.ts';
 export type { EventsOptions, WorldEvent, WorldEvents } from './client/event-stream.ts';

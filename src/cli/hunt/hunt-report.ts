@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { totalText } from '../../referee/payments.ts';
 import { KILL } from '../../trials/hunt/failures.ts';
-import { roundName, type HuntResult, type Progress } from '../../trials/hunt/hunt.ts';
-import type { HuntFinding } from '../../trials/hunt/story.ts';
+import { roundName, type HuntFinding, type HuntResult, type Progress } from '../../trials/hunt/hunt.ts';
 import { tryWrite } from '../named-files.ts';
 import { quoted, say } from '../output.ts';
 

@@ -1,9 +1,10 @@
-import { USUAL_LIMITS } from '../../contract/conduct.ts';
+import { stringify } from 'yaml';
+import { USUAL_LIMITS, type ExpectedPayout } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
 import { often, rupees } from '../../contract/words.ts';
 import { caseOf } from '../../referee/case.ts';
 import { requestLine } from '../../referee/call.ts';
-import { HANG, KILL, PENDING, withFailures, type Failure } from './failures.ts';
+import { failureText, HANG, KILL, PENDING, withFailures, type Failure } from './failures.ts';
 import {
   GOALS,
   hitsIn,
@@ -16,12 +17,25 @@ import {
 } from './goals.ts';
 import { HuntError, type HuntSettings } from './options.ts';
 import { search, type Reproduction, type Observation, type Round } from './search.ts';
-import { findingOf, type HuntFinding } from './story.ts';
 import { summed, totalIn } from '../../referee/payments.ts';
 import { paidIn, paidInBoth, tableFault } from '../run-money.ts';
 import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
 import { baseScenario, NO_REQUEST, runInWorld, worldsOfHunt, type HuntRunDeps } from './world-runs.ts';
+
+/** Something that a hunt found, in words and as a scenario. */
+export interface HuntFinding extends Reproduction {
+  /** What fails, one sentence for each failure. */
+  readonly words: readonly string[];
+  /** All of it as text for people. */
+  readonly story: string;
+  /** A scenario that makes the client do it again. Its description is the story. */
+  readonly scenario: ScenarioInput;
+  /** The same as the text of a scenario file. */
+  readonly yaml: string;
+  /** What should have been paid. */
+  readonly expected: readonly ExpectedPayout[];
+}
 
 export interface Progress {
   readonly runs: number;
@@ -105,6 +119,34 @@ function observationOf(run: HuntRun, rules: RunRules): Observation {
       ...(run.isPending && run.ending.kind === 'stuck' ? [PENDING] : []),
     ],
   };
+}
+
+const MOST_LINES = 30;
+
+/** A finding in words, and as a scenario. @param base how the service behaves without the failures */
+function findingOf(
+  found: Reproduction,
+  expected: readonly ExpectedPayout[],
+  base: ScenarioInput,
+  patienceMs: number,
+): HuntFinding {
+  const words = found.failures.map(failureText);
+  const story = storyOf(found, words);
+  const scenario = withFailures({ ...base, description: story }, found.failures, patienceMs);
+  return { ...found, words, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
+}
+
+function storyOf({ goal, message, requests }: Reproduction, words: readonly string[]): string {
+  const left = requests.length - MOST_LINES;
+  return [
+    `${goal}: ${message}`,
+    ...(words.length === 0 ? ['No failure is needed.'] : ['What fails:']),
+    ...words.map((text, index) => `  ${index + 1}. ${text}`),
+    'What the client did:',
+    ...requests.slice(0, MOST_LINES).map((line) => `  ${line}`),
+    ...(left > 0 ? [`  and ${left} more`] : []),
+    '',
+  ].join('\n');
 }
 
 const NUMBERS = ['first', 'second', 'third', 'fourth'];
