@@ -110,15 +110,15 @@ const REQUESTS: Readonly<Record<'initiate' | 'status' | 'balance', Kinds<Rule['e
       words: 'gets a 200 with an error in its body, although the payout was made',
       does: { commit: true, respond: WITH_ERROR },
     },
-    'made-later': {
-      isLater: true,
-      words: 'loses its connection, and the payout is made after the next request',
-      does: { commit: { after_requests: 1 }, fault: 'connection-reset' },
-    },
     [KILL]: {
       isLater: true,
       words: 'kills the client once the payout was made, and the client is run again',
       does: { commit: true, hold: 'committed' },
+    },
+    'made-later': {
+      isLater: true,
+      words: 'loses its connection, and the payout is made after the next request',
+      does: { commit: { after_requests: 1 }, fault: 'connection-reset' },
     },
     'error-429': {
       words: 'gets a 429, and no payout is made',

@@ -130,15 +130,10 @@ function findingOf(
   base: ScenarioInput,
   patienceMs: number,
 ): HuntFinding {
-  const words = found.failures.map(failureText);
-  const story = storyOf(found, words);
-  const scenario = withFailures({ ...base, description: story }, found.failures, patienceMs);
-  return { ...found, words, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
-}
-
-function storyOf({ goal, message, requests }: Reproduction, words: readonly string[]): string {
+  const { goal, message, failures, requests } = found;
+  const words = failures.map(failureText);
   const left = requests.length - MOST_LINES;
-  return [
+  const story = [
     `${goal}: ${message}`,
     ...(words.length === 0 ? ['No failure is needed.'] : ['What fails:']),
     ...words.map((text, index) => `  ${index + 1}. ${text}`),
@@ -147,6 +142,8 @@ function storyOf({ goal, message, requests }: Reproduction, words: readonly stri
     ...(left > 0 ? [`  and ${left} more`] : []),
     '',
   ].join('\n');
+  const scenario = withFailures({ ...base, description: story }, failures, patienceMs);
+  return { ...found, words, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
 }
 
 const NUMBERS = ['first', 'second', 'third', 'fourth'];
@@ -227,7 +224,6 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
     isAll = await search(baselineObserved, {
       goals: goals.filter((goal) => !findings.some((finding) => finding.goal === goal)),
       depth,
-      seed,
       workers,
       mayKill,
       observe,

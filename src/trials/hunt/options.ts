@@ -30,7 +30,7 @@ const HuntSettings = z.strictObject({
     .union([z.string().min(1), z.number()])
     .transform(String)
     .default('1')
-    .describe('Orders the runs when there is no time for all, and is the seed of every world'),
+    .describe('The seed of every world'),
   runs: wholeNumber(1, 1_000_000)
     .default(500)
     .describe('The most runs that search; those that repeat a finding come on top'),

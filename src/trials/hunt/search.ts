@@ -1,5 +1,4 @@
-import { digest } from '../../payout/identity.ts';
-import { failureName, failuresAt, isLater, type Failure } from './failures.ts';
+import { failuresAt, isLater, type Failure } from './failures.ts';
 import type { Goal, Hit } from './goals.ts';
 import { inParallel } from '../run.ts';
 import { positionsAfter, continuationOf, type Trace } from './trace.ts';
@@ -24,7 +23,6 @@ export interface Reproduction extends Hit {
 export interface SearchOptions {
   readonly goals: readonly Goal[];
   readonly depth: number;
-  readonly seed: string;
   readonly workers: number;
   /** Whether the client is a command that can be killed and run again. */
   readonly mayKill: boolean;
@@ -67,7 +65,7 @@ interface Candidate {
  * @returns whether nothing was left to try
  */
 export async function search(baseline: Observation, options: SearchOptions): Promise<boolean> {
-  const { depth, seed, rounds, mayGoOn, mayKill } = options;
+  const { depth, rounds, mayGoOn, mayKill } = options;
   const open = new Set(options.goals);
   const continuations = new Set<string>();
   const endless = new Set<string>();
@@ -82,7 +80,7 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
   let candidates: readonly Candidate[] = nextOf(baseline, [], false);
   for (let size = 1; size <= depth && candidates.length > 0 && open.size > 0; size += 1) {
     const next: Candidate[] = [];
-    const queue = inOrder(candidates, seed);
+    const queue = inOrder(candidates);
     const round: Round = { depth: size, tried: 0, of: queue.length };
     rounds.push(round);
     while (queue.length > 0 && open.size > 0 && mayGoOn()) {
@@ -91,7 +89,8 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
         for (const kind of observed.endless) endless.add(kind);
         const hits = observed.hits.filter(({ goal }) => open.has(goal));
         for (const hit of hits) {
-          if (await settle(hit, failures, options)) open.delete(hit.goal);
+          if (await repeats(hit, failures, options)) open.delete(hit.goal);
+          else options.onFlaky(hit);
         }
         const continuation = continuationOf(observed.trace, failures);
         // after a run that reached a goal, more failures rarely show anything new
@@ -105,19 +104,14 @@ export async function search(baseline: Observation, options: SearchOptions): Pro
   return candidates.length === 0 && (last === undefined || last.tried === last.of);
 }
 
-/** The most promising first; the seed orders equally promising ones, in case there is no time for all. */
-function inOrder(round: readonly Candidate[], seed: string): Candidate[] {
-  const drawn = new Map(
-    round.map((candidate) => [candidate, digest([seed, ...candidate.failures.map(failureName)])]),
-  );
-  return round.toSorted(
+/** The most promising first, in case there is no time for all; among equals, in the order of the run. */
+const inOrder = (round: readonly Candidate[]): Candidate[] =>
+  round.toSorted(
     (a, b) =>
       Number(a.isLikeAnother) - Number(b.isLikeAnother) ||
       a.failures.filter(isLater).length - b.failures.filter(isLater).length ||
-      a.distance - b.distance ||
-      (drawn.get(a)! < drawn.get(b)! ? -1 : 1),
+      a.distance - b.distance,
   );
-}
 
 /** Runs candidates in the order of the queue, several at a time, until one reaches a goal. */
 async function observeMany(
@@ -143,33 +137,23 @@ async function observeMany(
   return results;
 }
 
-/** Repeats a hit alone, and leaves out each failure that it does not need. @returns whether it repeats */
-async function settle(hit: Hit, failures: readonly Failure[], options: SearchOptions): Promise<boolean> {
-  let found = await repeatedly(hit.goal, failures, options);
-  if (found === null) {
-    options.onFlaky(hit);
-    return false;
-  }
-  for (const failure of failures) {
-    const fewer: readonly Failure[] = found.failures.filter((other) => other !== failure);
-    found = (await repeatedly(hit.goal, fewer, options)) ?? found;
-  }
-  options.onFound(found);
-  return true;
-}
-
-/** The failures as a finding, if the client reaches the goal every time. */
-async function repeatedly(
-  goal: Goal,
+/**
+ * Repeats a hit alone. None of its failures can be left out, since a round begins when all runs with fewer have been tried.
+ *
+ * @returns whether the client reaches the goal every time
+ */
+async function repeats(
+  { goal }: Hit,
   failures: readonly Failure[],
-  { observe }: SearchOptions,
-): Promise<Reproduction | null> {
-  let found: Reproduction | null = null;
+  { observe, onFound }: SearchOptions,
+): Promise<boolean> {
+  let found: Reproduction | undefined;
   for (let time = 1; time <= REPEATS; time += 1) {
     const { hits, requests } = await observe(failures);
     const hit = hits.find((one) => one.goal === goal);
-    if (hit === undefined) return null;
+    if (hit === undefined) return false;
     found = { ...hit, failures, requests };
   }
-  return found;
+  onFound(found!);
+  return true;
 }
