@@ -67,12 +67,7 @@ export interface App {
  *
  * @throws ScenarioError when a scenario of the settings cannot be used; SettingsError for the state file
  */
-export async function buildApp({
-  settings,
-  wallClock,
-  log,
-  memory = processMemory(),
-}: AppParts): Promise<App> {
+export async function buildApp({ settings, wallClock, log, memory = processMemory }: AppParts): Promise<App> {
   const { state: file, stateEvery: everyMs, store: url, worldIdle: idleMs } = settings;
   const scenarios = new ScenarioLibrary({
     settings: scenarioSettings(settings),

@@ -35,34 +35,27 @@ const sizeOf = (state: Readonly<WorldState>, recentEvents: number): WorldSize =>
 export class Capacity {
   readonly #limits: Limits;
   readonly #keep: number;
-  readonly #held = { ...NOTHING };
+  /** What all worlds hold together. */
+  readonly held = { ...NOTHING };
 
   constructor(limits: Limits) {
     this.#limits = limits;
     this.#keep = Math.min(limits.maxRequests, limits.maxRequestsInAll);
   }
 
-  get transactions(): number {
-    return this.#held.transactions;
-  }
-
-  get requests(): number {
-    return this.#held.requests;
-  }
-
   /** Whether all worlds remember more than this part of what they may. */
   remembersMoreThan(part: number): boolean {
-    return this.#held.requests > this.#limits.maxRequestsInAll * part;
+    return this.held.requests > this.#limits.maxRequestsInAll * part;
   }
 
   get isExceeded(): boolean {
-    return this.#held.transactions > this.#limits.maxTransactions || this.remembersMoreThan(1);
+    return this.held.transactions > this.#limits.maxTransactions || this.remembersMoreThan(1);
   }
 
   /** Counts what a world holds now. @param before what it held, 0 for a new one @returns what it holds; null for one that has ended */
   count(before: WorldSize, state: Readonly<WorldState> | null, recentEvents: number): WorldSize {
     const size = state === null ? NOTHING : sizeOf(state, recentEvents);
-    const held = this.#held;
+    const { held } = this;
     held.transactions += size.transactions - before.transactions;
     held.rules += size.rules - before.rules;
     held.requests += size.requests - before.requests;
@@ -72,7 +65,7 @@ export class Capacity {
   /** How much a world may hold. @param size what it holds */
   roomOf({ transactions }: WorldSize): Room {
     const { maxTransactions, maxRules } = this.#limits;
-    const { transactions: held, rules } = this.#held;
+    const { transactions: held, rules } = this.held;
     return {
       maxTransactions,
       transactions: transactions + maxTransactions - held,

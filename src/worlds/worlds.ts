@@ -90,7 +90,7 @@ export class Worlds {
 
   /** How many transactions they hold, as SANDBOX_MAX_TRANSACTIONS counts them. */
   get transactions(): number {
-    return this.#capacity.transactions;
+    return this.#capacity.held.transactions;
   }
 
   /** The world of this id, if this server has it in memory. Not a use. */
@@ -284,10 +284,10 @@ export class Worlds {
    * @returns how many requests are gone
    */
   cutJournals(): number {
-    const half = this.#capacity.requests / 2;
+    const half = this.#capacity.held.requests / 2;
     return this.#copies === null
       ? this.#cutLargest(() => false)
-      : this.#makeRoom(() => this.#capacity.requests <= half);
+      : this.#makeRoom(() => this.#capacity.held.requests <= half);
   }
 
   #cutLargest(isEnough: () => boolean): number {

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { Worlds } from '../../worlds/worlds.ts';
 import type { Referee } from '../../referee/referee.ts';
 import type { ScenarioLibrary } from '../../scenario/scenario-library.ts';
@@ -6,16 +7,12 @@ import type { Command } from '../../world/commands.ts';
 import type { Change } from '../../payout/payout.ts';
 import type { HttpExchange } from '../http-exchange.ts';
 import type { TokenReader } from '../admission.ts';
-import type { SendContext } from '../limits/heavy-work.ts';
+import type { HeavyWork } from '../limits/heavy-work.ts';
 import type { Pressure } from '../limits/pressure.ts';
 
-interface PageFile {
-  readonly type: string;
-  readonly body: Buffer;
-  readonly etag: string;
-}
-
-export interface ControlOptions extends SendContext {
+export interface ControlOptions {
+  readonly wallClock: WallClock;
+  readonly heavy: HeavyWork;
   readonly pressure: Pressure;
   readonly worlds: Worlds;
   readonly scenarios: ScenarioLibrary;
@@ -30,7 +27,9 @@ export interface ControlOptions extends SendContext {
   /** The OpenAPI document of all routes, as JSON text. */
   readonly openapi: () => Promise<string>;
   /** All files of a page by their paths below it; none if it was not built. */
-  readonly pageFiles: (page: 'dashboard' | 'docs') => ReadonlyMap<string, PageFile>;
+  readonly pageFiles: (
+    page: 'dashboard' | 'docs',
+  ) => ReadonlyMap<string, { readonly type: string; readonly body: Buffer; readonly etag: string }>;
 }
 
 /** Carries out a control action of a request. The response says how an undo can name it. @param onChanges called with its steps, part by part */

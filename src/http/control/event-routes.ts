@@ -10,7 +10,7 @@ const LastEventId = z.object({
 
 /** How much text is gathered before it is written: that of some dozen events. */
 const MAX_GATHERED = 64 * 1024;
-/** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. A reader that has read nothing since is ended. */
+/** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. */
 const HEARTBEAT_MS = 15_000;
 
 const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
@@ -26,7 +26,7 @@ const drained = (raw: ServerResponse): Promise<void> =>
   });
 
 /** What happens in a world, live, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
+export const eventRoutes: ControlRoutes = async (app, { wallClock, heavy }) => {
   /** The text of the latest event, written once for all its readers. */
   let latest: { readonly event: PublishedEvent; readonly text: string } | undefined;
   const textOf = (event: PublishedEvent): string => {
@@ -49,7 +49,6 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
       const { raw } = reply;
       // one write for all events of one command: a write each for 2,000 events and 32 readers would take most of a second
       let pending = '';
-      let isStuck = false;
       let isOver = false;
       let cancelBeat = (): void => undefined;
       let leave = (): void => undefined;
@@ -75,7 +74,7 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
         if (socket.destroyed) return stop();
         socket.once('close', stop);
         raw.once('error', stop);
-        raw.on('drain', () => (isStuck = false));
+        heavy.endUnread(raw);
         raw.writeHead(200, {
           ...(reply.getHeaders() as NodeJS.Dict<string>),
           'content-type': 'text/event-stream; charset=utf-8',
@@ -85,8 +84,6 @@ export const eventRoutes: ControlRoutes = async (app, { wallClock }) => {
         raw.write(': the events of this world\n\n');
         if (from !== undefined) raw.write(`id: ${from}\n\n`); // an EventSource takes it from here
         const beat = (): void => {
-          if (isStuck) return void socket.destroy();
-          isStuck = raw.writableNeedDrain;
           cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
           send(': alive\n\n');
         };

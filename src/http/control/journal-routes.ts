@@ -47,7 +47,7 @@ export const journalRoutes: ControlRoutes = async (app, { heavy }) => {
     async ({ query, exchange: { world } }, reply) => {
       const { order, limit, format } = query;
       const isText = format === 'text';
-      return heavy.send(reply.type(isText ? TEXT_TYPE : JSON_TYPE), world.id, async () => {
+      return heavy.send(reply.type(isText ? TEXT_TYPE : JSON_TYPE), async () => {
         const { list, evicted } = await world.read(requestsOf);
         const wanted = list.filter(isWanted(query));
         const isOldest = order === 'oldest';

@@ -61,7 +61,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       const { takeSnapshot } = await import('../../world/snapshot.ts');
       const { snapshotText } = await import('../../worlds/snapshot-text.ts');
       const begin = async () => snapshotText([await world.read(takeSnapshot)]);
-      return heavy.send(reply.type(SNAPSHOT_TYPE), world.id, begin);
+      return heavy.sendSnapshot(reply.type(SNAPSHOT_TYPE), world, begin);
     },
   );
 

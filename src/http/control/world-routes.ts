@@ -85,7 +85,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       body: AdvanceRequest,
     }),
     async ({ body, exchange }, reply) => {
-      return options.heavy.send(reply.type(JSON_TYPE), exchange.world.id, async () => {
+      return options.heavy.send(reply.type(JSON_TYPE), async () => {
         const texts: string[] = [];
         const { nowMs, speed } = await act(
           exchange,

@@ -2,8 +2,23 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fp from 'fastify-plugin';
 import type { WallClock } from '../../worlds/wall-clock.ts';
-import { most, mostExpendable, type Asked, type Connection } from './ended-connections.ts';
 import { takeBody } from './json-body.ts';
+
+/** What the owner of a request says of it. */
+interface Asked {
+  readonly response: ServerResponse;
+  /** The world that it is for; undefined before that is known. */
+  readonly worldId: () => string | undefined;
+  /** Called when its response or its connection has closed. @param limit the limit that ended its connection, if one did */
+  readonly over: (limit: string | undefined) => void;
+}
+
+interface Connection {
+  /** The requests that are not over, the oldest first: that one is under way, the others wait. */
+  readonly requests: (Asked & { handle?: () => void })[];
+  /** The world of its latest request that is over. */
+  worldId?: string | undefined;
+}
 
 interface ConnectionsOptions {
   readonly max: number;
@@ -17,15 +32,20 @@ interface ConnectionsOptions {
 /** How many requests may wait for the response before them, on one connection and on all together. */
 const MOST_WAITING = 100;
 const MOST_WAITING_IN_ALL = 2000;
+const MAX_CONNECTIONS = 'SANDBOX_MAX_CONNECTIONS';
+const AHEAD = 'requests ahead of their responses';
 
 /** What a connection has unread that is not ended for it. */
 const LONG_BYTES = 64 * 1024;
 
-const MAX_CONNECTIONS = 'SANDBOX_MAX_CONNECTIONS';
-const AHEAD = 'requests ahead of their responses';
-
 /** How long requests are handled until sockets and timers have their turn, ms. */
 const SLICE_MS = 10;
+
+const worldOf = ({ requests, worldId }: Connection): string | undefined => requests[0]?.worldId() ?? worldId;
+
+/** Whether nothing is under way on it: of a request that has not come whole, nothing was done. */
+const isIdle = ({ requests }: Connection): boolean =>
+  requests.every(({ response }) => !response.req.complete && !response.headersSent);
 
 /**
  * The connections of a server. Node.js hands out at once all requests that a client sends ahead, so that they keep others waiting and
@@ -36,13 +56,13 @@ const SLICE_MS = 10;
  * neither idle connections nor those of one client keep others out. Only where none is idle, the newest is refused.
  */
 export class Connections {
+  /** In the order in which their latest requests ended: the one idle longest first. */
   readonly #open = new Map<Socket, Connection>();
   readonly #options: ConnectionsOptions;
   /** The oldest requests of connections, which wait for their turn. They are handled even if their clients have left since they sent them. */
   readonly #turns: Connection['requests'] = [];
-  #isTaking = false;
-  #waiting = 0;
-  #touches = 0;
+  /** How many requests are not over. */
+  #requests = 0;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -50,15 +70,14 @@ export class Connections {
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      const isFull = this.#open.size >= this.#options.max;
-      const leaving = isFull ? mostExpendable(this.#open) : null;
+      const isFull = this.#open.size >= this.#options.max && !this.#endExpendable();
       this.#opened(socket);
-      if (isFull) this.end(leaving ?? socket, MAX_CONNECTIONS);
+      if (isFull) this.end(socket, MAX_CONNECTIONS);
     });
   }
 
   #opened(socket: Socket): Connection {
-    const connection: Connection = { requests: [], touched: (this.#touches += 1) };
+    const connection: Connection = { requests: [] };
     this.#open.set(socket, connection);
     socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
     socket.once('close', () => this.#closed(socket, undefined));
@@ -70,16 +89,11 @@ export class Connections {
     const { socket } = asked.response.req;
     if (socket.destroyed) return;
     const connection = this.#open.get(socket) ?? this.#opened(socket);
-    connection.touched = this.#touches += 1;
-    asked.response.once('close', () => this.#over(connection, asked));
-    if (connection.requests.push(asked) === 1) return;
-    this.#waiting += 1;
-    if (connection.requests.length > MOST_WAITING + 1) this.end(socket, AHEAD);
-    else if (this.#waiting > MOST_WAITING_IN_ALL)
-      this.end(
-        most(this.#open, ({ requests }) => requests.length)!,
-        AHEAD,
-      );
+    asked.response.once('close', () => this.#over(socket, asked));
+    this.#requests += 1;
+    if (connection.requests.push(asked) > MOST_WAITING + 1) this.end(socket, AHEAD);
+    else if (this.#requests > MOST_WAITING_IN_ALL + this.#open.size)
+      this.#endMost(({ requests }) => requests.length, AHEAD);
   }
 
   /** Handles a request that has begun when its turn has come; not at all if its connection closes while it waits for others. */
@@ -106,10 +120,31 @@ export class Connections {
 
   /** Ends the connection with the most that its client has not read. @returns whether one has much */
   endLargest(): boolean {
-    const largest = most(this.#open, (_, { writableLength }) => writableLength);
-    const isLong = largest !== undefined && largest.writableLength >= LONG_BYTES;
-    if (isLong) this.end(largest, 'unread responses');
-    return isLong;
+    const unread = (_: Connection, { writableLength }: Socket) =>
+      writableLength < LONG_BYTES ? 0 : writableLength;
+    return this.#endMost(unread, 'unread responses');
+  }
+
+  /** Ends one that is idle, of the world that has the most connections. @returns whether there was one */
+  #endExpendable(): boolean {
+    const counts = new Map<string | undefined, number>(); // those without a world count as of one
+    for (const connection of this.#open.values()) {
+      const worldId = worldOf(connection);
+      counts.set(worldId, (counts.get(worldId) ?? 0) + 1);
+    }
+    return this.#endMost((one) => (isIdle(one) ? counts.get(worldOf(one))! : 0), MAX_CONNECTIONS);
+  }
+
+  /** Ends the connection that has the most of something; of several, the one idle longest. @returns whether one has any */
+  #endMost(amount: (connection: Connection, socket: Socket) => number, limit: string): boolean {
+    let most = 0;
+    let found: Socket | undefined;
+    for (const [socket, connection] of this.#open) {
+      const has = amount(connection, socket);
+      if (has > most) [most, found] = [has, socket];
+    }
+    if (found !== undefined) this.end(found, limit);
+    return found !== undefined;
   }
 
   #closed(socket: Socket, limit: string | undefined): void {
@@ -117,37 +152,34 @@ export class Connections {
     if (connection === undefined) return; // a limit has ended it
     this.#open.delete(socket);
     const requests = connection.requests.splice(0);
-    this.#waiting -= Math.max(0, requests.length - 1);
+    this.#requests -= requests.length;
     for (const { over } of requests) over(limit);
   }
 
-  #over(connection: Connection, asked: Asked): void {
-    const { requests } = connection;
-    const index = requests.indexOf(asked);
-    if (index === -1) return; // its connection has closed
-    requests.splice(index, 1);
-    connection.touched = this.#touches += 1;
+  #over(socket: Socket, asked: Asked): void {
+    const connection = this.#open.get(socket);
+    const index = connection?.requests.indexOf(asked) ?? -1;
+    if (connection === undefined || index === -1) return; // its connection has closed
+    connection.requests.splice(index, 1);
+    this.#requests -= 1;
+    this.#open.delete(socket);
+    this.#open.set(socket, connection); // it is now the one used last
     connection.worldId = asked.worldId() ?? connection.worldId;
     asked.over(undefined);
-    if (requests.length === 0) return;
-    this.#waiting -= 1;
-    if (index === 0) this.#takeTurn(connection);
+    if (index === 0 && connection.requests.length > 0) this.#takeTurn(connection);
   }
 
   #takeTurn(connection: Connection): void {
-    this.#turns.push(connection.requests[0]!);
-    if (this.#isTaking) return;
-    this.#isTaking = true;
-    this.#options.wallClock.nextTurn(this.#takeTurns);
+    if (this.#turns.push(connection.requests[0]!) === 1) this.#options.wallClock.nextTurn(this.#takeTurns);
   }
 
   readonly #takeTurns = (): void => {
     const { stopwatchMs, wallClock } = this.#options;
     const endMs = stopwatchMs() + SLICE_MS;
     const handleNext = (): void => {
-      this.#turns.shift()!.handle?.();
-      this.#isTaking = this.#turns.length > 0;
-      if (!this.#isTaking) return;
+      this.#turns[0]!.handle?.();
+      this.#turns.shift();
+      if (this.#turns.length === 0) return;
       if (stopwatchMs() >= endMs) wallClock.nextTurn(this.#takeTurns);
       else void Promise.resolve().then(() => process.nextTick(handleNext)); // once all that it can do now has been done
     };
@@ -168,11 +200,9 @@ export const turns = fp<Pick<ConnectionsOptions, 'wallClock'> & { readonly conne
     });
 
     /** The responses that wait to be written. */
-    let handled: (() => void)[] = [];
+    const handled: (() => void)[] = [];
     const writeAll = (): void => {
-      const responses = handled;
-      handled = [];
-      for (const write of responses) write();
+      for (const write of handled.splice(0)) write();
     };
     app.addHook('onSend', ({ routeOptions: { config } }, _reply, payload, done) => {
       if (config.name === undefined) return done(null, payload); // not of the payout service

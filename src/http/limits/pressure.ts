@@ -1,16 +1,11 @@
-/** How many looks at a memory that is short go by until a collection is asked for: an idle process makes none by itself. */
-const LOOKS_TO_COLLECT = 20;
-
-/** What a process has in memory. */
-export interface Memory {
-  /** How much of the heap limit is in use, without garbage, in percent. */
-  readonly percent: () => number;
-  /** How many whole collections there were. */
-  readonly collections: number;
-  readonly collect: () => void;
-  /** Calls back every 100 ms. @returns a function that ends this */
-  readonly watch: (look: () => void) => () => void;
-}
+/**
+ * Looks at the memory of the process every 100 ms.
+ *
+ * @param look is told how much of the heap limit is in use, without garbage, in percent, and whether a collection found that out since it
+ *   was short last. It returns whether memory is short: then a collection is made if none comes by itself
+ * @returns a function that ends this
+ */
+export type Memory = (look: (percent: number, isCollected: boolean) => boolean) => () => void;
 
 interface PressureOptions {
   readonly maxPercent: number;
@@ -27,9 +22,6 @@ interface PressureOptions {
 export class Pressure {
   isHigh = false;
   readonly #options: PressureOptions;
-  /** The collection after which something was given up, or nothing was left; and the looks since then. */
-  #handled = 0;
-  #looks = 0;
 
   constructor(options: PressureOptions) {
     this.#options = options;
@@ -37,26 +29,13 @@ export class Pressure {
 
   /** @returns a function that ends this */
   start(): () => void {
-    return this.#options.memory.watch(() => this.#look());
-  }
-
-  #look(): void {
-    const { memory, maxPercent, relieve } = this.#options;
-    this.#looks += 1;
-    if (memory.percent() <= maxPercent) this.#set(false);
-    else if (memory.collections > this.#handled) {
-      this.#handled = memory.collections;
-      this.#looks = 0;
-      if (!relieve()) this.#set(true);
-    } else if (this.#looks >= LOOKS_TO_COLLECT) {
-      this.#looks = 0;
-      memory.collect();
-    }
-  }
-
-  #set(isHigh: boolean): void {
-    if (isHigh === this.isHigh) return;
-    this.isHigh = isHigh;
-    this.#options.changed(isHigh);
+    const { memory, maxPercent, relieve, changed } = this.#options;
+    return memory((percent, isCollected) => {
+      const isShort = percent > maxPercent;
+      const isHigh = isShort && ((isCollected && !relieve()) || this.isHigh);
+      if (isHigh !== this.isHigh) changed(isHigh);
+      this.isHigh = isHigh;
+      return isShort;
+    });
   }
 }

@@ -18,6 +18,7 @@ import { errorExamples } from '../../support/markdown.ts';
 import { answersOn, listening, rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
 import { clientFor, clientOf, PAYOUT, seen, type Seen } from '../../support/sandbox.ts';
 import { appFor, serverFor } from '../../support/server.ts';
+import type { Memory } from '../../../src/http/limits/pressure.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 
 const bodyOf = (text: string) => ({ headers: { 'content-type': 'application/json' }, body: text });
@@ -120,8 +121,7 @@ const PROVOKED: Record<ServiceRefusalCode, (errors: ErrorRows) => Promise<Seen>>
     return world.pay();
   },
   SANDBOX_BUSY: async (errors) => {
-    const watch = (look: () => void) => (look(), () => undefined);
-    const memory = { collections: 1, percent: () => 99, collect: () => undefined, watch };
+    const memory: Memory = (look) => (look(99, true), () => undefined);
     const { sandbox } = await serverFor({ scenario: { dialect: { errors } } }, new ManualClock(), memory);
     return clientOf(sandbox.world()).pay();
   },
