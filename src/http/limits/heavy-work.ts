@@ -117,18 +117,23 @@ export class HeavyWork {
   }
 
   async *#pieces(texts: Texts): AsyncGenerator<string> {
-    for (let isLast = false; !isLast;) {
-      yield await this.#inPlace(async () => {
-        for (let piece = ''; ;) {
-          const { done, value } = await texts.next();
-          isLast = done === true;
-          if (isLast) return piece;
-          piece += value;
-          if (piece.length >= PIECE_CHARACTERS) return piece;
-        }
-      });
+    for (;;) {
+      const { piece, isLast } = await this.#inPlace(() => pieceOf(texts));
+      yield piece;
+      if (isLast) return;
     }
   }
+}
+
+/** The next piece of a text. */
+async function pieceOf(texts: Texts): Promise<{ readonly piece: string; readonly isLast: boolean }> {
+  let piece = '';
+  while (piece.length < PIECE_CHARACTERS) {
+    const { done, value } = await texts.next();
+    if (done === true) return { piece, isLast: true };
+    piece += value;
+  }
+  return { piece, isLast: false };
 }
 
 /** A JSON object with a long list. @param object with that list empty @param items JSON texts, each of some items */
