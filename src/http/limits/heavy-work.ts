@@ -71,6 +71,7 @@ export class HeavyWork {
   /** Sends a text that is made as it is read. @param begin called when its turn has come */
   async send(reply: FastifyReply, begin: () => Promise<Texts>): Promise<FastifyReply> {
     const texts = await this.#inPlace(begin);
+    if (reply.raw.req.socket.destroyed) return reply.hijack(); // its client has left
     this.endUnread(reply.raw);
     return reply.send(Readable.from(this.#pieces(texts)));
   }
