@@ -33,7 +33,7 @@ test.skipIf(!hasCurl)(
     const repeated = ['referee', '--scenario', scenario, '--expect', expected, ...PAYING_TARGET, ...COMMAND];
     expect(await runInProcess(repeated)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('paid-twice'),
+      stdout: expect.stringContaining('paid ₹250.00 twice, expected once'),
     });
   },
 );
