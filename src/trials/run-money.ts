@@ -1,5 +1,5 @@
 import { often, rupees } from '../contract/words.ts';
-import { rupeesOf, toPaise } from '../payout/money.ts';
+import { rupeesOf } from '../payout/money.ts';
 import { caseOf, isOut, type Case, type Evidence, type Paid } from '../referee/case.ts';
 import { isKnownUnpaid, knownAtEnd, type Knowledge } from '../referee/knowledge.ts';
 import {
@@ -57,17 +57,10 @@ function timesByAccount(table: Table): ReadonlyMap<string, number> {
 /** What both of two runs without failures paid. An account is counted if both paid it equally often, even in different amounts. */
 export function paidInBoth(first: Run, second: Run): ToBePaid & { readonly areAlike: boolean } {
   const [one, other] = [paidIn(first), paidIn(second)];
-  const missing = new Map(
-    differencesBetween(other, one).map(({ account, amountPaise, paid }) => [
-      payoutKey(account, amountPaise),
-      paid,
-    ]),
-  );
+  const timesIn = (table: Table, { account, amount }: Table[number]): number =>
+    table.find((line) => line.account === account && line.amount === amount)?.times ?? 0;
   const expected = one
-    .map((line) => {
-      const paid = missing.get(payoutKey(line.account, toPaise(line.amount))) ?? line.times;
-      return { ...line, times: Math.min(line.times, paid) };
-    })
+    .map((line) => ({ ...line, times: Math.min(line.times, timesIn(other, line)) }))
     .filter(({ times }) => times > 0);
   const accounts = new Set(expected.map(({ account }) => account));
   const [counts, others] = [timesByAccount(one), timesByAccount(other)];
@@ -89,30 +82,20 @@ export function paidInBoth(first: Run, second: Run): ToBePaid & { readonly areAl
 /** What was paid too many times, as sentences: an amount, further payments to an account, or another account in addition. */
 function tooMuchIn(paid: Table, differences: readonly Difference[], usual: ToBePaid['usual']) {
   const tooOften = differences.filter((one) => one.expected > 0 && one.paid > one.expected);
-  const named = new Set(tooOften.map(({ account }) => account));
   const unlisted = differences.filter(({ expected }) => expected === 0);
-  // in place of one that failed, another account may be paid
-  const isMore = usual !== null && countOf(paid) > usual.inAll;
-  const others =
-    usual === null
-      ? unlisted
-      : [
-          ...accountsAbove(usual.mostTimes, paid).filter(({ account }) => !named.has(account)),
-          ...(isMore ? unlisted.filter(({ account }) => !usual.accounts.has(account)) : []),
-        ];
-  return [...tooOften, ...others].map(({ text }) => text);
-}
-
-/** Accounts that were paid more times than they may be, in any amounts. */
-function accountsAbove(mostTimes: ReadonlyMap<string, number>, paid: Table) {
+  if (usual === null) return [...tooOften, ...unlisted].map(({ text }) => text);
+  const named = new Set(tooOften.map(({ account }) => account));
   const counts = timesByAccount(paid);
-  return [...mostTimes]
-    .filter(([account, most]) => (counts.get(account) ?? 0) > most)
-    .map(([account, most]) => {
-      const amounts = paid.filter((one) => one.account === account).map(({ amount }) => rupees(amount));
-      const text = `${account}: paid ${often(counts.get(account)!)}, expected ${often(most)}: ${amounts.join(', ')}`;
-      return { account, text };
-    });
+  const inOtherAmounts = [...usual.mostTimes].flatMap(([account, most]) => {
+    const times = counts.get(account) ?? 0;
+    if (times <= most || named.has(account)) return [];
+    const amounts = paid.filter((one) => one.account === account).map(({ amount }) => rupees(amount));
+    return [`${account}: paid ${often(times)}, expected ${often(most)}: ${amounts.join(', ')}`];
+  });
+  // in place of one that failed, another account may be paid
+  const isMore = countOf(paid) > usual.inAll;
+  const others = isMore ? unlisted.filter(({ account }) => !usual.accounts.has(account)) : [];
+  return [...tooOften.map(({ text }) => text), ...inOtherAmounts, ...others.map(({ text }) => text)];
 }
 
 /**

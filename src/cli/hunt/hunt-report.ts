@@ -46,30 +46,22 @@ export function showFinding(finding: HuntFinding, folder: string | undefined, re
   say(`Run it again:\n  payout-sandbox referee ${words.map(quoted).join(' ')}\n`);
 }
 
-/** `without failures: 1 payout of ₹250.00`: an amount that is wrong in every run is seen only here. */
-const baselineLines = ({ baseline }: HuntResult): readonly string[] =>
-  baseline === null ? [] : [`without failures: ${totalText(baseline)}`];
-
-/** What was seen besides the findings. */
-const remarks = ({ paidSeveralTimes, flaky }: HuntResult): readonly string[] => [
-  ...paidSeveralTimes.map(
-    (what) => `without any failure, ${what}: if that is not meant, declare --intent or --expect`,
-  ),
-  ...flaky.map(
-    ({ goal, message }) =>
-      `not counted, since it did not happen again under the same failures: ${goal}: ${message}`,
-  ),
-];
-
-/** The last lines: what was found, and how much of the search was done. */
+/** The last lines: what was seen besides the findings, what was found, and how much of the search was done. */
 export function resultLines(result: HuntResult, wasStopped: boolean): readonly string[] {
-  const { findings, rounds, notTried, runs, elapsedMs } = result;
+  const { baseline, findings, flaky, paidSeveralTimes, rounds, notTried, runs, elapsedMs } = result;
   const found = findings.length === 0 ? 'nothing' : findings.map(({ goal }) => goal).join(', ');
   const tried = rounds.map((round) => `; ${roundText(round)}`).join('');
   const seconds = (elapsedMs / 1000).toFixed(1);
   return [
-    ...remarks(result),
-    ...baselineLines(result),
+    ...paidSeveralTimes.map(
+      (what) => `without any failure, ${what}: if that is not meant, declare --intent or --expect`,
+    ),
+    ...flaky.map(
+      ({ goal, message }) =>
+        `not counted, since it did not happen again under the same failures: ${goal}: ${message}`,
+    ),
+    // an amount that is wrong in every run is seen only here
+    ...(baseline === null ? [] : [`without failures: ${totalText(baseline)}`]),
     `found ${found}: ${runs} runs in ${seconds} s, ${perSecond(runs, elapsedMs)} a second${tried}${wasStopped ? '; stopped' : ''}`,
     ...(notTried.length === 0 ? [] : [`not tried: ${notTried.join(', and ')}`]),
   ];

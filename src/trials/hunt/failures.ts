@@ -69,33 +69,37 @@ export const KILL = 'kill';
 /** An error that some clients take for a payment, since they look at the status only. */
 const WITH_ERROR = { status: 200, body: { status: 'error', message: 'The request could not be processed' } };
 
+/** Responses that do not tell a client what became of its request. */
+const UNKNOWN: Kinds<Rule['effect']> = {
+  'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
+  // of a gateway: some clients take it for "not made", unlike a 500
+  'error-504': {
+    words: 'gets a 504',
+    does: {
+      respond: { status: 504, headers: { 'content-type': 'text/html' }, body: '504 Gateway Time-out' },
+    },
+  },
+  reset: { words: 'loses its connection', does: { fault: 'connection-reset' } },
+  truncated: { words: 'gets only a part of its response', does: { fault: 'truncated-body' } },
+  [HANG]: { words: 'gets no response', does: { fault: HANG } },
+  'error-200-made': {
+    isLater: true,
+    words: 'gets a 200 with an error in its body',
+    does: { respond: WITH_ERROR },
+  },
+};
+
+const ALTHOUGH_MADE: Kinds<Rule['effect']> = Object.fromEntries(
+  Object.entries(UNKNOWN).map(([kind, { words, does, ...rest }]) => [
+    kind,
+    { ...rest, words: `${words}, although the payout was made`, does: { commit: true, ...does } },
+  ]),
+);
+
 /** The failures of requests, by their routes. A hang is as long as the client waits, and somewhat longer. */
 const REQUESTS: Readonly<Record<'initiate' | 'status' | 'balance', Kinds<Rule['effect']>>> = {
   initiate: {
-    'error-500': {
-      words: 'gets a 500, although the payout was made',
-      does: { commit: true, respond: { status: 500 } },
-    },
-    // of a gateway: some clients take it for "not made", unlike a 500
-    'error-504': {
-      words: 'gets a 504, although the payout was made',
-      does: {
-        commit: true,
-        respond: { status: 504, headers: { 'content-type': 'text/html' }, body: '504 Gateway Time-out' },
-      },
-    },
-    reset: {
-      words: 'loses its connection, although the payout was made',
-      does: { commit: true, fault: 'connection-reset' },
-    },
-    truncated: {
-      words: 'gets only a part of its response, although the payout was made',
-      does: { commit: true, fault: 'truncated-body' },
-    },
-    [HANG]: {
-      words: 'gets no response, although the payout was made',
-      does: { commit: true, fault: HANG },
-    },
+    ...ALTHOUGH_MADE,
     'not-made': {
       words: 'loses its connection before the payout is made',
       does: { commit: false, fault: 'connection-reset' },
@@ -104,11 +108,6 @@ const REQUESTS: Readonly<Record<'initiate' | 'status' | 'balance', Kinds<Rule['e
       isLater: true,
       words: 'gets a 200 with an error in its body, and no payout is made',
       does: { commit: false, respond: WITH_ERROR },
-    },
-    'error-200-made': {
-      isLater: true,
-      words: 'gets a 200 with an error in its body, although the payout was made',
-      does: { commit: true, respond: WITH_ERROR },
     },
     [KILL]: {
       isLater: true,
@@ -129,8 +128,8 @@ const REQUESTS: Readonly<Record<'initiate' | 'status' | 'balance', Kinds<Rule['e
   status: {
     'error-404': { words: 'gets a 404', does: { respond: { status: 404 } } },
     stale: { words: 'shows the payout as it was when it was made', does: { stale: '3650d' } },
-    'error-500': { words: 'gets a 500', does: { respond: { status: 500 } } },
-    [HANG]: { words: 'gets no response', does: { fault: HANG } },
+    'error-500': UNKNOWN['error-500']!,
+    [HANG]: UNKNOWN[HANG]!,
   },
   balance: {
     stale: {
