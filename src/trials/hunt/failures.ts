@@ -163,7 +163,7 @@ export const positionText = ({ of, payout, attempt }: Position): string =>
     : `${of}${of === 'balance' ? '' : ` of payout ${payout}`}, attempt ${attempt}`;
 
 /** `payout-1-initiate-2-hang`: a name for a rule. */
-export const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
+const failureName = ({ position, kind }: Failure): string => `payout-${positionKey(position)}-${kind}`;
 
 function kindsAt({ of, attempt }: Position): Kinds<object> {
   if (of === 'outcome') return OUTCOMES;

@@ -16,7 +16,7 @@ export interface PlantedBug {
   readonly run: (api: PayoutApi) => Promise<void>;
 }
 
-/** In how many runs a bug is found, by the failures that it needs: with the runs that repeat it and leave failures out. */
+/** In how many runs a bug is found, by the failures that it needs: with the runs that repeat it. */
 export const FOUND_WITHIN: Readonly<Record<number, number>> = { 1: 100, 2: 100, 3: 600 };
 
 const isUnknown = ({ http, state }: Answer): boolean =>
