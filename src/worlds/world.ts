@@ -11,10 +11,9 @@ import { isFast } from '../world/state.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { NOTHING } from './capacity.ts';
 import { dropped } from './dropped.ts';
-import type { EventReader } from './event-reader.ts';
 import type { DropReason, How, Opened, Order, Reopened, WorldObserver } from './order.ts';
 import type { WallClock } from './wall-clock.ts';
-import { WorldConnections } from './world-connections.ts';
+import { WorldConnections, type EventReader } from './world-connections.ts';
 
 type OnPart = (applied: Applied) => void;
 

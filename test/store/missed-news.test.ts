@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { PublishedEvent } from '../../src/worlds/event-reader.ts';
+import type { PublishedEvent } from '../../src/worlds/world-connections.ts';
 import type { StoreConnection } from '../../src/store/store-connection.ts';
 import { Store } from '../../src/store/store.ts';
 import type { Worlds } from '../../src/worlds/worlds.ts';

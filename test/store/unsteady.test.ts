@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Refusal } from '../../src/contract/errors.ts';
-import type { PublishedEvent } from '../../src/worlds/event-reader.ts';
+import type { PublishedEvent } from '../../src/worlds/world-connections.ts';
 import { unavailable } from '../../src/worlds/dropped.ts';
 import { keysOf } from '../../src/store/scripts.ts';
 import type { Store } from '../../src/store/store.ts';

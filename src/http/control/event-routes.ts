@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import type { PublishedEvent } from '../../worlds/event-reader.ts';
+import type { PublishedEvent } from '../../worlds/world-connections.ts';
 import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
 

@@ -12,7 +12,7 @@ import type { InitiateRequest, StatusQuery } from '../../../src/contract/service
 import type { ScenarioInput } from '../../../src/contract/control.ts';
 import { Refusal } from '../../../src/contract/errors.ts';
 import type { Change } from '../../../src/payout/payout.ts';
-import type { PublishedEvent } from '../../../src/worlds/event-reader.ts';
+import type { PublishedEvent } from '../../../src/worlds/world-connections.ts';
 import type { DropReason } from '../../../src/worlds/order.ts';
 import type { World } from '../../../src/worlds/world.ts';
 import { Worlds } from '../../../src/worlds/worlds.ts';
