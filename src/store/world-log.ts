@@ -293,8 +293,9 @@ export class WorldLog implements Order {
     const isTooLong = isNews && this.#characters > this.#keptAfter * (how.isOwn ? 1 : OTHERS_AFTER);
     if (command.kind !== 'forgetUndo' && !isTooLong) return applied;
     this.#characters = 0;
-    if (command.kind !== 'forgetUndo') this.#inBackground({ kind: 'forgetUndo' });
-    else if (how.isOwn && isNews) this.#keeping ??= this.#keep();
+    if (command.kind !== 'forgetUndo') {
+      if (this.#world.closed === null) this.#world.inBackground(this.#world.submit({ kind: 'forgetUndo' }));
+    } else if (how.isOwn && isNews) this.#keeping ??= this.#keep();
     return applied;
   }
 
@@ -314,10 +315,6 @@ export class WorldLog implements Order {
       },
       false,
     );
-  }
-
-  #inBackground(command: Command): void {
-    if (this.#world.closed === null) this.#world.inBackground(this.#world.submit(command));
   }
 
   #fail(item: Item, error: unknown): void {

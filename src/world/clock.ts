@@ -13,18 +13,13 @@ import type { WorldState } from './state-shape.ts';
 const pastTheEnd = (): Refusal =>
   new Refusal('INVALID_REQUEST', { message: 'The clock of a world ends with the year 9999' });
 
-export interface ClockResult {
-  readonly nowMs: number;
-  readonly speed: number;
-  /** World time of the next step that waits for its time; null when there is none that the clock can reach. */
-  readonly nextDueMs: number | null;
-}
-
-export const clockResult = (state: WorldState): ClockResult => ({
+export const clockResult = (state: WorldState) => ({
   nowMs: nowMs(state),
   speed: state.clock.speed,
+  /** World time of the next step that waits for its time; null when there is none that the clock can reach. */
   nextDueMs: nextDueMsOf(state),
 });
+export type ClockResult = Readonly<ReturnType<typeof clockResult>>;
 
 /** A clock command that could not apply everything that is due is submitted again as `next`, after other work has had its turn. */
 export interface Unfinished {
