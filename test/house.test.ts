@@ -125,8 +125,8 @@ const READS_FILES = ['scenario/scenario-file.ts', 'scenario/scenario-library.ts'
 const WATCHES_FILES = 'scenario/scenario-library.ts';
 
 const CLOCK = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bhrtime\b/;
-/** `response.setTimeout` is allowed: it sets the idle timeout of a socket. */
-const TIMER = /(?<!\bresponse\.)\bset(?:Timeout|Interval|Immediate)\(|\bqueueMicrotask\b|\bnode:timers\b/;
+/** `setTimeout` of a response or a socket is allowed: it sets the idle timeout of a socket. */
+const TIMER = /(?<!\b(?:response|socket)\.)\bset(?:Timeout|Interval|Immediate)\(|\bqueueMicrotask\b|\bnode:timers\b/;
 const RANDOMNESS = /\bMath\.random\b|\brandom(?:UUID|Bytes|Int|FillSync)\b|\bgetRandomValues\b/;
 const WAITING = /\bPromise\b|\basync\b|\bawait\b/;
 

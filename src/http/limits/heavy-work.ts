@@ -100,6 +100,9 @@ export class HeavyWork {
     response.setTimeout(NO_PROGRESS_MS, () => {
       if (socket.writableLength > 0) this.#options.end(socket, 'unread responses');
     });
+    response.once('finish', () => {
+      if (socket.timeout === NO_PROGRESS_MS) socket.setTimeout(0); // a request that was sent ahead may take longer
+    });
   }
 
   #inPlace<T>(work: () => Promise<T>): Promise<T> {

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
 import { clientOf, type Client } from '../../support/sandbox.ts';
-import { serverFor } from '../../support/server.ts';
+import { rawRequest, rawSocket } from '../../support/http/raw-socket.ts';
+import { appFor, serverFor } from '../../support/server.ts';
 import { linesOf, resealed } from '../../support/world/snapshot-lines.ts';
 
 /** How long single requests may keep all others waiting, in work and not in time. `npm run bench:holds` measures the time. */
@@ -55,4 +58,18 @@ test.each<[string, (client: Client) => Promise<() => Promise<unknown>>, number]>
   const before = clock.turns;
   expect(await send()).toMatchObject({ status: 200 });
   expect(clock.turns - before).toBeGreaterThanOrEqual(turns);
+});
+
+test('a request that waits behind a long response may take longer than that may wait for its reader', async () => {
+  const rule = { name: 'slow', match: { route: 'balance' as const }, effect: { delay: '1h' } };
+  const { app } = await appFor({ scenario: { rules: [rule] } });
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  const accepted = once(app.server, 'connection') as Promise<[Socket]>;
+  const socket = rawSocket(url);
+  const headers = { authorization: 'Bearer sk_test_turns' };
+  socket.write(rawRequest('GET /_sandbox/state', headers));
+  socket.write(rawRequest('GET /client/fetchbalance', headers));
+  const [connection] = await accepted;
+  await once(socket, 'data');
+  await expect.poll(() => connection.timeout).toBe(0);
 });
