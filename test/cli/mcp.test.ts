@@ -103,6 +103,10 @@ test('an agent keeps snapshots under names, and restores one also into another w
     balance: 1_000_500,
   });
   expect(await ask('worlds')).toMatchObject([{}, { balance: 1_000_500 }]);
+  for (let nth = 1; nth < 10; nth += 1) await tell('snapshot_save', { file: `other-${nth}` });
+  expect((await tell('snapshot_save', { file: 'one-more' })).text).toMatch(
+    /^at most 10 snapshots .* rich, other-1/,
+  );
 });
 
 testRows([

@@ -24,6 +24,8 @@ import { plain } from '../../referee/reports/summary.ts';
 import { SettingsError } from '../../settings.ts';
 import { textReport } from '../scenario-files/validate.ts';
 
+const MOST_SNAPSHOTS = 10;
+
 /** A coding agent: its texts are in its arguments, and what it saves is kept until its connection ends. */
 export function agentActor(sandbox: Sandbox, ownKey: string): Actor {
   const worlds = new Map<string, World>();
@@ -42,7 +44,13 @@ export function agentActor(sandbox: Sandbox, ownKey: string): Actor {
         name: 'the text',
         text: typeof given === 'string' ? given : JSON.stringify(given),
       }),
-      save: async (_calledBy, name, text) => void kept.set(name, await text()),
+      async save(_calledBy, name, text) {
+        if (kept.size >= MOST_SNAPSHOTS && !kept.has(name)) {
+          const names = [...kept.keys()].join(', ');
+          throw new SettingsError(`at most ${MOST_SNAPSHOTS} snapshots are kept: save over one of ${names}`);
+        }
+        kept.set(name, await text());
+      },
       saved(_calledBy, name) {
         const snapshot = kept.get(name);
         if (snapshot !== undefined) return snapshot;
