@@ -126,7 +126,8 @@ const WATCHES_FILES = 'scenario/scenario-library.ts';
 
 const CLOCK = /\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bhrtime\b/;
 /** `setTimeout` of a response or a socket is allowed: it sets the idle timeout of a socket. */
-const TIMER = /(?<!\b(?:response|socket)\.)\bset(?:Timeout|Interval|Immediate)\(|\bqueueMicrotask\b|\bnode:timers\b/;
+const TIMER =
+  /(?<!\b(?:response|socket)\.)\bset(?:Timeout|Interval|Immediate)\(|\bqueueMicrotask\b|\bnode:timers\b/;
 const RANDOMNESS = /\bMath\.random\b|\brandom(?:UUID|Bytes|Int|FillSync)\b|\bgetRandomValues\b/;
 const WAITING = /\bPromise\b|\basync\b|\bawait\b/;
 
