@@ -215,8 +215,6 @@ const LateInitiate = z.strictObject({
   request: z.int().min(1).max(MAX_COUNT),
   ...LateTime,
   body: InitiateRequest,
-  /** The scenario that it chose; null for that of the world. */
-  scenario: ScenarioSource.nullable(),
   future: Future,
 });
 export type LateInitiate = Readonly<z.infer<typeof LateInitiate>>;

@@ -7,14 +7,11 @@ import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
 import { durationText } from '../contract/duration.ts';
 import { Refusal } from '../contract/errors.ts';
-import { nearestNames } from '../contract/suggestion.ts';
 import type { World } from '../worlds/world.ts';
 import type { Worlds } from '../worlds/worlds.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import { rateLimitOn } from '../world/request/request-plan.ts';
 import { rateLimited } from '../scenario/rate-limit.ts';
-import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
-import { LONGEST_HEADER } from './limits/json-body.ts';
 import { invalidField } from './route-schemas.ts';
 
 /** The prefix of every key that is accepted when no list of keys is set. */
@@ -67,7 +64,6 @@ export const adminOnly = (adminToken: string): TokenReader =>
 
 export interface AdmissionOptions {
   readonly worlds: Worlds;
-  readonly scenarios: ScenarioLibrary;
   readonly keyOf: TokenReader;
   /** The key whose world answers a status request without one, in a dialect that answers it. */
   readonly defaultKey: string;
@@ -94,25 +90,16 @@ export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): strin
 }
 
 /**
- * A hook that finds the world of a request by its key, and its scenario by the header X-Sandbox-Scenario or else its world. From
- * then on its world remembers the request. It throws Refusal UNAUTHORIZED or INVALID_REQUEST.
+ * A hook that finds the world of a request by its key. From then on its world remembers the request. It throws Refusal UNAUTHORIZED or
+ * INVALID_REQUEST.
  */
-export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOptions): onRequestHookHandler {
+export function admission({ worlds, keyOf, defaultKey }: AdmissionOptions): onRequestHookHandler {
   const worldIds = new LRUCache<string, string>({ max: KEYS_REMEMBERED, memoMethod: worldIdOf });
 
   function enter({ exchange, headers }: FastifyRequest, world: World): void {
-    const { chosen } = exchange;
-    const { 'x-sandbox-scenario': wanted } = headers;
-    exchange.dialect = (chosen ?? world.latest.index.base).dialect;
+    exchange.dialect = world.latest.index.base.dialect;
     exchange.found(world);
     exchange.name = headers.authorization === undefined ? undefined : worldNameIn(headers); // only its owner names a world
-    if (wanted === undefined || chosen !== undefined) return;
-    const name = String(wanted).slice(0, LONGEST_HEADER);
-    const { names } = scenarios;
-    throw invalidField(
-      'X-Sandbox-Scenario',
-      `must name a scenario, not ${name}${nearestNames(name, names)}. GET /_sandbox/scenarios lists all ${names.length}`,
-    );
   }
 
   async function enterOnceOpen(
@@ -129,13 +116,7 @@ export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOpt
   }
 
   return (request, _reply, done) => {
-    const { exchange } = request;
-    const { 'x-sandbox-scenario': wanted, authorization } = request.headers;
-    const chosen = typeof wanted === 'string' ? scenarios.get(wanted) : undefined;
-    const mayLackKey = needsNoKey(request); // by the scenario of the server: no caller can waive the key
-    exchange.chosen = chosen;
-    if (chosen !== undefined) exchange.dialect = chosen.dialect; // even the refusal of a key is written in it
-    const key = mayLackKey && needsNoKey(request) ? defaultKey : keyOf(authorization);
+    const key = needsNoKey(request) ? defaultKey : keyOf(request.headers.authorization);
     const worldId = worldIds.memo(key);
     const here = worlds.useHere(worldId);
     if (here === null) return void enterOnceOpen(request, worldId, done);
@@ -146,7 +127,7 @@ export function admission({ worlds, scenarios, keyOf, defaultKey }: AdmissionOpt
 
 /** True for a request that this limit does not apply to: a scenario may have a limit of its own, which its world counts. */
 function isFree({ exchange, routeOptions }: FastifyRequest): boolean {
-  const scenario = exchange.chosen ?? exchange.world.latest.index.base;
+  const scenario = exchange.world.latest.index.base;
   return scenario.hasOwnRateLimit || rateLimitOn(scenario, routeOptions.config.name) === null;
 }
 

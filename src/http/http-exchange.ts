@@ -1,10 +1,9 @@
-import type { ScenarioSource, SentResponse } from '../contract/snapshot.ts';
+import type { SentResponse } from '../contract/snapshot.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { textField, withoutKeys } from '../contract/service.ts';
 import type { RefusalData } from '../contract/errors.ts';
 import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
-import type { Scenario } from '../scenario/scenario.ts';
 import type { World } from '../worlds/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
 import type { Decided, ExchangeOutcome } from '../world/journal/kept-request.ts';
@@ -28,8 +27,6 @@ export class HttpExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   dialect: Dialect;
-  /** The scenario that its header chose; absent when that of its world applies. */
-  chosen: Scenario | undefined;
   /** The world of its key. Set by the first hook of the routes that have one. */
   world!: World;
   /** The name that its client gives the world. */
@@ -76,11 +73,6 @@ export class HttpExchange {
     this.#startedMs = stopwatchMs();
   }
 
-  /** What the scenario that its header chose was compiled from; null when that of its world applies. */
-  get source(): ScenarioSource | null {
-    return this.chosen?.source ?? null;
-  }
-
   get route(): RouteName | undefined {
     return this.request.routeOptions?.config?.name;
   }
@@ -123,9 +115,9 @@ export class HttpExchange {
 
   /** Reads the dialect of a refusal anew where another server may have changed it. @returns null when it is up to date */
   readDialect(): Promise<void> | null {
-    const { world, route, chosen } = this;
+    const { world, route } = this;
     const isOfService = world !== undefined && route !== undefined;
-    if (!isOfService || chosen !== undefined || this.#isSubmitted) return null;
+    if (!isOfService || this.#isSubmitted) return null;
     const read = async (): Promise<void> => {
       this.dialect = await world.read(({ index }) => index.base.dialect);
     };

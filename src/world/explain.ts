@@ -1,11 +1,11 @@
-import type { Payout, PlannedStep, ScenarioSource } from '../contract/snapshot.ts';
+import type { Payout, PlannedStep } from '../contract/snapshot.ts';
 import { durationText } from '../contract/duration.ts';
 import { counted } from '../contract/words.ts';
 import type { ExplainRequest } from '../contract/control.ts';
 import type { ExplainResponse } from '../contract/control-responses.ts';
 import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '../contract/service.ts';
 import { isHidden } from '../payout/timeline.ts';
-import type { Scenario, ScenarioCompiler } from '../scenario/scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import { timeOfDay, iso, istDate } from '../contract/instant.ts';
 import { explainChoice } from '../scenario/explanation.ts';
@@ -17,7 +17,7 @@ import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout } from './request/new-payout.ts';
 import { repetitionOf } from './request/repetition.ts';
-import { idOf, pastRateLimit, planRequest, scenarioFor, type Plan } from './request/request-plan.ts';
+import { idOf, pastRateLimit, planRequest, type Plan } from './request/request-plan.ts';
 import { askedPayout } from './request/serve-status.ts';
 import { full } from './full.ts';
 import type { WorldState } from './state-shape.ts';
@@ -31,14 +31,11 @@ const NOT_SENT = {
   after: 0,
 };
 
-/** The command that the request would submit. @param chosen the scenario that its header chooses */
-function commandOf(
-  { route, body, query, headers }: ExplainRequest,
-  chosen: ScenarioSource | null,
-): RequestCommand {
+/** The command that the request would submit. */
+function commandOf({ route, body, query, headers }: ExplainRequest): RequestCommand {
   const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const shown = withoutKeys(Object.fromEntries(lowerCase)) as RequestCommand['request']['headers'];
-  const asked = { request: { ...NOT_SENT, headers: shown }, scenario: chosen };
+  const asked = { request: { ...NOT_SENT, headers: shown } };
   if (route === 'initiate') return { kind: route, body: body!, ...asked };
   return route === 'status' ? { kind: route, query: query!, ...asked } : { kind: route, ...asked };
 }
@@ -134,12 +131,10 @@ const copyOfCounts = ({
 export function explainRequest(
   state: Readonly<WorldState>,
   request: ExplainRequest,
-  compiler: ScenarioCompiler,
   room: Room,
-  chosen: ScenarioSource | null = null,
 ): ExplainResponse {
-  const command = commandOf(request, chosen);
-  const scenario = scenarioFor(state, command, compiler);
+  const command = commandOf(request);
+  const scenario = state.index.active;
   const copy: WorldState = { ...state, ...copyOfCounts(state) };
   const limited = pastRateLimit(copy, command.kind, scenario);
   // a reference that no payout can have is never counted: each attempt is the first

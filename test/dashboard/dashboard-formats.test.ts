@@ -31,7 +31,7 @@ test('a shell takes every part of a copied curl command as text, however it is q
     method: 'POST',
     url: `http://127.0.0.1:3000/${HOSTILE}`,
     apiKey: HOSTILE,
-    headers: { 'x-sandbox-scenario': HOSTILE },
+    headers: { 'x-order': HOSTILE },
     body: HOSTILE,
   };
   expect(argumentsOf(curlOf(call))).toEqual([
@@ -42,7 +42,7 @@ test('a shell takes every part of a copied curl command as text, however it is q
     '-H',
     `Authorization: Bearer ${HOSTILE}`,
     '-H',
-    `x-sandbox-scenario: ${HOSTILE}`,
+    `x-order: ${HOSTILE}`,
     '--data-raw',
     HOSTILE,
   ]);
@@ -66,7 +66,7 @@ test('a copied request has its body and the headers that decide its response, an
   const request = {
     method: 'POST',
     path: '/payout/initiate',
-    headers: { 'content-type': 'application/json', 'x-sandbox-scenario': 'happy-fast', cookie: 'secret' },
+    headers: { 'content-type': 'application/json', cookie: 'secret' },
     body: { remarks: "it's" },
   };
   expect(argumentsOf(curlOfRequest(entry({ request }), 'http://127.0.0.1:3000', 'sk_test_a'))).toEqual([
@@ -78,8 +78,6 @@ test('a copied request has its body and the headers that decide its response, an
     'Authorization: Bearer sk_test_a',
     '-H',
     'content-type: application/json',
-    '-H',
-    'x-sandbox-scenario: happy-fast',
     '--data-raw',
     '{"remarks":"it\'s"}',
   ]);

@@ -27,31 +27,7 @@ test('a file, a name in the scenarios folder or a document chooses the scenario 
   }
   const world = await clientFor({ scenario: 'other', scenarios: folder });
   expect((await world.balance()).body.data.balance).toBe(5);
-  const forOne = await world.pay({}, { 'x-sandbox-scenario': 'mine' });
-  expect(forOne.status).toBe(503);
-  expect(forOne.headers.get('x-sandbox-rule')).toBe('mine/always');
   expect((await world.pay()).status).toBe(402);
-});
-
-test('a header with an unknown scenario is refused, with the nearest names', async () => {
-  const { client } = await sandboxFor({ scenarios: folderWith({ 'mine.yaml': respondingWith(503) }) });
-  const world = client();
-  const hints = {
-    '': '. GET /_sandbox/scenarios lists all ',
-    minne: ' (did you mean mine?)',
-    timeout: '; the nearest are gateway-timeout-after-commit, timeout-after-commit, timeout-before-commit',
-    zzz: '. GET /_sandbox/scenarios lists all ',
-  };
-  for (const [name, hint] of Object.entries(hints)) {
-    const refused = await world.send('GET', '/client/fetchbalance', {
-      headers: { 'x-sandbox-scenario': name },
-    });
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { code: 'INVALID_REQUEST', errors: [{ field: 'X-Sandbox-Scenario' }] },
-    });
-    expect(refused.body.message).toContain(`must name a scenario, not ${name}${hint}`);
-  }
 });
 
 test('a changed scenario file takes effect; an invalid one is logged, and the last good one stays active', async () => {
@@ -90,11 +66,16 @@ test('a scenario added to the folder can be chosen without a restart, and replac
     SANDBOX_SCENARIOS: folder,
     SANDBOX_RATE_LIMIT: 'off',
   });
-  const headers = { 'x-sandbox-scenario': 'late' };
-  const chosen = async (): Promise<number> =>
-    (await clientAt(url).send('GET', '/client/fetchbalance', { headers })).status;
+  const late = clientOf(connectSandbox({ url }).world('sk_test_late'));
+  const chosen = async (): Promise<number> => {
+    const isKnown = await late.world.use('late').then(
+      () => true,
+      () => false,
+    );
+    return isKnown ? (await late.balance()).status : 404;
+  };
   const active = async (): Promise<number> => (await clientAt(url).pay()).status;
-  expect([await chosen(), await active()]).toEqual([400, 500]);
+  expect([await chosen(), await active()]).toEqual([404, 500]);
   writeFileSync(join(folder, 'late.yaml'), 'rules: [{ effect: { respond: 418 } }]\n');
   writeFileSync(join(folder, 'server-error.yaml'), respondingWith(599));
   await expect.poll(chosen).toBe(418);
@@ -143,13 +124,6 @@ test('a folder of scenarios that is replaced, or that is a ConfigMap of Kubernet
   expect(await status()).toBe(504);
 });
 
-test('attempts of a reference are counted across the scenarios that its requests choose', async () => {
-  const world = await clientFor();
-  await world.pay();
-  const chosen = await world.pay({}, { 'x-sandbox-scenario': 'gateway-html' }); // its rule is for attempt 1
-  expect(chosen.status).toBe(200);
-});
-
 test('files beside the active scenario file are ignored', async () => {
   const folder = folderWith({ 'mine.yaml': respondingWith(503) });
   const file = relative(process.cwd(), join(folder, 'mine.yaml'));
@@ -159,10 +133,7 @@ test('files beside the active scenario file are ignored', async () => {
   writeFileSync(join(folder, 'other.yaml'), respondingWith(418));
   writeFileSync(join(folder, 'mine.yaml'), respondingWith(504)); // read after the others
   await expect.poll(async () => (await world.pay()).status).toBe(504);
-  const other = await world.send('GET', '/client/fetchbalance', {
-    headers: { 'x-sandbox-scenario': 'other' },
-  });
-  expect(other.status).toBe(400);
+  await expect(world.world.use('other')).rejects.toThrow('other');
   expect(log()).not.toContain('scenario refused');
 });
 

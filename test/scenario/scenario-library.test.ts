@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { TRANSFER_MODES, type TransferMode } from '../../src/contract/service.ts';
 import { heldBy } from '../support/control.ts';
-import { clientFor, clientOf, PAYOUT, type Client } from '../support/sandbox.ts';
+import { clientFor, PAYOUT, type Client } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const CLOCK = '2026-01-15T10:30:00Z'; // 16:00 in India
@@ -21,8 +21,8 @@ const shipped = (kind: 'scenarios' | 'dialects') => {
 interface Stage {
   /** The client under the scenario. */
   readonly world: Client;
-  /** The true state of a payout, read under the default scenario. */
-  readonly payout: (reference?: string) => Promise<any>; // oxlint-disable-line typescript/no-explicit-any -- as `Seen.body`
+  /** The true state of a payout. */
+  readonly payout: (reference?: string) => Promise<{ readonly status: string; readonly utr: string | null }>;
   readonly state: (reference?: string) => Promise<unknown>;
   /** What has been paid from the wallet since the story began, in INR. */
   readonly spent: () => Promise<number>;
@@ -31,14 +31,17 @@ interface Stage {
 }
 
 async function stageOf(world: Client): Promise<Stage> {
-  const plain = clientOf(world.world, { 'x-sandbox-scenario': 'default' });
-  const balance = async (): Promise<number> => (await plain.balance()).body.data.balance;
-  const opening = await balance();
+  const payout = (reference = 'order-1') => world.world.payout(reference);
+  const opening = await world.world.balance();
   return {
     world,
-    payout: async (reference = 'order-1') => (await plain.status({ client_ref_id: reference })).body.data,
-    state: async (reference) => (await statesRead(plain, 1, reference))[0],
-    spent: async () => Math.round((opening - (await balance())) * 100) / 100,
+    payout,
+    state: (reference) =>
+      payout(reference).then(
+        ({ status }) => status,
+        () => 404,
+      ),
+    spent: async () => Math.round((opening - (await world.world.balance())) * 100) / 100,
     async leave() {
       const left = new AbortController();
       const asked = world.pay({}, {}, left.signal);

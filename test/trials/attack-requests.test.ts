@@ -13,10 +13,8 @@ import { expectPublished, publishedCalls, type PublishedCall } from './support/p
 
 const isStream = ({ call }: HostileRequest): boolean => call.path.endsWith('/events');
 const isService = ({ call }: HostileRequest): boolean => !call.path.startsWith('/_sandbox');
-/** Asked of a world whose rules may break connections, or of a scenario with other words for its errors. */
-const isOrdered = (request: HostileRequest): boolean =>
-  isService(request) &&
-  (WILD_KEYS.includes(request.key) || /x-sandbox-scenario: [a-z]/i.test(request.bytes.toString('latin1')));
+/** Asked of a world whose rules may break connections. */
+const isOrdered = (request: HostileRequest): boolean => isService(request) && WILD_KEYS.includes(request.key);
 
 /** Sends a request, and checks the response against the OpenAPI document. @returns the status; null where a rule may order anything */
 async function statusOf(

@@ -7,7 +7,6 @@ import {
   advance,
   balance,
   Core,
-  initiate,
   load,
   oneRule,
   refusalOf,
@@ -139,17 +138,6 @@ describe('a chosen scenario', () => {
     expect(world.state.index.active.name).toBe('rich');
     expect(world.state.index.active.rules.map(({ id }) => id)).toEqual(['world/top']);
     expect([world.state.scenario.isChosen, world.state.uses.size]).toEqual([false, 1]);
-  });
-
-  test('may be chosen by one request alone, under the overrides', () => {
-    const world = new Core();
-    world.put({ name: 'top', match: { route: 'balance' }, effect: { delay: '1ms' } });
-    world.submit(initiate({ client_ref_id: 'a' }, { scenario: rich }));
-    world.pay('b');
-    expect(world.read('a')).toMatchObject({ payout: { state: 'SUCCESS', plannedBy: 'instant' } });
-    expect(world.read('b')).toMatchObject({ payout: { state: 'PENDING' } });
-    expect(world.submit(balance({ scenario: rich }))).toMatchObject({ effect: { rule: 'world/top' } });
-    expect(world.balance().paise).toBe(800); // not its opening balance
   });
 });
 

@@ -13,13 +13,11 @@ import {
   oneRule,
   refusalOf,
   save,
-  sourceOf,
   steps,
   timelines,
   type Saved,
 } from '../support/world/core.ts';
 import { atRead, step } from '../support/world/payouts.ts';
-import { sized } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
 
 /**
@@ -39,12 +37,8 @@ function past(): Core {
     dialect: { client_ref_id: { changed_body: 'second_payout', same_body: 'stored' } },
   });
   for (const reference of ['p0', 'p1', 'p2']) world.pay(reference);
-  const source = sourceOf({
-    settlement: { NEFT: [{ to: 'SUCCESS', after: '50ms' }] },
-    dialect: { client_ref_id: { changed_body: 'second_payout' } },
-  });
   const second = { client_ref_id: 'p1', beneficiary_account: '1', transfer_mode: 'NEFT' } as const;
-  world.submit(initiate(second, { scenario: source }));
+  world.submit(initiate(second));
   world.pay('p4');
   world.pay('poor', { amount: 99 });
   world.submit({ kind: 'credit', amountPaise: 70 }, 3);
@@ -205,16 +199,6 @@ describe('a world can be restored from its snapshot', () => {
     world.read('a', 30);
     world.submit({ kind: 'credit', amountPaise: 1e13 - 1000 });
     world.pay('b', { amount: 1e11 - 2 });
-    expect(afterFile(world)).toEqual(save(world.state));
-  });
-
-  test('with as many rules as a scenario may have, and of several scenarios that requests chose', () => {
-    const effect = { delay: '0ms' };
-    const rules = Array.from({ length: 200 }, (_, nth) => ({ name: `r${nth}`, skip: 9, effect }));
-    const world = new Core();
-    const names = ['a', 'b', 'c', 'd', 'e'].slice(0, sized(2, 5));
-    for (const name of names) world.submit(balance({ scenario: sourceOf({ rules }, {}, name) }));
-    expect(world.state.uses.size).toBe(200 * names.length);
     expect(afterFile(world)).toEqual(save(world.state));
   });
 });

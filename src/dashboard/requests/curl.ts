@@ -21,15 +21,9 @@ export function curlOf({ method, url, apiKey, headers = {}, body = null }: CurlR
   return words.join(' \\\n  ');
 }
 
-const RELEVANT_HEADERS = new Set(['content-type', 'x-sandbox-scenario']);
-
-/** The request headers that can change the response. */
+/** The request header that can change the response. */
 const relevantHeaders = ({ headers }: JournalEntry['request']): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => RELEVANT_HEADERS.has(name))
-      .map(([name, value]) => [name, String(value)]),
-  );
+  'content-type' in headers ? { 'content-type': String(headers['content-type']) } : {};
 
 /** The body of a request of the journal, as it was sent; null if it had none. */
 const bodyText = ({ body }: JournalEntry['request']): string | null =>

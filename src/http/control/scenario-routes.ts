@@ -152,16 +152,9 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
     '/rules/explain',
     operation('Scenario', 'explainRequest', 'Explain which rule a request would match', {
       description: 'For this world as it is now. The request is not sent, and nothing is counted.',
-      errors: ['SCENARIO_NOT_FOUND'],
       body: ExplainRequest,
     }),
-    async ({ body, exchange: { world } }) => {
-      const wanted = Object.entries(body.headers).find(
-        ([name]) => name.toLowerCase() === 'x-sandbox-scenario',
-      );
-      const chosen = wanted === undefined ? null : named(wanted[1]).source;
-      return world.read((state) => explainRequest(state, body, scenarios, worlds.room, chosen));
-    },
+    ({ body, exchange: { world } }) => world.read((state) => explainRequest(state, body, worlds.room)),
   );
 
   app.delete('/rules', operation('Scenario', 'removeRules', 'Remove all overrides'), ({ exchange }) =>

@@ -1,23 +1,11 @@
-import { z } from 'zod';
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
 import { operation } from '../route-schemas.ts';
-
-const ScenarioHeader = z.object({
-  'X-Sandbox-Scenario': z
-    .string()
-    .optional()
-    .meta({
-      description: 'The name of a scenario, for this request only',
-      examples: ['timeout-after-commit'],
-    }),
-});
 
 /** The schemas of the three routes of the payout service, and what the OpenAPI document says of them. */
 
 export const INITIATE = operation('Payouts', 'initiatePayout', 'Initiate a payout', {
   description:
     'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it returns the existing payout, and nothing is debited twice.',
-  requestHeaders: ScenarioHeader,
   responseHeaders: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
   errors: [
     'DUPLICATE_REFERENCE',
@@ -33,13 +21,11 @@ export const INITIATE = operation('Payouts', 'initiatePayout', 'Initiate a payou
 });
 
 export const BALANCE = operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', {
-  requestHeaders: ScenarioHeader,
   errors: ['INVALID_REQUEST', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
 });
 
 export const STATUS = operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', {
   description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
-  requestHeaders: ScenarioHeader,
   errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
   querystring: StatusQuery,
 });

@@ -107,17 +107,17 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     ({ body, exchange }, reply) => {
       checkRails(body, reply);
       const request = exchange.received();
-      return respond({ kind: 'initiate', body, request, scenario: exchange.source }, reply);
+      return respond({ kind: 'initiate', body, request }, reply);
     },
   );
 
   app.get('/client/fetchbalance', { config: { name: 'balance' }, ...BALANCE }, ({ exchange }, reply) => {
     const request = exchange.received();
-    return respond({ kind: 'balance', request, scenario: exchange.source }, reply);
+    return respond({ kind: 'balance', request }, reply);
   });
 
   app.get('/payout/status', { config: { name: 'status' }, ...STATUS }, ({ query, exchange }, reply) => {
     const request = exchange.received();
-    return respond({ kind: 'status', query, request, scenario: exchange.source }, reply);
+    return respond({ kind: 'status', query, request }, reply);
   });
 };

@@ -1,6 +1,5 @@
 import type { LateInitiate, Payout } from '../../contract/snapshot.ts';
 import { Refusal } from '../../contract/errors.ts';
-import { withOverrides } from '../../scenario/scenario.ts';
 import type { LateWhen } from '../../scenario/rule.ts';
 import type { CommandOf, Context } from '../commands.ts';
 import type { KeptRequest } from '../journal/kept-request.ts';
@@ -17,7 +16,7 @@ const MAX_LATE = 1000;
 /** Has the ledger see an initiate later. @throws Refusal SANDBOX_FULL */
 export function commitLater(
   state: WorldState,
-  { body, scenario }: CommandOf<'initiate'>,
+  { body }: CommandOf<'initiate'>,
   request: number,
   plan: Plan,
   { after, after_requests: requestsLeft }: LateWhen,
@@ -34,7 +33,6 @@ export function commitLater(
     dueMs,
     requestsLeft: requestsLeft ?? null,
     body,
-    scenario,
     future: futureOf(state, body, plan),
   };
   state.late = [...state.late, late];
@@ -72,9 +70,8 @@ export const commitNext = (state: WorldState, atMs: number, context: Context): v
 /** Handles a late initiate as if it arrived now. A refusal is only in the journal, since its client has its response already. */
 function commit(state: WorldState, late: LateInitiate, atMs: number, context: Context): void {
   state.late = state.late.filter((one) => one !== late);
-  const { request, scenario: chosen, body } = late;
-  const { active, overrides } = state.index;
-  const scenario = chosen === null ? active : withOverrides(context.compiler.scenario(chosen), overrides);
+  const { request, body } = late;
+  const scenario = state.index.active;
   let made: Payout | undefined;
   let result: string;
   try {

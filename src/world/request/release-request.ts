@@ -1,4 +1,3 @@
-import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import type { Handler } from '../commands.ts';
 import type { KeptRequest } from '../journal/kept-request.ts';
 import { conclude, replace, type Filling } from '../requests.ts';
@@ -7,7 +6,7 @@ import { recordLate } from './late-commit.ts';
 import { endWait, findHeld } from './held-requests.ts';
 import type { HeldRequest } from './hold-state.ts';
 import type { RequestCommand } from './request-commands.ts';
-import { drawOf, factsOf, scenarioFor, type Plan } from './request-plan.ts';
+import { drawOf, factsOf, type Plan } from './request-plan.ts';
 import { serve } from './serve-request.ts';
 
 /**
@@ -18,8 +17,7 @@ export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, ord
   const held = findHeld(state, id);
   const { command, exchange } = held;
   const released: Filling = { ...exchange, hold: undefined };
-  if (command !== null)
-    serve(state, command, released, resumedPlan(state, command, held, context.compiler), context);
+  if (command !== null) serve(state, command, released, resumedPlan(state, command, held), context);
   const effect = exchange.effect!;
   released.effect = {
     ...effect,
@@ -45,13 +43,8 @@ function committedMeanwhile(
 }
 
 /** The plan of a request that was counted when it arrived, with the rule that was taken then. */
-function resumedPlan(
-  state: WorldState,
-  command: RequestCommand,
-  { effect, exchange }: HeldRequest,
-  compiler: ScenarioCompiler,
-): Plan {
-  const scenario = scenarioFor(state, command, compiler);
+function resumedPlan(state: WorldState, command: RequestCommand, { effect, exchange }: HeldRequest): Plan {
+  const scenario = state.index.active;
   const { attempt = 0 } = exchange;
   const rule = { id: exchange.rule!, effect };
   const facts = factsOf(state, command, attempt, scenario);

@@ -1,4 +1,4 @@
-import { Request, ScenarioSource, SentResponse } from '../../contract/snapshot.ts';
+import { Request, SentResponse } from '../../contract/snapshot.ts';
 import { z } from 'zod';
 import { RouteName } from '../../contract/match.ts';
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
@@ -31,13 +31,6 @@ const Refused = z.strictObject({
 });
 export type Refused = Readonly<z.infer<typeof Refused>>;
 
-/** What every request that the world answers carries. */
-const Asked = {
-  request: Received,
-  /** The scenario that the header of this request chose; null for the world's. */
-  scenario: ScenarioSource.nullable(),
-};
-
 const End = z.strictObject({
   outcome: z.enum(['answered', 'fault', 'client_gone']),
   durationMs: z.number(),
@@ -59,9 +52,9 @@ export type Ended = Readonly<z.infer<typeof Ended>>;
 
 /** The commands that are requests of the service. */
 export const REQUEST_COMMANDS = [
-  z.strictObject({ kind: z.literal('initiate'), body: InitiateRequest, ...Asked }),
-  z.strictObject({ kind: z.literal('status'), query: StatusQuery, ...Asked }),
-  z.strictObject({ kind: z.literal('balance'), ...Asked }),
+  z.strictObject({ kind: z.literal('initiate'), body: InitiateRequest, request: Received }),
+  z.strictObject({ kind: z.literal('status'), query: StatusQuery, request: Received }),
+  z.strictObject({ kind: z.literal('balance'), request: Received }),
 ] as const;
 
 export type RequestCommand = z.infer<(typeof REQUEST_COMMANDS)[number]>;

@@ -8,7 +8,7 @@ import { requestDraw } from '../../payout/identity.ts';
 import type { Draw } from '../../payout/settlement.ts';
 import { delayMs, firstApplicableRule, type RequestFacts, type Rule } from '../../scenario/rule.ts';
 import { countInWindow, rateLimited, windowLeftMs } from '../../scenario/rate-limit.ts';
-import { withOverrides, type Scenario, type ScenarioCompiler } from '../../scenario/scenario.ts';
+import type { Scenario } from '../../scenario/scenario.ts';
 import type { Context } from '../commands.ts';
 import { findPayout } from '../ledger.ts';
 import type { RequestCommand } from './request-commands.ts';
@@ -74,13 +74,6 @@ export interface Plan {
   readonly attempt: number;
 }
 
-/** The scenario that applies to a request: the one that it chose, or that of its world. */
-export const scenarioFor = (
-  { index }: WorldState,
-  { scenario: chosen }: RequestCommand,
-  compiler: ScenarioCompiler,
-): Scenario => (chosen === null ? index.active : withOverrides(compiler.scenario(chosen), index.overrides));
-
 /** The rate limit of a scenario that applies to a route; null for none. */
 export const rateLimitOn = (
   { rateLimit, dialect }: { readonly rateLimit: RateLimit | 'off'; readonly dialect: Dialect },
@@ -117,7 +110,7 @@ export function planRequest(
 ): Plan & { readonly rule: Rule | null } {
   const { attempts, windows } = state;
   const { kind: route } = command;
-  // initiates are always counted, since a scenario that a header chooses later may depend on the attempt
+  // initiates are always counted, since a scenario that is chosen later may depend on the attempt
   const isCounted = route === 'initiate' || scenario.countsAttempts;
   const counted = isCounted ? countAttempt(attempts, route, idOf(command), transactionsFree <= 0) : 0;
   const attempt = isCounted ? (asAttempt ?? counted) : 0;

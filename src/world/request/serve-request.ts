@@ -9,7 +9,7 @@ import { commitLater, countForLate } from './late-commit.ts';
 import { futureOf, initiate, newPayout } from './new-payout.ts';
 import { repetitionOf, replay, storeAnswer } from './repetition.ts';
 import { holdRequest, noRoomToHold } from './held-requests.ts';
-import { pastRateLimit, planRequest, scenarioFor, type Plan } from './request-plan.ts';
+import { pastRateLimit, planRequest, type Plan } from './request-plan.ts';
 import type { Answer, Decided } from '../journal/kept-request.ts';
 import type { RequestCommand } from './request-commands.ts';
 import { entryAsOf, found, serveStatus } from './serve-status.ts';
@@ -40,7 +40,7 @@ function decide(
   request: Filling,
   context: Context,
 ): Effect | null {
-  const scenario = scenarioFor(state, command, context.compiler);
+  const scenario = state.index.active;
   const unserved = (attempt: number, answer: Answer): null => {
     const committed = command.kind === 'initiate' ? false : undefined;
     Object.assign(request, { dialect: scenario.dialect, attempt, effect: null, answer, committed });

@@ -243,13 +243,3 @@ test('an explanation says that the sandbox is full, and that a world holds as ma
   await holding.world.reset();
   await Promise.all(pays);
 });
-
-test('a request can choose a scenario by its header, and an unknown one is refused', async () => {
-  const { world } = await worldWith([]);
-  const chosen = (name: string) => world.explain({ ...initiate(), headers: { 'X-Sandbox-Scenario': name } });
-  expect(await chosen('server-error')).toMatchObject({
-    scenario: 'server-error',
-    rule: 'server-error/server-error',
-  });
-  await expect(chosen('server-eror')).rejects.toThrow('did you mean server-error?');
-});

@@ -8,7 +8,6 @@ import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
 import { clientFor, clientOf, PAYOUT, fetched, type Client, type Seen } from '../../support/sandbox.ts';
 import { heldBy } from '../../support/control.ts';
 import { testRows } from '../../support/test-rows.ts';
-import { folderWith } from '../../support/temporary-folder.ts';
 
 const OPENING_INR = 1_000_000;
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -531,34 +530,3 @@ testRows([...shippedDialects()])(
     expect(await statusOf(world)).not.toHaveProperty('completed_at');
   },
 );
-
-test('a request that chooses a scenario by header is answered in its dialect, accepted or refused', async () => {
-  const hushed: DialectChange = {
-    errors: { body: 'message' },
-    answers: { sandbox_headers: 'not_sent', timestamps: 'seconds' },
-  };
-  const files = {
-    'hushed.json': JSON.stringify({ dialect: hushed }),
-    'open.json': JSON.stringify({ dialect: { status: { without_key: 'answered' } } }),
-  };
-  const world = await clientFor({ scenarios: folderWith(files) });
-  const chosen = { 'x-sandbox-scenario': 'hushed' };
-  const wrongKey = { ...chosen, authorization: 'Bearer nobody' };
-  const accepted = await world.pay({}, chosen);
-  expect(accepted.body.data.created_at).toMatch(/:\d\dZ$/);
-  const answers = [
-    accepted,
-    await world.pay({}, chosen),
-    await world.pay({ amount: 0 }, chosen),
-    await world.send('GET', '/payout/status?txn_id=TXN0', { headers: chosen }),
-    await world.send('GET', '/client/fetchbalance', { headers: wrongKey }),
-  ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 404, 401]);
-  for (const answer of answers) expect(sandboxHeaders(answer)).toEqual([]);
-  for (const { body } of answers.slice(2)) expect(Object.keys(body)).toEqual(['message']);
-  expect(sandboxHeaders(await world.balance())).toEqual(['x-sandbox-request-id']);
-
-  // a request without a key cannot choose a scenario that answers status without one
-  const open = await fetch(world.url + BY_ORDER, { headers: { 'x-sandbox-scenario': 'open' } });
-  expect(open.status).toBe(401);
-});

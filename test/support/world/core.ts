@@ -103,10 +103,9 @@ const request = (change: Partial<InitiateRequest> = {}): InitiateRequest => ({
 /** What a request carries beside what it asks for: as if it had come over the wire just now. */
 interface AskedInput {
   readonly headers?: Received['headers'];
-  readonly scenario?: ScenarioSource | null;
   readonly request?: Partial<Received>;
 }
-const carries = ({ headers = {}, scenario = null, request: change = {} }: AskedInput) => {
+const carries = ({ headers = {}, request: change = {} }: AskedInput) => {
   const request: Received = {
     requestId: 'req-1',
     method: 'GET',
@@ -116,7 +115,7 @@ const carries = ({ headers = {}, scenario = null, request: change = {} }: AskedI
     after: Number.MAX_SAFE_INTEGER,
     ...change,
   };
-  return { request, scenario };
+  return { request };
 };
 export const initiate = (
   change: Partial<InitiateRequest> = {},
