@@ -324,7 +324,9 @@ test.skipIf(!hasCurl)('the curl command of the form makes the same payout as the
   const { page, view, form } = await shownWorld();
   await page.keyboard.press('p');
   await form.getByLabel('Beneficiary', { exact: true }).fill("O'Brien $(id)");
-  const curl = await form.getByLabel('The payout as curl').textContent();
+  const command = form.getByLabel('The payout as curl');
+  await expect.poll(() => command.textContent()).toMatch(/"client_ref_id":\s*"[^"]+"[^]*Brien/); // both come a moment later
+  const curl = await command.textContent();
   const { stdout } = await run('sh', ['-c', curl!]); // asynchronous, since the sandbox runs in this process
   expect(JSON.parse(stdout)).toMatchObject({ status: 'success' });
   await (await view('Payouts')).getByRole('row').filter({ hasText: "O'Brien $(id)" }).waitFor();
