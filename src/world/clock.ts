@@ -72,7 +72,8 @@ function advanceUntilIdle(
   }
 }
 
-function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): ClockResult {
+/** Gives the world another clock. */
+export function setClock(state: WorldState, clock: ClockState, events: StateEvent[]): ClockResult {
   state.clock = clock;
   const result = clockResult(state);
   events.push({ type: 'clock', nowMs: result.nowMs, speed: result.speed });

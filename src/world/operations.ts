@@ -7,6 +7,7 @@ import { listed } from '../contract/words.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
 import type { Handler } from './commands.ts';
+import { setClock } from './clock.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noRequests, type KeptRequest } from './journal/kept-request.ts';
@@ -78,7 +79,7 @@ export const chooseScenario: Handler<'choose'> = (
   const isOnTop = (id: string): boolean => overrides.some((rule) => rule.id === id);
   for (const id of [...state.uses.keys(), ...state.windows.keys()]) if (!isOnTop(id)) forgetCounts(state, id);
   if (isUntouched(state)) {
-    if (base.hasOwnClock) state.clock = startedClock(base.clock, state.wallMs);
+    if (base.hasOwnClock) setClock(state, startedClock(base.clock, state.wallMs), events);
     openLedger(state, base.openingBalancePaise);
   }
   events.push({ type: 'scenario', scenario: base.name });

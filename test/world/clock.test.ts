@@ -185,6 +185,7 @@ test('a scenario with a clock sets that of a world in which nothing has happened
   world.choose(source);
   const started = Date.UTC(2026, 0, 15, 10, 30);
   expect(world.state.clock).toMatchObject({ atMs: started, speed: 3600 });
+  expect(world.events.at(-2)).toEqual({ type: 'clock', nowMs: started, speed: 3600 });
   expect(world.state.entries).toMatchObject([{ kind: 'opening', atMs: started }]);
   world.choose(sourceOf());
   expect(world.state.clock.speed).toBe(3600); // that one has none

@@ -1,8 +1,8 @@
 /**
  * Looks at the memory of the process every 100 ms.
  *
- * @param look is told how much of the heap limit is in use, without garbage, in percent, and whether a collection found that out since it
- *   was short last. It returns whether memory is short: then a collection is made if none comes by itself
+ * @param look gets the part of the heap limit in use, without garbage, in percent, and whether there was a collection since memory
+ *   was last short. It returns whether memory is short; if no collection comes by itself then, one is made
  * @returns a function that ends this
  */
 export type Memory = (look: (percent: number, isCollected: boolean) => boolean) => () => void;
