@@ -31,6 +31,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   'hunt --report': 'hunt --json prints the result as JSON',
   rewind:
     'undo takes back the last actions, and snapshot load returns to a world that snapshot save has saved',
+  tail: 'the log of payout-sandbox shows the requests, the dashboard what happens live; world.events() follows it in a program',
   '--before': 'save the snapshot when the world is as you want it, and load it with snapshot load',
   '--journal-memory': 'journals are bounded by counts: use --journal-entries and --journal-total',
   SANDBOX_JOURNAL_MEMORY:

@@ -36,7 +36,7 @@ function responseColour({ answer, fault, outcome }: JournalEntry): Colour {
   return fault !== null || answer === null || answer.status >= 400 ? 'red' : 'green';
 }
 
-export const requestCells = (entry: JournalEntry): readonly (string | Cell)[] => [
+const requestCells = (entry: JournalEntry): readonly (string | Cell)[] => [
   routeText(entry),
   entry.client_ref_id ?? entry.txn_id ?? '',
   { text: sumText(entry), isRight: true },

@@ -104,18 +104,6 @@ export function parsed<Input extends z.ZodObject>(
   throw new SettingsError(lines.join('\n'));
 }
 
-/** @param key of the world, if it is not the usual one */
-export function sessionOf(actor: Actor, key?: string, nameOf: Session['nameOf'] = String): Session {
-  const world = actor.world(key);
-  return {
-    ...actor,
-    world,
-    control: new ControlClient(world.url, world.apiKey),
-    keyText: actor.keyText(key),
-    nameOf,
-  };
-}
-
 export function action<Input extends z.ZodRawShape, Result>({
   run,
   lines,
@@ -140,7 +128,9 @@ export function action<Input extends z.ZodRawShape, Result>({
       const { key, json, ...own } = parsed(schema, given, nameOf) as Partial<
         z.output<z.ZodObject<typeof COMMON.world>>
       >;
-      const session = sessionOf(actor, key, nameOf);
+      const world = actor.world(key);
+      const control = new ControlClient(world.url, world.apiKey);
+      const session = { ...actor, world, control, keyText: actor.keyText(key), nameOf };
       const input = own as z.output<z.ZodObject<Input>>;
       const result = await run(input, session);
       const shown = json ? [] : await lines(result, session, input);

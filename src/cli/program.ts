@@ -13,7 +13,6 @@ const ROOT_TEXT = `
 
 Examples:
   $ payout-sandbox                                    serve; serve --help lists the settings
-  $ payout-sandbox tail                               follow what your client sends and what happens to it
   $ payout-sandbox pay 1500.50 --mode NEFT            pay by hand, in the world of sk_test_demo or of --key
   $ payout-sandbox advance 2h                         apply everything that is due by then
   $ payout-sandbox use timeout-after-commit           change how this world behaves; undo takes it back

@@ -25,7 +25,7 @@ test('--help lists what a new user needs, with examples and exit codes, and --he
   const help = await outputOf('--help');
   expect(help.split('\n').filter((line) => line.length > 120)).toEqual([]);
   expect(listed(help).length).toBeLessThanOrEqual(20);
-  const wanted = ['serve', 'status', 'pay', 'advance', 'journal', 'tail', 'use', 'reset'];
+  const wanted = ['serve', 'status', 'pay', 'advance', 'journal', 'use', 'reset'];
   expect(listed(help)).toEqual(expect.arrayContaining(wanted));
   expect(help).toContain(' timeout-after-commit ');
   expect(help).toMatch(/Exit codes:\n {2}0 {2}done, or stopped by a signal\n {2}1 .*\n {2}2 /);

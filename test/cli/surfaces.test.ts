@@ -45,13 +45,11 @@ async function toolSurface(): Promise<Surface> {
 test('neither the command line nor an agent can do less than the other', async () => {
   const commands: Surface = new Map(commandSurface(buildProgram({})));
   const tools = await toolSurface();
-  // `tail` goes on until Ctrl-C; the others need no running sandbox
   expect([...commands.keys(), 'validate', 'scenario_reference'].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
-    [...tools.keys(), 'tail'].toSorted((a, b) => (a < b ? -1 : 1)),
+    [...tools.keys()].toSorted((a, b) => (a < b ? -1 : 1)),
   );
-  expect(commands.size).toBe(25);
+  expect(commands.size).toBe(24);
   for (const [name, given] of commands) {
-    if (name === 'tail') continue;
     // the rules themselves, where a terminal has a file
     const arguments_ = [...tools.get(name)!].map((argument) => (argument === 'rules' ? 'file' : argument));
     expect({ name, given: [...given].toSorted() }).toEqual({ name, given: arguments_.toSorted() });

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import { COMMON, sessionOf, type Action } from '../../actions/sandbox-action.ts';
+import { type Action } from '../../actions/sandbox-action.ts';
 import { ACTIONS, SUBJECTS } from '../../actions/actions.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from '../output.ts';
 import { terminalActor, type ActorFlags } from '../running-sandbox/terminal-actor.ts';
@@ -126,20 +126,8 @@ function addAction(builder: CommandBuilder, action: Action): void {
   });
 }
 
-interface TailFlags extends ActorFlags {
-  readonly key?: string;
-  readonly json?: true;
-}
-
-/** The commands for a running sandbox: one for each action, and one that goes on. */
+/** The commands for a running sandbox: one for each action. */
 export function addActionCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('A running sandbox:');
   for (const action of ACTIONS) addAction(builder, action);
-  const tail = builder.command('tail', 'follow the requests and what happens to the payouts');
-  takeFlags(tail, argumentsOf(COMMON.world), { words: [], scope: 'world' });
-  tail.action(async ({ key, json, ...flags }: TailFlags) => {
-    const { tailUntilSignal } = await import('../running-sandbox/tail.ts');
-    const session = sessionOf(terminalActor(flags, builder.environment), key);
-    builder.ended(await tailUntilSignal(session, json === true));
-  });
 }

@@ -42,7 +42,6 @@ const FIRST_COMMANDS: ReadonlySet<string> = new Set([
   'rule',
   'explain',
   'journal',
-  'tail',
   'reset',
   'undo',
   'referee',
