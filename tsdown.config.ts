@@ -12,8 +12,8 @@ Object.assign(console, {
   },
 });
 
-/** In `dist` without tsdown: what vite puts into the dashboard, and the page that shows the OpenAPI document. */
-const BUNDLED_ELSEWHERE = ['@preact/signals', '@preact/signals-core', 'preact', 'swagger-ui-dist'];
+/** In `dist` without tsdown: what vite puts into the dashboard. */
+const BUNDLED_ELSEWHERE = ['@preact/signals', '@preact/signals-core', 'preact'];
 
 const common = {
   platform: 'node',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Rolldown } from 'tsdown';
 
-const LICENSE_FILE = /^(licen[cs]e|notice|copying|swagger-ui-bundle\.js\.licen[cs]e)/i;
+const LICENSE_FILE = /^(licen[cs]e|notice|copying)/i;
 
 /** The folder of the package that a bundled file belongs to. */
 const packageOf = (file: string): string | undefined =>

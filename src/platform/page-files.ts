@@ -11,14 +11,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-type PageFiles = Map<string, { readonly type: string; readonly body: Buffer; readonly etag: string }>;
+const files = new Map<string, { readonly type: string; readonly body: Buffer; readonly etag: string }>();
 
-const pages = { dashboard: new Map() as PageFiles, docs: new Map() as PageFiles };
-
-/** The files of a page by their paths, read when they are first asked for, once for all readers; none while it is not built. */
-export function pageFiles(page: keyof typeof pages): PageFiles {
-  const folder = packageFile(`dist/${page}/`);
-  const files = pages[page];
+/** The files of the dashboard by their paths, read when they are first asked for, once for all readers; none while it is not built. */
+export function pageFiles(): typeof files {
+  const folder = packageFile('dist/dashboard/');
   if (files.size > 0 || !existsSync(folder)) return files;
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[extname(path)];

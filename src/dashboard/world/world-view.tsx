@@ -152,8 +152,8 @@ export function WorldView() {
           <h3>Export</h3>
           <div class="buttons">{button('Payouts (CSV)', () => run(savePayouts))}</div>
           <p class="note">
-            <a href="./docs">API reference</a> · <a href="./openapi.json">OpenAPI document</a> · guides: the
-            folder <code>docs</code> of the package
+            <a href="./openapi.json">OpenAPI document</a> · guides: the folder <code>docs</code> of the
+            package
           </p>
         </div>
       </div>

@@ -26,10 +26,11 @@ export interface ControlOptions {
   readonly metricsText: (() => Promise<string>) | null;
   /** The OpenAPI document of all routes, as JSON text. */
   readonly openapi: () => Promise<string>;
-  /** All files of a page by their paths below it; none if it was not built. */
-  readonly pageFiles: (
-    page: 'dashboard' | 'docs',
-  ) => ReadonlyMap<string, { readonly type: string; readonly body: Buffer; readonly etag: string }>;
+  /** All files of the dashboard by their paths; none if it was not built. */
+  readonly pageFiles: () => ReadonlyMap<
+    string,
+    { readonly type: string; readonly body: Buffer; readonly etag: string }
+  >;
 }
 
 /** Carries out a control action of a request. The response says how an undo can name it. @param onChanges called with its steps, part by part */

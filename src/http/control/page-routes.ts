@@ -1,10 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Refusal } from '../../contract/errors.ts';
-import { operation } from '../route-schemas.ts';
 import type { ControlRoutes } from './control-options.ts';
-
-const INDEX = 'index.html';
 
 const HEADERS = {
   // a page loads its own files and nothing else, and no other page can frame it or send it anywhere
@@ -18,15 +15,10 @@ const HEADERS = {
 /** For files whose names change with their content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** The dashboard, and the page that shows the OpenAPI document. They need no key, since they hold no data. */
+/** The dashboard. It needs no key, since its files hold no data. */
 export const pageRoutes: ControlRoutes = async (app, { pageFiles }) => {
-  const send = (
-    page: Parameters<typeof pageFiles>[0],
-    path: string,
-    { headers }: FastifyRequest,
-    reply: FastifyReply,
-  ): FastifyReply => {
-    const files = pageFiles(page);
+  const send = (path: string, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const files = pageFiles();
     const file = files.get(path); // looked up among known files: no path can leave the folder
     if (file === undefined) {
       const isBuilt = files.size > 0;
@@ -42,29 +34,12 @@ export const pageRoutes: ControlRoutes = async (app, { pageFiles }) => {
   };
 
   const schema = { undocumented: true } as const; // a part of a page, not a call
-  const ofFile = { schema: { ...schema, params: z.object({ file: z.string() }) } };
-
   app.get('/', { prefixTrailingSlash: 'no-slash', schema }, (_request, reply) => {
     void reply.redirect('./_sandbox/', 308); // relative, since a proxy may serve it under a prefix
   });
   app.get('/', { prefixTrailingSlash: 'slash', schema }, (request, reply) =>
-    send('dashboard', INDEX, request, reply),
+    send('index.html', request, reply),
   );
-  app.get('/assets/:file', ofFile, (request, reply) =>
-    send('dashboard', `assets/${request.params.file}`, request, reply),
-  );
-
-  app.get(
-    '/docs',
-    operation('Server', 'openDocs', 'A page that shows this document', {
-      access: 'everybody',
-      responseType: 'text/html',
-    }),
-    (request, reply) => send('docs', INDEX, request, reply),
-  );
-  app.get('/docs/:file', ofFile, (request, reply) => {
-    const { file } = request.params;
-    // the addresses in the page are relative to /_sandbox/docs
-    return file === '' ? reply.redirect('../docs', 308) : send('docs', file, request, reply);
-  });
+  const ofFile = { schema: { ...schema, params: z.object({ file: z.string() }) } };
+  app.get('/assets/:file', ofFile, (request, reply) => send(`assets/${request.params.file}`, request, reply));
 };

@@ -101,7 +101,6 @@ export const RESPONSES = {
   getLiveness: { 200: LiveResponse },
   getOpenapi: { 200: asText(OpenapiResponse) },
   getMetrics: { 200: asText(z.string().describe("Counters and gauges in Prometheus' text format")) },
-  openDocs: { 200: asText(z.string().describe('An HTML page, which loads everything from this server')) },
   listWorlds: { 200: WorldsResponse },
   dropWorld: { 200: DroppedResponse },
 } as const;

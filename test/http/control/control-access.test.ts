@@ -33,14 +33,12 @@ async function controlRoutes() {
 }
 
 const { routes: ROUTES, bodies: BODIES } = await controlRoutes();
-/** Routes that show nothing of any world: health, metrics, the OpenAPI document and the files of the pages. */
+/** Routes that show nothing of any world: health, metrics, the OpenAPI document and the files of the dashboard. */
 const WITHOUT_KEY = [
   'GET /_sandbox/health',
   'GET /_sandbox/live',
   'GET /_sandbox/metrics',
   'GET /_sandbox/openapi.json',
-  'GET /_sandbox/docs',
-  'GET /_sandbox/docs/{file}',
   'GET /_sandbox/assets/{file}',
 ];
 const ADMIN = [
@@ -195,8 +193,7 @@ test('no route sends CORS headers to a page of another origin', async () => {
     expect(preflight.status).toBeGreaterThanOrEqual(400);
     const names = [...preflight.headers.keys(), ...answer.headers.keys()];
     expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([]);
-    const isPage = route === 'GET /_sandbox/docs'; // which holds no data
-    expect(answer.headers.get('cache-control')).toBe(isPage ? 'no-cache' : 'no-store');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 });
