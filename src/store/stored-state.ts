@@ -50,10 +50,7 @@ export async function readState(
     }
   }
   try {
-    for await (const world of readWorlds(pieces(), { ...options, maxLine: Infinity })) {
-      if ('fault' in world) throw world.fault;
-      return world.state;
-    }
+    for await (const { state } of readWorlds(pieces(), { ...options, maxLine: Infinity })) return state;
   } catch (error) {
     if (!isGone) throw new Error(`the state ${stored.name} in the store cannot be read`, { cause: error });
   }

@@ -61,10 +61,10 @@ interface ReadingOptions {
   readonly maxLine: number;
 }
 
-/** A world that was read; or one that cannot be used, and why. */
-export type ReadWorld =
-  | { readonly id: string; readonly state: WorldState }
-  | { readonly id: string; readonly fault: Refusal };
+export interface ReadWorld {
+  readonly id: string;
+  readonly state: WorldState;
+}
 
 /** A line that comes in tiny pieces is joined after this many: each piece takes more memory than its text. */
 const MAX_PARTS = 1000;
@@ -106,7 +106,7 @@ function refuseLongLine(length: number, maxLine: number): void {
 }
 
 /** @throws Refusal STATE_REFUSED for a text that is not a snapshot, or for another version */
-export function checkHead(text: string | undefined): void {
+function checkHead(text: string | undefined): void {
   const head = parsed(text ?? '');
   if (head?.['format'] !== SNAPSHOT_FORMAT) {
     throw refusedSnapshot('This is neither a snapshot of a world nor a state file');
@@ -149,19 +149,15 @@ function itemOf(value: Record<string, unknown>, nth: number): WorldItem {
 
 /** A world of which some lines have been read. */
 interface Reading {
-  /** null when its head is too damaged to be read: its lines are then skipped up to its end, which names it. */
-  readonly id: string | null;
-  reader: SnapshotReader | null;
+  readonly id: string;
+  readonly reader: SnapshotReader;
   readonly sum: Hash;
-  /** The first problem found in it; kept until its end, since the next world may be intact. */
-  fault: Refusal | null;
 }
 
 /**
- * Reads worlds from NDJSON, line by line, with turns for other work in between. A world that is damaged, or contradicts itself,
- * does not affect the others.
+ * Reads worlds from NDJSON, line by line, with turns for other work in between.
  *
- * @throws Refusal STATE_REFUSED when the text as a whole is not a snapshot, or ends too early
+ * @throws Refusal STATE_REFUSED at the first damage or contradiction, behind which nothing is read; INVALID_JSON
  */
 export async function* readWorlds(
   pieces: AsyncIterable<Uint8Array>,
@@ -186,61 +182,35 @@ export async function* readWorlds(
       sinceYield = 0;
     }
     const value = parsed(text);
-    if (value === undefined ? reading === null : 'world' in value) {
-      if (reading !== null) yield unfinished(reading);
-      const id = value === undefined ? null : String(value['world']);
-      reading = { id, reader: null, sum: createHash('sha256'), fault: null };
-      worlds += 1;
-    }
-    if (reading === null) {
-      if (value === undefined || !('worlds' in value)) throw damagedAt(nth, 'it is not part of a world');
+    if (value === undefined) throw damagedAt(nth, 'it is not JSON');
+    if (reading === null && 'worlds' in value) {
       if (shaped(FileEnd, value, nth).worlds !== worlds) throw damagedAt(nth, 'worlds are missing');
       isWhole = true;
-    } else {
-      const state = takeLine(reading, text, value, nth, compiler);
-      if (value === undefined || !('end' in value)) continue;
-      yield finished(reading, value['end'], state);
+    } else if (reading === null) {
+      reading = beginWorld(text, value, nth, compiler);
+      worlds += 1;
+    } else if ('end' in value) {
+      yield endWorld(reading, value, nth);
       reading = null;
+    } else {
+      reading.sum.update(`${text}\n`);
+      reading.reader.add(itemOf(value, nth));
     }
   }
   if (nth === 0) checkHead(undefined);
-  if (reading !== null && reading.id !== null) yield unfinished(reading);
-  if (!isWhole) throw endsTooEarly();
+  if (!isWhole) throw refusedSnapshot('This snapshot ends too early');
 }
 
-/** Reads a line of a world, unless the world already has a problem. @returns the whole state at its end */
-function takeLine(
-  reading: Reading,
-  text: string,
-  value: Record<string, unknown> | undefined,
-  nth: number,
-  compiler: ScenarioCompiler,
-): WorldState | null {
-  if (reading.fault !== null) return null;
-  try {
-    if (value === undefined) throw damagedAt(nth, 'it is not JSON');
-    if ('end' in value) {
-      const { end, checksum } = shaped(WorldEnd, value, nth);
-      if (end !== reading.id) throw damagedAt(nth, 'it ends another world');
-      if (checksum === reading.sum.digest('hex')) return reading.reader!.finish();
-      throw refusedSnapshot('This snapshot is damaged: its checksum is that of another text');
-    }
-    reading.sum.update(`${text}\n`);
-    if (reading.reader === null) reading.reader = new SnapshotReader(shaped(WorldHead, value, nth), compiler);
-    else reading.reader.add(itemOf(value, nth));
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    reading.fault = error;
-  }
-  return null;
+function beginWorld(text: string, value: object, nth: number, compiler: ScenarioCompiler): Reading {
+  if (!('world' in value)) throw damagedAt(nth, 'it is not part of a world');
+  const head = shaped(WorldHead, value, nth);
+  const sum = createHash('sha256').update(`${text}\n`);
+  return { id: head.world, reader: new SnapshotReader(head, compiler), sum };
 }
 
-const finished = ({ id, fault }: Reading, end: unknown, state: WorldState | null): ReadWorld =>
-  state === null ? { id: id ?? String(end), fault: fault! } : { id: id!, state };
-
-const unfinished = ({ id, fault }: Reading): ReadWorld => ({
-  id: id ?? 'unknown',
-  fault: fault ?? endsTooEarly(),
-});
-
-const endsTooEarly = (): Refusal => refusedSnapshot('This snapshot ends too early');
+function endWorld({ id, reader, sum }: Reading, value: object, nth: number): ReadWorld {
+  const { end, checksum } = shaped(WorldEnd, value, nth);
+  if (end !== id) throw damagedAt(nth, 'it ends another world');
+  if (checksum !== sum.digest('hex')) throw damagedAt(nth, 'its checksum is that of another text');
+  return { id, state: reader.finish() };
+}

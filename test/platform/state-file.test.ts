@@ -282,6 +282,42 @@ testRows<[name: string, why: string, prepare?: (file: string) => unknown]>([
   },
 );
 
+testRows<[what: string, damage: (text: string) => string, why: RegExp]>([
+  ['empty', () => '', /is empty/],
+  ['a text', () => 'hello\nworld\n', /is neither a snapshot/],
+  [
+    'of another version',
+    (text) => text.replace('"version":6', '"version":2'),
+    /has version 2; this sandbox reads version 6/,
+  ],
+  [
+    'damaged in its last world',
+    (text) => text.replace(/(.*)"opening"/s, '$1"credit"'),
+    / cannot be used: This snapshot is damaged at line \d+: its checksum is that of another text\. /,
+  ],
+  [
+    'cut off',
+    (text) => text.slice(0, text.lastIndexOf('{"end"')),
+    / cannot be used: This snapshot ends too early\. /,
+  ],
+])('a state file that is %s stops the program, and is not changed', async (_what, damage, why) => {
+  const file = join(temporaryFolder(), 'sandbox.state');
+  await during({ state: file }, async ({ pay, url }) => {
+    await pay();
+    await askProgram(`${url}/client/fetchbalance`, `${KEY}_of_another_world`);
+  });
+  const damaged = damage(readFileSync(file, 'utf8'));
+  writeFileSync(file, damaged);
+  const { code, stdout, stderr } = await runInProcess(['--state', file]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(
+    /: the state file \S+sandbox\.state [^\n]+\. Move it away to start without its worlds\n$/,
+  );
+  expect(stderr).toMatch(why);
+  expect(readFileSync(file, 'utf8')).toBe(damaged);
+  expect(readdirSync(dirname(file))).toEqual(['sandbox.state']);
+});
+
 /** Not every machine lets a test mount a file, so only the long form has this one. */
 const CANNOT_MOUNT = isLong && spawnSync('unshare', ['-rm', 'true']).status !== 0;
 

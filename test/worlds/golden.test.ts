@@ -24,8 +24,8 @@ async function stateIn(text: string): Promise<WorldState> {
   const { wallClock } = logFor();
   const options = { compiler, wallClock, maxLine: 100_000 };
   const worlds = await all(readWorlds(bytesOf(text), options));
-  if (worlds.length !== 1 || !('state' in worlds[0]!)) throw new Error(JSON.stringify(worlds));
-  return worlds[0].state;
+  expect(worlds).toHaveLength(1);
+  return worlds[0]!.state;
 }
 
 test('a snapshot of version 6 that an earlier sandbox wrote is read with its requests and what its client was told, and written again byte for byte', async () => {

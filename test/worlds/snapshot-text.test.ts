@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Refusal } from '../../src/contract/errors.ts';
 import { readWorlds, snapshotText, type ReadWorld } from '../../src/worlds/snapshot-text.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
-import { compiler, Core, logFor, save, timelines, type Saved } from '../support/world/core.ts';
+import { compiler, Core, logFor, save, timelines } from '../support/world/core.ts';
 import { sized } from '../support/size.ts';
 
 const utf8 = new TextEncoder();
@@ -45,8 +45,8 @@ async function* inPieces(bytes: Uint8Array, size: number) {
 }
 
 interface Read {
+  /** Those before the damage. */
   readonly worlds: readonly ReadWorld[];
-  /** What the text as a whole was refused for. */
   readonly refusal: Refusal | null;
 }
 
@@ -64,17 +64,6 @@ async function read(text: string | Uint8Array, size = 1 << 20): Promise<Read> {
   return { worlds, refusal: null };
 }
 
-const states = ({ worlds }: Read): readonly (Saved | string)[] =>
-  worlds.map((world) => ('state' in world ? save(world.state) : `${world.id[0]}: ${world.fault.message}`));
-
-/** What of each world was read: its letter, or its letter and why it was not. */
-const outcome = (result: Read) => ({
-  worlds: result.worlds.map((world) =>
-    'state' in world ? world.id[0] : `${world.id[0]} ${world.fault.message}`,
-  ),
-  refusal: result.refusal?.message ?? null,
-});
-
 describe('worlds as text', () => {
   test('come in chunks of bounded size, and are asked for one after the other', async () => {
     const chunks = await textOf([worldWith(300, 'd')]);
@@ -85,7 +74,7 @@ describe('worlds as text', () => {
   test.each([1, 2, 3, 7, 100, 4096, 1 << 20])('read the same in pieces of %i bytes', async (size) => {
     const result = await read(TEXT, size);
     expect(result.refusal).toBeNull();
-    expect(states(result)).toEqual(WORLDS.map(({ state }) => save(state)));
+    expect(result.worlds.map(({ state }) => save(state))).toEqual(WORLDS.map(({ state }) => save(state)));
   });
 
   test('are refused at a line that is too long, before it has ended', async () => {
@@ -106,29 +95,39 @@ const change = (nth: number, to: (line: string) => string | readonly string[]) =
 const lineOf = (kind: string, nth = 0) =>
   LINES.flatMap((line, index) => (line.startsWith(`{"${kind}"`) ? [index] : []))[nth]!;
 
-describe('a damaged world costs only itself', () => {
-  const line = (nth: number) => nth + 1;
+/** The letters of the worlds before the damage in a text, each of which must be as it was. */
+async function undamaged(text: string | Uint8Array, size?: number): Promise<[string, Refusal | null]> {
+  const { worlds, refusal } = await read(text, size);
+  for (const { id, state } of worlds)
+    expect(save(state)).toEqual(save(WORLDS.find((world) => world.state.id === id)!.state));
+  return [worlds.map(({ id }) => id[0]).join(''), refusal];
+}
 
-  test.each<[what: string, text: () => string, why: string]>([
+describe('a text is refused at its first damage, with the line:', () => {
+  const NONE = 'This is neither a snapshot of a world nor a state file';
+  const line = (nth: number) => `at line ${nth + 1}: `;
+
+  test.each<[what: string, text: () => string, why: string, before?: string]>([
+    ['nothing', () => '', NONE],
     [
       'an item that is no JSON',
       () => change(lineOf('payout'), (text) => text.slice(0, -3)),
-      `at line ${line(lineOf('payout'))}: it is not JSON`,
+      `${line(lineOf('payout'))}it is not JSON`,
     ],
     [
       'an item of no known kind',
       () => change(lineOf('entry'), () => '{"purse":{}}'),
-      `at line ${line(lineOf('entry'))}: it is not part of a world`,
+      `${line(lineOf('entry'))}it is not part of a world`,
     ],
     [
       'an amount that is none',
       () => change(lineOf('payout', 1), (text) => text.replace('"amountPaise":100', '"amountPaise":"much"')),
-      `at line ${line(lineOf('payout', 1))}: amountPaise`,
+      `${line(lineOf('payout', 1))}amountPaise`,
     ],
     [
       'another bank',
       () => change(lineOf('payout'), (text) => text.replace('SBIN0000001', 'SBIN0000002')),
-      'its checksum is that of another text',
+      `${line(lineOf('end'))}its checksum is that of another text`,
     ],
     [
       'an item nested too deep',
@@ -140,70 +139,35 @@ describe('a damaged world costs only itself', () => {
       () => change(lineOf('world'), (text) => text.slice(0, -3)),
       'at line 2: it is not JSON',
     ],
-    ['an end that is missing', () => change(lineOf('end'), () => []), 'ends too early'],
+    [
+      'an end that is missing',
+      () => change(lineOf('end', 1), () => []),
+      `${line(lineOf('end', 1))}it is not part of a world`,
+      'a',
+    ],
+    [
+      'a cut in a world',
+      () => LINES.slice(0, lineOf('payout', 4)).join('\n'),
+      'This snapshot ends too early',
+      'ab',
+    ],
+    ['a text behind its end', () => `${TEXT}{"worlds":0}\n`, 'it continues after its end', 'abc'],
+    [
+      'a world that is missing',
+      () => LINES.toSpliced(lineOf('world', 1), lineOf('end', 1) - lineOf('world', 1) + 1).join('\n'),
+      'worlds are missing',
+      'ac',
+    ],
     [
       'a scenario that cannot be used',
       () => change(lineOf('world'), (text) => text.replace('"rules":[', '"rules":[5,')),
       'cannot be used here',
     ],
-  ])('%s', async (_what, text, why) => {
+  ])('%s', async (_what, text, why, before = '') => {
     expect(text()).not.toBe(TEXT);
-    expect(outcome(await read(text()))).toEqual({
-      worlds: [expect.stringContaining(why), 'b', 'c'],
-      refusal: null,
-    });
-    expect((await read(text())).worlds[0]).toMatchObject({
-      id: 'a'.repeat(32),
-      fault: { code: 'STATE_REFUSED' },
-    });
-  });
-});
-
-/** The letters of the worlds that are read from a damaged text, each of which must be as it was; null for no damage seen. */
-async function unharmed(text: Uint8Array): Promise<string | null> {
-  const { worlds, refusal } = await read(text);
-  const sound = worlds.flatMap((world) => ('state' in world ? [world] : []));
-  for (const { id, state } of sound)
-    expect(save(state)).toEqual(save(WORLDS.find((world) => world.state.id === id)!.state));
-  if (refusal === null && sound.length === worlds.length) return null;
-  return sound.map(({ id }) => id[0]).join('');
-}
-
-test('one changed byte anywhere in a text is detected', async () => {
-  const bytes = utf8.encode(TEXT);
-  const last = bytes.length - 1;
-  for (let place = 0; place < last + STEP; place += STEP) {
-    const at = Math.min(place, last);
-    const damaged = Uint8Array.from(bytes).fill(bytes[at]! ^ 0x01, at, at + 1);
-    expect(await unharmed(damaged), `byte ${at}`).not.toBeNull();
-  }
-});
-
-test('of a truncated text, the worlds that end before the cut are read', async () => {
-  const bytes = utf8.encode(TEXT);
-  const ends = [...TEXT.matchAll(/^\{"end".*$/gm)].map((end) =>
-    Buffer.byteLength(TEXT.slice(0, end.index) + end[0]),
-  );
-  for (let length = 0; length < bytes.length - 1; length += STEP) {
-    const whole = ends.filter((end) => end <= length).length;
-    expect(await unharmed(bytes.subarray(0, length)), `${length} bytes`).toBe('abc'.slice(0, whole));
-  }
-});
-
-describe('a text is refused as a whole', () => {
-  const NONE = 'This is neither a snapshot of a world nor a state file';
-  test.each<[what: string, text: () => string | Uint8Array, why: string]>([
-    ['of nothing', () => '', NONE],
-    ['that is cut off in a world', () => TEXT.slice(0, TEXT.length / 2), 'This snapshot ends too early'],
-    ['that goes on after its end', () => `${TEXT}{"worlds":0}\n`, 'it continues after its end'],
-    [
-      'in which a world is missing',
-      () => LINES.toSpliced(lineOf('world', 1), lineOf('end', 1) - lineOf('world', 1) + 1).join('\n'),
-      'worlds are missing',
-    ],
-  ])('%s', async (_what, text, why) => {
     for (const size of [5, 1 << 20]) {
-      const { refusal } = await read(text(), size);
+      const [worlds, refusal] = await undamaged(text(), size);
+      expect(worlds).toBe(before);
       expect(refusal).toMatchObject({ code: 'STATE_REFUSED', message: expect.stringContaining(why) });
     }
   });
@@ -211,8 +175,31 @@ describe('a text is refused as a whole', () => {
   test.each<[what: string, bytes: () => Uint8Array]>([
     ['in its middle', () => utf8.encode(TEXT).fill(0xff, 400, 401)],
     ['at its end', () => Uint8Array.from([...utf8.encode(TEXT), 0xe2])],
-  ])('that is not UTF-8 %s', async (_where, bytes) => {
+  ])('what is not UTF-8 %s', async (_where, bytes) => {
     for (const size of [1, 7, 1 << 20])
       expect((await read(bytes(), size)).refusal).toMatchObject({ code: 'INVALID_JSON' });
   });
+});
+
+test('one changed byte anywhere in a text is detected', async () => {
+  const bytes = utf8.encode(TEXT);
+  const last = bytes.length - 1;
+  for (let place = 0; place < last + STEP; place += STEP) {
+    const at = Math.min(place, last);
+    const damaged = Uint8Array.from(bytes).fill(bytes[at]! ^ 0x01, at, at + 1);
+    const [, refusal] = await undamaged(damaged);
+    expect(refusal, `byte ${at}`).not.toBeNull();
+  }
+});
+
+test('a truncated text is refused after the worlds that end before the cut', async () => {
+  const bytes = utf8.encode(TEXT);
+  const ends = [...TEXT.matchAll(/^\{"end".*$/gm)].map((end) =>
+    Buffer.byteLength(TEXT.slice(0, end.index) + end[0]),
+  );
+  for (let length = 0; length < bytes.length - 1; length += STEP) {
+    const whole = ends.filter((end) => end <= length).length;
+    const [worlds, refusal] = await undamaged(bytes.subarray(0, length));
+    expect([worlds, refusal === null], `${length} bytes`).toEqual(['abc'.slice(0, whole), false]);
+  }
 });

@@ -6,7 +6,7 @@ import type { Worlds } from '../../worlds/worlds.ts';
 import type { ScenarioCompiler } from '../../scenario/scenario.ts';
 import { SettingsError } from '../../settings.ts';
 import { takeSnapshot, type Snapshot } from '../../world/snapshot.ts';
-import { claimStateFile, keepDamaged, readStateFile, writeStateFile, writtenAtMs } from './state-file.ts';
+import { claimStateFile, readStateFile, writeStateFile, writtenAtMs } from './state-file.ts';
 
 interface KeptStateOptions {
   readonly file: string;
@@ -57,12 +57,7 @@ export function keptState({ file: path, everyMs, worlds, compiler, wallClock, lo
     const atMs = await writtenAtMs(file);
     if (atMs === null) return null;
     const restored = { worlds: 0, payouts: 0, ageMs: Math.max(0, Math.round(wallClock.nowMs() - atMs)) };
-    const damage: { readonly world: string | undefined; readonly reason: string }[] = [];
     for await (const read of readStateFile(file, { compiler, wallClock })) {
-      if ('fault' in read) {
-        damage.push({ world: read.id?.slice(0, 8), reason: read.fault.message });
-        continue;
-      }
       restored.worlds += 1;
       restored.payouts += read.state.payouts.length;
       if (restored.worlds > worlds.maxWorlds) continue; // the start is refused below, with their number
@@ -74,19 +69,14 @@ export function keptState({ file: path, everyMs, worlds, compiler, wallClock, lo
     if (restored.worlds > worlds.maxWorlds) {
       throw unusable(`it has ${restored.worlds} worlds, and SANDBOX_MAX_WORLDS is ${worlds.maxWorlds}`);
     }
-    if (damage.length > 0) {
-      const copy = await keepDamaged(file);
-      for (const part of damage) log.warn({ ...part, copy }, 'damaged state not restored');
-    }
     return restored;
   }
 
   return {
     /**
-     * Restores the worlds of the file, if there is one. Running clocks have kept running. If some worlds are damaged, the others
-     * are restored, and a copy of the file is kept.
+     * Restores the worlds of the file, if there is one. Running clocks have kept running.
      *
-     * @throws SettingsError when the file cannot be used, or could not be written
+     * @throws SettingsError when the file is damaged or cannot be used, or could not be written. It is not changed
      */
     async restore(): Promise<Restored | null> {
       ({ file, unlock } = await claimStateFile(path));

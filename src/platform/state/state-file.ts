@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
 import { systemReason } from '../../contract/usage-error.ts';
-import { checkHead, MAX_LINE, readWorlds, type ReadWorld } from '../../worlds/snapshot-text.ts';
+import { MAX_LINE, readWorlds, type ReadWorld } from '../../worlds/snapshot-text.ts';
 import { SettingsError } from '../../settings.ts';
 import { lockFile } from './state-lock.ts';
 
@@ -129,46 +129,19 @@ export async function writtenAtMs(file: string): Promise<number | null> {
     throw unusable(file, `cannot be read (${systemReason(error)})`);
   });
   if (found?.isFIFO()) throw unusable(file, 'cannot be read (it is a pipe)'); // which would wait for a writer
+  if (found?.isFile() && found.size === 0) throw unusable(file, 'is empty');
   return found?.mtimeMs ?? null;
 }
 
-/** Reads a state file. A damaged world is a fault with its id; a truncated file one without. @throws SettingsError for others */
+/** Reads a state file. @throws SettingsError when it is damaged or cannot be read; the worlds before the damage must not be used */
 export async function* readStateFile(
   file: string,
   options: Omit<Parameters<typeof readWorlds>[1], 'maxLine'>,
-): AsyncGenerator<ReadWorld | { readonly id: null; readonly fault: Refusal }> {
+): AsyncGenerator<ReadWorld> {
   try {
-    yield* readWorlds(bytesOf(file), { ...options, maxLine: LONGEST_LINE });
+    yield* readWorlds(createReadStream(file), { ...options, maxLine: LONGEST_LINE });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    yield { id: null, fault: error };
+    if (error instanceof Refusal) throw unusable(file, `cannot be used: ${error.message}`);
+    throw codeOf(error) === undefined ? error : unusable(file, `cannot be read (${systemReason(error)})`);
   }
-}
-
-/** @throws SettingsError */
-async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
-  let isFirst = true;
-  try {
-    for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
-      if (isFirst) checkHead(bytes.toString('latin1').split('\n', 1)[0]);
-      isFirst = false;
-      yield bytes;
-    }
-  } catch (error) {
-    const why = error instanceof Refusal ? `used: ${error.message}` : `read (${systemReason(error)})`;
-    throw unusable(file, `cannot be ${why}`);
-  }
-  if (isFirst) throw unusable(file, 'is empty');
-}
-
-/** Copies a damaged file, which the next write replaces. The name contains the file's time, so that repeated starts make only one copy. */
-export async function keepDamaged(file: string): Promise<string> {
-  const copy = `${file}.damaged-${Math.floor((await writtenAtMs(file)) ?? 0)}`;
-  if ((await writtenAtMs(copy)) !== null) return copy;
-  try {
-    await writeWhole(copy, createReadStream(file));
-  } catch (error) {
-    throw unusable(file, `is damaged, and cannot be copied to ${copy} (${systemReason(error)})`);
-  }
-  return copy;
 }

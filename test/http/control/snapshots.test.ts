@@ -91,7 +91,7 @@ const refused = (message: RegExp) => ({
   body: { code: 'STATE_REFUSED', message: expect.stringMatching(message) },
 });
 
-// what is refused inside a text has its tests in test/log/snapshot-text.test.ts
+// what is refused inside a text has its tests in test/worlds/snapshot-text.test.ts
 testRows<[what: string, change: (text: string) => string, expected: object]>([
   ['empty', () => '', { status: 400, body: { code: 'INVALID_REQUEST' } }],
   ['two worlds', twice, refused(/^This snapshot holds more than one world, and only one can be restored$/)],
@@ -152,7 +152,7 @@ test('a snapshot that grows past the limit is refused halfway, and its connectio
   const socket = rawSocket(url);
   const answers = answersOn(socket, 2);
   socket.write(putRequest(apiKey, { 'transfer-encoding': 'chunked' }));
-  const line = `{"refused":"${'x'.repeat(1000)}"}\n`; // too long, which is checked at the end of its world
+  const line = `{"attempts":{"of":"${'x'.repeat(150)}","count":1,"payout":0}}\n`;
   const chunk = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`;
   socket.write(chunk(`${head}\n${start}\n`));
   for (let sent = 0; sent <= limit; sent += 100 * line.length) socket.write(chunk(line.repeat(100)));
