@@ -27,7 +27,7 @@ import {
 } from '../support/program.ts';
 import { clientOf, sandboxFor, type Client } from '../support/sandbox.ts';
 import { futureIn } from '../support/world/snapshot-lines.ts';
-import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
+import { fileWith, keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 import { serverFor } from '../support/server.ts';
 import { isLong } from '../support/size.ts';
 import { testRows } from '../support/test-rows.ts';
@@ -247,17 +247,17 @@ testRows<[where: string, folder: string]>([
   expect(readdirSync(folder)).toEqual(['sandbox.state']);
 });
 
-test('a start removes the unfinished files of its state file, and no others', async () => {
-  const folder = temporaryFolder();
-  const state = join(folder, 'sandbox.state');
-  const kept = ['other.state.tmp-a1b2c3', 'sandbox.state.tmp', 'sandbox.state.tmp-mine', 'x.tmp-a1b2c3'];
-  for (const name of kept) writeFileSync(join(folder, name), 'unfinished');
-  mkdirSync(join(folder, 'sandbox.state.tmp-a1b2c3'));
-  writeFileSync(join(folder, 'sandbox.state.tmp-a1b2c3', 'unfinished'), '{');
+test('a start and a write remove the unfinished file, and never follow a link in its place', async () => {
+  const [outside, folder] = [fileWith('outside', 'untouched'), temporaryFolder()];
+  const [state, unfinished] = [join(folder, 'sandbox.state'), join(folder, 'sandbox.state.tmp')];
+  writeFileSync(unfinished, '{');
   const { stop } = await serveInProcess({ SANDBOX_STATE: state });
-  expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state.lock1'].toSorted());
+  expect(readdirSync(folder)).toEqual(['sandbox.state.lock1']);
+  symlinkSync(outside, unfinished);
   await stop();
-  expect(readdirSync(folder).toSorted()).toEqual([...kept, 'sandbox.state'].toSorted());
+  expect(readdirSync(folder)).toEqual(['sandbox.state']);
+  expect(lstatSync(state).isFile()).toBe(true);
+  expect(readFileSync(outside, 'utf8')).toBe('untouched');
 });
 
 /** What a state file is, and why it cannot be used. */
@@ -270,7 +270,7 @@ testRows<[name: string, why: string, prepare?: (file: string) => unknown]>([
   ],
   ['folder.state', 'read (it is a folder)', (file) => mkdirSync(file)],
   ['pipe.state', 'read (it is a pipe)', (file) => spawnSync('mkfifo', [file])],
-  [`${'long'.repeat(60)}.state`, 'written (its name is too long)'], // that of the unfinished file is longer
+  [`${'long'.repeat(62)}.state`, 'written (its name is too long)'], // that of the unfinished file is longer
 ])(
   'a state file that cannot be used ends the program with exit code 2 and one line',
   async (name, why, prepare) => {

@@ -1,17 +1,6 @@
 import { createReadStream } from 'node:fs';
-import {
-  link,
-  mkdtemp,
-  open,
-  readdir,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { link, open, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { Refusal } from '../../contract/errors.ts';
 import { systemReason } from '../../contract/usage-error.ts';
 import { MAX_LINE, readWorlds, type ReadWorld } from '../../worlds/snapshot-text.ts';
@@ -21,8 +10,8 @@ import { lockFile } from './state-lock.ts';
 /** A world holds its scenario in one line, and a scenario file may be long. */
 const LONGEST_LINE = 64 * MAX_LINE;
 
-/** What follows the name of the file in that of a folder for the unfinished one, and then six characters. */
-const UNFINISHED = '.tmp-';
+/** The file that is being written. It is always removed and made anew, so that no link there is followed. */
+const unfinished = (file: string): string => `${file}.tmp`;
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
@@ -32,31 +21,16 @@ const unwritable = (file: string, error: unknown): SettingsError =>
 const unusable = (file: string, why: string): SettingsError =>
   new SettingsError(`the state file ${file} ${why}. Move it away to start without its worlds`);
 
-/** Writes a state file. It replaces the old one only once it is complete. @throws SettingsError */
+/** Writes a state file that this process has locked. It replaces the old one only once it is complete. @throws SettingsError */
 export async function writeStateFile(file: string, text: AsyncIterable<string>): Promise<void> {
   try {
-    await writeWhole(file, text);
+    await rm(unfinished(file), { force: true });
+    await writeFile(unfinished(file), text, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(unfinished(file), file);
+    await syncFolder(dirname(file));
   } catch (error) {
+    await rm(unfinished(file), { force: true }).catch(() => undefined); // the next write removes it
     throw codeOf(error) === undefined ? error : unwritable(file, error);
-  }
-}
-
-/** Writes a file beside its place, and moves it there once it is complete. */
-async function writeWhole(file: string, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
-  await withUnfinished(file, async (unfinished) => {
-    await writeFile(unfinished, chunks, { flag: 'wx', mode: 0o600, flush: true });
-    await rename(unfinished, file);
-  });
-  await syncFolder(dirname(file));
-}
-
-/** @param work gets a path in a folder of its own beside the file, whose name nobody can foresee; it is removed at the end */
-async function withUnfinished(file: string, work: (unfinished: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(`${file}${UNFINISHED}`);
-  try {
-    await work(join(folder, 'unfinished'));
-  } finally {
-    await rm(folder, { recursive: true, force: true }).catch(() => undefined); // the next start removes it
   }
 }
 
@@ -71,7 +45,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * The file that a path names, locked for this process, without what a crash left beside it.
+ * The file that a path names, locked for this process.
  *
  * @returns its path, with links followed, and a function that unlocks it; null where it cannot be locked
  * @throws SettingsError when another sandbox uses it, or it could not be written at the stop, so that the start fails
@@ -79,27 +53,32 @@ async function syncFolder(folder: string): Promise<void> {
 export async function claimStateFile(
   path: string,
 ): Promise<{ readonly file: string; readonly unlock: (() => Promise<void>) | null }> {
+  let unlock: (() => Promise<void>) | null = null;
   try {
     const file = await targetOf(path);
-    await tryToWrite(file);
     const lock = await lockFile(file);
     if (lock === 'taken') throw new SettingsError(`the state file ${path} is used by another sandbox`);
-    if (lock === 'impossible') return { file, unlock: null };
-    await removeUnfinished(file);
-    return { file, unlock: lock };
+    if (lock !== 'impossible') unlock = lock;
+    await tryToWrite(file);
+    return { file, unlock };
   } catch (error) {
+    await unlock?.();
     throw error instanceof SettingsError ? error : unwritable(path, error);
   }
 }
 
 /** Tries what a write does, without replacing the file. @throws SettingsError when it is a mount, which cannot be replaced */
-const tryToWrite = (file: string): Promise<void> =>
-  withUnfinished(file, async (unfinished) => {
-    await link(file, unfinished).catch((error: unknown) => {
-      if (codeOf(error) !== 'EXDEV') return; // a file system without links, or no file yet
+async function tryToWrite(file: string): Promise<void> {
+  await rm(unfinished(file), { force: true }); // what a crash left
+  try {
+    await link(file, unfinished(file));
+  } catch (error) {
+    if (codeOf(error) === 'EXDEV')
       throw new SettingsError(`the state file ${file} is a mount and cannot be replaced: mount its folder`);
-    });
-  });
+    await writeFile(unfinished(file), '', { flag: 'wx' }); // no file yet, or a file system without links
+  }
+  await rm(unfinished(file));
+}
 
 /** What a path names once links are followed: a new file would replace the link. */
 async function targetOf(path: string): Promise<string> {
@@ -110,16 +89,6 @@ async function targetOf(path: string): Promise<string> {
   }
   const target = await readlink(path).catch(() => null); // of a link to a file that is not there yet
   return target === null ? path : resolve(dirname(path), target);
-}
-
-/** Removes unfinished files next to a file that this process has locked. */
-async function removeUnfinished(file: string): Promise<void> {
-  const prefix = `${basename(file)}${UNFINISHED}`;
-  for (const name of await readdir(dirname(file))) {
-    if (!name.startsWith(prefix) || name.length !== prefix.length + 6) continue;
-    const left = join(dirname(file), name);
-    await rm(left, { recursive: true, force: true }).catch(() => undefined); // a failure is harmless: the file only takes space
-  }
 }
 
 /** When the file was written, ms since the epoch; null when there is none. @throws SettingsError */
