@@ -1,68 +1,14 @@
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
-import { istDate, istTime } from '../contract/instant.ts';
 import { parseShape } from '../contract/shape-issues.ts';
-import { counted, rupees } from '../contract/words.ts';
 import { expectedTable } from '../referee/expected-table.ts';
-import {
-  hasFailed,
-  hasRequests,
-  reportsOf,
-  noRequestsMessage,
-  type Colour,
-} from '../referee/reports/summary.ts';
+import { hasFailed, hasRequests, reportsOf, noRequestsMessage } from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
 import { SettingsError } from '../settings.ts';
-import { answerText, reasonText } from '../world/journal/journal-text.ts';
+import { journalText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, limit, listDocument, text, textOrNumber, usedText, wholeNumber } from './arguments.ts';
-import { jsonText, newDays, table, type Cell } from './text-output.ts';
-
-/** `initiate`; for a request to no route of the service, its method and path. */
-const routeText = ({ route, request: { method, path } }: JournalEntry): string =>
-  route ?? `${method} ${path.split('?', 1)[0]}`;
-
-/** `₹1,500.50 IMPS`, or what was sent instead of an amount. */
-function sumText({ route, request: { body } }: JournalEntry): string {
-  if (route !== 'initiate' || typeof body !== 'object' || body === null) return '';
-  const { amount, transfer_mode: mode } = body as Readonly<Record<string, unknown>>;
-  const isInr = typeof amount === 'number' && Number(amount.toFixed(2)) === amount;
-  const parts = [isInr ? rupees(amount) : JSON.stringify(amount), mode];
-  return parts.filter((part) => typeof part === 'string').join(' ');
-}
-
-function responseColour({ answer, fault, outcome }: JournalEntry): Colour {
-  if (outcome === 'pending') return 'yellow';
-  return fault !== null || answer === null || answer.status >= 400 ? 'red' : 'green';
-}
-
-const requestCells = (entry: JournalEntry): readonly (string | Cell)[] => [
-  routeText(entry),
-  entry.client_ref_id ?? entry.txn_id ?? '',
-  { text: sumText(entry), isRight: true },
-  { text: answerText(entry), colour: responseColour(entry) },
-  { text: reasonText(entry), colour: 'dim' },
-];
-
-function journalLines(
-  { requests, evicted, left_out }: RequestsResponse,
-  { paint }: Session,
-): readonly string[] {
-  const days = new Set(requests.map(({ at }) => istDate(at)));
-  const newDay = newDays(days.size === 1 ? [...days][0]! : null);
-  const rows: (string | Cell)[][] = [];
-  for (const entry of requests.toReversed()) {
-    const day = newDay(entry.at);
-    if (day !== null) rows.push(['', day]);
-    rows.push([{ text: `#${entry.id}`, isRight: true }, istTime(entry.at), ...requestCells(entry)]);
-  }
-  const headings = ['', 'at (IST)', 'request', 'reference', 'amount', 'response', 'why'];
-  return [
-    ...table(headings, rows, paint, 'the journal of this world has no such request'),
-    ...(evicted === 0 ? [] : [`${counted(evicted, 'older request')} dropped from the journal`]),
-    ...(left_out === 0 ? [] : [`${counted(left_out, 'other request')} not shown`]),
-  ];
-}
+import { jsonText } from './text-output.ts';
 
 async function requestOf(number: number, { control }: Session): Promise<JournalEntry> {
   const query = { since: number - 1, order: 'oldest', limit: 1 };
@@ -108,8 +54,11 @@ export const journalActions = [
             since: since?.replace(/^#/, ''),
           })
         : requestOf(number, session),
-    lines: (found, session) =>
-      'requests' in found ? journalLines(found, session) : jsonText(found).split('\n'),
+    lines: (found) =>
+      ('requests' in found
+        ? [...journalText(found.requests.toReversed(), found)].join('').trimEnd()
+        : jsonText(found)
+      ).split('\n'),
   }),
   action({
     name: 'verdict',

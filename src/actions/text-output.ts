@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
-import { istDate } from '../contract/instant.ts';
 import { counted, rupees } from '../contract/words.ts';
 import type { Colour, Paint } from '../referee/reports/summary.ts';
 
@@ -37,15 +36,6 @@ export const jsonText = (value: unknown, indent = 2): string =>
   JSON.stringify(value, null, indent)
     .replaceAll(HIDDEN, escaped)
     .replaceAll(/#(?=#\[)/g, escaped);
-
-/** For lists with times of day: a function that returns the day of a time if it is not that of the time before. @param last the day before the first */
-export function newDays(last: string | null): (at: string) => string | null {
-  return (at) => {
-    const before = last;
-    last = istDate(at);
-    return last === before ? null : last;
-  };
-}
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 

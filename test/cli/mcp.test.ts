@@ -61,7 +61,7 @@ test('an agent orders a lost response, pays twice because of it, and sees that i
     transactions: [{ client_ref_id: 'a', status: 'SUCCESS' }],
   });
   const { text: journal } = await tell('journal', { status: 500 });
-  expect(journal).toMatch(/\n#1 .* a +₹1,000\.00 IMPS +500 INTERNAL_ERROR +rule world\/lost; payout made; /);
+  expect(journal).toMatch(/#1 .* a ₹1,000\.00 IMPS → 500 INTERNAL_ERROR \(rule world\/lost; payout made; /);
   expect(await ask('journal', { number: 2 })).toMatchObject({ request: { body: { client_ref_id: 'b' } } });
   const { text: verdict, isError } = await tell('verdict', { intent: 'beneficiary_account' });
   expect(isError).toBe(false);

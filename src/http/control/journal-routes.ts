@@ -55,8 +55,8 @@ export const journalRoutes: ControlRoutes = async (app, { heavy }) => {
         const shown = isOldest || isText ? chosen : chosen.toReversed();
         // made as they are read: a list that nobody reads only keeps its requests alive
         const entries = entriesOf(shown);
-        if (isText) return journalText(entries, shown.length, wanted.length, isOldest ? 'first' : 'latest');
         const left_out = list.length - chosen.length;
+        if (isText) return journalText(entries, { evicted, left_out });
         return listText({ requests: [], evicted, left_out }, jsonOf(entries));
       });
     },
