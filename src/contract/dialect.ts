@@ -87,7 +87,6 @@ export const Dialect = z.strictObject({
   }),
   answers: z.strictObject({
     timestamps: choice(['milliseconds', 'seconds'], 'The precision of timestamps'),
-    sandbox_headers: choice(['sent', 'not_sent'], 'Headers that the real service does not send'),
   }),
 });
 export type Dialect = z.infer<typeof Dialect>;

@@ -150,6 +150,7 @@ function rightPlace(key: string, { path, inst }: z.core.$ZodRawIssue): string {
 function unknownKeyMessage(key: string, known: readonly string[], issue: z.core.$ZodRawIssue): string {
   const hint = suggestion(key, known) || rightPlace(key, issue);
   if (key === 'after_402') return 'was removed: same_body: stored repeats a 402, as any first response';
+  if (key === 'sandbox_headers') return 'was removed: the headers of the sandbox are always sent';
   const commas = /^\d+$/.test(key) ? NO_COMMAS : ''; // { amount: 1,500 } has a key 500
   return `is not known here${hint || (known.length > 0 ? ` (known: ${known.join(', ')})` : '')}${commas}`;
 }

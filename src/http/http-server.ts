@@ -99,13 +99,6 @@ function dropBody({ method, raw }: FastifyRequest): void {
   if (isRead && (length !== undefined || encoding !== undefined)) raw.resume();
 }
 
-/** Says why the payouts of a world are gone, until it is reset. */
-function setDroppedHeader({ dialect, reply, world }: HttpExchange): void {
-  const dropped = world?.droppedBefore ?? null;
-  if (dropped !== null && dialect.answers.sandbox_headers === 'sent')
-    void reply.header('x-sandbox-world-dropped', dropped);
-}
-
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
 export function httpServer(options: HttpServerOptions) {
   const { log, observe, scenarios, stopwatchMs, wallClock } = options;
@@ -182,7 +175,8 @@ export function httpServer(options: HttpServerOptions) {
     done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    setDroppedHeader(request.exchange);
+    const dropped = request.exchange.world?.droppedBefore ?? null; // why its payouts are gone
+    if (dropped !== null) void reply.header('x-sandbox-world-dropped', dropped);
     const text = typeof payload === 'string' ? payload : '';
     request.exchange.sending(text);
     if (text.length < LONG_CHARACTERS) return done(null, payload);

@@ -6,6 +6,9 @@ import type { Evidence } from '../referee/case.ts';
 /** Fields whose values say what became of a request. */
 const TELLING: ReadonlySet<string> = new Set(['status', 'code', 'transfer_mode']);
 
+/** A timestamp in whole seconds, as some dialects send it. */
+const WHOLE_SECONDS = /T\d\d:\d\d:\d\dZ$/;
+
 /** A body without what differs between any two runs: of each other field, only whether it is there and its type. */
 const shapeOf = (body: unknown): string =>
   JSON.stringify(body, (name, value: unknown) =>
@@ -13,7 +16,9 @@ const shapeOf = (body: unknown): string =>
       ? value
       : value === null
         ? null
-        : typeof value,
+        : typeof value === 'string' && WHOLE_SECONDS.test(value)
+          ? 'seconds'
+          : typeof value,
   );
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -91,6 +91,10 @@ testRows([
     '1:28 wallet.opening_balance must be a number: write 100000.00',
   ],
   ['wallett: {}', '1:1 wallett is not known here (did you mean wallet?)'],
+  [
+    'dialect: { answers: { sandbox_headers: sent } }',
+    '1:23 dialect.answers.sandbox_headers was removed: the headers of the sandbox are always sent',
+  ],
   ['[]', '1:1 must be a mapping: keys, each with its value'],
   [
     'settlement: { NEFT: realistic }',

@@ -61,11 +61,10 @@ export function refusalResponse(
 ): SentResponse {
   const { code, details } = refusal;
   const { status } = REFUSALS[code];
-  const isShown = dialect.answers.sandbox_headers === 'sent';
-  if (isShown) headers['x-sandbox-request-id'] = requestId;
+  headers['x-sandbox-request-id'] = requestId;
   addHeaders(headers, details.headers);
-  if (isShown && details.limit !== undefined) headers['x-sandbox-limit'] = details.limit;
-  if (isShown && details.rule !== undefined) headers['x-sandbox-rule'] = details.rule;
+  if (details.limit !== undefined) headers['x-sandbox-limit'] = details.limit;
+  if (details.rule !== undefined) headers['x-sandbox-rule'] = details.rule;
   const facts = { status, code, message: refusalMessage(refusal), errors: details.errors };
   const { text, contentType } = errorBody(facts, dialect.errors);
   if (contentType !== null) headers['content-type'] = contentType;

@@ -35,11 +35,9 @@ export function responseTo(request: Decided, fields?: RequestFacts['fields']): S
 /** The whole response to a request of the service, as was decided. @param fields what it sent, if that is not kept whole */
 export function responseOf(request: Decided, fields?: RequestFacts['fields']): SentResponse {
   const { answer, effect, dialect, requestId, warnings } = request;
-  const headers: Headers = {};
-  const isShown = dialect.answers.sandbox_headers === 'sent';
-  if (isShown) headers['x-sandbox-request-id'] = requestId;
-  if (isShown && warnings !== undefined) headers['x-sandbox-warning'] = warnings.join('; ');
-  if (isShown && effect !== null) headers['x-sandbox-rule'] = effect.rule;
+  const headers: Headers = { 'x-sandbox-request-id': requestId };
+  if (warnings !== undefined) headers['x-sandbox-warning'] = warnings.join('; ');
+  if (effect !== null) headers['x-sandbox-rule'] = effect.rule;
   const respond = effect?.respond ?? null;
   if (effect !== null && respond !== null && replacesBody(respond)) {
     const filling = fillingFor(effect, request, fields);
@@ -48,7 +46,7 @@ export function responseOf(request: Decided, fields?: RequestFacts['fields']): S
   if (answer.kind === 'refused') {
     return refusalResponse(answer.refusal, dialect, requestId, headers);
   }
-  if (isShown && isReplayed(answer)) headers['idempotent-replayed'] = 'true';
+  if (isReplayed(answer)) headers['idempotent-replayed'] = 'true';
   if (answer.kind === 'stored') {
     const { response } = answer.stored;
     return { ...response, headers: { ...headers, ...response.headers } };
