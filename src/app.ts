@@ -77,9 +77,7 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
   });
   const activeSource = (): ScenarioSource => scenarios.active.source;
   const hasMetrics = settings.metrics === 'on';
-  const metrics = hasMetrics
-    ? (await import('./platform/metrics.ts')).startMetrics(wallClock.nowMs(), url !== undefined)
-    : null;
+  const metrics = hasMetrics ? (await import('./platform/metrics.ts')).startMetrics(url !== undefined) : null;
   const store =
     url === undefined
       ? null
@@ -167,7 +165,7 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
     pageFiles,
   });
 
-  startAndEnd(app, { worlds, scenarios, wallClock, kept, metrics, pressure });
+  startAndEnd(app, { worlds, scenarios, wallClock, kept, pressure });
   const wasStoreReached = (): boolean => store?.connection.wasReached !== false;
   return { app, worlds, adminToken, restored, wasStoreReached, scenarios, openapi };
 }

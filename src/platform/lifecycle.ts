@@ -9,14 +9,13 @@ interface Parts {
   readonly wallClock: WallClock;
   /** The state file; null without one. */
   readonly kept: { readonly start: () => void; readonly end: () => Promise<void> } | null;
-  readonly metrics: { readonly close: () => void } | null;
   readonly pressure: { readonly start: () => () => void };
 }
 
 /** Starts what runs beside the requests once the server listens, and ends it with the server. */
 export function startAndEnd(
   app: FastifyInstance,
-  { worlds, scenarios, wallClock, kept, metrics, pressure }: Parts,
+  { worlds, scenarios, wallClock, kept, pressure }: Parts,
 ): void {
   let endPressure = (): void => undefined;
   app.addHook('onListen', () => {
@@ -31,7 +30,6 @@ export function startAndEnd(
     done();
   });
   app.addHook('onClose', async () => {
-    metrics?.close();
     endPressure();
     try {
       await kept?.end();

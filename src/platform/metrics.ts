@@ -1,14 +1,15 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { StoreConnection, StoreObserver } from '../store/store-connection.ts';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { packageVersion } from '../package-files.ts';
 import type { Change } from '../payout/payout.ts';
 import type { Worlds } from '../worlds/worlds.ts';
 
 const PREFIX = 'payout_sandbox_';
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 30];
-const NS_PER_S = 1e9;
-const US_PER_S = 1e6;
+
+/** Those of the process. All its sandboxes share them, since nothing ever stops the observers behind them. */
+const ofProcess = new Registry();
+collectDefaultMetrics({ register: ofProcess });
 
 /** What is counted of a request and its response. */
 interface Measured {
@@ -44,18 +45,12 @@ const metersOf = (registers: Registry[]) => ({
 /** Counts what happens, for Prometheus. It contains nothing about single worlds: no key, no id, no reference. */
 export type Metrics = ReturnType<typeof startMetrics>;
 
-/**
- * Begins to count. prom-client's default metrics are not used: they watch the process with observers that nothing ever stops,
- * and a process may start and close many sandboxes. Metrics that they have too keep their names.
- *
- * @param nowMs wall time
- */
-export function startMetrics(nowMs: number, hasStore: boolean) {
-  const startedAtMs = nowMs - process.uptime() * 1000;
+/** Begins to count. */
+export function startMetrics(hasStore: boolean) {
   const register = new Registry();
   const registers = [register];
   const meters = metersOf(registers);
-  const { counter, gauge } = meters;
+  const { counter } = meters;
   const requests = counter(
     'requests_total',
     'Requests that have ended, by route and HTTP status; status none when no response was sent',
@@ -71,29 +66,6 @@ export function startMetrics(nowMs: number, hasStore: boolean) {
   const build = { name: `${PREFIX}build_info`, help: 'Always 1; its labels are the versions', registers };
   const versions = new Gauge({ ...build, labelNames: ['version', 'node'] });
   versions.set({ version: packageVersion(), node: process.version }, 1);
-  gauge('process_start_time_seconds', 'When the process started, in Unix time', () => startedAtMs / 1000);
-  void new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'Processor time of the process',
-    registers,
-    collect() {
-      const { user, system } = process.cpuUsage();
-      this.reset();
-      this.inc((user + system) / US_PER_S);
-    },
-  });
-  gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss());
-  gauge('nodejs_heap_size_used_bytes', 'Heap in use', () => process.memoryUsage().heapUsed);
-  const delay = monitorEventLoopDelay();
-  delay.enable();
-  const inSeconds = (ns: number): number => (Number.isFinite(ns) ? ns / NS_PER_S : 0);
-  gauge(
-    'nodejs_eventloop_lag_mean_seconds',
-    'Mean delay of the event loop since these metrics were read last',
-    () => inSeconds(delay.mean),
-  );
-  gauge('nodejs_eventloop_lag_p99_seconds', 'Its 99th percentile', () => inSeconds(delay.percentile(99)));
-  gauge('nodejs_eventloop_lag_max_seconds', 'The longest of them', () => inSeconds(delay.max));
 
   return {
     requested: ({ request, route: name, status, durationMs, fault }: Measured): void => {
@@ -112,12 +84,7 @@ export function startMetrics(nowMs: number, hasStore: boolean) {
       worlds: Pick<Worlds, 'size' | 'transactions'>,
       store: Pick<StoreConnection, 'isAway'> | undefined,
     ): void => watchWorlds(meters, worlds, store),
-    text: async (): Promise<string> => {
-      const text = await register.metrics();
-      delay.reset();
-      return text;
-    },
-    close: (): void => void delay.disable(),
+    text: async (): Promise<string> => `${await register.metrics()}\n${await ofProcess.metrics()}`,
   };
 }
 

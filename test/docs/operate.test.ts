@@ -61,10 +61,9 @@ test.each(['one-pod', 'several-pods'])(
 
 /** The names of all metrics that a server of a store has, as Prometheus stores them. */
 async function metricNames(): Promise<readonly string[]> {
-  const metrics = startMetrics(0, true);
+  const metrics = startMetrics(true);
   metrics.watch({ size: 1, transactions: 1 }, { isAway: false });
   const text = await metrics.text();
-  metrics.close();
   return [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name, type]) =>
     type === 'histogram' ? ['_bucket', '_count', '_sum'].map((suffix) => `${name}${suffix}`) : [name!],
   );
