@@ -2,19 +2,13 @@ import { z } from 'zod';
 import { RuleRequest, type ScenarioInput } from '../contract/control.ts';
 import { ScenarioDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
-import { checkedShape, problemText, readText, type Problem } from '../scenario/scenario-text.ts';
+import { checkedShape, problemText, readText } from '../scenario/scenario-text.ts';
 import { SettingsError } from '../settings.ts';
 import type { Texts } from './sandbox-action.ts';
 
 /** Scenarios and rules that are given as YAML or JSON. Actions load this when they need it, since the parser of YAML is large. */
 
 export { scenarioText } from '../scenario/scenario-text.ts';
-
-export function problemsIn(name: string, problems: readonly Problem[]): SettingsError {
-  const { shown, more } = reported(problems);
-  const lines = shown.map((problem) => problemText(name, problem));
-  return new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
-}
 
 /** A document of this shape, as it was written. @throws SettingsError */
 function documentOf(
@@ -23,8 +17,10 @@ function documentOf(
 ): unknown {
   const read = readText(text);
   const { problems } = checkedShape(read, schemaOf(read.input));
-  if (problems.length > 0) throw problemsIn(name, problems);
-  return read.input;
+  if (problems.length === 0) return read.input;
+  const { shown, more } = reported(problems);
+  const lines = shown.map((problem) => problemText(name, problem));
+  throw new SettingsError([...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'));
 }
 
 export const scenarioIn = (read: ReturnType<Texts['read']>): ScenarioInput =>

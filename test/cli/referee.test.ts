@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hasCurl, PAYING_COMMAND, PAYING_TARGET } from '../support/paying-command.ts';
@@ -211,13 +211,9 @@ test('a table that does not fit into one request is refused by its name', async 
 });
 
 test.skipIf(!hasCurl)(
-  'the expected payouts and the settings of the project are read from files, and flags add to them',
+  'the expected payouts are read from a file, and a check that is off gives its reason',
   async () => {
-    const settings = 'conduct:\n  off: { never-asked: a nightly job asks }\n  limits: { sends: 3 }\n';
-    const folder = folderWith({
-      'payouts.csv': 'account,amount\n000123456789,250.00\n',
-      'payout-sandbox.config.yaml': settings,
-    });
+    const folder = folderWith({ 'payouts.csv': 'account,amount\n000123456789,250.00\n' });
     const flags = [
       '--verbose',
       '--scenario',
@@ -230,23 +226,9 @@ test.skipIf(!hasCurl)(
     const { code, stdout } = await runIn(folder, ['referee', ...flags, ...PAYING_TARGET, ...COMMAND]);
     expect(code).toBe(1);
     expect(stdout).toContain('000123456789: paid ₹250.00 twice, expected once');
-    expect(stdout).toMatch(/^ {2}off +never-asked: a nightly job asks$/m);
     expect(stdout).toMatch(/^ {2}off +no-timeout: short tests$/m);
   },
 );
-
-test('everything that is wrong in the settings of a project is reported, with its line', async () => {
-  const file = join(temporaryFolder(), 'settings.json');
-  const settings = { off: { 'paid-twise': 'x', 'poll-storm': '' }, limits: { sends: 0 } };
-  writeFileSync(file, JSON.stringify({ conduct: settings }, null, 1));
-  const { code, stderr } = await runInProcess(['referee', '--settings', file, '--', 'true']);
-  expect([code, ...stderr.trimEnd().split('\n')]).toEqual([
-    2,
-    `payout-sandbox: ${file}:5:18 conduct.off.poll-storm must give a reason`,
-    `payout-sandbox: ${file}:4:4 conduct.off.paid-twise is not known here (did you mean paid-twice?)`,
-    `payout-sandbox: ${file}:8:13 conduct.limits.sends must be at least 1`,
-  ]);
-});
 
 test.skipIf(!existsSync('/dev/full'))(
   'a report on a full disk does not keep others from theirs',

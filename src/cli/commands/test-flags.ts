@@ -23,10 +23,6 @@ const CONDUCT = {
     'the payouts that should end up paid: CSV or JSON with account, amount, times',
     'file',
   ).optional(),
-  settings: text(
-    'the settings of a project [default payout-sandbox.config.yaml in this folder, if any]',
-    'file',
-  ).optional(),
   patience: text('the longest that a client may wait for a response [default 10s]', 'time').optional(),
   json: flag('print the result as JSON'),
 };

@@ -4,7 +4,7 @@ import type { SettingName, Settings } from '../../settings.ts';
 import { runHunt } from '../../trials/hunt/hunt.ts';
 import { huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
 import type { HuntFlags } from '../commands/test-flags.ts';
-import { conductSettings, tableName } from '../referee/conduct-options.ts';
+import { conductSettings } from '../referee/conduct-options.ts';
 import { joinedWorlds, openJoinPoint, PER_RUN_SETTINGS } from '../join-point.ts';
 import { makeFolder } from '../named-files.ts';
 import { CLEAR_LINE, say, sayJson, searchExitCode } from '../output.ts';
@@ -19,7 +19,7 @@ const FOR_HUNTING: SettingFlags = { settlement: 'instant', rateLimit: 'off' };
 const IN_SCENARIO: readonly SettingName[] = ['openingBalance', 'seed', 'settlement', 'rateLimit'];
 
 /** The flags with which `referee` repeats a run: the last two are settings of the sandbox that a scenario cannot hold. */
-const REPEATED = ['intent', 'settings', 'patience', 'magic', 'clock', 'env'] as const;
+const REPEATED = ['intent', 'patience', 'magic', 'clock', 'env'] as const;
 
 function huntSettingsOf(flags: HuntFlags, { seed }: Settings): HuntSettings {
   const { goal, runs, depth, time, workers } = flags;
@@ -73,7 +73,7 @@ export async function huntCommand(
       client,
       mayKill: flags.kill,
       stop,
-      tableName: tableName(flags),
+      tableName: `--expect ${flags.expect}`,
       onFinding(finding) {
         showProgress('');
         if (folder !== undefined) writeFinding(finding, folder);

@@ -11,7 +11,7 @@ import {
 } from '../../trials/matrix/matrix-reports.ts';
 import { inParallel } from '../../trials/run.ts';
 import { SettingsError, type Settings } from '../../settings.ts';
-import { conductSettings, reportFile, tableName, writeReports } from '../referee/conduct-options.ts';
+import { conductSettings, reportFile, writeReports } from '../referee/conduct-options.ts';
 import type { MatrixFlags } from '../commands/test-flags.ts';
 import { clientOf, typed } from '../hunt/hunted-command.ts';
 import { CLEAR_LINE, EXIT_STOPPED, paintFor, quoted, say, sayJson, searchExitCode } from '../output.ts';
@@ -20,7 +20,7 @@ import { untilStopped } from '../stop-signal.ts';
 import { runInSandbox, sandboxRows, settingsOf, type SandboxRow } from './matrix-sandboxes.ts';
 
 /** The flags with which one cell is run again, next to those of its row. */
-const REPEATED = ['intent', 'expect', 'settings', 'patience', 'limit', 'exitCodes', 'failOn', 'off'] as const;
+const REPEATED = ['intent', 'expect', 'patience', 'limit', 'exitCodes', 'failOn', 'off'] as const;
 
 function rerunText(
   { kind, name }: MatrixRow,
@@ -56,7 +56,9 @@ export async function matrixCommand(
   const reports = flags.report.map((text) => reportFile(text, MATRIX_WRITERS));
   const { expect: table, ...conduct } = conductSettings(flags);
   const expect =
-    table === undefined ? null : { name: tableName(flags), payouts: z.array(ExpectedPayout).parse(table) };
+    table === undefined
+      ? null
+      : { name: `--expect ${flags.expect}`, payouts: z.array(ExpectedPayout).parse(table) };
   const limitMs = durationMs(flags.limit);
   if (!limitMs) throw new SettingsError(`--limit must be a duration such as 30s or 5m, not ${flags.limit}`);
   const usual = { settlement: 'instant', ...REFEREE_DEFAULTS };

@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs';
-import { z } from 'zod';
 import { intentOf } from '../../actions/journal-actions.ts';
-import { problemsIn } from '../../actions/written-documents.ts';
 import {
   CHECK_IDS,
   type CheckId,
@@ -21,11 +18,10 @@ import {
   type RunReports,
 } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
-import { checkedShape, readText } from '../../scenario/scenario-text.ts';
 import { SettingsError } from '../../settings.ts';
 import type { RefereeFlags } from '../commands/test-flags.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';
-import { checkWritable, textOfFile, usedFile, tryWrite } from '../named-files.ts';
+import { checkWritable, usedFile, tryWrite } from '../named-files.ts';
 
 type Writer = (reports: RunReports, failOn: FailOn) => string;
 
@@ -37,10 +33,6 @@ const writers = (isVerbose: boolean): Readonly<Record<string, Writer>> => ({
   text: (reports) =>
     [...(reports.failure?.reasons ?? []), terminalText(reports, plain, isVerbose)].join('\n'),
 });
-
-/** The table of expected payouts, by the name that the user knows. */
-export const tableName = ({ expect, settings }: Pick<RefereeFlags, 'expect' | 'settings'>): string =>
-  expect === undefined ? `expect in ${settings ?? 'the settings of the project'}` : `--expect ${expect}`;
 
 function checkOf(flag: string, name: string): CheckId {
   const known = CHECK_IDS.find((id) => id === name);
@@ -90,39 +82,21 @@ export function writeReports<W>(
   return !isWritten.includes(false);
 }
 
-const ProjectSettings = z.strictObject({
-  conduct: CheckedSettings.describe('The settings of the referee, as on the command line'),
-});
+type SettingsFlags = Partial<Pick<RefereeFlags, 'intent' | 'expect' | 'patience' | 'off'>>;
 
-/** The file in the working folder that is used where none is named. */
-const FILE = 'payout-sandbox.config.yaml';
-
-/** The settings in this file; without a name, in that of the working folder, if there is one. */
-function projectSettings(file = existsSync(FILE) ? FILE : undefined): RefereeSettingsInput {
-  if (file === undefined) return {};
-  const read = readText(textOfFile('--settings', file));
-  const { problems } = checkedShape(read, ProjectSettings);
-  if (problems.length === 0) return (read.input as z.input<typeof ProjectSettings>).conduct;
-  throw problemsIn(file, problems);
-}
-
-type SettingsFlags = Partial<Pick<RefereeFlags, 'intent' | 'expect' | 'settings' | 'patience' | 'off'>>;
-
-/** The settings of the referee, from flags and the file of the project. */
+/** The settings of the referee, from flags. */
 export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
-  const { intent, expect, settings: file, patience, off = [] } = flags;
-  const base = projectSettings(file);
+  const { intent, expect, patience, off = [] } = flags;
   const given = {
-    ...base,
     ...(intent !== undefined && { intent: intentOf(intent, '--intent') }),
     ...(expect !== undefined && { expect: usedFile('--expect', expect, expectedTable) }),
-    ...(off.length > 0 && { off: { ...base.off, ...Object.fromEntries(off.map(offOf)) } }),
-    ...(patience !== undefined && { limits: { ...base.limits, patience } }),
+    ...(off.length > 0 && { off: Object.fromEntries(off.map(offOf)) }),
+    ...(patience !== undefined && { limits: { patience } }),
   };
   const checked = CheckedSettings.safeParse(given);
   if (!checked.success) {
     const { path, message } = checked.error.issues[0]!;
-    throw new SettingsError(`--${String(path.at(-1))} ${message}`); // the file of the project was checked before
+    throw new SettingsError(`--${String(path.at(-1))} ${message}`);
   }
   return given as RefereeSettingsInput;
 }

@@ -14,7 +14,7 @@ import { SettingsError, type SettingName, type Settings } from '../../settings.t
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkElsewhere } from '../flag-checks.ts';
 import type { RefereeFlags } from '../commands/test-flags.ts';
-import { conductOptions, publish, tableName, writeReports } from './conduct-options.ts';
+import { conductOptions, publish, writeReports } from './conduct-options.ts';
 import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
 import { openJudged } from '../join-point.ts';
 import { libraryFor } from '../scenario-files/scenarios.ts';
@@ -249,7 +249,7 @@ export async function judgeCommand(
   const { url } = flags;
   if (Buffer.byteLength(JSON.stringify(options.settings)) > MAX_BODY_BYTES) {
     throw new SettingsError(
-      `${tableName(flags)} is too long for referee: it takes 64 KiB, about 1,000 rows. matrix and hunt take 10,000`,
+      `--expect ${flags.expect} is too long for referee: it takes 64 KiB, about 1,000 rows. matrix and hunt take 10,000`,
     );
   }
   const hasCommand = words.length > 0;
