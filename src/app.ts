@@ -130,7 +130,7 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
     maxConnections: Math.min(settings.maxConnections, Math.max(1, openFiles() - SPARE_FILES)),
     wallClock,
     stopwatchMs,
-    server: store?.server,
+    server: store?.connection.server,
     observe: metrics?.requested,
   });
   const openapi = async (): Promise<string> => {

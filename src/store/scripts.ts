@@ -32,7 +32,7 @@ export const LIST_KEY = `${KEY_PREFIX}worlds`;
  * use of the world, how long its keys are kept in ms, after how long they are kept for longer, the scenario of a new world (empty to
  * make none); for each command its number and its text.
  *
- * @returns {'open', ms, epoch, format, ms when it was made, its snapshot, its first scenario, 1 if it was made now};
+ * @returns {'open', ms, epoch, ms when it was made, its snapshot, its first scenario, 1 if it was made now};
  * {'done', ms, commands not seen before}; {'more', ms, commands} when there are more to see first; {'behind'} when the log was trimmed
  * past it; {'newer', format} when only a newer program can read it; {'gone'} when the world was dropped; {'missing'} when it is not there without
  * that: it has expired, or the store has lost it; {'lost'} when the store has lost the end of it
@@ -44,18 +44,18 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local text, server = string.format('%.0f', now), ARGV[4]
 local function newEpoch() return string.format('%.0f', time[1] * 1000000 + time[2]) .. server end
 local head = redis.call('HMGET', KEYS[1], 'epoch', 'format', 'last', 'trimmed', 'renewed', 'opened', 'snapshot', 'source', 'lost', 'dropped')
+if head[1] and tonumber(head[2]) > FORMAT then return {'newer', tonumber(head[2])} end
 if ARGV[1] == '' then
-  if head[1] then return {'open', now, head[1], tonumber(head[2]), tonumber(head[6]), head[7] or '', head[8] or '', 0} end
+  if head[1] then return {'open', now, head[1], tonumber(head[6]), head[7] or '', head[8] or '', 0} end
   if ARGV[8] == '' then return {'gone'} end
   redis.call('DEL', unpack(KEYS))
   local epoch = newEpoch()
   redis.call('HSET', KEYS[1], 'epoch', epoch, 'format', FORMAT, 'opened', text, 'source', ARGV[8], 'trimmed', 0, 'last', '', 'renewed', text)
   redis.call('PEXPIRE', KEYS[1], ARGV[6])
-  return {'open', now, epoch, FORMAT, now, '', ARGV[8], 1}
+  return {'open', now, epoch, now, '', ARGV[8], 1}
 end
 if not head[1] and head[10] ~= ARGV[1] then return {'missing'} end
 if head[1] ~= ARGV[1] then return {head[9] == ARGV[1] and 'lost' or 'gone'} end
-if tonumber(head[2]) > FORMAT then return {'newer', tonumber(head[2])} end
 local last, news = head[3], {}
 if last ~= ARGV[3] then
   if tonumber(ARGV[2]) < tonumber(head[4]) then return {'behind'} end

@@ -1,9 +1,8 @@
-import { Cluster, type Redis } from 'iovalkey';
+import { Cluster, Redis, type RedisOptions } from 'iovalkey';
 import type { Refusal } from '../contract/errors.ts';
 import { unavailable } from '../worlds/dropped.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
-import { clientFor, disconnect, NO_CLUSTER, reasonOf, type Client } from './store-client.ts';
 import { STORE_TIMES } from './store-times.ts';
 
 /** Called when the store can no longer be used, and when it can again. */
@@ -38,6 +37,10 @@ const UNSENT = /^(?:Cluster isn't ready|Stream isn't writeable|None of startup n
 const CUT = /Connection is closed|ECONNRESET|EPIPE|socket closed/;
 const AGAIN_AFTER_MS = 25;
 
+const NO_CLUSTER = 'no node of the cluster responds, or its cluster_state is not ok';
+const UNREADY = /^Cluster isn't ready/;
+const GIVEN_UP = /^Reached the max retries/;
+
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
 /** The error of a cluster also has that of one of its nodes: what it replied, or that the connection is closed. */
@@ -45,10 +48,27 @@ type ClientError = Error & { readonly lastNodeError?: Error };
 
 type Calls = Record<ScriptName, (...args: (string | number)[]) => Promise<unknown>>;
 
+type Client = Redis | Cluster;
+
+const LONGEST_PAUSE_MS = 500; // between attempts to connect
+
+/** The client library sends nothing again: a call that is under way when a connection breaks fails, and the caller decides. */
+const COMMON: RedisOptions = {
+  connectTimeout: STORE_TIMES.answerWithin,
+  socketTimeout: 2 * STORE_TIMES.answerWithin, // a connection that has gone silent is replaced
+  maxLoadingRetryTime: LONGEST_PAUSE_MS, // a store that reads its file may say that it takes much longer than it does
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  retryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
+};
+
 /** The connection to the store: it runs scripts, and watches whether the store can be used. */
 export class StoreConnection {
   readonly client: Client;
-  readonly #options: ConnectionOptions;
+  readonly server: string;
+  readonly wallClock: WallClock;
+  readonly #url: string;
+  readonly #observer: StoreObserver;
   readonly #calls: Calls;
   /** The calls of this turn of the event loop. */
   readonly #joined: (() => void)[] = [];
@@ -64,10 +84,16 @@ export class StoreConnection {
   #connectionError: string | null = null;
   #cancelHeartbeat: () => void = () => undefined;
   #isClosed = false;
+  #numbers = 0;
+  /** How far the store's clock is ahead of this server's. */
+  #aheadMs = 0;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-    this.client = clientFor(options.url);
+  constructor({ url, server, wallClock, observer }: ConnectionOptions) {
+    this.server = server;
+    this.wallClock = wallClock;
+    this.#url = url;
+    this.#observer = observer;
+    this.client = clientFor(url);
     this.client.on('error', (error: ClientError) => {
       const { name, message } = error.lastNodeError ?? error;
       this.#connectionError = this.client.isCluster && name !== 'ReplyError' ? NO_CLUSTER : message;
@@ -80,6 +106,21 @@ export class StoreConnection {
     return this.#awaySinceMs !== null;
   }
 
+  /** The time of the store, which all servers share, ms since the epoch. */
+  nowMs(): number {
+    return this.wallClock.nowMs() + this.#aheadMs;
+  }
+
+  setTime(nowMs: number): void {
+    this.#aheadMs = nowMs - this.wallClock.nowMs();
+  }
+
+  /** A number for a command or a stored state: with the name of this server, nothing else has it. */
+  nextNumber(): number {
+    this.#numbers += 1;
+    return this.#numbers;
+  }
+
   /** Connects, and asks the store whether it can be used, now and every second from now on. */
   async start(): Promise<void> {
     const { client } = this;
@@ -89,7 +130,7 @@ export class StoreConnection {
   }
 
   warn(what: string): void {
-    this.#options.observer.warning(what);
+    this.#observer.warning(what);
   }
 
   /** Records a world that a newer program has written. @param head its key @returns the refusal to answer */
@@ -102,7 +143,7 @@ export class StoreConnection {
 
   /** Runs a script. */
   script<T>(name: ScriptName, ...args: (string | number)[]): Promise<T> {
-    const done = this.#options.observer.calling?.(name);
+    const done = this.#observer.calling?.(name);
     const call = this.#calls[name](...args) as Promise<T>;
     if (done !== undefined) void call.catch(() => undefined).finally(() => done());
     return call;
@@ -116,7 +157,7 @@ export class StoreConnection {
    * @throws Refusal STORE_UNAVAILABLE; when no reply came, the work may have been done
    */
   async use<T>(work: () => Promise<T>, key = ''): Promise<T> {
-    const { wallClock } = this.#options;
+    const { wallClock } = this;
     const endMs = wallClock.nowMs() + STORE_TIMES.answerWithin;
     for (;;) {
       if (this.#isClosed || this.isAway || this.#awayKeys.has(key)) throw unavailable();
@@ -156,7 +197,7 @@ export class StoreConnection {
   }
 
   async #send(): Promise<void> {
-    await this.#options.wallClock.yieldToEventLoop();
+    await this.wallClock.yieldToEventLoop();
     const { client } = this;
     const nodes = client.isCluster ? (client as Cluster).nodes() : [client as Redis];
     const streams = nodes.map(({ stream }) => stream).filter((stream) => stream !== undefined); // only connected nodes have one
@@ -167,7 +208,7 @@ export class StoreConnection {
 
   /** @throws Error when it takes too long; a process that was busy itself first reads what has arrived */
   async #inTime<T>(work: Promise<T>, forMs = STORE_TIMES.answerWithin): Promise<T> {
-    const { wallClock } = this.#options;
+    const { wallClock } = this;
     let cancel = (): void => undefined;
     const late = new Promise<never>((_resolve, reject) => {
       const check = async (): Promise<void> => {
@@ -186,7 +227,7 @@ export class StoreConnection {
   /** Writes something, since a store that is full or read-only cannot be used either. In a cluster, it writes to all nodes. */
   async #heartbeat(): Promise<void> {
     const count = this.client.isCluster ? HEARTBEATS_OF_CLUSTER : 1;
-    const { server, wallClock } = this.#options;
+    const { server, wallClock } = this;
     const beats = await Promise.allSettled(
       Array.from({ length: count }, (_, nth) =>
         this.#inTime(this.client.set(`${KEY_PREFIX}heartbeat:${nth}`, server, 'PX', HEARTBEAT_KEPT_MS)),
@@ -220,14 +261,26 @@ export class StoreConnection {
 
   #setAway(error: unknown): void {
     if (this.isAway || this.#isClosed) return;
-    this.#awaySinceMs = this.#options.wallClock.nowMs();
-    this.#options.observer.away(
-      reasonOf((error as Error).message, this.#options.url, this.#connectionError, this.wasReached),
-    );
+    this.#awaySinceMs = this.wallClock.nowMs();
+    this.#observer.away(this.#reasonOf((error as Error).message));
+  }
+
+  /** Why the store cannot be used, in words for its operator. @param message of the call that failed, often without the reason */
+  #reasonOf(message: string): string {
+    const isUnsaid = UNREADY.test(message) || GIVEN_UP.test(message);
+    const reason = isUnsaid ? (this.#connectionError ?? message) : message;
+    if (UNREADY.test(reason)) return NO_CLUSTER;
+    const scheme = this.wasReached ? null : this.#url.slice(0, this.#url.indexOf(':')); // it may be the wrong one
+    if (GIVEN_UP.test(reason)) {
+      const advice = scheme === 'redis' ? ': if it uses TLS, write rediss://' : '';
+      return `it closed the connection before it replied${advice}`;
+    }
+    const isSilent = scheme === 'rediss' && reason.startsWith('no response');
+    return isSilent ? `${reason}: if it does not use TLS, write redis://` : reason;
   }
 
   #setKeyAway(key: string): void {
-    const { wallClock } = this.#options;
+    const { wallClock } = this;
     if (key === '') return;
     this.#awayKeys.add(key);
     wallClock.schedule(wallClock.nowMs() + STORE_TIMES.heartbeatWhileAway, () => this.#awayKeys.delete(key));
@@ -235,10 +288,10 @@ export class StoreConnection {
 
   #setBack(): void {
     if (this.#awaySinceMs === null || this.#isClosed) return;
-    const awayMs = this.#options.wallClock.nowMs() - this.#awaySinceMs;
+    const awayMs = this.wallClock.nowMs() - this.#awaySinceMs;
     this.#awaySinceMs = null;
     this.#connectionError = null;
-    this.#options.observer.back(awayMs);
+    this.#observer.back(awayMs);
   }
 
   /** Warns about a store that may drop data. It is in what INFO says, since few users may call CONFIG. */
@@ -254,3 +307,53 @@ export class StoreConnection {
 
 export const UNKNOWN =
   'The store did not reply, so the outcome of this request is unknown: sending it again with the same client_ref_id is safe';
+
+/** @param text `redis://`, `rediss://` or `redis+cluster://` */
+function clientFor(text: string): Client {
+  if (!text.startsWith('redis+cluster:')) return oneServer(text);
+  const { username, password, hosts } = clusterAddress(text);
+  return new Cluster(
+    hosts.map(({ hostname: host, port }) => ({ host, port: Number(port || 6379) })),
+    {
+      redisOptions: { ...COMMON, username, password },
+      enableOfflineQueue: false, // a call would wait there for as long as the cluster is away: the start of a server, too
+      clusterRetryStrategy: (times) => Math.min(times * AGAIN_AFTER_MS, LONGEST_PAUSE_MS),
+      slotsRefreshTimeout: STORE_TIMES.answerWithin,
+    },
+  );
+}
+
+/** Ends each connection on which the database of the address cannot be used: the client library would use database 0 instead. */
+function oneServer(text: string): Redis {
+  let isRefused = false;
+  const client = new Redis(text, {
+    ...COMMON,
+    // such a connection became ready, so the client library counts its attempts from 1 again
+    retryStrategy: (times) => (isRefused ? LONGEST_PAUSE_MS : COMMON.retryStrategy!(times)),
+  });
+  client.on('connect', () => (isRefused = false));
+  client.on('error', (error: Error & { readonly command?: { readonly name: string } }) => {
+    if (error.command?.name !== 'select') return;
+    isRefused = true;
+    client.disconnect(true);
+  });
+  return client;
+}
+
+/**
+ * Ends a connection for good. In the middle of a TLS handshake, the store answers that with an alert, and the client library
+ * listens no more: an error that nobody listens to would end the process.
+ */
+function disconnect(client: Client): void {
+  const nodes = client instanceof Cluster ? client.nodes() : [client];
+  for (const { stream } of nodes) stream?.on('error', () => undefined);
+  client.disconnect();
+}
+
+/** `redis+cluster://user:password@one:6379,two:6379` */
+function clusterAddress(text: string) {
+  const [, account, list] = /^redis\+cluster:\/\/(?:(.*)@)?([^/]*)/.exec(text)!;
+  const { username, password } = new URL(`redis://${account ?? ''}@host`);
+  const hosts = list!.split(',').map((host) => new URL(`redis://${host}`));
+  return { username: decodeURIComponent(username), password: decodeURIComponent(password), hosts };
+}

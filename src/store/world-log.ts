@@ -2,69 +2,16 @@ import { Refusal } from '../contract/errors.ts';
 import { type Applied, isUse } from '../world/apply.ts';
 import { Command, type Room } from '../world/commands.ts';
 import type { Ended } from '../world/request/request-commands.ts';
-import { takeSnapshot, type Snapshot } from '../world/snapshot.ts';
 import { dropped, unavailable } from '../worlds/dropped.ts';
-import type { DropReason, How, Opened, Order } from '../worlds/order.ts';
-import type { WallClock } from '../worlds/wall-clock.ts';
+import type { DropReason, How, Order } from '../worlds/order.ts';
 import type { World } from '../worlds/world.ts';
-import type { WorldKeys } from './scripts.ts';
-import type { StoredState } from './stored-state.ts';
 import { STORE_TIMES } from './store-times.ts';
-import type { Logged, Seen } from './stored-command.ts';
+import type { Logged, NewCommand, Seen, StoredLog, StoredState, StoredWorld } from './stored-log.ts';
 
-/** A world as the store has it. */
-export interface StoreWorld extends Opened {
-  readonly seen: Seen;
-  readonly keys: WorldKeys;
-  /** How many characters its snapshot has; 0 for the first state of a world, which follows from its scenario. */
-  readonly characters: number;
-}
-
-/** A command of this server on its way to the log. */
-export interface Item {
-  readonly number: number;
-  command: Command;
-  readonly room: Room;
-  /** The state that it restores, once that is stored beside the log. */
-  restored: StoredState | undefined;
+/** A command of this server whose caller waits for its outcome. */
+interface Item extends NewCommand {
   readonly resolve: (applied: Applied) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** What an append returns. */
-export type Appended =
-  /** The commands that the server had not seen; its own come after them. With `more` there are more, and its own were not appended. */
-  | {
-      readonly kind: 'done' | 'more';
-      readonly commands: readonly Logged[];
-      readonly nowMs: number;
-      /** How many characters its own have in all. */
-      readonly characters: number;
-    }
-  /** The log does not continue what the server has seen: it was trimmed, the world was dropped or is not there, or it has lost its end. */
-  | { readonly kind: 'behind' | 'gone' | 'missing' | 'lost' };
-
-/** The store, as the log of one world uses it. */
-export interface LogStore {
-  readonly server: string;
-  readonly wallClock: WallClock;
-  /** A world that was not used for this long expires, in ms. */
-  readonly idleMs: number;
-  nowMs(): number;
-  nextNumber(): number;
-  /** Appends commands to a log; without any, it returns what is new. @param seen what this server has applied @param isUsed as for the world */
-  append(keys: WorldKeys, seen: Seen, items: readonly Item[], isUsed: boolean): Promise<Appended>;
-  /** Reads a world again. @param isMade whether a new one is made where there is none */
-  read(worldId: string, isMade: boolean): Promise<StoreWorld | null>;
-  /**
-   * Makes a state the snapshot of its world, and trims the log, unless another server was quicker.
-   *
-   * @param restored the states of restores before it, which are no longer needed
-   * @returns its characters
-   */
-  keep(keys: WorldKeys, at: Seen, state: Snapshot, restored: readonly StoredState[]): Promise<number>;
-  /** Asks regularly for what happens in a world, for as long as a connection of this server waits for that. */
-  listen(world: World): void;
 }
 
 /** A caller that waits until the state is up to date. */
@@ -94,8 +41,8 @@ const KEPT_AT_STOP = 0.25;
  */
 export class WorldLog implements Order {
   readonly #world: World;
-  readonly #store: LogStore;
-  readonly #keys: WorldKeys;
+  readonly #log: StoredLog;
+  readonly #listen: () => void;
   /** The latest command that was applied. */
   #seen: Seen;
   /** How many characters the latest snapshot has, as far as this server knows. */
@@ -115,14 +62,15 @@ export class WorldLog implements Order {
   #calling: Promise<void> | null = null;
   #keeping: Promise<void> | null = null;
 
-  constructor(world: World, store: LogStore, { isNew, keys, seen, characters }: StoreWorld) {
+  /** @param listen has the store asked regularly for what happens in the world */
+  constructor(world: World, log: StoredLog, { isNew, seen, characters }: StoredWorld, listen: () => void) {
     this.#world = world;
-    this.#store = store;
-    this.#keys = keys;
+    this.#log = log;
+    this.#listen = listen;
     this.#seen = seen;
     this.#kept = characters;
     this.#happened = isNew ? 0 : Infinity; // what it has been through is no news
-    this.#usedAtMs = isNew ? store.nowMs() : -Infinity;
+    this.#usedAtMs = isNew ? log.connection.nowMs() : -Infinity;
   }
 
   get position(): number {
@@ -130,7 +78,7 @@ export class WorldLog implements Order {
   }
 
   nowMs(): number {
-    return this.#store.nowMs();
+    return this.#log.connection.nowMs();
   }
 
   get isBusy(): boolean {
@@ -149,8 +97,8 @@ export class WorldLog implements Order {
 
   #push(command: Command, room: Room): Promise<Applied> {
     return new Promise((resolve, reject) => {
-      const number = this.#store.nextNumber();
-      this.#queue.push({ number, command, room, restored: undefined, resolve, reject });
+      const number = this.#log.connection.nextNumber();
+      this.#queue.push({ number, command, room, resolve, reject });
     });
   }
 
@@ -163,7 +111,7 @@ export class WorldLog implements Order {
   #endLater(afterMs = STORE_TIMES.end): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    const { wallClock } = this.#store;
+    const { wallClock } = this.#log.connection;
     wallClock.schedule(wallClock.nowMs() + afterMs, () => {
       this.#isEnding = false;
       this.#world.inBackground(this.#sendEnds());
@@ -183,7 +131,7 @@ export class WorldLog implements Order {
   }
 
   listen(): void {
-    this.#store.listen(this.#world);
+    this.#listen();
   }
 
   async flush(): Promise<void> {
@@ -225,7 +173,7 @@ export class WorldLog implements Order {
   /** Calls the store until all commands are applied. @param isUsed whether the world is made again if it was dropped */
   async #complete(items: readonly Item[], isUsed: boolean): Promise<void> {
     for (let reloads = 0; ;) {
-      const reply = await this.#store.append(this.#keys, this.#seen, items, isUsed);
+      const reply = await this.#log.append(this.#seen, items, isUsed);
       if (reply.kind === 'done' || reply.kind === 'more') {
         await this.#takeInTurns(reply.commands);
         if (reply.kind === 'more') continue;
@@ -236,7 +184,7 @@ export class WorldLog implements Order {
       }
       reloads += 1;
       if (reloads > MOST_RELOADS) throw unavailable();
-      const mayHaveExpired = this.nowMs() - this.#usedAtMs >= this.#store.idleMs;
+      const mayHaveExpired = this.nowMs() - this.#usedAtMs >= this.#log.options.idleMs;
       const isLost = reply.kind === 'lost' || (reply.kind === 'missing' && !mayHaveExpired);
       if (isLost) this.#world.lost();
       const mayBeMade = isUsed && reply.kind !== 'behind';
@@ -253,10 +201,11 @@ export class WorldLog implements Order {
   }
 
   async #takeInTurns(commands: readonly Logged[]): Promise<void> {
+    const { wallClock, server } = this.#log.connection;
     for (const [nth, logged] of commands.entries()) {
-      if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await this.#store.wallClock.yieldToEventLoop();
+      if (nth > 0 && nth % COMMANDS_AT_ONCE === 0) await wallClock.yieldToEventLoop();
       try {
-        const isOwn = logged.stamp.server === this.#store.server;
+        const isOwn = logged.stamp.server === server;
         const applied = this.#apply(logged, { isOwn, isAwaited: false });
         if (isOwn && this.#seen.position === this.#happened) this.#endLost(logged.command, applied);
       } catch (error) {
@@ -267,7 +216,7 @@ export class WorldLog implements Order {
 
   #applyOwn(item: Item, wallMs: number, characters: number): void {
     const { number, command, room, restored } = item;
-    const { server } = this.#store;
+    const { server } = this.#log.connection;
     const position = this.#seen.position + 1;
     const stamp = { server, position, wallMs, room };
     try {
@@ -335,7 +284,7 @@ export class WorldLog implements Order {
     const restored = this.#restored;
     this.#restored = [];
     try {
-      this.#kept = await this.#store.keep(this.#keys, this.#seen, takeSnapshot(latest, true), restored);
+      this.#kept = await this.#log.keep(this.#seen, latest, restored);
     } catch (error) {
       this.#restored = [...restored, ...this.#restored];
       if (!(error instanceof Refusal)) this.#world.failed(error);
@@ -346,7 +295,7 @@ export class WorldLog implements Order {
 
   /** Opens the world again. @param isMade whether a new one is made where there is none @returns whether there is one */
   async #reload(isMade: boolean): Promise<boolean> {
-    const opened = await this.#store.read(this.#world.id, isMade);
+    const opened = await this.#log.open(isMade ? this.#log.options.activeSource() : null);
     if (opened === null) return false;
     const isSame = opened.epoch === this.#seen.epoch;
     const isSkipped = isSame && opened.seen.position > this.position;

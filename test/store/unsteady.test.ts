@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { Refusal } from '../../src/contract/errors.ts';
 import type { PublishedEvent } from '../../src/worlds/world-connections.ts';
-import { unavailable } from '../../src/worlds/dropped.ts';
 import { keysOf } from '../../src/store/scripts.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { World } from '../../src/worlds/world.ts';
@@ -36,14 +35,13 @@ const RARE: readonly Act[] = [
 const COMMANDS_FROM = 3 + 8;
 
 /** Makes the calls of a server that append commands run into trouble. @param next what becomes of the next call */
-function trouble(store: Store, next: () => Trouble): void {
-  const { connection } = store;
-  const append = store.append.bind(store);
+function trouble({ connection }: Store, next: () => Trouble): void {
   const script = connection.script.bind(connection) as (...args: unknown[]) => Promise<unknown>;
-  let isCut = false;
   vi.spyOn(connection, 'script').mockImplementation(async (...args: unknown[]) => {
-    if (isCut && args[0] === 'call') {
-      isCut = false;
+    const isAppend = args[0] === 'call' && args[4] !== ''; // to open, a call names no epoch
+    const became = isAppend ? next() : 'none';
+    if (became === 'lost before') throw new Error('Connection is closed.');
+    if (became === 'page') {
       const [, nowMs, news] = (await script(...args.slice(0, 1 + COMMANDS_FROM))) as [
         string,
         number,
@@ -51,15 +49,9 @@ function trouble(store: Store, next: () => Trouble): void {
       ];
       if (Array.isArray(news) && news.length > 2) return ['more', nowMs, news.slice(0, 2)];
     }
-    return script(...args);
-  });
-  vi.spyOn(store, 'append').mockImplementation(async (...args) => {
-    const became = next();
-    if (became === 'lost before') throw unavailable();
-    isCut = became === 'page';
-    const appended = await append(...args);
-    if (became === 'lost after') throw unavailable();
-    return appended;
+    const reply = await script(...args);
+    if (became === 'lost after') throw new Error('Connection is closed.');
+    return reply;
   });
 }
 
