@@ -62,7 +62,7 @@ const TYPE_NAMES: Record<string, string> = {
 const itemsText = (count: number | bigint): string => counted(Number(count), 'item');
 
 /** What is wrong with a value whose schema has no message of its own: the rest of a sentence that begins with its name. */
-export function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
+function fieldMessage(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is required';
   switch (issue.code) {
     case 'invalid_type':
@@ -89,13 +89,14 @@ export const requiredText = (error: string | ((input: unknown) => string)) =>
   });
 
 /**
- * The errors of a part of a request that was parsed with `fieldMessage`, one for each field ("beneficiary_ifsc is required").
+ * The errors of a part of a request, one for each field ("beneficiary_ifsc is required"); none if it fits its schema. With these
+ * messages, zod takes three times as long.
  *
  * @param whole the name of the part ("body", "query"), for errors that concern no single field
  */
-export function fieldErrors({ issues }: z.core.$ZodError, whole: string): readonly FieldError[] {
+export function fieldErrors(schema: z.ZodType, input: unknown, whole: string): readonly FieldError[] {
   const messages = new Map<string, string>();
-  for (const { path, message } of issues) {
+  for (const { path, message } of schema.safeParse(input, { error: fieldMessage }).error?.issues ?? []) {
     const field = path.length === 0 ? whole : path.join('.');
     if (!messages.has(field)) messages.set(field, message); // the first error is enough to fix it
   }

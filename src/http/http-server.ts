@@ -14,13 +14,7 @@ import { MAX_BODY_BYTES, takeJsonBodies } from './limits/json-body.ts';
 import { HeavyWork } from './limits/heavy-work.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
 import { handleExpectAndConnect, errorResponder, refuseBrokenHttp } from './refusals.ts';
-import {
-  isControlPath,
-  otherSites,
-  ownCompilersOnly,
-  refuseRepeatedHeaders,
-  validatorCompiler,
-} from './request-checks.ts';
+import { isControlPath, otherSites, ownCompilersOnly, refuseRepeatedHeaders } from './request-checks.ts';
 import { refuseUnknownRoute } from './unknown-routes.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
@@ -157,7 +151,6 @@ export function httpServer(options: HttpServerOptions) {
     clientErrorHandler: refuseBroken,
     frameworkErrors: (error, request, reply) => void respondTo(error, request, reply),
   });
-  app.setValidatorCompiler(validatorCompiler);
   connections.watch(app.server);
   handleExpectAndConnect(app.server, refuseBroken);
   app.server.maxHeadersCount = MAX_HEADERS + 1; // Node silently drops those past it

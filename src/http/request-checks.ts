@@ -1,10 +1,7 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
-import type { z } from 'zod';
+import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../contract/errors.ts';
-import { fieldErrors, fieldMessage } from '../contract/shape-issues.ts';
-import { invalidRequest, partName } from './route-schemas.ts';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8);
@@ -115,16 +112,6 @@ export const CONTROL_PREFIX = '/_sandbox';
 
 export const isControlPath = (path: string): boolean =>
   path === CONTROL_PREFIX || path.startsWith(`${CONTROL_PREFIX}/`) || path.startsWith(`${CONTROL_PREFIX}?`);
-
-/** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
-  ({ schema, httpPart }) =>
-  (input) => {
-    const result = schema.safeParse(input);
-    if (result.success) return { value: result.data };
-    const { error } = schema.safeParse(input, { error: fieldMessage }); // again, for our messages: with them, zod takes three times as long
-    return { error: invalidRequest(fieldErrors(error!, partName(httpPart))) };
-  };
 
 const neverCalled = (): never => {
   throw new Error('a schema met none of the compilers of the sandbox');

@@ -1,6 +1,7 @@
 import type { RateLimit } from '../../contract/snapshot.ts';
-import type { FastifyReply, preValidationHookHandler } from 'fastify';
+import type { FastifyReply, FastifySchemaCompiler, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
 import { fieldError } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import {
@@ -9,7 +10,7 @@ import {
   InitiateRequest,
   TOO_MANY_DECIMALS,
 } from '../../contract/service.ts';
-import { fieldErrors, fieldMessage, pathText, reported } from '../../contract/shape-issues.ts';
+import { fieldErrors, pathText, reported } from '../../contract/shape-issues.ts';
 import { textProblems } from '../../scenario/text-rules.ts';
 import type { Decided } from '../../world/journal/kept-request.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
@@ -19,7 +20,7 @@ import { admission, limitRate, type AdmissionOptions } from '../admission.ts';
 import type { Pressure } from '../limits/pressure.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import { busy } from '../refusals.ts';
-import { invalidRequest } from '../route-schemas.ts';
+import { invalidRequest, partName } from '../route-schemas.ts';
 import { untilReleased } from './held-request.ts';
 import { BALANCE, INITIATE, STATUS } from './operations.ts';
 import { applyEffect } from './wire-faults.ts';
@@ -38,6 +39,15 @@ interface PayoutRoutesOptions extends AdmissionOptions {
   readonly rateLimit: RateLimit | 'off';
 }
 
+/** Checks a part of a request against its zod schema, and refuses all its fields at fault at once. */
+const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema, httpPart }) =>
+  (input) => {
+    const result = schema.safeParse(input);
+    if (result.success) return { value: result.data };
+    return { error: invalidRequest(fieldErrors(schema, input, partName(httpPart))) };
+  };
+
 /**
  * Refuses what the schema of the body does not see, together with all other errors: an amount with more digits than a number holds
  * and, in a dialect that refuses them, unknown fields.
@@ -50,8 +60,7 @@ const refuseUnseen: preValidationHookHandler = ({ body, exchange }, _reply, done
   const unknown = Object.keys(body).filter((field) => !isKnown(field));
   const isInexact = hasInexactAmount(exchange.bodyText!);
   if (unknown.length === 0 && !isInexact) return done();
-  const parsed = InitiateRequest.safeParse(body, { error: fieldMessage });
-  const known = parsed.success ? [] : fieldErrors(parsed.error, 'body');
+  const known = fieldErrors(InitiateRequest, body, 'body');
   const hasAmount = known.some(({ field }) => field === 'amount');
   const { shown, more } = reported([
     ...known,
@@ -81,6 +90,7 @@ function headFor(decided: Decided, command: RequestCommand, reply: FastifyReply)
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
   const { rateLimit, wallClock, pressure } = options;
+  app.setValidatorCompiler(validatorCompiler);
   app.addHook('onRequest', admission(options));
   app.addHook('onRequest', (_request, _reply, done) => {
     if (pressure.isHigh) throw busy('SANDBOX_MAX_MEMORY');
