@@ -50,9 +50,11 @@ const digitsOf = (number: string): string => number.replace(/e.*|[^\de]/gi, '').
 
 /** Whether an amount in a JSON text has more digits than a number holds: 99999999999.999999 would be read as 100000000000. */
 export const hasInexactAmount = (json: string): boolean =>
-  [...json.matchAll(/"amount"\s*:\s*(-?\d(?=[\d.]{15}|[\d.]*e)[\d.e+-]*)/gi)].some(
+  LONG_AMOUNT.test(json) &&
+  [...json.matchAll(new RegExp(LONG_AMOUNT, 'gi'))].some(
     ([, sent]) => digitsOf(sent!) !== digitsOf(String(Number(sent))),
   );
+const LONG_AMOUNT = /"amount"\s*:\s*(-?\d(?=[\d.]{15}|[\d.]*e)[\d.e+-]*)/i;
 
 /** INR on the wire: a decimal number of rupees with at most two places. Internally it is whole paise. */
 export const inr = (number: z.ZodNumber) =>

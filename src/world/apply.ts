@@ -24,7 +24,7 @@ import { handleRequest } from './request/serve-request.ts';
 import { releaseRequest } from './request/release-request.ts';
 import { transactionsHeld } from './state.ts';
 import type { WorldState } from './state-shape.ts';
-import { forgetUndo, undo, undoable } from './undo.ts';
+import { forgetUndo, undo, undoable, type Handling } from './undo.ts';
 
 export const isReplacing = ({ kind }: Command): boolean =>
   kind === 'reset' || kind === 'restore' || kind === 'undo';
@@ -117,6 +117,9 @@ export function apply(
   return outcome;
 }
 
+/** Not the function itself, so that few files run for a request without late commits. */
+const commitDue: typeof commitNext = (...given) => commitNext(...given);
+
 function applyCommand(state: WorldState, command: Command, context: Context): Applied {
   const { stamp, events } = context;
   try {
@@ -126,16 +129,15 @@ function applyCommand(state: WorldState, command: Command, context: Context): Ap
     state.wallMs = Math.max(state.wallMs, stamp.wallMs); // never backwards
     if (state.held.waiting.length > 0) expireHeld(state, events);
     if (!WITHOUT_SETTLING.has(command.kind)) {
-      const commitAt = (dueMs: number) => commitNext(state, dueMs, context);
-      context.budget -= settleDue(state, context.budget, events, commitAt);
-      if (isMoreDue(state)) return { kind: 'unfinished', next: command, events };
+      context.budget -= settleDue(state, context.budget, context, commitDue);
+      if (context.budget === 0 && isMoreDue(state)) return { kind: 'unfinished', next: command, events };
     }
-    const handler = HANDLERS[command.kind] as (...args: readonly unknown[]) => ResultOf<Command> | Unfinished;
-    const handle = () => handler(state, command, context);
+    const handle = HANDLERS[command.kind] as Handling<ResultOf<Command> | Unfinished>;
     const isContinued = 'generation' in command && command.generation !== null;
     const name = isContinued ? undefined : ACTIONS[command.kind];
     const action = name === undefined ? undefined : stamp.position;
-    const result = name === undefined ? handle() : undoable(state, stamp.position, name, handle);
+    const result =
+      name === undefined ? handle(state, command, context) : undoable(name, handle, state, command, context);
     return typeof result === 'object' && 'next' in result
       ? { kind: 'unfinished', next: result.next, events, action }
       : { kind: 'done', result, events, action };

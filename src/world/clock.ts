@@ -33,9 +33,6 @@ export const setSpeed: Handler<'speed', ClockResult> = (state, { speed }, { even
   return setClock(state, clockFrom(atMs, state.wallMs, speed), events);
 };
 
-const settle = (state: WorldState, limit: number, context: Context): number =>
-  settleDue(state, limit, context.events, (dueMs) => commitNext(state, dueMs, context));
-
 /** Moves the clock forward, and applies the steps that come due. @throws Refusal INVALID_REQUEST for a time in the past */
 export const advanceClock: Handler<'advance', ClockResult | Unfinished> = (state, command, context) => {
   const { move } = command;
@@ -51,7 +48,7 @@ export const advanceClock: Handler<'advance', ClockResult | Unfinished> = (state
     });
   }
   moveBy(state, 'byMs' in move ? move.byMs : move.toMs - fromMs);
-  settle(state, budget, context);
+  settleDue(state, budget, context, commitNext);
   if (isMoreDue(state)) return { next: { kind: 'advance', move: { byMs: 0 }, generation } };
   return setClock(state, state.clock, events);
 };
@@ -64,7 +61,7 @@ function advanceUntilIdle(
 ): ClockResult | Unfinished {
   const { budget, events } = context;
   for (let left = budget; ;) {
-    left -= settle(state, left, context);
+    left -= settleDue(state, left, context, commitNext);
     if (isMoreDue(state)) return { next };
     const dueMs = nextDueMsOf(state);
     if (dueMs === null) return setClock(state, state.clock, events);

@@ -5,6 +5,7 @@ import { isMoneyBack, nextDueMs } from '../payout/payout.ts';
 import { afterStep, nextStep } from '../payout/timeline.ts';
 import { invariant, payOut, refund } from '../payout/money.ts';
 import { freeUtr } from '../payout/utr.ts';
+import type { Context } from './commands.ts';
 import type { StateEvent } from './events.ts';
 import { indexPayout, nowMs, replacePayout, scheduleStep } from './state.ts';
 import type { Due, WorldState } from './state-shape.ts';
@@ -51,12 +52,12 @@ export function recordEntry(
 export function addPayout(state: WorldState, payout: Payout): void {
   const { txnId, clientRefId, amountPaise, createdAtMs, nth } = payout;
   const earlier = findPayout(state, { clientRefId });
-  invariant(!state.index.byTxnId.has(txnId), 'one txn_id, one payout');
   invariant(nth === (earlier?.nth ?? 0) + 1, 'the payouts of a reference are numbered without a gap');
   state.wallet = payOut(state.wallet, amountPaise);
   recordEntry(state, 'payout', -amountPaise, txnId, createdAtMs);
   const position = state.payouts.push(payout) - 1;
   indexPayout(state, payout, position);
+  invariant(state.index.byTxnId.size === state.payouts.length, 'one txn_id, one payout');
 }
 
 /** The first step of the queue. One that a forced transition or an undo has cancelled is dropped when its turn comes. */
@@ -89,25 +90,25 @@ export function isMoreDue(state: WorldState): boolean {
  * Applies the steps due by the world's time, oldest first, each stamped with its own due time, and has the ledger see late initiates
  * at theirs, behind the steps of the same time.
  *
- * @param commitAt has it see the next of them; without it, they stay
+ * @param commitNext has it see the next of them; without it, they stay
  * @returns how many
  */
-export function settleDue(
+export function settleDue<C extends Pick<Context, 'events'>>(
   state: WorldState,
   limit: number,
-  events: StateEvent[],
-  commitAt?: (dueMs: number) => void,
+  context: C,
+  commitNext?: (state: WorldState, dueMs: number, context: C) => void,
 ): number {
   const untilMs = nowMs(state);
   for (let steps = 0; steps < limit; steps += 1) {
     const due = firstDue(state);
     const dueMs = due?.dueMs ?? Infinity;
-    const lateMs = commitAt === undefined ? Infinity : nextLateMs(state);
+    const lateMs = commitNext === undefined ? Infinity : nextLateMs(state);
     if (Math.min(dueMs, lateMs) > untilMs) return steps;
-    if (lateMs < dueMs) commitAt!(lateMs);
+    if (lateMs < dueMs) commitNext!(state, lateMs, context);
     else {
       state.index.due.pop();
-      takeStep(state, due!.position, dueMs, events);
+      takeStep(state, due!.position, dueMs, context.events);
     }
   }
   return limit;

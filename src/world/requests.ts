@@ -38,7 +38,7 @@ export function recordRequest(
     request.response = responseTo(decided, fields);
   add(state, request, command.request.after, context);
   underWay(state, request);
-  if (context.stamp.server === ONLY && isTelling(request)) setTelling(state, request.txnId!, true);
+  if (context.stamp.server === ONLY && isTelling(request)) setTelling(state, state.payouts.length - 1, true);
   const { waits, fault } = request;
   if (waits === true || fault === 'slow-body') context.events.push({ type: 'request', request });
   return decided;
@@ -257,11 +257,12 @@ const ONLY = ''; // the name of a server that shares its worlds with no other
 
 /** Records what a response that has ended has told its client: what a whole one shows, unless a later request is known to have shown more. */
 export function tell(state: WorldState, exchange: KeptRequest, atMs: number): void {
-  const { nth, endedAfter, txnId, committed } = exchange;
-  if (committed === true && state.index.beingTold.has(txnId!)) setTelling(state, txnId!, false);
+  const { nth, endedAfter, committed } = exchange;
   const as = exchange.outcome === 'answered' ? shownState(exchange) : undefined;
-  const position = as === undefined ? undefined : payoutOf(state, exchange);
-  if (as === undefined || position === undefined) return;
+  const position = payoutOf(state, exchange);
+  if (position === undefined) return;
+  if (committed === true && state.index.beingTold.has(position)) setTelling(state, position, false);
+  if (as === undefined) return;
   const before = state.payouts[position]!;
   const isNews = before.told?.as !== as && (before.told?.request ?? 0) <= endedAfter!;
   if (isNews) replacePayout(state, position, { ...before, told: { request: nth, atMs, as } });

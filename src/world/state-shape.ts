@@ -144,8 +144,8 @@ export interface StateIndex {
   /** The payouts at risk. One whose response is being sent does not count yet. */
   readonly atRisk: Tally;
   readonly outOfDate: Tally;
-  /** The payouts whose requests are being answered, by txn_id. */
-  readonly beingTold: Set<string>;
+  /** The positions of the payouts whose requests are being answered. */
+  readonly beingTold: Set<number>;
   /** The scenario without the overrides. */
   base: Scenario;
   /** The overrides, the newest first. */

@@ -93,13 +93,13 @@ export function indexPayout({ index }: WorldState, payout: Payout, position: num
   index.byTxnId.set(payout.txnId, position);
   index.byReference.set(payout.clientRefId, position);
   if (payout.utr !== null) index.utrs.add(payout.utr);
-  tally(index, payout, 1);
+  tally(index, payout, position, 1);
   scheduleStep(index, payout, position);
 }
 
-export function tally(index: StateIndex, payout: Payout, by: 1 | -1): void {
+export function tally(index: StateIndex, payout: Payout, position: number, by: 1 | -1): void {
   addTo(index.tallies[payout.state], payout, by);
-  if (isAtRisk(payout) && !index.beingTold.has(payout.txnId)) addTo(index.atRisk, payout, by);
+  if (isAtRisk(payout) && !index.beingTold.has(position)) addTo(index.atRisk, payout, by);
   if (isOutOfDate(payout)) addTo(index.outOfDate, payout, by);
 }
 
@@ -112,11 +112,11 @@ function addTo(sum: { count: number; paise: number }, { amountPaise }: Payout, b
  * Records whether the response that tells of a new payout is being sent. Until that ends, the payout is not at risk. Not for servers
  * that share a store: one may die before it says how a request ended.
  */
-export function setTelling({ index, payouts }: WorldState, txnId: string, isBeingTold: boolean): void {
-  const payout = payouts[index.byTxnId.get(txnId)!]!;
+export function setTelling({ index, payouts }: WorldState, position: number, isBeingTold: boolean): void {
+  const payout = payouts[position]!;
   if (isAtRisk(payout)) addTo(index.atRisk, payout, isBeingTold ? -1 : 1);
-  if (isBeingTold) index.beingTold.add(txnId);
-  else index.beingTold.delete(txnId);
+  if (isBeingTold) index.beingTold.add(position);
+  else index.beingTold.delete(position);
 }
 
 /** The latest point, if a list that is about to change is the one that it knew. */
@@ -131,8 +131,8 @@ export function replacePayout(state: WorldState, position: number, payout: Payou
   const point = latestPoint(state, ({ payouts }) => payouts === state.payouts);
   if (point !== null && position < point.lengths.payouts && !point.formerPayouts.has(position))
     point.formerPayouts.set(position, before);
-  tally(state.index, before, -1);
-  tally(state.index, payout, 1);
+  tally(state.index, before, position, -1);
+  tally(state.index, payout, position, 1);
   state.payouts[position] = payout;
 }
 

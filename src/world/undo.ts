@@ -1,5 +1,5 @@
 import { Refusal } from '../contract/errors.ts';
-import type { Handler } from './commands.ts';
+import type { Command, Context, Handler } from './commands.ts';
 import type { KeptRequest } from './journal/kept-request.ts';
 import { noneHeld } from './request/hold-state.ts';
 import { recordLate } from './request/late-commit.ts';
@@ -10,11 +10,18 @@ import type { Action, Attempts, UndoPoint, WorldState } from './state-shape.ts';
 /** How many control actions can be undone. */
 const ACTIONS_KEPT = 10;
 
+export type Handling<Result> = (state: WorldState, command: Command, context: Context) => Result;
+
 /** Performs a control action so that it can be undone. One that is refused leaves no trace. */
-export function undoable<Result>(state: WorldState, number: number, name: string, act: () => Result): Result {
+export function undoable<Result>(
+  name: string,
+  act: Handling<Result>,
+  ...given: Parameters<Handling<Result>>
+): Result {
+  const [state, , { stamp }] = given;
   const { index, attempts, undoPoints } = state;
   const point: UndoPoint = {
-    number,
+    number: stamp.position,
     name,
     atMs: nowMs(state),
     fields: { ...state },
@@ -35,7 +42,7 @@ export function undoable<Result>(state: WorldState, number: number, name: string
   undoPoints.push(point);
   keepFormerAttempts(state);
   try {
-    const result = act();
+    const result = act(...given);
     point.requests = state.requests.count; // a restore may have raised it
     point.hasOtherJournal = state.requests !== point.fields.requests;
     if (undoPoints.length > ACTIONS_KEPT) undoPoints.shift();
@@ -112,8 +119,8 @@ function putLedgerBack(state: WorldState, { lengths, formerPayouts, requests }: 
     const isTaken = told !== null && told.request > requests; // the request that told it is taken back, too
     const payout = { ...former, told: isTaken ? former.told : told };
     if (utr !== null && utr !== former.utr) index.utrs.delete(utr);
-    tally(index, payouts[position]!, -1);
-    tally(index, payout, 1);
+    tally(index, payouts[position]!, position, -1);
+    tally(index, payout, position, 1);
     payouts[position] = payout;
     scheduleStep(index, payout, position);
   }
@@ -138,8 +145,8 @@ function removeLatest({ payouts, index }: WorldState): void {
   const { txnId, clientRefId, nth, utr } = payout;
   index.byTxnId.delete(txnId);
   if (utr !== null) index.utrs.delete(utr);
-  tally(index, payout, -1);
-  index.beingTold.delete(txnId);
+  tally(index, payout, payouts.length, -1);
+  index.beingTold.delete(payouts.length);
   if (nth === 1) index.byReference.delete(clientRefId);
   else putBack(index.byReference, clientRefId, payouts);
 }

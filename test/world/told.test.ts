@@ -171,7 +171,9 @@ function recounted({ payouts, index }: WorldState) {
   const isOut = ({ state }: Payout): boolean => state === 'PENDING' || state === 'SUCCESS';
   return {
     atRisk: sumOf(
-      payouts.filter((one) => one.told === null && isOut(one) && !index.beingTold.has(one.txnId)),
+      payouts.filter(
+        (one) => one.told === null && isOut(one) && !index.beingTold.has(index.byTxnId.get(one.txnId)!),
+      ),
     ),
     outOfDate: sumOf(payouts.filter(({ told, state }) => told && state !== 'PENDING' && state !== told.as)),
   };

@@ -18,6 +18,8 @@ interface Connection {
   readonly requests: (Asked & { handle?: () => void })[];
   /** The world of its latest request that is over. */
   worldId?: string | undefined;
+  /** When that was over, or it was opened, by their order. */
+  usedAt: number;
 }
 
 interface ConnectionsOptions {
@@ -56,8 +58,8 @@ const isIdle = ({ requests }: Connection): boolean =>
  * neither idle connections nor those of one client keep others out. Only where none is idle, the newest is refused.
  */
 export class Connections {
-  /** In the order in which their latest requests ended: the one idle longest first. */
   readonly #open = new Map<Socket, Connection>();
+  #uses = 0;
   readonly #options: ConnectionsOptions;
   /** The oldest requests of connections, which wait for their turn. They are handled even if their clients have left since they sent them. */
   readonly #turns: Connection['requests'] = [];
@@ -77,7 +79,7 @@ export class Connections {
   }
 
   #opened(socket: Socket): Connection {
-    const connection: Connection = { requests: [] };
+    const connection: Connection = { requests: [], usedAt: (this.#uses += 1) };
     this.#open.set(socket, connection);
     socket.on('error', () => undefined); // Node removes its listener at a CONNECT, and an unhandled error ends the process
     socket.once('close', () => this.#closed(socket, undefined));
@@ -137,11 +139,12 @@ export class Connections {
 
   /** Ends the connection that has the most of something; of several, the one idle longest. @returns whether one has any */
   #endMost(amount: (connection: Connection, socket: Socket) => number, limit: string): boolean {
-    let most = 0;
+    let [most, usedAt] = [0, Infinity];
     let found: Socket | undefined;
     for (const [socket, connection] of this.#open) {
       const has = amount(connection, socket);
-      if (has > most) [most, found] = [has, socket];
+      const isIt = has > most || (has === most && has > 0 && connection.usedAt < usedAt);
+      if (isIt) [most, usedAt, found] = [has, connection.usedAt, socket];
     }
     if (found !== undefined) this.end(found, limit);
     return found !== undefined;
@@ -162,8 +165,7 @@ export class Connections {
     if (connection === undefined || index === -1) return; // its connection has closed
     connection.requests.splice(index, 1);
     this.#requests -= 1;
-    this.#open.delete(socket);
-    this.#open.set(socket, connection); // it is now the one used last
+    connection.usedAt = this.#uses += 1;
     connection.worldId = asked.worldId() ?? connection.worldId;
     asked.over(undefined);
     if (index === 0 && connection.requests.length > 0) this.#takeTurn(connection);

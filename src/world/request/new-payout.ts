@@ -3,7 +3,7 @@ import { Refusal } from '../../contract/errors.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { payoutDraw, payoutIds, remarksDigest } from '../../payout/identity.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
-import { plannedSteps, settlementName, timelineOf } from '../../payout/settlement.ts';
+import { plannedSteps, settlementName, timelineOf, type Draw } from '../../payout/settlement.ts';
 import { candidates } from '../../scenario/rule.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import type { Context } from '../commands.ts';
@@ -22,7 +22,7 @@ import type { WorldState } from '../state-shape.ts';
 export function futureOf(state: WorldState, body: InitiateRequest, { scenario, rule, facts }: Plan): Future {
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
   const { name, seed, settlement, outcomes } = scenario;
-  const draw = payoutDraw(seed, clientRefId, nextNth(state, body));
+  const draw: Draw = (purpose) => payoutDraw(seed, clientRefId, nextNth(state, body))(purpose);
   const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
   const settled = () => plannedSteps(settlement, transferMode, nowMs(state), draw);
   const planner = rule?.effect.timeline ? rule : outcome?.steps ? outcome : undefined;
@@ -101,14 +101,10 @@ export function initiate(
 export const nextNth = (state: WorldState, { client_ref_id: clientRefId }: InitiateRequest): number =>
   (findPayout(state, { clientRefId })?.nth ?? 0) + 1;
 
-/** The ids of a payout. A snapshot that was changed by hand may have given its txn_id to another reference. */
-function freeIds({ identity, payouts, index }: WorldState, seed: string, clientRefId: string, nth: number) {
-  const isOfAnother = (txnId: string): boolean => {
-    const position = index.byTxnId.get(txnId);
-    return position !== undefined && payouts[position]!.clientRefId !== clientRefId;
-  };
+/** The ids of a payout. A snapshot that was changed by hand may have given its txn_id to another one. */
+function freeIds({ identity, index }: WorldState, seed: string, clientRefId: string, nth: number) {
   let ids = payoutIds(seed, identity, clientRefId, nth);
-  for (let tries = 1; isOfAnother(ids.txnId); tries += 1)
+  for (let tries = 1; index.byTxnId.has(ids.txnId); tries += 1)
     ids = payoutIds(seed, `${identity} ${tries}`, clientRefId, nth);
   return ids;
 }

@@ -40,9 +40,12 @@ export function countAttempt(attempts: Attempts, route: RouteName, id: string, i
 }
 
 function forgetOldest(attempts: Attempts): void {
-  for (const [key, attempt] of [...attempts.counts].slice(0, FORGOTTEN_AT_ONCE)) {
+  let left = FORGOTTEN_AT_ONCE;
+  for (const [key, attempt] of attempts.counts) {
     keepFormer(attempts, key, attempt);
     attempts.counts.delete(key);
+    left -= 1;
+    if (left === 0) return;
   }
 }
 

@@ -72,9 +72,11 @@ function fillingFor({ nowMs }: SeenEffect, request: Decided, fields = fieldsOf(r
 
 /** ISO 8601 in UTC, with milliseconds or whole seconds. */
 function timestamp(atMs: number, { answers }: Dialect): string {
-  const text = new Date(atMs).toISOString();
-  return answers.timestamps === 'seconds' ? text.replace(/\.\d+/, '') : text;
+  if (atMs !== latest.atMs) latest = { atMs, text: new Date(atMs).toISOString() };
+  return answers.timestamps === 'seconds' ? latest.text.replace(/\.\d+/, '') : latest.text;
 }
+/** The latest timestamp, since many in a row are the same. */
+let latest = { atMs: 0, text: '1970-01-01T00:00:00.000Z' };
 
 /** The body of a 200, in the format of the payout API. */
 function normalBody({

@@ -43,7 +43,7 @@ export function serveStatus(
   if (position === undefined) throw new Refusal(notFound);
   if (countsReads(state.payouts[position]!)) {
     countRead(state, position, events);
-    settleDue(state, Infinity, events); // everything else that was due has been applied: only further steps of this payout are left, and they are few
+    settleDue(state, Infinity, { events }); // everything else that was due has been applied: only further steps of this payout are left, and they are few
   }
   const payout = state.payouts[position]!;
   if (isHidden(payout, nowMs(state))) throw new Refusal(notFound, { rule: payout.hidden!.by });
