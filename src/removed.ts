@@ -32,6 +32,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   rewind:
     'undo takes back the last actions, and snapshot load returns to a world that snapshot save has saved',
   tail: 'the log of payout-sandbox shows the requests, the dashboard what happens live; world.events() follows it in a program',
+  '--header': 'curl sends a request with other headers, and POST /_sandbox/rules/explain takes them',
   '--settings': 'give --intent, --expect, --patience and --off in a script of package.json',
   '--before': 'save the snapshot when the world is as you want it, and load it with snapshot load',
   '--journal-memory': 'journals are bounded by counts: use --journal-entries and --journal-total',

@@ -14,7 +14,7 @@ import type { Paint } from '../referee/reports/summary.ts';
 import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { document, flag, listDocument, text, wholeNumber } from './arguments.ts';
-import { HEADER, headersOf, PAYOUT, payoutOf } from './service-actions.ts';
+import { PAYOUT, payoutOf } from './service-actions.ts';
 import { oneLine, table } from './text-output.ts';
 
 async function scenarioLines(
@@ -186,11 +186,10 @@ export const scenarioActions = [
       }),
       ...PAYOUT,
       txn: text('the txn_id of a status read', 'id').optional(),
-      header: HEADER,
       attempt: wholeNumber('which attempt it is [default the next one]').optional(),
     },
     words: ['route'],
-    async run({ route, txn, header, attempt, ...fields }, { world }) {
+    async run({ route, txn, attempt, ...fields }, { world }) {
       const reference = fields.reference ?? (await world.nextReference());
       const parts = {
         initiate: { body: { client_ref_id: reference, ...SOME_PAYOUT, ...payoutOf(fields) } },
@@ -200,7 +199,6 @@ export const scenarioActions = [
       const explanation = await world.explain({
         route,
         ...parts[route],
-        headers: headersOf(header),
         ...(attempt !== undefined && { attempt }),
       });
       const isNamed = fields.reference !== undefined || (route !== 'balance' && txn === undefined);

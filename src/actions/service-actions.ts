@@ -4,7 +4,6 @@ import { callService, type ServiceCallInit, type ServiceResponse } from '../clie
 import type { PayoutInput } from '../client/controlled-world.ts';
 import { State } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
-import { SettingsError } from '../settings.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, reference, text } from './arguments.ts';
 import { cellOf, stateColour } from './text-output.ts';
@@ -38,23 +37,6 @@ export function payoutOf(payout: Payout): PayoutInput {
   return Object.fromEntries(given.map(([field, value]) => [WIRE_NAMES[field], value]));
 }
 
-export const HEADER = z
-  .array(z.string())
-  .default([])
-  .meta({ description: 'an additional header', title: 'name: value' });
-
-export function headersOf(texts: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    texts.map((given) => {
-      const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\t\x20-\x7e]*)$/.exec(given) ?? [];
-      if (name === undefined) {
-        throw new SettingsError(`a header must be such as "X-Request-Id: 7", not ${JSON.stringify(given)}`);
-      }
-      return [name.toLowerCase(), value!];
-    }),
-  );
-}
-
 /** Editors wait a minute for a tool, and people less. */
 const PATIENCE_MS = 8000;
 
@@ -69,17 +51,12 @@ const NOTHING = { client_ref_id: null, txn_id: null, status: null, headers: {}, 
 
 async function sent(
   { world, signal }: Session,
-  header: readonly string[],
   send: (init: ServiceCallInit) => Promise<ServiceResponse>,
 ): Promise<Outcome> {
-  const headers = headersOf(header);
   await world.summary(); // distinguishes a sandbox that is not running from a connection that a rule breaks
   const late = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const response = await send({
-      headers,
-      signal: signal === undefined ? late : AbortSignal.any([late, signal]),
-    });
+    const response = await send({ signal: signal === undefined ? late : AbortSignal.any([late, signal]) });
     return { ...response, headers: Object.fromEntries(response.headers) };
   } catch (error) {
     if (signal?.aborted || (error as Error).cause instanceof TypeError) throw error;
@@ -141,10 +118,9 @@ export const serviceActions = [
     details:
       'Fields that are not given are those of a valid payout of ₹1,000 by IMPS. The same reference again is a retry. Rules and faults apply.',
     effect: 'changes',
-    input: { ...PAYOUT, header: HEADER },
+    input: PAYOUT,
     words: ['amount'],
-    run: ({ header, ...payout }, session) =>
-      sent(session, header, (init) => session.world.pay(payoutOf(payout), init)),
+    run: (payout, session) => sent(session, (init) => session.world.pay(payoutOf(payout), init)),
     lines: outcomeLines,
     hasFailed: isRefused,
   }),
@@ -154,14 +130,14 @@ export const serviceActions = [
     details:
       'Counts as a status read by the client: steps with `polls` advance, and the client then knows the state.',
     effect: 'changes',
-    input: { reference: reference.optional(), txn: text('its txn_id', 'id').optional(), header: HEADER },
+    input: { reference: reference.optional(), txn: text('its txn_id', 'id').optional() },
     words: ['reference'],
-    run: ({ reference: id, txn, header }, session) => {
+    run: ({ reference: id, txn }, session) => {
       const query = new URLSearchParams({
         ...(id !== undefined && { client_ref_id: id }),
         ...(txn !== undefined && { txn_id: txn }),
       });
-      return sent(session, header, (init) =>
+      return sent(session, (init) =>
         callService(session.world, { path: `/payout/status?${query.toString()}`, ...init }),
       );
     },
@@ -172,9 +148,8 @@ export const serviceActions = [
     name: 'balance',
     summary: 'read the balance of the wallet, as a client would',
     effect: 'changes',
-    input: { header: HEADER },
-    run: ({ header }, session) =>
-      sent(session, header, (init) => callService(session.world, { path: '/client/fetchbalance', ...init })),
+    run: (_input, session) =>
+      sent(session, (init) => callService(session.world, { path: '/client/fetchbalance', ...init })),
     lines: outcomeLines,
     hasFailed: isRefused,
   }),
