@@ -409,7 +409,7 @@ export const CheckScenarioResponse = z
       .describe('The scenario as JSON, to send with PUT /_sandbox/scenario; null if it has problems'),
     problems: z.array(ScenarioProblem).describe('Why the scenario cannot be used, at most 50'),
     more: z.int().describe('How many more problems there are'),
-    warnings: z.array(ScenarioProblem).describe('What can never have an effect'),
+    warnings: z.array(ScenarioProblem).describe('What cannot be as written'),
   })
   .meta({ id: 'CheckedScenario' });
 export type CheckScenarioResponse = z.output<typeof CheckScenarioResponse>;

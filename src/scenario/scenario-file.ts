@@ -199,7 +199,7 @@ function compiledScenario(
   return { scenario, document };
 }
 
-/** A scenario as it was written, and warnings of what is never used in it. @param file its name in messages @throws ScenarioError */
+/** A scenario as it was written, and warnings of what cannot be as written. @param file its name in messages @throws ScenarioError */
 export function checkScenario(read: TextRead, file: string, settings: ScenarioSettings) {
   const { scenario, document } = compiledScenario(read, file, settings);
   const found: Problem[] = [];

@@ -1,14 +1,8 @@
 import type { Match } from '../contract/match.ts';
-import type {
-  EffectDocument,
-  OutcomeDocument,
-  RuleDocument,
-  StepDocument,
-} from '../contract/scenario-document.ts';
+import type { OutcomeDocument, RuleDocument, StepDocument } from '../contract/scenario-document.ts';
 import { outcomeName } from './outcome.ts';
 import { reportIn, type Report } from './planned-timeline.ts';
 import { ruleName } from './rule-compiler.ts';
-import { replacesBody, showsResponse } from './rule.ts';
 import type { ShapedScenario } from './scenario-shape.ts';
 
 /** Whether a rule or an outcome takes every request that it matches. */
@@ -35,30 +29,6 @@ function warnOfHidden<T extends RuleDocument | OutcomeDocument>(
       warn([index], `never applies: ${earlier} comes first and takes all of its ${what}s`);
     else if (takesAll(one)) taking.set(textOf(one), nameOf(one, index));
   }
-}
-
-/** Why an effect makes no payout; null when it makes one. */
-function whyNoPayout({ commit, respond, fault, limit }: EffectDocument): string | null {
-  if (commit !== undefined) return commit ? null : 'commit: false makes no payout';
-  const part =
-    respond !== undefined ? 'respond' : fault !== undefined ? `the fault ${fault.kind}` : limit && 'limit';
-  return part === undefined ? null : `${part} makes no payout without commit: true`;
-}
-
-/** Warns of parts of an effect that the rest of it makes useless. */
-function warnOfEffect(effect: EffectDocument, warn: Report): void {
-  const { respond = null, fault, limit, timeline, not_found, stale } = effect;
-  const kind = fault?.kind;
-  const noPayout = whyNoPayout(effect);
-  for (const [part, value] of Object.entries({ timeline, not_found })) {
-    if (value !== undefined && noPayout !== null) warn([part], `is never used: ${noPayout}`);
-  }
-  const unseen = showsResponse(kind) ? null : `the fault ${kind} shows no response`;
-  if (respond !== null && unseen !== null) warn(['respond'], `is never seen by a client: ${unseen}`);
-  if (stale === undefined) return;
-  const isReplaced = respond === null ? limit !== undefined : replacesBody(respond);
-  const why = unseen ?? (isReplaced ? 'the rule sends another response' : null);
-  if (why !== null) warn(['stale'], `is never seen by a client: ${why}`);
 }
 
 /** Warns of texts that were meant as a pattern: HDFC*. */
@@ -89,7 +59,7 @@ function warnOfSettlement(settlement: ShapedScenario['settlement'], warn: Report
   for (const [mode, steps] of Object.entries(settlement)) warnOfUtrs(steps ?? [], reportIn(warn, mode));
 }
 
-/** Warns of the rules and outcomes of a correct scenario that are certainly never used, or never have their effect. */
+/** Warns of what a correct scenario cannot mean as it is written. */
 export function warnOfScenario(lists: ShapedScenario, warn: Report): void {
   const outcomes = lists.outcomes.filter((outcome) => outcome !== null);
   const rules = lists.rules.filter((rule) => rule !== null);
@@ -102,12 +72,10 @@ export function warnOfScenario(lists: ShapedScenario, warn: Report): void {
       warnOfUtrs(one.timeline, reportIn(report, 'weighted', nth, 'timeline'));
   }
   warnOfHidden(outcomes, outcomeName, 'payout', reportIn(warn, 'outcomes'));
-  for (const [index, { probability, effect, match = {} }] of rules.entries()) {
+  for (const [index, { effect, match = {} }] of rules.entries()) {
     const report = reportIn(warn, 'rules', index);
-    if (probability === 0) report(['probability'], 'is 0, so the rule never applies');
     warnOfStars(match, reportIn(report, 'match'));
     warnOfUtrs(effect.timeline ?? [], reportIn(report, 'effect', 'timeline'));
-    warnOfEffect(effect, reportIn(report, 'effect'));
   }
   warnOfHidden(rules, ruleName, 'request', reportIn(warn, 'rules'));
 }

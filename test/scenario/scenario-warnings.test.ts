@@ -72,40 +72,6 @@ test('an outcome is never reached behind one with the same match', () => {
   ]);
 });
 
-/** A scenario of one rule, whose effect is a fault when the text gives none. */
-const single = (text: string): string =>
-  `rules: [{ ${text}${text.includes('effect:') ? '' : ', effect: { fault: hang }'} }]`;
-
-testRows([
-  ['probability: 0', 'probability is 0, so the rule never applies'],
-  [
-    'effect: { respond: 500, timeline: [] }',
-    'effect.timeline is never used: respond makes no payout without commit: true',
-  ],
-  [
-    'effect: { commit: false, not_found: { reads: 1 } }',
-    'effect.not_found is never used: commit: false makes no payout',
-  ],
-  [
-    'effect: { fault: connection-reset, respond: 402 }',
-    'effect.respond is never seen by a client: the fault connection-reset shows no response',
-  ],
-  [
-    'match: { route: status }, effect: { stale: 30s, respond: 500 }',
-    'effect.stale is never seen by a client: the rule sends another response',
-  ],
-])('there is a warning about everything that has no effect', (rule, warning) => {
-  expect(warningsOf(single(rule))).toEqual([expect.stringContaining(`1: warning: rules[0].${warning}`)]);
-});
-
-testRows([
-  'match: { route: initiate, attempt: 1 }, times: 3, effect: { commit: true, respond: 500, timeline: [] }',
-  'match: { route: status }, effect: { stale: 30s, fault: truncated-body }',
-  'match: { route: status }, effect: { stale: 30s, respond: { status: 200, headers: { a: b } } }',
-])('there is no warning about a rule that can apply', (text) => {
-  expect(warningsOf(single(text))).toEqual([]);
-});
-
 test('no shipped scenario has a warning', () => {
   const folder = join(SHIPPED, 'scenarios');
   const files = [...readdirSync(folder).map((name) => join(folder, name)), join(SHIPPED, 'magic.yaml')];

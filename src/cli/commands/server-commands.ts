@@ -66,7 +66,7 @@ export function addScenarioCommands(builder: CommandBuilder): void {
   builder
     .command(
       'validate <files...>',
-      'check scenario files: every error, with its line\n\nWarnings name what can never have an effect. Exit code 1 for errors, 2 for a file that cannot be read.',
+      'check scenario files: every error, with its line\n\nWarnings name what cannot be as written. Exit code 1 for errors, 2 for a file that cannot be read.',
     )
     .option('--json', 'print the problems and warnings of each file as JSON')
     .action(async (files: string[], { json }: Flags) => {

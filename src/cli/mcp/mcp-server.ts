@@ -120,7 +120,8 @@ function listed({ name, summary, details, input, effect }: Action): Tool {
 /** `validate` for an agent, whose scenario is in no file. */
 const validateTool = action({
   name: 'validate',
-  summary: 'check a scenario without using it: every error with its line, and warnings of what never applies',
+  summary:
+    'check a scenario without using it: every error with its line, and warnings of what cannot be as written',
   effect: 'reads',
   scope: 'nothing',
   input: { scenario: document('the scenario as YAML or JSON') },
