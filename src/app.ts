@@ -19,10 +19,9 @@ import {
   observeStore,
   observeWorlds,
 } from './platform/logging.ts';
-import { openFiles } from './platform/open-files.ts';
+import { openFiles, processMemory } from './platform/process-limits.ts';
 import { pageFiles } from './platform/page-files.ts';
-import type { Restored } from './platform/state/kept-state.ts';
-import { processMemory } from './platform/process-memory.ts';
+import type { Restored } from './platform/state-file.ts';
 import { stopwatchMs } from './platform/system-clock.ts';
 import { Referee } from './referee/referee.ts';
 import { ScenarioLibrary, scenarioSettings } from './scenario/scenario-library.ts';
@@ -113,7 +112,7 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
   const kept =
     file === undefined
       ? null
-      : (await import('./platform/state/kept-state.ts')).keptState({
+      : (await import('./platform/state-file.ts')).keptState({
           file,
           everyMs,
           worlds,

@@ -4,7 +4,7 @@ import { buildApp, type App } from './app.ts';
 import type { Memory } from './http/limits/pressure.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import type { WallClock } from './worlds/wall-clock.ts';
-import { gracefulStop } from './platform/graceful-stop.ts';
+import { gracefulStop } from './platform/lifecycle.ts';
 import type { Settings } from './settings.ts';
 
 export interface Server extends Pick<App, 'worlds' | 'adminToken' | 'restored' | 'wasStoreReached'> {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { keptState } from '../../src/platform/state/kept-state.ts';
+import { keptState } from '../../src/platform/state-file.ts';
 import { compiler, initiate, logFor } from '../support/world/core.ts';
 import { keptWorlds, temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { lockFile } from '../../src/platform/state/state-lock.ts';
+import { lockFile } from '../../src/platform/state-lock.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Leaves a socket at a path on which nobody listens, as a process that was killed does. */

@@ -1,6 +1,7 @@
-import { constants, PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks';
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { readFileSync } from 'node:fs';
 
 const LOOK_MS = 100;
 /** How many looks at a memory that is short go by until a collection is made: an idle process makes none by itself. */
@@ -39,4 +40,14 @@ export function processMemory(look: (percent: number, isCollected: boolean) => b
     observer.disconnect();
     clearInterval(timer);
   };
+}
+
+/** How many files and connections this process may have open; Infinity where the system does not say. */
+export function openFiles(): number {
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return limit === undefined ? Infinity : Number(limit);
+  } catch {
+    return Infinity; // not Linux
+  }
 }
