@@ -57,8 +57,6 @@ export interface App {
   /** False for a server that could not use its store yet. */
   readonly wasStoreReached: () => boolean;
   readonly scenarios: ScenarioLibrary;
-  /** The OpenAPI document of all routes, once the app is ready. Generated on demand, since a start does not need it. */
-  readonly openapi: () => Promise<string>;
 }
 
 /**
@@ -166,5 +164,5 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
 
   startAndEnd(app, { worlds, scenarios, wallClock, kept, pressure });
   const wasStoreReached = (): boolean => store?.connection.wasReached !== false;
-  return { app, worlds, adminToken, restored, wasStoreReached, scenarios, openapi };
+  return { app, worlds, adminToken, restored, wasStoreReached, scenarios };
 }

@@ -1,6 +1,6 @@
 // The general mock servers beside which the sandbox is measured: how each is started, as its own documentation says it is
 // fastest, and as like the payout API as it can be made. docs/compare.md says what they do not do.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../load.mjs';
@@ -11,10 +11,16 @@ const program = (...path) => file('node_modules', ...path);
 const PRODUCTION = { NODE_ENV: 'production' };
 
 /** The three routes of the service, as the sandbox documents them: more would only be more for Prism to look through. */
-function openApiFile(main, folder) {
-  const document = JSON.parse(
-    execFileSync(process.execPath, [main, 'openapi'], { encoding: 'utf8', maxBuffer: 2 ** 26 }),
-  );
+async function openApiFile(main, folder) {
+  const port = String(await freePort());
+  const sandbox = spawn(process.execPath, [main, '--port', port], { stdio: 'ignore' });
+  let document;
+  try {
+    execFileSync(process.execPath, [main, 'health', '--port', port, '--wait', '30s']);
+    document = await (await fetch(`http://127.0.0.1:${port}/_sandbox/openapi.json`)).json();
+  } finally {
+    sandbox.kill();
+  }
   document.paths = Object.fromEntries(
     Object.entries(document.paths).filter(([path]) => !path.startsWith('/_sandbox')),
   );
@@ -31,7 +37,7 @@ const hasJava = () => spawnSync('java', ['-version']).status === 0;
 /**
  * The peers by name and version, and those `missing` something that this machine does not have.
  *
- * @param main the sandbox's program, which writes the document for Prism
+ * @param main the sandbox's program, which serves the document for Prism
  * @param folder where that document is put
  */
 export async function peers(main, folder) {
@@ -44,7 +50,7 @@ export async function peers(main, folder) {
     [`Prism ${versions['@stoplight/prism-cli']}`]: {
       command: node(
         program('@stoplight', 'prism-cli', 'dist', 'index.js'),
-        ['mock', openApiFile(main, folder), '--port', 'PORT', '--verboseLevel', 'silent'],
+        ['mock', await openApiFile(main, folder), '--port', 'PORT', '--verboseLevel', 'silent'],
         ['--multiprocess=false', '--cors=false'],
       ),
       environment: PRODUCTION,

@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { durationMs } from '../../contract/duration.ts';
+import { ScenarioDocument } from '../../contract/scenario-document.ts';
 import { readSettings } from '../../settings.ts';
 import { complain, say } from '../output.ts';
 import {
@@ -80,12 +82,8 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       const { listScenarios } = await import('../scenario-files/scenarios.ts');
       listScenarios(readSettings(flags, builder.environment), builder.environment, json === true);
     });
-  builder.command('schema', 'print the JSON Schema of a scenario file').action(async () => {
-    const { scenarioSchema } = await import('../printed-documents.ts');
-    say(scenarioSchema());
-  });
-  builder.command('openapi', 'print the OpenAPI document of all routes').action(async () => {
-    const { openapiDocument } = await import('../printed-documents.ts');
-    say(await openapiDocument());
+  // for editors; fixtures/scenario.schema.json is the same
+  builder.command('schema', 'print the JSON Schema of a scenario file').action(() => {
+    say(JSON.stringify(z.toJSONSchema(ScenarioDocument, { io: 'input' }), null, 2));
   });
 }

@@ -3,13 +3,11 @@ import { REFUSALS, type RefusalCode } from '../../../src/contract/errors.ts';
 import type { WorldEvent } from '../../../src/index.ts';
 import { routesIn } from '../../support/control.ts';
 import { callsOf, openapiAt, type Json } from '../../support/http/openapi.ts';
-import { runInProcess } from '../../support/program.ts';
 import { sandboxFor, type Client } from '../../support/sandbox.ts';
 
-async function openDocument(): Promise<{ client: Client; url: string; text: string; document: Json }> {
+async function openDocument(): Promise<{ client: Client; url: string; document: Json }> {
   const { client, url } = await sandboxFor();
-  const text = await openapiAt(url);
-  return { client: client(), url, text, document: JSON.parse(text) };
+  return { client: client(), url, document: JSON.parse(await openapiAt(url)) };
 }
 
 /** The dashboard and its files. */
@@ -133,12 +131,4 @@ test('the headers of a response are documented', async () => {
     expect(documented).toEqual(expect.arrayContaining(names));
   }
   expect(responses['429'].headers).toMatchObject({ 'Retry-After': {}, 'X-Sandbox-Limit': {} });
-});
-
-test('the program prints the same OpenAPI document that the sandbox serves', async () => {
-  const { url, text, document } = await openDocument();
-  expect(await openapiAt(url)).toBe(text);
-  const { code, stdout, stderr } = await runInProcess(['openapi']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(JSON.parse(stdout)).toEqual(document);
 });
