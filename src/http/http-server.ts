@@ -6,7 +6,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { Refusal } from '../contract/errors.ts';
-import { maskAccount, MAX_HEADERS } from '../contract/service.ts';
+import { MAX_HEADERS } from '../contract/service.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import { Connections, turns } from './limits/connections.ts';
@@ -52,20 +52,14 @@ function traceOf({ headers }: FastifyRequest): string | undefined {
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }
 
-/** The account that a payout was initiated to, masked. */
-function accountOf(exchange: HttpExchange): string | undefined {
-  const isDecided = exchange.decided !== undefined && exchange.route === 'initiate';
-  const account = isDecided ? exchange.named('beneficiary_account') : undefined;
-  return account === undefined ? undefined : maskAccount(account);
-}
-
+/** What the log says of a request. The method and the path of a route of the service follow from its name. */
 function lineOf(exchange: HttpExchange): object {
   const { request, route, world, decided, refusal } = exchange;
   return {
     world: world?.id.slice(0, 8),
     world_name: world?.latest.name ?? undefined,
     request_id: request.id,
-    method: request.method,
+    method: route === undefined ? request.method : undefined,
     route,
     path: route === undefined ? pathOf(request) : undefined,
     status: exchange.status,
@@ -73,7 +67,6 @@ function lineOf(exchange: HttpExchange): object {
     code: exchange.code,
     client_ref_id: decided?.clientRefId ?? (route && exchange.named('client_ref_id')),
     txn_id: decided?.txnId,
-    beneficiary_account: accountOf(exchange),
     replayed: decided?.replayed,
     warnings: exchange.warnings,
     limit: exchange.limit,

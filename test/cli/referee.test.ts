@@ -280,6 +280,6 @@ test.skipIf(!hasCurl)('a command that only sends requests that are refused learn
   const script = 'curl -s -o /dev/null -H "Authorization: Bearer wrong" "$PAYOUT_URL/client/fetchbalance"';
   const { code, stderr } = await runInProcess(['referee', ...PAYING_TARGET, '--', 'sh', '-c', script]);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^payout-sandbox: no request with a valid key reached the sandbox \(GET /);
+  expect(stderr).toMatch(/^payout-sandbox: no request with a valid key reached the sandbox \(balance got /);
   expect(stderr).toContain('401 UNAUTHORIZED: The API key is missing or not accepted');
 });

@@ -58,21 +58,19 @@ test('every request, and at debug every settlement, is logged as one line of JSO
   const lines = linesOf(stdout, 'request');
   const [world, otherWorld] = [lines[0]!['world'], lines[3]!['world']];
   const { txn_id: txnId } = await dataOf(paid);
-  const initiate = { method: 'POST', route: 'initiate' };
-  const status = { method: 'GET', route: 'status' };
-  const balance = { method: 'GET', route: 'balance' };
+  const initiate = { route: 'initiate' };
+  const status = { route: 'status' };
+  const balance = { route: 'balance' };
   const found = { client_ref_id: 'ref-1', txn_id: txnId };
-  const account = { beneficiary_account: '********6789' };
   expect(lines.map(({ level, time, msg, request_id, duration_ms, ...rest }) => rest)).toEqual([
-    { world, ...initiate, status: 200, ...found, ...account },
-    { world, ...initiate, status: 200, ...found, ...account, replayed: true },
+    { world, ...initiate, status: 200, ...found },
+    { world, ...initiate, status: 200, ...found, replayed: true },
     {
       world,
       ...initiate,
       status: 402,
       code: 'INSUFFICIENT_BALANCE',
       client_ref_id: 'ref-2',
-      ...account,
       warnings: ['amount is above INR 5,00,000, the usual limit of IMPS'],
     },
     { world: otherWorld, ...initiate, status: 400, code: 'INVALID_REQUEST', client_ref_id: 'ref-3' },
@@ -131,21 +129,14 @@ test('the log has the message and the stack of an error, and nothing else that i
   expect(err).toMatchObject({ message: 'WRONGPASS: the connection was closed' });
 });
 
-test('the log shows the last four digits of an account that has more', async () => {
+test('the log does not show the account of a payout, whatever became of it', async () => {
   const { stop, url } = await serveInProcess({ SANDBOX_SETTLEMENT: 'instant' });
-  const accounts = { '000123456789': '********6789', '12345': '*2345', '1234': '****', '7': '*' };
-  for (const account of Object.keys(accounts)) {
-    const key = `sk_test_${account}`;
-    const secret = { beneficiary_account: account, amount: 10, remarks: `to ${account}` };
-    expect((await ask(`${url}/payout/initiate`, key, secret)).status).toBe(200);
-    await ask(`${url}/payout/initiate`, key, { ...secret, amount: 20 });
-    await ask(`${url}/payout/initiate`, key, { ...secret, client_ref_id: 'order-2', amount: 1e10 });
-    await ask(`${url}/payout/status?client_ref_id=order-1`, key);
-  }
-  const stdout = await stop();
-  const shown = logLines(stdout).flatMap((line) => line['beneficiary_account'] ?? []);
-  expect(shown).toEqual(Object.values(accounts).flatMap((masked) => [masked, masked, masked]));
-  expect(stdout).not.toMatch(/000123456789|"(?:12345|1234|7)"/);
+  const secret = { beneficiary_account: '000123456789', amount: 10, remarks: 'to 000123456789' };
+  expect((await ask(`${url}/payout/initiate`, KEY, secret)).status).toBe(200);
+  await ask(`${url}/payout/initiate`, KEY, { ...secret, amount: 20 });
+  await ask(`${url}/payout/initiate`, KEY, { ...secret, client_ref_id: 'order-2', amount: 1e10 });
+  await ask(`${url}/payout/status?client_ref_id=order-1`, KEY);
+  expect(await stop()).not.toMatch(/123456789|6789"/);
 });
 
 test('the ready line has the address and a key, but no secret one', async () => {

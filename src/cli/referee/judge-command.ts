@@ -55,7 +55,7 @@ function refusedLog() {
       const { method, route, path, status, code } = JSON.parse(line) as LogLine;
       if (status === undefined || status < 400) return;
       const why = code === undefined ? '' : ` ${code}: ${REFUSALS[code].message}`;
-      const kind = `${method} ${route ?? path} got ${status}${why}`;
+      const kind = `${route ?? `${method} ${path}`} got ${status}${why}`;
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     },
     /** In a sentence; empty if nothing was refused. */

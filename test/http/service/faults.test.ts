@@ -200,10 +200,8 @@ testRows<[Effect, said: Record<string, unknown>]>([
   const { time, level, msg, world, request_id, duration_ms, ...line } = requests()[0]!;
   const committed = effect.commit ?? false;
   expect(line).toEqual({
-    method: 'POST',
     route: 'initiate',
     client_ref_id: PAYOUT.client_ref_id,
-    beneficiary_account: '********6789',
     rule: 'inline/broken',
     committed,
     ...(committed ? { txn_id: expect.stringMatching(/^TXN/) } : {}),
@@ -226,10 +224,9 @@ test('the log distinguishes a client that left during a delay from one that left
     await expect.poll(() => clock.timers, EVENTUALLY).toBe(1);
   }
   await expect.poll(() => requests().length, EVENTUALLY).toBe(2);
-  const masked = { beneficiary_account: '********6789' };
   expect(requests()).toMatchObject([
-    { rule: 'inline/late', delay_ms: 600_000, committed: true, client_gone: true, ...masked },
-    { rule: 'inline/never', fault: 'hang', committed: false, ...masked },
+    { rule: 'inline/late', delay_ms: 600_000, committed: true, client_gone: true },
+    { rule: 'inline/never', fault: 'hang', committed: false },
   ]);
   for (const line of requests()) expect(line).not.toHaveProperty('status');
 });
