@@ -52,12 +52,12 @@ export function recordEntry(
 export function addPayout(state: WorldState, payout: Payout): void {
   const { txnId, clientRefId, amountPaise, createdAtMs, nth } = payout;
   const earlier = findPayout(state, { clientRefId });
+  invariant(!state.index.byTxnId.has(txnId), 'one txn_id, one payout');
   invariant(nth === (earlier?.nth ?? 0) + 1, 'the payouts of a reference are numbered without a gap');
   state.wallet = payOut(state.wallet, amountPaise);
   recordEntry(state, 'payout', -amountPaise, txnId, createdAtMs);
   const position = state.payouts.push(payout) - 1;
   indexPayout(state, payout, position);
-  invariant(state.index.byTxnId.size === state.payouts.length, 'one txn_id, one payout');
 }
 
 /** The first step of the queue. One that a forced transition or an undo has cancelled is dropped when its turn comes. */
