@@ -48,7 +48,6 @@ export const clockActions = [
       ),
     },
     words: ['time'],
-    joinsWords: true,
     run: ({ time }, { world }) => world.clock.advance(time),
     lines: advanceLines,
   }),

@@ -44,7 +44,6 @@ const SHOWN = { json: z.boolean().default(false).describe('print the response as
 export const COMMON = {
   world: { key: z.string().min(1).optional().describe('the key of the world'), ...SHOWN },
   sandbox: SHOWN,
-  nothing: SHOWN,
 } as const;
 
 export interface Action {
@@ -56,12 +55,10 @@ export interface Action {
   /** Whether it only reads, changes a world, or discards what a world holds: an editor may ask its user first. */
   readonly effect: 'reads' | 'changes' | 'loses';
   readonly input: z.ZodObject;
-  /** What it is done to: a world by default. The whole sandbox needs the admin token. */
+  /** What it is done to: a world by default. What is done to the whole sandbox may need the admin token. */
   readonly scope: keyof typeof COMMON;
   /** The arguments that stand on the command line without a flag, in this order. */
   readonly words: readonly string[];
-  /** Whether its one word can be several, as in `advance 2 hours`. */
-  readonly joinsWords: boolean;
   /** Its result as text, and whether that means that something failed. @param nameOf how the user knows an argument */
   readonly perform: (
     given: unknown,
@@ -71,9 +68,7 @@ export interface Action {
 }
 
 interface Definition<Input extends z.ZodRawShape, Result>
-  extends
-    Pick<Action, 'name' | 'summary' | 'effect'>,
-    Partial<Pick<Action, 'details' | 'scope' | 'joinsWords'>> {
+  extends Pick<Action, 'name' | 'summary' | 'effect'>, Partial<Pick<Action, 'details' | 'scope'>> {
   readonly input?: Input;
   readonly words?: readonly (keyof Input & string)[];
   readonly run: (input: z.output<z.ZodObject<Input>>, session: Session) => Promise<Result>;
@@ -83,8 +78,6 @@ interface Definition<Input extends z.ZodRawShape, Result>
     session: Session,
     input: z.output<z.ZodObject<Input>>,
   ) => readonly string[] | Promise<readonly string[]>;
-  /** The response as JSON, unless that is the result itself. */
-  readonly toJson?: (result: Result) => unknown;
   readonly hasFailed?: (result: Result) => boolean;
 }
 
@@ -107,12 +100,10 @@ export function parsed<Input extends z.ZodObject>(
 export function action<Input extends z.ZodRawShape, Result>({
   run,
   lines,
-  toJson = (result) => result,
   hasFailed = () => false,
   input: shape = {} as Input,
   details = '',
   words = [],
-  joinsWords = false,
   scope = 'world',
   ...about
 }: Definition<Input, Result>): Action {
@@ -121,7 +112,6 @@ export function action<Input extends z.ZodRawShape, Result>({
     ...about,
     details,
     words,
-    joinsWords,
     scope,
     input: schema,
     async perform(given, actor, nameOf) {
@@ -134,7 +124,7 @@ export function action<Input extends z.ZodRawShape, Result>({
       const input = own as z.output<z.ZodObject<Input>>;
       const result = await run(input, session);
       const shown = json ? [] : await lines(result, session, input);
-      const text = json ? jsonText(toJson(result)) : shown.map((line) => visibleLine(line, true)).join('\n');
+      const text = json ? jsonText(result) : shown.map((line) => visibleLine(line, true)).join('\n');
       return { text, hasFailed: hasFailed(result) };
     },
   };

@@ -71,7 +71,8 @@ function payoutLine({ payout, note }: ExplainResponse): readonly string[] {
 }
 
 function explanationLines(
-  { route, reference }: { readonly route: RouteName; readonly reference?: string | undefined },
+  route: RouteName,
+  reference: string | undefined,
   explanation: ExplainResponse,
 ): readonly string[] {
   const { attempt, now, rules, outcomes } = explanation;
@@ -138,7 +139,7 @@ export const scenarioActions = [
     name: 'rule add',
     summary: 'add overrides to a world: one rule, or `rules` in the order in which they are tried',
     details:
-      'A rule decides what the client gets; the first that matches is applied. It replaces the override with the same name. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
+      'A rule decides what the client gets; the first that matches is applied. It replaces the override with the same name; without a name, the sandbox numbers it. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
     effect: 'changes',
     input: {
       rules: listDocument(
@@ -147,12 +148,10 @@ export const scenarioActions = [
     },
     words: ['rules'],
     async run({ rules: given }, { world, texts }) {
-      const { namedRules, rulesIn } = await import('./written-documents.ts');
-      const rules = rulesIn(texts.read('rule add', given));
-      const others = (await world.rules('world')).map(({ name }) => name);
+      const { rulesIn } = await import('./written-documents.ts');
       const added: RuleResponse[] = [];
       // the last rule first: each goes before the former ones, so they are tried in the order of the file
-      for (const rule of namedRules(rules, others).toReversed()) {
+      for (const rule of rulesIn(texts.read('rule add', given)).toReversed()) {
         added.unshift(await world.rule(rule));
       }
       return added;
@@ -196,15 +195,16 @@ export const scenarioActions = [
         status: { query: txn === undefined ? { client_ref_id: reference } : { txn_id: txn } },
         balance: {},
       };
-      const explanation = await world.explain({
+      return world.explain({
         route,
         ...parts[route],
         ...(attempt !== undefined && { attempt }),
       });
-      const isNamed = fields.reference !== undefined || (route !== 'balance' && txn === undefined);
-      return { explanation, request: { route, reference: isNamed ? reference : undefined } };
     },
-    toJson: ({ explanation }) => explanation,
-    lines: ({ explanation, request }) => explanationLines(request, explanation),
+    async lines(explanation, { world }, { route, reference, txn }) {
+      const needsOne = route !== 'balance' && txn === undefined;
+      const named = reference ?? (needsOne ? await world.nextReference() : undefined);
+      return explanationLines(route, named, explanation);
+    },
   }),
 ];

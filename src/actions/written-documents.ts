@@ -40,15 +40,3 @@ export function rulesIn(read: ReturnType<Texts['read']>): readonly RuleRequest[]
   const rules = hasRules(input) ? input.rules : input;
   return (Array.isArray(rules) ? rules : [rules]) as readonly RuleRequest[];
 }
-
-/** The rules with a free name for each that has none: `rule-1`, `rule-2` … in their order. @param others the overrides that there are */
-export function namedRules(rules: readonly RuleRequest[], others: readonly string[]): readonly RuleRequest[] {
-  const taken = new Set([...others, ...rules.map(({ name }) => name)]);
-  let nth = 0;
-  const freeName = (): string => {
-    do nth += 1;
-    while (taken.has(`rule-${nth}`));
-    return `rule-${nth}`;
-  };
-  return rules.map((rule) => ({ ...rule, name: rule.name ?? freeName() }));
-}

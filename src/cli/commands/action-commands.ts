@@ -63,7 +63,6 @@ const URL_FLAG = [
 const WHERE: Readonly<Record<Action['scope'], readonly (readonly [flags: string, description: string])[]>> = {
   world: [URL_FLAG, ['--key <key>', 'the key of the world [SANDBOX_KEY; default sk_test_demo]']],
   sandbox: [URL_FLAG, ['--admin-token <text>', 'the admin token of the sandbox [SANDBOX_ADMIN_TOKEN]']],
-  nothing: [],
 };
 
 function takeFlags(
@@ -77,9 +76,12 @@ function takeFlags(
   for (const [flags, description] of WHERE[scope]) command.option(flags, description);
 }
 
+/** Whether its one word may be several: `advance 2 hours`. */
+const takesTime = ([word]: Action['words']): boolean => word === 'time';
+
 /** The values of an action's arguments, as they were typed. */
-function given(command: Command, { words, joinsWords }: Pick<Action, 'words' | 'joinsWords'>): Flags {
-  const args = joinsWords ? [command.args.join(' ')] : command.args;
+function given(command: Command, words: Action['words']): Flags {
+  const args = takesTime(words) ? [command.args.join(' ')] : command.args;
   const typed = command.options.map((option) => [
     option.long!.slice(2).replaceAll('-', '_'),
     command.getOptionValue(option.attributeName()) as unknown,
@@ -101,7 +103,7 @@ function subjectOf(builder: CommandBuilder, name: string): Command {
 }
 
 function addAction(builder: CommandBuilder, action: Action): void {
-  const { name, summary, details, input, words, joinsWords } = action;
+  const { name, summary, details, input, words } = action;
   const [subject, verb] = name.split(' ') as [string, string?];
   const taken = argumentsOf(input.shape);
   const titleOf = (field: string): string => taken[field]?.title ?? field;
@@ -110,7 +112,7 @@ function addAction(builder: CommandBuilder, action: Action): void {
     verb === undefined
       ? builder.command(subject, description)
       : subjectOf(builder, subject).command(verb).summary(summary).description(description);
-  command.allowExcessArguments(joinsWords);
+  command.allowExcessArguments(takesTime(words));
   for (const field of words) {
     const title = titleOf(field);
     const { isRequired, description } = taken[field]!;
@@ -120,7 +122,7 @@ function addAction(builder: CommandBuilder, action: Action): void {
   const nameOf = (field: string): string => (words.includes(field) ? titleOf(field) : flagOf(field));
   command.action(async () => {
     const actor = terminalActor(command.opts<ActorFlags>(), builder.environment);
-    const { text, hasFailed } = await action.perform(given(command, action), actor, nameOf);
+    const { text, hasFailed } = await action.perform(given(command, words), actor, nameOf);
     say(text);
     builder.ended(hasFailed ? EXIT_FAILED : EXIT_OK);
   });

@@ -14,6 +14,7 @@ import {
   errorLines,
   type Action,
   type Actor,
+  type Session,
 } from '../../actions/sandbox-action.ts';
 import { ACTIONS } from '../../actions/actions.ts';
 import type { World } from '../../client/controlled-world.ts';
@@ -117,20 +118,22 @@ function listed({ name, summary, details, input, effect }: Action): Tool {
   };
 }
 
+function reportOn(scenario: unknown, { texts }: Session) {
+  const { name, text } = texts.read('validate', scenario);
+  return textReport(name, text);
+}
+
 /** `validate` for an agent, whose scenario is in no file. */
 const validateTool = action({
   name: 'validate',
   summary:
     'check a scenario without using it: every error with its line, and warnings of what cannot be as written',
   effect: 'reads',
-  scope: 'nothing',
+  scope: 'sandbox',
   input: { scenario: document('the scenario as YAML or JSON') },
-  run({ scenario }, { texts }) {
-    const { name, text } = texts.read('validate', scenario);
-    return Promise.resolve(textReport(name, text));
-  },
-  toJson: ({ json }) => json,
-  lines({ lines, isUsable }) {
+  run: ({ scenario }, session) => Promise.resolve(reportOn(scenario, session).json),
+  lines(_json, session, { scenario }) {
+    const { lines, isUsable } = reportOn(scenario, session);
     if (isUsable) return lines;
     throw new SettingsError(lines.join('\n'));
   },
@@ -141,7 +144,7 @@ const referenceTool = action({
   name: 'scenario_reference',
   summary: 'print the reference of the scenario language, about 25 KB',
   effect: 'reads',
-  scope: 'nothing',
+  scope: 'sandbox',
   run: () => Promise.resolve(packageText('docs/scenarios.md')),
   lines: (page) => page.trimEnd().split('\n'),
 });
