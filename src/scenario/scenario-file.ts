@@ -12,15 +12,14 @@ import {
 import type { ScenarioInput } from '../contract/control.ts';
 import { NamedRuleDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
-import { compileScenario, type Scenario } from './scenario.ts';
+import { compileScenario, scenarioShape, type Scenario } from './scenario.ts';
 import { nearestNames } from '../contract/suggestion.ts';
 import { systemReason, textOfBytes, unreadable, UsageError } from '../contract/usage-error.ts';
 import type { Rule } from './rule.ts';
 import { compileRule } from './rule-compiler.ts';
 import { packageFile } from '../package-files.ts';
 import magicDocument from '../../fixtures/magic.yaml';
-import { tooManyPatterns } from './pattern.ts';
-import { scenarioShape } from './scenario-shape.ts';
+import { tooManyPatterns, reportTextPatterns } from './pattern.ts';
 import { warnOfScenario } from './scenario-warnings.ts';
 import {
   checkedShape,
@@ -31,7 +30,6 @@ import {
   type TextRead,
 } from './scenario-text.ts';
 import type { Report } from './planned-timeline.ts';
-import { reportTextPatterns } from './text-rules.ts';
 
 /** The scenarios, dialects and rules that ship with the sandbox. */
 export const SHIPPED = packageFile('fixtures/');

@@ -1,9 +1,8 @@
 import type { Match } from '../contract/match.ts';
 import type { OutcomeDocument, RuleDocument, StepDocument } from '../contract/scenario-document.ts';
-import { outcomeName } from './outcome.ts';
+import { outcomeName, ruleName } from './rule-compiler.ts';
 import { reportIn, type Report } from './planned-timeline.ts';
-import { ruleName } from './rule-compiler.ts';
-import type { ShapedScenario } from './scenario-shape.ts';
+import type { ShapedScenario } from './scenario.ts';
 
 /** Whether a rule or an outcome takes every request that it matches. */
 const takesAll = (one: RuleDocument | OutcomeDocument): boolean =>

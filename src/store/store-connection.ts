@@ -1,6 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'iovalkey';
 import type { Refusal } from '../contract/errors.ts';
-import { unavailable } from '../worlds/dropped.ts';
+import { unavailable } from '../worlds/order.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import { FORMAT, KEY_PREFIX, SCRIPTS, type ScriptName } from './scripts.ts';
 import { STORE_TIMES } from './store-times.ts';

@@ -5,8 +5,7 @@ import { Command, RestoreCommand, Room, type Stamp } from '../world/commands.ts'
 import { openWorld } from '../world/opening.ts';
 import { takeSnapshot } from '../world/snapshot.ts';
 import type { WorldState } from '../world/state-shape.ts';
-import { unavailable } from '../worlds/dropped.ts';
-import type { Opened } from '../worlds/order.ts';
+import { unavailable, type Opened } from '../worlds/order.ts';
 import { readWorlds, snapshotText } from '../worlds/snapshot-text.ts';
 import { keysOf, type WorldKeys } from './scripts.ts';
 import { UNKNOWN, type StoreConnection } from './store-connection.ts';

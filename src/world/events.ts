@@ -12,7 +12,7 @@ import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';
 import { fieldsOf, type KeptRequest } from './journal/kept-request.ts';
 import { journalEntry } from './journal/journal-entry.ts';
-import type { HeldRequest, Released } from './request/hold-state.ts';
+import type { HeldRequest, Released } from './state-shape.ts';
 import type { Sums } from './state.ts';
 import { transactionResponse } from './transaction-response.ts';
 

@@ -9,17 +9,16 @@ import type { Scenario } from '../scenario/scenario.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
 import { timeOfDay, iso, istDate } from '../contract/instant.ts';
 import { explainChoice } from '../scenario/explanation.ts';
-import type { Outcome } from '../scenario/outcome.ts';
+import type { Outcome } from '../scenario/rule-compiler.ts';
 import { replacesBody, showsResponse, skipReason, type LateWhen } from '../scenario/rule.ts';
 import type { RequestCommand } from './request/request-commands.ts';
-import type { Room } from './commands.ts';
+import { full, type Room } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout } from './request/new-payout.ts';
 import { repetitionOf } from './request/repetition.ts';
 import { idOf, pastRateLimit, planRequest, type Plan } from './request/request-plan.ts';
 import { askedPayout } from './request/serve-status.ts';
-import { full } from './full.ts';
 import type { WorldState } from './state-shape.ts';
 
 /** What a request that is not sent has in place of what came over the wire. */

@@ -3,9 +3,8 @@ import { openWallet } from '../payout/money.ts';
 import { withOverrides, type ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Rule } from '../scenario/rule.ts';
 import { noRequests } from './journal/kept-request.ts';
-import { noneHeld } from './request/hold-state.ts';
+import { noneHeld, noAttempts, type WorldState } from './state-shape.ts';
 import { nowMs, openIndex, startedClock } from './state.ts';
-import { noAttempts, type WorldState } from './state-shape.ts';
 
 const newLedger = (openingBalancePaise: number, atMs: number) => ({
   openingBalancePaise,

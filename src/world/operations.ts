@@ -6,15 +6,13 @@ import { legalNext, mayMove, withForcedStep } from '../payout/timeline.ts';
 import { listed } from '../contract/words.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
-import type { Handler } from './commands.ts';
+import { full, noRoomForRules, type Handler } from './commands.ts';
 import { setClock } from './clock.ts';
-import { noneHeld } from './request/hold-state.ts';
+import { noneHeld, noAttempts, type WorldState } from './state-shape.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';
 import { noRequests, type KeptRequest } from './journal/kept-request.ts';
 import { openLedger, setOverrides, useScenario, isUntouched } from './opening.ts';
 import { nowMs, replacePayout, clockFrom, startedClock } from './state.ts';
-import { full, noRoomForRules } from './full.ts';
-import { noAttempts, type WorldState } from './state-shape.ts';
 
 /** The operations of the control API on a world, except those on its clock. */
 

@@ -15,8 +15,7 @@ import { noRequests, type KeptRequest } from './journal/kept-request.ts';
 import { sentResponse } from './request/response.ts';
 import { openWorld, useScenario } from './opening.ts';
 import { indexPayout } from './state.ts';
-import type { WorldState } from './state-shape.ts';
-import { noneHeld, type HeldRequest } from './request/hold-state.ts';
+import { noneHeld, type WorldState, type HeldRequest } from './state-shape.ts';
 import { brokenInvariants } from './invariants.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 

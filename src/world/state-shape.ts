@@ -11,10 +11,10 @@ import type TinyQueue from 'tinyqueue';
 import type { EndedJournal, RefereeSettings } from '../contract/conduct.ts';
 import type { State } from '../contract/service.ts';
 import type { Scenario } from '../scenario/scenario.ts';
-import type { HeldRequests } from './request/hold-state.ts';
-import type { Rule, RuleUse } from '../scenario/rule.ts';
+import type { Rule, RuleUse, Effect, Hold } from '../scenario/rule.ts';
 import type { RateWindows } from '../scenario/rate-limit.ts';
-import type { Requests } from './journal/kept-request.ts';
+import type { Requests, Decided } from './journal/kept-request.ts';
+import type { RequestCommand } from './request/request-commands.ts';
 
 /** Everything that the future of one world depends on. Only `apply` changes it. */
 export interface WorldState {
@@ -153,3 +153,36 @@ export interface StateIndex {
   /** The scenario with the overrides. */
   active: Scenario;
 }
+
+/** A request that waits to be released. */
+export interface HeldRequest extends Hold {
+  /** Which held request of its world it is, from 1. Never reused. */
+  readonly id: number;
+  /** The effect of the rule that holds it, which may be gone when the request is released. */
+  readonly effect: Effect;
+  /** As it was when it was held. */
+  readonly exchange: Decided;
+  /** Wall time at which it expires, ms since the epoch. */
+  readonly untilMs: number;
+  /** The command to handle when it is released; null when it was handled before. */
+  readonly command: RequestCommand | null;
+}
+
+/** The requests of one world that wait to be released. */
+export interface HeldRequests {
+  /** How many there have been. */
+  readonly made: number;
+  /** In the order in which they arrived. */
+  readonly waiting: readonly HeldRequest[];
+  /** The latest that nobody released in time. */
+  readonly expired: readonly HeldRequest[];
+}
+
+/** @param made how many requests of the world were held before */
+export const noneHeld = (made: number): HeldRequests => ({ made, waiting: [], expired: [] });
+
+/** What the client of a released request sees, if that differs from what the rule orders. */
+export type ReleaseOrder = Pick<Effect, 'respond' | 'fault'>;
+
+/** How the wait of a held request ended: it was released, it expired, or its client left. */
+export type Released = 'released' | 'expired' | 'left';

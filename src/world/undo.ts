@@ -1,11 +1,9 @@
 import { Refusal } from '../contract/errors.ts';
-import type { Command, Context, Handler } from './commands.ts';
+import { full, noRoomForRules, type Command, type Context, type Handler } from './commands.ts';
 import type { KeptRequest } from './journal/kept-request.ts';
-import { noneHeld } from './request/hold-state.ts';
+import { noneHeld, type Action, type Attempts, type UndoPoint, type WorldState } from './state-shape.ts';
 import { recordLate } from './request/late-commit.ts';
 import { latestPoint, nowMs, rulesHeld, scheduleStep, tally, transactionsHeld } from './state.ts';
-import { full, noRoomForRules } from './full.ts';
-import type { Action, Attempts, UndoPoint, WorldState } from './state-shape.ts';
 
 /** How many control actions can be undone. */
 const ACTIONS_KEPT = 10;

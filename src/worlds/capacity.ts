@@ -1,6 +1,5 @@
-import type { Command, Room } from '../world/commands.ts';
+import { full, noRoomForRules, type Command, type Room } from '../world/commands.ts';
 import { rulesHeld, transactionsHeld, undoHeld } from '../world/state.ts';
-import { full, noRoomForRules } from '../world/full.ts';
 import type { WorldState } from '../world/state-shape.ts';
 
 /** What all worlds of a server may hold together. */

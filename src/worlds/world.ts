@@ -10,8 +10,15 @@ import type { Ended } from '../world/request/request-commands.ts';
 import { isFast } from '../world/state.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { NOTHING } from './capacity.ts';
-import { dropped } from './dropped.ts';
-import type { DropReason, How, Opened, Order, Reopened, WorldObserver } from './order.ts';
+import {
+  dropped,
+  type DropReason,
+  type How,
+  type Opened,
+  type Order,
+  type Reopened,
+  type WorldObserver,
+} from './order.ts';
 import type { WallClock } from './wall-clock.ts';
 import { WorldConnections, type EventReader } from './world-connections.ts';
 

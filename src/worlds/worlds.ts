@@ -1,18 +1,60 @@
 import type { ScenarioSource } from '../contract/snapshot.ts';
 import type { WorldsResponse } from '../contract/control-responses.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
-import type { Room } from '../world/commands.ts';
+import type { Room, Stamp } from '../world/commands.ts';
 import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { Capacity, NOTHING, type Limits } from './capacity.ts';
-import type { Evictions } from './evictions.ts';
+import { cutLargest, forgetCopies, leastMissed, type Evictions } from './evictions.ts';
 import type { DropReason, WorldObserver } from './order.ts';
-import { cutLargest, forgetCopies, leastMissed } from './room-making.ts';
 import { WorldCopies, type SharedWorlds } from './shared-worlds.ts';
 import { listedPage } from './world-list.ts';
 import type { WallClock } from './wall-clock.ts';
 import { World, type OrderOf, type WorldParts } from './world.ts';
-import { inMemory } from './in-memory.ts';
+import { nextDueMsOf } from '../world/ledger.ts';
+import { wallTimeMs } from '../world/state.ts';
+
+const HOW = { isOwn: true, isNews: true, isAwaited: true };
+const NO_ROOM: Room = { maxTransactions: 0, transactions: 0, keep: 0, rulesFree: 0 }; // an end needs none
+
+/** The order of a world in memory: a number. Each command is applied at once, and nothing is kept. */
+const inMemory =
+  (wallClock: WallClock): OrderOf =>
+  (world) => {
+    let position = 0;
+    let scheduled: { readonly wallMs: number; readonly cancel: () => void } | null = null;
+    const settle = (): void => {
+      scheduled = null;
+      world.inBackground(world.submit({ kind: 'settle' }));
+    };
+    /** Settles when the next step is due. Settlement is correct without it; it only makes changes known on time. */
+    const schedule = (): void => {
+      const dueMs = world.closed === null ? nextDueMsOf(world.latest) : null;
+      const wallMs = dueMs === null ? null : wallTimeMs(world.latest.clock, dueMs);
+      if (wallMs === (scheduled?.wallMs ?? null)) return;
+      scheduled?.cancel();
+      scheduled = wallMs === null ? null : { wallMs, cancel: wallClock.schedule(wallMs, settle) };
+    };
+    const stampOf = (room: Room): Stamp => ({ server: '', position, wallMs: wallClock.nowMs(), room });
+    return {
+      get position() {
+        return position;
+      },
+      nowMs: () => wallClock.nowMs(),
+      async submit(command, room) {
+        position += 1;
+        const applied = world.apply(command, stampOf(room), HOW);
+        schedule();
+        return applied;
+      },
+      end: (ended) => void world.apply({ kind: 'end', ends: [ended] }, stampOf(NO_ROOM), HOW),
+      follow: async () => undefined,
+      listen: () => undefined,
+      isBusy: false,
+      flush: async () => undefined,
+      close: schedule,
+    };
+  };
 
 export interface WorldsOptions extends Limits {
   readonly compiler: ScenarioCompiler;

@@ -5,7 +5,7 @@ import { durationText } from '../../contract/duration.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { counted } from '../../contract/words.ts';
 import { heldRequestResponse } from '../../world/events.ts';
-import type { HeldRequest, HeldRequests } from '../../world/request/hold-state.ts';
+import type { HeldRequest, HeldRequests } from '../../world/state-shape.ts';
 import { operation } from '../route-schemas.ts';
 import { waitUntil } from '../service/wire-faults.ts';
 import type { ControlRoutes } from './control-options.ts';

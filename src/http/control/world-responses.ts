@@ -9,7 +9,7 @@ import type {
 } from '../../contract/control-responses.ts';
 import { toInr } from '../../payout/money.ts';
 import { iso } from '../../contract/instant.ts';
-import type { Outcome } from '../../scenario/outcome.ts';
+import type { Outcome } from '../../scenario/rule-compiler.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { sumsResponse } from '../../world/events.ts';
 import { brokenInvariants } from '../../world/invariants.ts';

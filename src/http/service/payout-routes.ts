@@ -11,7 +11,7 @@ import {
   TOO_MANY_DECIMALS,
 } from '../../contract/service.ts';
 import { fieldErrors, pathText, reported } from '../../contract/shape-issues.ts';
-import { textProblems } from '../../scenario/text-rules.ts';
+import { textProblems } from '../../scenario/pattern.ts';
 import type { Decided } from '../../world/journal/kept-request.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
 import { fieldsOf } from '../../world/request/request-plan.ts';

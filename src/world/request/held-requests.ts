@@ -6,8 +6,7 @@ import type { Handler } from '../commands.ts';
 import type { StateEvent } from '../events.ts';
 import type { Decided } from '../journal/kept-request.ts';
 import type { RequestCommand } from './request-commands.ts';
-import type { HeldRequest, Released } from './hold-state.ts';
-import type { WorldState } from '../state-shape.ts';
+import type { HeldRequest, Released, WorldState } from '../state-shape.ts';
 
 const EXPIRED_KEPT = 10;
 

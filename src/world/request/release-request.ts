@@ -1,10 +1,9 @@
 import type { Handler } from '../commands.ts';
 import type { KeptRequest } from '../journal/kept-request.ts';
 import { conclude, replace, type Filling } from '../requests.ts';
-import type { WorldState } from '../state-shape.ts';
+import type { WorldState, HeldRequest } from '../state-shape.ts';
 import { recordLate } from './late-commit.ts';
 import { endWait, findHeld } from './held-requests.ts';
-import type { HeldRequest } from './hold-state.ts';
 import type { RequestCommand } from './request-commands.ts';
 import { drawOf, factsOf, type Plan } from './request-plan.ts';
 import { serve } from './serve-request.ts';
