@@ -133,3 +133,13 @@ export class Refusal extends Error {
     return { code: this.code, details: this.details };
   }
 }
+
+/** A refusal that names what is wrong with a part of a request. @param more how many further problems there are */
+export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal {
+  const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  return new Refusal('INVALID_REQUEST', { message, errors });
+}
+
+/** The same for one field. @param problem the rest of a sentence that begins with the name of the field */
+export const invalidField = (field: string, problem: string): Refusal =>
+  invalidRequest([fieldError(field, problem)]);

@@ -6,13 +6,12 @@ import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction, onReques
 import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
 import { durationText } from '../contract/duration.ts';
-import { Refusal } from '../contract/errors.ts';
+import { Refusal, invalidField } from '../contract/errors.ts';
 import type { World } from '../worlds/world.ts';
 import type { Worlds } from '../worlds/worlds.ts';
 import { worldIdOf } from '../payout/identity.ts';
 import { rateLimitOn } from '../world/request/request-plan.ts';
 import { rateLimited } from '../scenario/rate-limit.ts';
-import { invalidField } from './route-schemas.ts';
 
 /** The prefix of every key that is accepted when no list of keys is set. */
 const TEST_KEY_PREFIX = 'sk_test_';

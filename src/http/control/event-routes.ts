@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { PublishedEvent } from '../../worlds/world-connections.ts';
-import { operation } from '../route-schemas.ts';
-import type { ControlRoutes } from './control-options.ts';
+import { operation, type ControlRoutes } from '../routes.ts';
 
 const LastEventId = z.object({
   'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),

@@ -6,9 +6,8 @@ import { Refusal } from '../../contract/errors.ts';
 import { counted } from '../../contract/words.ts';
 import { heldRequestResponse } from '../../world/events.ts';
 import type { HeldRequest, HeldRequests } from '../../world/state-shape.ts';
-import { operation } from '../route-schemas.ts';
+import { operation, type ControlRoutes } from '../routes.ts';
 import { waitUntil } from '../service/wire-faults.ts';
-import type { ControlRoutes } from './control-options.ts';
 
 const heldResponse = ({ waiting, expired }: HeldRequests): HeldResponse => ({
   held: waiting.map(heldRequestResponse),

@@ -1,15 +1,14 @@
 import type { z } from 'zod';
 import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
 import type { JournalEntry } from '../../contract/control-responses.ts';
-import type { FieldError } from '../../contract/errors.ts';
+import { type FieldError, invalidRequest } from '../../contract/errors.ts';
 import type { Path } from '../../contract/shape-issues.ts';
 import type { KeptRequest } from '../../world/journal/kept-request.ts';
 import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
 import { verify } from '../../world/journal/verification.ts';
 import type { WorldState } from '../../world/state-shape.ts';
-import { invalidRequest, inWords, operation } from '../route-schemas.ts';
-import type { ControlRoutes } from './control-options.ts';
+import { inWords, operation, type ControlRoutes } from '../routes.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import { listText } from '../limits/heavy-work.ts';
 

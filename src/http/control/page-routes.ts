@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Refusal } from '../../contract/errors.ts';
-import type { ControlRoutes } from './control-options.ts';
+import type { ControlRoutes } from '../routes.ts';
 
 const HEADERS = {
   // a page loads its own files and nothing else, and no other page can frame it or send it anywhere

@@ -10,7 +10,7 @@ import {
   MAX_CHECKED_TEXT,
 } from '../../contract/control.ts';
 import type { RuleResponse, ScenarioResponse, ScenariosResponse } from '../../contract/control-responses.ts';
-import { fieldError, Refusal } from '../../contract/errors.ts';
+import { fieldError, Refusal, invalidField, invalidRequest } from '../../contract/errors.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { nearestNames } from '../../contract/suggestion.ts';
 import type { Rule } from '../../scenario/rule.ts';
@@ -20,8 +20,7 @@ import type { Scenario } from '../../scenario/scenario.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { explainRequest } from '../../world/explain.ts';
 import type { HttpExchange } from '../http-exchange.ts';
-import { act, type ControlRoutes } from './control-options.ts';
-import { checked, invalidField, invalidRequest, operation } from '../route-schemas.ts';
+import { act, type ControlRoutes, checked, operation } from '../routes.ts';
 import { ruleResponse, rulesResponse, scenarioResponse } from './world-responses.ts';
 
 const START = { line: 1, column: 1 };

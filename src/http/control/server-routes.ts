@@ -7,8 +7,7 @@ import { JSON_TYPE } from '../../contract/service.ts';
 import { pathText } from '../../contract/shape-issues.ts';
 import { dropWorld } from '../referee/evidence.ts';
 import { allWorldsRefereeRoutes } from '../referee/referee-routes.ts';
-import { operation } from '../route-schemas.ts';
-import type { ControlRoutes } from './control-options.ts';
+import { operation, type ControlRoutes } from '../routes.ts';
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

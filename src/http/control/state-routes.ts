@@ -5,8 +5,7 @@ import { Refusal } from '../../contract/errors.ts';
 import type { WorldState } from '../../world/state-shape.ts';
 import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
 import { busy } from '../refusals.ts';
-import { operation } from '../route-schemas.ts';
-import { act, type ControlRoutes } from './control-options.ts';
+import { operation, act, type ControlRoutes } from '../routes.ts';
 import { worldResponse } from './world-responses.ts';
 
 /** The largest snapshot that is read: some 150,000 payouts. */

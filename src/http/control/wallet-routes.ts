@@ -6,9 +6,8 @@ import { findPayout, unknownTxnId } from '../../world/ledger.ts';
 import { entriesPage, payoutsPage } from '../../world/pages.ts';
 import { nowMs } from '../../world/state.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
-import { operation } from '../route-schemas.ts';
+import { operation, act, type ControlRoutes } from '../routes.ts';
 import { inSteps } from '../../world/steps.ts';
-import { act, type ControlRoutes } from './control-options.ts';
 import { walletResponse } from './world-responses.ts';
 
 /** The money of a world and its payouts. */

@@ -7,9 +7,8 @@ import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { listText } from '../limits/heavy-work.ts';
-import { operation } from '../route-schemas.ts';
+import { operation, act, type ControlRoutes } from '../routes.ts';
 import { resetWorld } from '../referee/evidence.ts';
-import { act, type ControlRoutes } from './control-options.ts';
 import { actionResponse, clockResponse, worldResponse } from './world-responses.ts';
 
 function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {

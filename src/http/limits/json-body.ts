@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Refusal } from '../../contract/errors.ts';
+import { Refusal, invalidField } from '../../contract/errors.ts';
 import { isTooNested, MAX_NESTING } from '../../contract/service.ts';
-import { invalidField } from '../route-schemas.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 

@@ -2,7 +2,7 @@ import type { RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { NoRequest } from '../../contract/control.ts';
 import { ErrorResponse, REFUSALS, type RefusalCode } from '../../contract/errors.ts';
-import { TAGS } from '../route-schemas.ts';
+import { TAGS } from '../routes.ts';
 import { JsonSchemas } from './json-schemas.ts';
 import { RESPONSES } from './responses.ts';
 

@@ -12,7 +12,7 @@ import { nowMs } from '../../world/state.ts';
 import type { WorldState } from '../../world/state-shape.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import type { HttpExchange } from '../http-exchange.ts';
-import { act, type ControlOptions } from '../control/control-options.ts';
+import { act, type ControlOptions } from '../routes.ts';
 
 /**
  * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a

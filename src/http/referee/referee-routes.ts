@@ -12,8 +12,7 @@ import { markdownText } from '../../referee/reports/markdown.ts';
 import { reportsOf } from '../../referee/reports/summary.ts';
 import { terminalText } from '../../referee/reports/terminal.ts';
 import type { Steps } from '../../world/steps.ts';
-import { operation } from '../route-schemas.ts';
-import type { ControlRoutes } from '../control/control-options.ts';
+import { operation, type ControlRoutes } from '../routes.ts';
 import type { WorldState } from '../../world/state-shape.ts';
 import { frozen, judgedBy } from './evidence.ts';
 

@@ -1,5 +1,5 @@
 import { InitiateRequest, StatusQuery } from '../../contract/service.ts';
-import { operation } from '../route-schemas.ts';
+import { operation } from '../routes.ts';
 
 /** The schemas of the three routes of the payout service, and what the OpenAPI document says of them. */
 

@@ -2,7 +2,7 @@ import type { RateLimit } from '../../contract/snapshot.ts';
 import type { FastifyReply, FastifySchemaCompiler, preValidationHookHandler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { fieldError } from '../../contract/errors.ts';
+import { fieldError, invalidRequest } from '../../contract/errors.ts';
 import type { RouteName } from '../../contract/match.ts';
 import {
   checkRailRules,
@@ -20,7 +20,7 @@ import { admission, limitRate, type AdmissionOptions } from '../admission.ts';
 import type { Pressure } from '../limits/pressure.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import { busy } from '../refusals.ts';
-import { invalidRequest, partName } from '../route-schemas.ts';
+import { partName } from '../routes.ts';
 import { untilReleased } from './held-request.ts';
 import { BALANCE, INITIATE, STATUS } from './operations.ts';
 import { applyEffect } from './wire-faults.ts';

@@ -1,8 +1,25 @@
 import type { FastifyError, FastifySchema, FastifySchemaCompiler } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { fieldError, Refusal, type FieldError, type RefusalCode } from '../contract/errors.ts';
+import {
+  fieldError,
+  invalidField,
+  invalidRequest,
+  type FieldError,
+  type RefusalCode,
+} from '../contract/errors.ts';
 import { parseShape, pathText, reported, type Path } from '../contract/shape-issues.ts';
 import type { RESPONSES } from './openapi/responses.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
+import type { Worlds } from '../worlds/worlds.ts';
+import type { Referee } from '../referee/referee.ts';
+import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
+import type { Command } from '../world/commands.ts';
+import type { Change } from '../payout/payout.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import type { TokenReader } from './admission.ts';
+import type { HeavyWork } from './limits/heavy-work.ts';
+import type { Pressure } from './limits/pressure.ts';
 
 /** The groups of calls in the OpenAPI document. */
 export const TAGS = {
@@ -65,16 +82,6 @@ export const operation = <
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
 export const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
 
-/** A refusal that names what is wrong with a part of a request. @param more how many further problems there are */
-export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal {
-  const message = errors.map((error) => error.message).join('; ') + (more > 0 ? `; and ${more} more` : '');
-  return new Refusal('INVALID_REQUEST', { message, errors });
-}
-
-/** The same for one field. @param problem the rest of a sentence that begins with the name of the field */
-export const invalidField = (field: string, problem: string): Refusal =>
-  invalidRequest([fieldError(field, problem)]);
-
 /** @param whole the name of the part of the request, for an error that concerns no single field */
 export const inWords = (path: Path, message: string, whole = 'body'): FieldError =>
   fieldError(path.length === 0 ? whole : pathText(path), message);
@@ -104,3 +111,40 @@ export const controlValidatorCompiler: FastifySchemaCompiler<z.ZodType> =
       return { error: error as FastifyError };
     }
   };
+
+export interface ControlOptions {
+  readonly wallClock: WallClock;
+  readonly heavy: HeavyWork;
+  readonly pressure: Pressure;
+  readonly worlds: Worlds;
+  readonly scenarios: ScenarioLibrary;
+  readonly referee: Referee;
+  readonly keyOf: TokenReader;
+  readonly requireAdmin: TokenReader;
+  readonly version: string;
+  /** The connection to the store of the worlds; undefined without one. */
+  readonly store: { readonly isAway: boolean; readonly wasReached: boolean } | undefined;
+  /** All metrics in Prometheus' text format; null when metrics are off. */
+  readonly metricsText: (() => Promise<string>) | null;
+  /** The OpenAPI document of all routes, as JSON text. */
+  readonly openapi: () => Promise<string>;
+  /** All files of the dashboard by their paths; none if it was not built. */
+  readonly pageFiles: () => ReadonlyMap<
+    string,
+    { readonly type: string; readonly body: Buffer; readonly etag: string }
+  >;
+}
+
+/** Carries out a control action of a request. The response says how an undo can name it. @param onChanges called with its steps, part by part */
+export const act = <C extends Command>(
+  { world, reply }: HttpExchange,
+  command: C,
+  onChanges?: (changes: readonly Change[]) => void,
+) =>
+  world.submit(command, (part) => {
+    if (part.kind !== 'refused' && part.action !== undefined)
+      void reply.header('x-sandbox-action', part.action);
+    onChanges?.(part.events.flatMap((event) => (event.type === 'settlement' ? [event.change] : [])));
+  });
+
+export type ControlRoutes = FastifyPluginAsyncZod<ControlOptions>;
