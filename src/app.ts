@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { adminOnly, bearerKeys } from './http/admission.ts';
 import { controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
-import { reportOnDropped } from './http/referee/evidence.ts';
+import { reportOnDropped } from './http/control/referee-routes.ts';
 import { Pressure, type Memory } from './http/limits/pressure.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { wholeNumber, type ScenarioInput } from './contract/control.ts';
-import { durationMs } from './contract/duration.ts';
-import { ClockSpeed, instantMs } from './contract/instant.ts';
+import { durationMs, ClockSpeed, instantMs } from './contract/times.ts';
 import { RateLimit, SETTLEMENTS } from './contract/scenario-document.ts';
 import { isWholePaise, MAX_AMOUNT_INR, MAX_SEED_LENGTH } from './contract/service.ts';
 import { writtenInr } from './contract/words.ts';

@@ -253,7 +253,7 @@ test(
     onTestFinished(() => sandbox.close());
     const run = await filesOfInitiate(clientOf(sandbox.world()));
     const page = readFileSync(join(ROOT, 'docs/internals/architecture.md'), 'utf8');
-    const [list] = page.split('as V8 counts them').at(-1)!.split('`http/service/wire-faults.ts`');
+    const [list] = page.split('as V8 counts them').at(-1)!.split('`http/service/rule-effects.ts`');
     expect([...list!.matchAll(/`(\S+\.ts)`/g)].map(([, name]) => name)).toEqual([
       'test/house.test.ts',
       ...run,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AdvanceResponse, ClockResponse } from '../contract/control-responses.ts';
-import { ClockSpeed, istSecond } from '../contract/instant.ts';
+import { ClockSpeed, istSecond } from '../contract/times.ts';
 import { counted } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { text } from './arguments.ts';

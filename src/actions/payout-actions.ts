@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReleaseOrder, HeldRequest } from '../client/controlled-world.ts';
 import { SettingsError } from '../settings.ts';
 import type { TransactionResponse, TransactionsResponse } from '../contract/control-responses.ts';
-import { istSecond } from '../contract/instant.ts';
+import { istSecond } from '../contract/times.ts';
 import { State } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';

@@ -7,7 +7,7 @@ import type {
   ScenarioResponse,
   ScenariosResponse,
 } from '../contract/control-responses.ts';
-import { istSecond } from '../contract/instant.ts';
+import { istSecond } from '../contract/times.ts';
 import { RouteName } from '../contract/match.ts';
 import { counted, grouped } from '../contract/words.ts';
 import type { Paint } from '../referee/reports/summary.ts';

@@ -1,5 +1,5 @@
 import type { EntriesResponse, MoneyResponse } from '../contract/control-responses.ts';
-import { istSecond } from '../contract/instant.ts';
+import { istSecond } from '../contract/times.ts';
 import { rupees, signedRupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { amount, flag, limit, text } from './arguments.ts';

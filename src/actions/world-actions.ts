@@ -1,5 +1,5 @@
 import type { WorldResponse } from '../contract/control-responses.ts';
-import { istSecond } from '../contract/instant.ts';
+import { istSecond } from '../contract/times.ts';
 import { grouped, rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text } from './arguments.ts';

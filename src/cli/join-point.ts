@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { ControlClient } from '../client/control-client.ts';
 import { JOIN_VARIABLE, MISREPORTED } from '../client/joined-sandbox.ts';
 import type { ConductReports, RefereeSettingsInput } from '../contract/conduct.ts';
-import { evidenceOf } from '../http/referee/evidence.ts';
+import { evidenceOf } from '../http/control/referee-routes.ts';
 import { whole } from '../world/steps.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import { systemClock } from '../platform/system-clock.ts';

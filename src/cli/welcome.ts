@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { isLoopbackName } from '../http/request-checks.ts';
 import type { Server } from '../server.ts';
 import type { Settings } from '../settings.ts';
-import { timeText } from '../contract/duration.ts';
+import { timeText } from '../contract/times.ts';
 import { counted } from '../contract/words.ts';
 import { jsonText } from '../actions/text-output.ts';
 import { say } from './output.ts';

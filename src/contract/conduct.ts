@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { QueryFlag } from './control.ts';
-import { durationLike } from './duration.ts';
+import { durationLike } from './times.ts';
 import { Amount, InitiateRequest } from './service.ts';
 
 /** The referee: its settings, and its report on how a client behaved. */

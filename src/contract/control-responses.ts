@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Result } from './conduct.ts';
-import { ClockSpeed } from './instant.ts';
+import { ClockSpeed } from './times.ts';
 import { State, TransferMode } from './service.ts';
 import { RouteName } from './match.ts';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { durationLike } from './duration.ts';
-import { ClockSpeed, Instant } from './instant.ts';
+import { durationLike, ClockSpeed, Instant } from './times.ts';
 import { Amount, InitiateRequest, State, StatusQuery } from './service.ts';
 import { hasFields, oneOf } from './shape-issues.ts';
 import { RequestConditions, RouteName } from './match.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DURATION_FORM, durationMs } from './duration.ts';
+import { DURATION_FORM, durationMs } from './times.ts';
 import { requiredText } from './shape-issues.ts';
 
 /** The dialect: one switch for every point that the payout API leaves open. docs/fidelity.md has a row for each, with the reason for its default. */

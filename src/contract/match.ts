@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { WEEKDAYS } from './instant.ts';
-import { DURATION_FORM, durationLike } from './duration.ts';
+import { WEEKDAYS, DURATION_FORM, durationLike } from './times.ts';
 import { MAX_HEADERS, SECRET_HEADERS, TransferMode } from './service.ts';
 import { hasFields, requiredText } from './shape-issues.ts';
 

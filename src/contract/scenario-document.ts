@@ -13,7 +13,7 @@ import {
   TimeOfDay,
   TOO_MANY_HEADERS,
 } from './match.ts';
-import { ClockSpeed, Instant } from './instant.ts';
+import { ClockSpeed, Instant } from './times.ts';
 import { inr, MAX_SEED_LENGTH, State } from './service.ts';
 import { hasFields, oneOf } from './shape-issues.ts';
 

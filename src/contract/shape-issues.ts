@@ -49,6 +49,10 @@ export const pathText = (path: Path): string =>
     )
     .join('');
 
+/** @param whole the name of the part of the request, for an error that concerns no single field */
+export const inWords = (path: Path, message: string, whole = 'body'): FieldError =>
+  fieldError(path.length === 0 ? whole : pathText(path), message);
+
 const TYPE_NAMES: Record<string, string> = {
   string: 'a string',
   number: 'a number',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EndedJournal, StoredSettings } from './conduct.ts';
 import { WorldName } from './control.ts';
 import { Dialect } from './dialect.ts';
-import { ClockSpeed } from './instant.ts';
+import { ClockSpeed } from './times.ts';
 import { RouteName } from './match.ts';
 import { SETTLEMENTS } from './scenario-document.ts';
 import {

@@ -5,7 +5,7 @@ import rateLimitPlugin from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
-import { durationText } from '../contract/duration.ts';
+import { durationText } from '../contract/times.ts';
 import { Refusal, invalidField } from '../contract/errors.ts';
 import type { World } from '../worlds/world.ts';
 import type { Worlds } from '../worlds/worlds.ts';

@@ -13,9 +13,8 @@ import { Connections, turns } from './limits/connections.ts';
 import { MAX_BODY_BYTES, takeJsonBodies } from './limits/json-body.ts';
 import { HeavyWork } from './limits/heavy-work.ts';
 import { HttpExchange, pathOf } from './http-exchange.ts';
-import { handleExpectAndConnect, errorResponder, refuseBrokenHttp } from './refusals.ts';
+import { handleExpectAndConnect, errorResponder, refuseBrokenHttp, refuseUnknownRoute } from './refusals.ts';
 import { isControlPath, otherSites, ownCompilersOnly, refuseRepeatedHeaders } from './request-checks.ts';
-import { refuseUnknownRoute } from './unknown-routes.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024; // the path among them
 const REQUEST_TIMEOUT_MS = 30_000; // from the first byte of a request to its last

@@ -1,25 +1,19 @@
 import type { FastifyError, FastifySchema, FastifySchemaCompiler } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import {
-  fieldError,
-  invalidField,
-  invalidRequest,
-  type FieldError,
-  type RefusalCode,
-} from '../contract/errors.ts';
-import { parseShape, pathText, reported, type Path } from '../contract/shape-issues.ts';
-import type { RESPONSES } from './openapi/responses.ts';
-import type { WallClock } from '../worlds/wall-clock.ts';
-import type { Worlds } from '../worlds/worlds.ts';
+import { invalidField, invalidRequest, type RefusalCode } from '../contract/errors.ts';
+import { inWords, parseShape, reported } from '../contract/shape-issues.ts';
+import type { Change } from '../payout/payout.ts';
 import type { Referee } from '../referee/referee.ts';
 import type { ScenarioLibrary } from '../scenario/scenario-library.ts';
 import type { Command } from '../world/commands.ts';
-import type { Change } from '../payout/payout.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import type { WallClock } from '../worlds/wall-clock.ts';
+import type { Worlds } from '../worlds/worlds.ts';
 import type { TokenReader } from './admission.ts';
+import type { HttpExchange } from './http-exchange.ts';
 import type { HeavyWork } from './limits/heavy-work.ts';
 import type { Pressure } from './limits/pressure.ts';
+import type { RESPONSES } from './openapi/responses.ts';
 
 /** The groups of calls in the OpenAPI document. */
 export const TAGS = {
@@ -81,10 +75,6 @@ export const operation = <
 /** Fastify's names of the parts of a request, and the words for them in a response. */
 const PART_NAMES: Readonly<Record<string, string>> = { querystring: 'query', params: 'path' };
 export const partName = (httpPart = 'body'): string => PART_NAMES[httpPart] ?? httpPart;
-
-/** @param whole the name of the part of the request, for an error that concerns no single field */
-export const inWords = (path: Path, message: string, whole = 'body'): FieldError =>
-  fieldError(path.length === 0 ? whole : pathText(path), message);
 
 /** Checks a value against its schema. @throws Refusal INVALID_REQUEST with everything that is wrong with it */
 export function checked<T extends z.ZodType>(schema: T, input: unknown, whole: string): z.output<T> {

@@ -1,4 +1,4 @@
-import { IST_OFFSET_MS, WEEKDAYS } from '../contract/instant.ts';
+import { IST_OFFSET_MS, WEEKDAYS } from '../contract/times.ts';
 import { Calendar } from '../contract/scenario-document.ts';
 
 /** The days on which banks in India work. Days are counted from 1970-01-01, in IST. */

@@ -1,4 +1,4 @@
-import { IST_OFFSET_MS } from '../contract/instant.ts';
+import { IST_OFFSET_MS } from '../contract/times.ts';
 import type { TransferMode } from '../contract/service.ts';
 import { UTR_SERIALS } from './identity.ts';
 import { invariant } from './money.ts';

@@ -7,7 +7,7 @@ import type { WorldObserver } from '../worlds/order.ts';
 import type { Metrics } from './metrics.ts';
 import type { LibraryOptions } from '../scenario/scenario-library.ts';
 import type { Settings } from '../settings.ts';
-import { iso } from '../contract/instant.ts';
+import { iso } from '../contract/times.ts';
 
 /** The most that the log buffers in memory for a reader that does not read. Lines past it are dropped. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;

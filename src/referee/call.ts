@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../contract/control-responses.ts';
-import { timeText } from '../contract/duration.ts';
+import { timeText } from '../contract/times.ts';
 import { toPaise } from '../payout/money.ts';
 import { showsResponse } from '../scenario/rule.ts';
 import { isMoney, isObject, seenIn, type Seen } from '../world/journal/kept-request.ts';

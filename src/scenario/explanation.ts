@@ -1,7 +1,6 @@
-import { durationText } from '../contract/duration.ts';
+import { durationText, istMinute, timeOfDay } from '../contract/times.ts';
 import type { RuleVerdict } from '../contract/control-responses.ts';
 import type { During, Match } from '../contract/match.ts';
-import { istMinute, timeOfDay } from '../contract/instant.ts';
 import { conditionsOf, possibleRoutes, windowOf, type Condition } from './rule-compiler.ts';
 import type { RequestFacts, Rule } from './rule.ts';
 

@@ -1,6 +1,6 @@
 import type { RateLimit } from '../contract/snapshot.ts';
 import type { Dialect } from '../contract/dialect.ts';
-import { durationText } from '../contract/duration.ts';
+import { durationText } from '../contract/times.ts';
 import { Refusal } from '../contract/errors.ts';
 import { counted } from '../contract/words.ts';
 

@@ -1,4 +1,4 @@
-import { durationText } from '../contract/duration.ts';
+import { durationText, istDate, istMinute } from '../contract/times.ts';
 import { RouteName, type During, type Match } from '../contract/match.ts';
 import type {
   EffectDocument,
@@ -11,7 +11,6 @@ import { plannedTimeline, reportIn, type Report } from './planned-timeline.ts';
 import { linearPattern, MAX_PATTERN_TEXT_LENGTH } from './pattern.ts';
 import type { Effect, RequestFacts, Respond, Rule } from './rule.ts';
 import { reportUnknownNames } from './template.ts';
-import { istDate, istMinute } from '../contract/instant.ts';
 import { isWorkingDay, istDay, weekdayOf } from '../payout/calendar.ts';
 import { listed } from '../contract/words.ts';
 import type { PlannedStep } from '../contract/snapshot.ts';

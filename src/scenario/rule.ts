@@ -1,5 +1,5 @@
 import type { PlannedStep, RateLimit } from '../contract/snapshot.ts';
-import { durationText } from '../contract/duration.ts';
+import { durationText } from '../contract/times.ts';
 import type { During, Match, RouteName } from '../contract/match.ts';
 import type { Calendar, EffectDocument, NotFound } from '../contract/scenario-document.ts';
 import { oneMore } from '../payout/payout.ts';

@@ -1,5 +1,5 @@
 import type { World } from '../client/controlled-world.ts';
-import { timeText } from '../contract/duration.ts';
+import { timeText } from '../contract/times.ts';
 import type { WallClock } from '../worlds/wall-clock.ts';
 import type { Evidence } from '../referee/case.ts';
 

@@ -1,7 +1,7 @@
 import { LATEST_MS } from '../contract/service.ts';
 import type { ClockState } from '../contract/snapshot.ts';
 import { Refusal } from '../contract/errors.ts';
-import { iso } from '../contract/instant.ts';
+import { iso } from '../contract/times.ts';
 import { invariant } from '../payout/money.ts';
 import type { CommandOf, Context, Handler } from './commands.ts';
 import type { StateEvent } from './events.ts';

@@ -6,7 +6,7 @@ import type {
   WorldSums,
   HeldRequestResponse,
 } from '../contract/control-responses.ts';
-import { iso } from '../contract/instant.ts';
+import { iso } from '../contract/times.ts';
 import { textField } from '../contract/service.ts';
 import { toInr } from '../payout/money.ts';
 import type { Change } from '../payout/payout.ts';

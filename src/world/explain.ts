@@ -1,5 +1,5 @@
 import type { Payout, PlannedStep } from '../contract/snapshot.ts';
-import { durationText } from '../contract/duration.ts';
+import { durationText, timeOfDay, iso, istDate } from '../contract/times.ts';
 import { counted } from '../contract/words.ts';
 import type { ExplainRequest } from '../contract/control.ts';
 import type { ExplainResponse } from '../contract/control-responses.ts';
@@ -7,7 +7,6 @@ import { isTooLong, withoutKeys, type InitiateRequest, type StatusQuery } from '
 import { isHidden } from '../payout/timeline.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { covers, toInr, toPaise } from '../payout/money.ts';
-import { timeOfDay, iso, istDate } from '../contract/instant.ts';
 import { explainChoice } from '../scenario/explanation.ts';
 import type { Outcome } from '../scenario/rule-compiler.ts';
 import { replacesBody, showsResponse, skipReason, type LateWhen } from '../scenario/rule.ts';

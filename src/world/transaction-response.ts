@@ -1,7 +1,7 @@
 import { LATEST_MS } from '../contract/service.ts';
 import type { Payout } from '../contract/snapshot.ts';
 import type { TransactionResponse } from '../contract/control-responses.ts';
-import { iso } from '../contract/instant.ts';
+import { iso } from '../contract/times.ts';
 import { toInr } from '../payout/money.ts';
 import { isAtRisk, isOutOfDate } from '../payout/payout.ts';
 import { isHidden, legalNext, nextStep } from '../payout/timeline.ts';

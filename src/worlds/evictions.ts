@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { iso } from '../contract/instant.ts';
+import { iso } from '../contract/times.ts';
 import { FIRST_GENERATION, isUntouched } from '../world/opening.ts';
 import { droppedBy, type DropReason } from './order.ts';
 import type { World } from './world.ts';

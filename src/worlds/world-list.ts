@@ -1,5 +1,5 @@
 import type { WorldsResponse } from '../contract/control-responses.ts';
-import { iso } from '../contract/instant.ts';
+import { iso } from '../contract/times.ts';
 import { toInr } from '../payout/money.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import type { SharedWorlds, WorldsPage } from './shared-worlds.ts';

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { durationMs, durationText } from '../../src/contract/duration.ts';
+import { durationMs, durationText } from '../../src/contract/times.ts';
 import { readOptions, readSettings, SETTINGS, SettingsError, type SettingName } from '../../src/settings.ts';
 import { sandboxFor } from '../support/sandbox.ts';
 import { testRows } from '../support/test-rows.ts';

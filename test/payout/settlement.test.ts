@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TransferMode } from '../../src/contract/service.ts';
-import { istDate, istMinute, timeOfDay } from '../../src/contract/instant.ts';
+import { istDate, istMinute, timeOfDay } from '../../src/contract/times.ts';
 import { formatUtr } from '../../src/payout/utr.ts';
 import { BANK_CALENDAR, isWorkingDay, istDay } from '../../src/payout/calendar.ts';
 import { plannedSteps, settlementName, timelineOf } from '../../src/payout/settlement.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { dropWorld } from '../../src/http/referee/evidence.ts';
+import { dropWorld } from '../../src/http/control/referee-routes.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { Referee } from '../../src/referee/referee.ts';
 import { STORE_TIMES } from '../../src/store/store-times.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ScenarioInput } from '../../src/contract/control.ts';
-import { iso } from '../../src/contract/instant.ts';
+import { iso } from '../../src/contract/times.ts';
 import { TRANSFER_MODES } from '../../src/contract/service.ts';
 import type { Decided } from '../../src/world/journal/kept-request.ts';
 import type { RequestCommand } from '../../src/world/request/request-commands.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationMs } from '../../contract/duration.ts';
+import { durationMs } from '../../contract/times.ts';
 import { ScenarioDocument } from '../../contract/scenario-document.ts';
 import { readSettings } from '../../settings.ts';
 import { complain, say } from '../output.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ExpectedPayout } from '../../contract/conduct.ts';
-import { durationMs } from '../../contract/duration.ts';
+import { durationMs } from '../../contract/times.ts';
 import { baselineOf, cellOf, type Cell, type MatrixRow } from '../../trials/matrix/matrix.ts';
 import {
   baselineLines,

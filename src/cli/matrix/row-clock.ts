@@ -1,5 +1,5 @@
 import type { PlannedStep } from '../../contract/snapshot.ts';
-import { instantMs } from '../../contract/instant.ts';
+import { instantMs } from '../../contract/times.ts';
 import type { Match } from '../../contract/match.ts';
 import { compileCondition } from '../../scenario/rule-compiler.ts';
 import type { InitiateRequest } from '../../contract/service.ts';

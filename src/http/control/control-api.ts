@@ -8,11 +8,9 @@ import { worldNameIn } from '../admission.ts';
 import { takeJsonBodies } from '../limits/json-body.ts';
 import { refuseUnderPressure } from '../refusals.ts';
 import { controlValidatorCompiler, type ControlOptions } from '../routes.ts';
-import { eventRoutes } from './event-routes.ts';
-import { heldRoutes } from './held-routes.ts';
 import { journalRoutes } from './journal-routes.ts';
-import { pageRoutes } from './page-routes.ts';
-import { refereeRoutes } from '../referee/referee-routes.ts';
+import { heldRoutes } from './held-routes.ts';
+import { refereeRoutes } from './referee-routes.ts';
 import { scenarioRoutes } from './scenario-routes.ts';
 import { adminRoutes, serverRoutes } from './server-routes.ts';
 import { stateRoutes } from './state-routes.ts';
@@ -44,7 +42,6 @@ export async function controlApi(
 
   // with `fp` where nothing needs a context of its own: each adds half a millisecond to a start
   await app.register(fp(serverRoutes), options);
-  await app.register(fp(pageRoutes), options);
   takeNothingElse(app);
   await app.register(async (working) => {
     working.addHook('onRequest', refuseUnderPressure(options.pressure));
@@ -63,6 +60,6 @@ async function keyedRoutes(keyed: FastifyInstance, options: ControlOptions): Pro
     if (name !== undefined && name !== world.latest.name) await world.submit({ kind: 'name', name });
   });
   const ofMoney = [worldRoutes, walletRoutes, scenarioRoutes, stateRoutes];
-  const ofWorld = [...ofMoney, heldRoutes, journalRoutes, refereeRoutes, eventRoutes];
+  const ofWorld = [...ofMoney, heldRoutes, journalRoutes, refereeRoutes];
   for (const routes of ofWorld) void keyed.register(fp(routes), options);
 }

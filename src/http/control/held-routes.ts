@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { HeldId, HeldQuery, MAX_HELD, ReleaseRequest } from '../../contract/control.ts';
 import type { HeldResponse } from '../../contract/control-responses.ts';
-import { durationText } from '../../contract/duration.ts';
+import { durationText } from '../../contract/times.ts';
 import { Refusal } from '../../contract/errors.ts';
 import { counted } from '../../contract/words.ts';
 import { heldRequestResponse } from '../../world/events.ts';
 import type { HeldRequest, HeldRequests } from '../../world/state-shape.ts';
 import { operation, type ControlRoutes } from '../routes.ts';
-import { waitUntil } from '../service/wire-faults.ts';
+import { waitUntil } from '../service/rule-effects.ts';
 
 const heldResponse = ({ waiting, expired }: HeldRequests): HeldResponse => ({
   held: waiting.map(heldRequestResponse),

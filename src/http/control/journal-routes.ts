@@ -1,16 +1,18 @@
-import type { z } from 'zod';
-import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
+import type { ServerResponse } from 'node:http';
+import { z } from 'zod';
 import type { JournalEntry } from '../../contract/control-responses.ts';
-import { type FieldError, invalidRequest } from '../../contract/errors.ts';
-import type { Path } from '../../contract/shape-issues.ts';
-import type { KeptRequest } from '../../world/journal/kept-request.ts';
+import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
+import { invalidRequest, type FieldError } from '../../contract/errors.ts';
+import { JSON_TYPE } from '../../contract/service.ts';
+import { inWords, type Path } from '../../contract/shape-issues.ts';
+import { listText } from '../limits/heavy-work.ts';
+import { operation, type ControlRoutes } from '../routes.ts';
 import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';
+import type { KeptRequest } from '../../world/journal/kept-request.ts';
 import { verify } from '../../world/journal/verification.ts';
 import type { WorldState } from '../../world/state-shape.ts';
-import { inWords, operation, type ControlRoutes } from '../routes.ts';
-import { JSON_TYPE } from '../../contract/service.ts';
-import { listText } from '../limits/heavy-work.ts';
+import type { PublishedEvent } from '../../worlds/world-connections.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
@@ -36,8 +38,29 @@ const requestsOf = ({ requests: { list, evicted } }: Readonly<WorldState>) => ({
   evicted,
 });
 
-/** The journal: the requests to a world, its responses, and what decided them. */
-export const journalRoutes: ControlRoutes = async (app, { heavy }) => {
+const LastEventId = z.object({
+  'Last-Event-ID': z.string().optional().meta({ description: 'The id of the last event that a reader has' }),
+});
+
+/** How much text is gathered before it is written: that of some dozen events. */
+const MAX_GATHERED = 64 * 1024;
+/** How often a stream shows that it is alive, so that neither a proxy nor a reader gives it up. */
+const HEARTBEAT_MS = 15_000;
+
+const frame = ({ id, type, data }: PublishedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+
+/** Resolves once everything that was written has been sent, or nobody reads it any more. */
+const drained = (raw: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      raw.off('drain', done).off('close', done);
+      resolve();
+    };
+    raw.once('drain', done).once('close', done);
+  });
+
+/** The journal: the requests to a world, its responses, and what decided them; and what happens in the world, live. */
+export const journalRoutes: ControlRoutes = async (app, { wallClock, heavy }) => {
   app.get(
     '/requests',
     operation('Journal', 'listRequests', 'The requests to this world', {
@@ -84,6 +107,83 @@ export const journalRoutes: ControlRoutes = async (app, { heavy }) => {
       });
       if (errors.length > 0) throw invalidRequest(errors);
       return answer;
+    },
+  );
+
+  /** The text of the latest event, written once for all its readers. */
+  let latest: { readonly event: PublishedEvent; readonly text: string } | undefined;
+  const textOf = (event: PublishedEvent): string => {
+    if (latest?.event !== event) latest = { event, text: frame(event) };
+    return latest.text;
+  };
+
+  /** Server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+  app.get(
+    '/events',
+    {
+      exposeHeadRoute: false, // a stream has no end whose headers could be sent
+      ...operation('Journal', 'readEvents', 'What happens in this world, live', {
+        errors: ['TOO_MANY_READERS'],
+        requestHeaders: LastEventId,
+        responseHeaders: ['Last-Event-ID'],
+        responseType: 'text/event-stream',
+      }),
+    },
+    async ({ headers: { 'last-event-id': last }, exchange: { world }, raw: { socket } }, reply) => {
+      const { raw } = reply;
+      // one write for all events of one command: a write each for 2,000 events and 32 readers would take most of a second
+      let pending = '';
+      let isOver = false;
+      let cancelBeat = (): void => undefined;
+      let leave = (): void => undefined;
+      const stop = (): void => {
+        isOver = true;
+        cancelBeat();
+        leave();
+        socket.off('close', stop);
+      };
+      const flush = (): void => {
+        if (isOver || pending === '') return;
+        raw.write(pending);
+        pending = '';
+      };
+      const send = (text: string): void => {
+        if (pending === '') void Promise.resolve().then(flush);
+        pending += text;
+        if (pending.length > MAX_GATHERED) flush();
+      };
+      const begin = (end: () => void, from?: string): void => {
+        leave = end;
+        void reply.hijack();
+        if (socket.destroyed) return stop();
+        socket.once('close', stop);
+        raw.once('error', stop);
+        heavy.endUnread(raw);
+        raw.writeHead(200, {
+          ...(reply.getHeaders() as NodeJS.Dict<string>),
+          'content-type': 'text/event-stream; charset=utf-8',
+          'x-accel-buffering': 'no',
+          ...(from !== undefined && { 'last-event-id': from }),
+        });
+        raw.write(': the events of this world\n\n');
+        if (from !== undefined) raw.write(`id: ${from}\n\n`); // an EventSource takes it from here
+        const beat = (): void => {
+          cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
+          send(': alive\n\n');
+        };
+        cancelBeat = wallClock.schedule(wallClock.nowMs() + HEARTBEAT_MS, beat);
+      };
+      await world.watch(typeof last === 'string' ? last : undefined, {
+        begin,
+        take: (event) => send(textOf(event)),
+        ready: () => (isOver || !raw.writableNeedDrain ? undefined : drained(raw)),
+        end: () => {
+          flush();
+          stop();
+          if (raw.writableNeedDrain) socket.destroy();
+          else raw.end();
+        },
+      });
     },
   );
 };

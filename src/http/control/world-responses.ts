@@ -8,7 +8,7 @@ import type {
   WorldResponse,
 } from '../../contract/control-responses.ts';
 import { toInr } from '../../payout/money.ts';
-import { iso } from '../../contract/instant.ts';
+import { iso } from '../../contract/times.ts';
 import type { Outcome } from '../../scenario/rule-compiler.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { sumsResponse } from '../../world/events.ts';

@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import { AdvanceRequest, SpeedRequest, UndoRequest } from '../../contract/control.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import type { Change } from '../../payout/payout.ts';
-import { iso } from '../../contract/instant.ts';
+import { iso } from '../../contract/times.ts';
 import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
 import { listText } from '../limits/heavy-work.ts';
 import { operation, act, type ControlRoutes } from '../routes.ts';
-import { resetWorld } from '../referee/evidence.ts';
+import { resetWorld } from './referee-routes.ts';
 import { actionResponse, clockResponse, worldResponse } from './world-responses.ts';
 
 function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {

@@ -21,9 +21,8 @@ import type { Pressure } from '../limits/pressure.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import { busy } from '../refusals.ts';
 import { partName } from '../routes.ts';
-import { untilReleased } from './held-request.ts';
+import { untilReleased, applyEffect } from './rule-effects.ts';
 import { BALANCE, INITIATE, STATUS } from './operations.ts';
-import { applyEffect } from './wire-faults.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

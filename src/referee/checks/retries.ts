@@ -1,4 +1,4 @@
-import { timeText } from '../../contract/duration.ts';
+import { timeText } from '../../contract/times.ts';
 import { overlaps, type Call } from '../call.ts';
 import type { Case } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';

@@ -1,5 +1,5 @@
 import type { CheckId, ExpectedPayout, RefereeSettings } from '../../contract/conduct.ts';
-import { timeText } from '../../contract/duration.ts';
+import { timeText } from '../../contract/times.ts';
 import { caseOf, type Case, type Evidence } from '../../referee/case.ts';
 import { judge } from '../../referee/judge.ts';
 import { HANG } from './failures.ts';

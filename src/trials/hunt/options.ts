@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { wholeNumber } from '../../contract/control.ts';
-import { durationLike } from '../../contract/duration.ts';
+import { durationLike } from '../../contract/times.ts';
 import { suggestion } from '../../contract/suggestion.ts';
 import { UsageError } from '../../contract/usage-error.ts';
 import { CheckedSettings } from '../../referee/intents.ts';

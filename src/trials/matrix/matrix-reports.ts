@@ -1,4 +1,4 @@
-import { timeText } from '../../contract/duration.ts';
+import { timeText } from '../../contract/times.ts';
 import { counted, listed, often } from '../../contract/words.ts';
 import { groupedBy } from '../../referee/case.ts';
 import { totalIn, totalText } from '../../referee/payments.ts';

@@ -1,6 +1,6 @@
 import type { ConductReports, ExpectedPayout } from '../../contract/conduct.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
-import { timeText } from '../../contract/duration.ts';
+import { timeText } from '../../contract/times.ts';
 import { UsageError } from '../../contract/usage-error.ts';
 import { summed } from '../../referee/payments.ts';
 import {

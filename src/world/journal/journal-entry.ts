@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../contract/control-responses.ts';
-import { iso } from '../../contract/instant.ts';
+import { iso } from '../../contract/times.ts';
 import { BANK_CALENDAR } from '../../payout/calendar.ts';
 import { toInr } from '../../payout/money.ts';
 import { showsResponse, type RequestFacts } from '../../scenario/rule.ts';

@@ -1,5 +1,5 @@
 import type { JournalEntry, RequestsResponse } from '../../contract/control-responses.ts';
-import { istDate, istTime } from '../../contract/instant.ts';
+import { istDate, istTime } from '../../contract/times.ts';
 import { counted, rupees } from '../../contract/words.ts';
 
 /** References and headers are the client's own texts: their control characters must not reach people. */

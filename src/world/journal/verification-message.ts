@@ -1,7 +1,7 @@
 import type { Verification } from '../../contract/control.ts';
 import type { VerifyResponse } from '../../contract/control-responses.ts';
 import { counted } from '../../contract/words.ts';
-import { timeOfDay } from '../../contract/instant.ts';
+import { timeOfDay } from '../../contract/times.ts';
 import type { Condition } from '../../scenario/rule-compiler.ts';
 import { withoutControls } from './journal-text.ts';
 

@@ -3,7 +3,7 @@ import type { VerifyResponse } from '../../contract/control-responses.ts';
 import { sentResponse } from '../request/response.ts';
 import type { KeptRequest } from './kept-request.ts';
 import { committed, factsOf, seenStatus } from './journal-entry.ts';
-import { iso } from '../../contract/instant.ts';
+import { iso } from '../../contract/times.ts';
 import { inSteps, type Steps } from '../steps.ts';
 import { tooManyPatterns } from '../../scenario/pattern.ts';
 import { reportIn, type Report } from '../../scenario/planned-timeline.ts';

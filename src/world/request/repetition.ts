@@ -1,6 +1,6 @@
 import type { Payout } from '../../contract/snapshot.ts';
 import type { Dialect } from '../../contract/dialect.ts';
-import { durationMs } from '../../contract/duration.ts';
+import { durationMs } from '../../contract/times.ts';
 import { Refusal, type RefusalCode } from '../../contract/errors.ts';
 import { InitiateRequest } from '../../contract/service.ts';
 import { digest, remarksDigest, shortDigest } from '../../payout/identity.ts';

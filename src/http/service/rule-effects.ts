@@ -1,14 +1,19 @@
 import type { FastifyReply } from 'fastify';
-import type { WallClock } from '../../worlds/wall-clock.ts';
-import type { Fault } from '../../scenario/rule.ts';
-import type { SeenEffect } from '../../world/journal/kept-request.ts';
+import { Refusal } from '../../contract/errors.ts';
+import { durationText } from '../../contract/times.ts';
 import { sendText } from '../refusals.ts';
+import type { Fault } from '../../scenario/rule.ts';
+import type { Decided, KeptRequest, SeenEffect } from '../../world/journal/kept-request.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
+import type { World } from '../../worlds/world.ts';
+
+/** What a rule orders for a response: that it is held until somebody releases it, that it comes late, or over a broken connection. */
 
 /**
  * How a wait ended. 'due': its timer fired; 'over': `isOver` holds; 'left': the client disconnected; 'reset': the world was
  * reset or restored; 'ended': the world was dropped, or the sandbox stops.
  */
-export type WaitEnd = 'due' | 'over' | 'left' | 'reset' | 'ended';
+type WaitEnd = 'due' | 'over' | 'left' | 'reset' | 'ended';
 
 /**
  * Holds a response back. Once it is over, nothing of it is left: no timer, no listener, no place in the world.
@@ -44,6 +49,64 @@ export const waitUntil = (
       else if (isOver()) finish('over');
     });
   });
+
+type Hold = NonNullable<Decided['hold']>;
+
+/**
+ * Waits until a held request is released.
+ *
+ * @param first what was known when it was held
+ * @returns what its client gets; null when the client has left
+ * @throws Refusal NOT_RELEASED when nobody releases it in time, and when its world or the sandbox ends
+ */
+export async function untilReleased(
+  first: Decided,
+  reply: FastifyReply,
+  wallClock: WallClock,
+): Promise<Decided | null> {
+  const { world } = reply.request.exchange;
+  const hold = first.hold!;
+  const { id, forMs } = hold;
+  let request: KeptRequest | undefined; // as it was when its wait ended; undefined once its world was reset
+  const isOver = (): boolean => {
+    const { held, requests } = world.latest;
+    if (held.waiting.some((one) => one.id === id)) return false;
+    request = requests.pending.find(({ requestId }) => requestId === first.requestId);
+    return true;
+  };
+  const how = await waitUntil(forMs, reply, wallClock, isOver);
+  if (how === 'left') await world.submit({ kind: 'endHold', id, how: 'left' });
+  else if (how === 'due') await world.submit({ kind: 'endHold', id, how: 'expired' });
+  else if (how === 'ended') await endOfWorld(world, id);
+  if (how !== 'over') isOver();
+  if (request?.answer !== undefined && request.hold === undefined) return request as Decided;
+  if (how === 'left') return null;
+  throw notReleased(hold, first.rule!, how === 'ended' || request !== undefined ? how : 'reset');
+}
+
+/** Ends a hold as the sandbox stops; a world that is gone has none. */
+async function endOfWorld(world: World, id: number): Promise<void> {
+  try {
+    await world.submit({ kind: 'endHold', id, how: 'expired' });
+  } catch {
+    // the world has ended
+  }
+}
+
+function notReleased({ id, forMs }: Hold, rule: string, how: WaitEnd): Refusal {
+  const why = {
+    reset: 'its world was reset or restored meanwhile',
+    ended: 'its world was dropped or the sandbox stopped meanwhile',
+  }[how as string];
+  const held = `The rule ${rule} held this request`;
+  return new Refusal('NOT_RELEASED', {
+    message: why
+      ? `${held}, and ${why}`
+      : `${held} for ${durationText(forMs)}, and nobody released it: POST /_sandbox/held/${id}/release`,
+    rule,
+    ...(how === 'ended' && { headers: { connection: 'close' } }),
+  });
+}
 
 interface FaultContext {
   /** The status and the headers of the response, which Fastify does not send any more. */

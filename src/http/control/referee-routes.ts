@@ -1,0 +1,262 @@
+import type { FastifyReply } from 'fastify';
+import {
+  RefereeQuery,
+  type ConductReports,
+  type RefereeSettings,
+  type ReportFormat,
+  type WorldReport,
+} from '../../contract/conduct.ts';
+import type { ScenarioSource } from '../../contract/snapshot.ts';
+import { iso } from '../../contract/times.ts';
+import type { HttpExchange } from '../http-exchange.ts';
+import { act, operation, type ControlOptions, type ControlRoutes } from '../routes.ts';
+import { isMoneyIn, type Evidence } from '../../referee/case.ts';
+import { CheckedSettings, fieldReader } from '../../referee/intents.ts';
+import type { Judged } from '../../referee/referee.ts';
+import { junitXml } from '../../referee/reports/junit.ts';
+import { markdownText } from '../../referee/reports/markdown.ts';
+import { reportsOf } from '../../referee/reports/summary.ts';
+import { terminalText } from '../../referee/reports/terminal.ts';
+import { entryResponse } from '../../world/events.ts';
+import { journalEntry } from '../../world/journal/journal-entry.ts';
+import type { WorldState } from '../../world/state-shape.ts';
+import { nowMs } from '../../world/state.ts';
+import { inSteps, whole, type Steps } from '../../world/steps.ts';
+import { transactionResponse } from '../../world/transaction-response.ts';
+import type { World } from '../../worlds/world.ts';
+
+/**
+ * What the referee judges a world by: the requests that it remembers, the payouts of the references in them, and every payout of a
+ * reference, or of a declared intent, that was paid more than once. With a table of expected payouts, all payouts of the world.
+ */
+export function* evidenceOf(
+  state: Readonly<WorldState>,
+  { expect, intent }: RefereeSettings,
+  wallNowMs: number,
+  clientEnded: boolean,
+  dropped: string | null,
+): Steps<Evidence> {
+  const { list, evicted } = state.requests;
+  const references = new Set<string | undefined>(list.map(({ clientRefId }) => clientRefId));
+  const sent = new Set(list.flatMap(({ route, clientRefId }) => (route === 'initiate' ? [clientRefId] : [])));
+  const read = intent && fieldReader(intent);
+  /** The first reference of each declared payout. */
+  const firsts = new Map<string | null, string>([[null, '']]);
+  let forgotten = 0;
+  yield* inSteps(state.payouts, (payout) => {
+    const { nth, clientRefId } = payout;
+    const declared = read?.(transactionResponse(payout, nowMs(state))) ?? null;
+    const first = firsts.get(declared);
+    if (first === undefined) firsts.set(declared, clientRefId);
+    else if (declared !== null && first !== clientRefId) references.add(first).add(clientRefId);
+    if (nth > 1) references.add(clientRefId);
+    if (!sent.has(clientRefId)) forgotten += 1;
+  });
+  const payouts = state.payouts.filter(
+    ({ clientRefId }) => expect !== undefined || references.has(clientRefId),
+  );
+  const firstMs = list[0]?.atMs ?? Infinity;
+  const moneyIn = state.entries.filter(({ kind, atMs }) => isMoneyIn(kind) && atMs >= firstMs);
+  yield;
+  return {
+    requests: yield* inSteps(list, journalEntry),
+    name: state.name,
+    evicted,
+    dropped,
+    ledger: {
+      payouts: yield* inSteps(payouts, (payout) => transactionResponse(payout, nowMs(state))),
+      entries: yield* inSteps(moneyIn, entryResponse),
+      forgotten: evicted > 0 ? 0 : forgotten,
+    },
+    wall_now: iso(wallNowMs),
+    speed: state.clock.speed,
+    clientEnded,
+  };
+}
+
+type RefereeDeps = Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>;
+
+/** A world as it is now, which later commands do not change. */
+const frozen = (state: Readonly<WorldState>): Readonly<WorldState> => ({
+  ...state,
+  payouts: state.payouts.slice(),
+  entries: state.entries.slice(),
+  requests: { ...state.requests, list: state.requests.list.slice() },
+});
+
+/** A world, judged by these settings: prepared in steps. */
+function* judgedBy(
+  settings: RefereeSettings,
+  state: Readonly<WorldState>,
+  { id, droppedBefore }: World,
+  wallNowMs: number,
+  clientEnded: boolean,
+): Steps<Judged> {
+  const evidence = yield* evidenceOf(state, settings, wallNowMs, clientEnded, droppedBefore);
+  return { worldId: id, kept: state.referee, settings, evidence };
+}
+
+/** @returns a function that keeps the report on a world that was dropped meanwhile, if somebody wants it */
+export function reportOnDropped(
+  world: World,
+  { referee, wallClock }: Omit<RefereeDeps, 'worlds'>,
+): () => void {
+  const { latest } = world;
+  const settings = referee.settingsToJudge(latest.referee);
+  if (settings === null) return () => undefined;
+  const past = frozen(latest);
+  const wallNowMs = wallClock.nowMs();
+  return () => referee.dropped(whole(judgedBy(settings, past, world, wallNowMs, true)));
+}
+
+/** How often a report is made anew because something happened meanwhile, before others have to wait for it. */
+const MOST_REPORTS = 3;
+
+/** Resets a world. The report on the journal that ends is added to its others, if somebody wants it. */
+export async function resetWorld(
+  exchange: HttpExchange,
+  source: ScenarioSource,
+  { referee, wallClock, heavy }: Omit<RefereeDeps, 'worlds'> & Pick<ControlOptions, 'heavy'>,
+): Promise<void> {
+  const { world } = exchange;
+  for (let times = 1; ; times += 1) {
+    const state = await world.read(frozen);
+    const { position } = world;
+    const settings = referee.settingsToJudge(state.referee);
+    const report =
+      settings && referee.endedAtReset(judgedBy(settings, state, world, wallClock.nowMs(), true));
+    const isLast = times === MOST_REPORTS;
+    const ended = report && (isLast ? whole(report) : await heavy.run(() => report));
+    if (!isLast && position !== world.position) continue;
+    await act(exchange, { kind: 'reset', source, ...(ended && { ended }) });
+    return;
+  }
+}
+
+/** Drops a world, and keeps the report on it if the settings for all worlds ask for that. @returns false if there was none */
+export async function dropWorld(
+  worldId: string,
+  { referee, worlds, wallClock }: RefereeDeps,
+): Promise<boolean> {
+  const keep =
+    referee.settingsOfAll !== null &&
+    (await worlds.visit(worldId, (_state, world) => reportOnDropped(world, { referee, wallClock })));
+  if (!(await worlds.drop(worldId))) return false;
+  if (keep) keep();
+  referee.forget(worldId);
+  return true;
+}
+
+/** The formats that are not JSON: their media types, and how a report is written. */
+const TEXTS: Readonly<
+  Record<Exclude<ReportFormat, 'json'>, readonly [type: string, write: (reports: ConductReports) => string]>
+> = {
+  text: ['text/plain', (reports) => terminalText(reports)],
+  junit: ['application/xml', (reports) => junitXml(reports)],
+  markdown: ['text/markdown', markdownText],
+};
+
+/** @returns the body of the response */
+function written(
+  report: WorldReport | ConductReports,
+  format: ReportFormat,
+  reply: FastifyReply,
+): string | WorldReport | ConductReports {
+  if (format === 'json') return report;
+  const [type, write] = TEXTS[format];
+  void reply.type(`${type}; charset=utf-8`);
+  return write('worlds' in report ? report : reportsOf([report]));
+}
+
+const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
+
+/** How the client of a world behaved. */
+export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, heavy }) => {
+  /** @param first done when its turn has come, so that nothing was done when this is refused */
+  const reportOn = (world: World, clientEnded: boolean, first?: () => Promise<void>): Promise<WorldReport> =>
+    heavy.run(async () => {
+      await first?.();
+      return reporting(world, await world.read(frozen), clientEnded);
+    });
+
+  function* reporting(world: World, state: Readonly<WorldState>, clientEnded: boolean) {
+    const settings = referee.settingsToJudge(state.referee) ?? {};
+    const judged = yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded);
+    return yield* referee.report(judged);
+  }
+
+  app.get(
+    '/referee',
+    operation('Journal', 'judgeClient', 'How the client of this world behaved', {
+      description: DESCRIPTION,
+      querystring: RefereeQuery,
+    }),
+    async ({ exchange: { world }, query: { format = 'json', ended = false } }, reply) => {
+      return written(await reportOn(world, ended), format, reply);
+    },
+  );
+
+  app.put(
+    '/referee',
+    operation('Journal', 'instructReferee', 'Give the referee its settings for this world', {
+      description:
+        'They apply until others replace them. From now on, the report on a journal is kept when the world is reset or dropped; those from before are left out.',
+      body: CheckedSettings,
+    }),
+    ({ exchange: { world }, body }) =>
+      reportOn(world, false, async () => {
+        await world.submit({ kind: 'referee', settings: body, forgets: referee.settingsOfAll === null });
+        referee.forget(world.id);
+      }),
+  );
+};
+
+/** How the clients of all worlds behaved: with the admin token only. */
+export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worlds, wallClock, heavy }) => {
+  function* shortReport(
+    found: { readonly world: World; readonly state: Readonly<WorldState> } | null,
+    clientEnded: boolean,
+  ): Steps<WorldReport | null> {
+    if (found === null) return null;
+    const { world, state } = found;
+    const settings = referee.settingsToJudge(state.referee) ?? {};
+    return yield* referee.shortReport(
+      yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded),
+    );
+  }
+  const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
+    const living = new Map<string, WorldReport>();
+    for (const worldId of await worlds.ids()) {
+      const report = await heavy.run(async () => {
+        const found = await worlds.visit(worldId, (state, world) => ({ world, state: frozen(state) }));
+        return shortReport(found, clientEnded);
+      });
+      if (report !== null) living.set(worldId, report);
+    }
+    return referee.reports(living);
+  };
+
+  app.get(
+    '/worlds/referee',
+    operation('Server', 'judgeClients', 'How the clients of all worlds behaved', {
+      description: DESCRIPTION,
+      access: 'admin',
+      querystring: RefereeQuery,
+    }),
+    async ({ query: { format = 'json', ended } }, reply) => written(await reportOnAll(ended), format, reply),
+  );
+
+  app.put(
+    '/worlds/referee',
+    operation('Server', 'instructRefereeForAll', 'Give the referee its settings for all worlds', {
+      description:
+        'They apply to every world without settings of its own. From now on, the report on a journal is kept when its world is reset or dropped.',
+      access: 'admin',
+      body: CheckedSettings,
+    }),
+    async ({ body }) => {
+      referee.settingsOfAll = body;
+      return reportOnAll();
+    },
+  );
+};
