@@ -13,7 +13,7 @@ async function startHere(settings: Settings): Promise<Sandbox> {
     import('./platform/log-line.ts'),
     import('./server.ts'),
   ]);
-  return sandboxOf(await startServer(settings, systemClock(), pino(logOptions(settings))), settings);
+  return sandboxOf(await startServer(settings, systemClock(), pino(logOptions(settings))));
 }
 
 /**
@@ -28,16 +28,16 @@ export async function startSandbox(options: SettingsInput = {}): Promise<Sandbox
   const settings = readOptions({ port: 0, logLevel: 'silent', ...options });
   const address = process.env[JOIN_VARIABLE];
   if (!address) return startHere(settings);
-  return sandboxOf(await joinSandbox(address, options, process.cwd()), settings);
+  return sandboxOf(await joinSandbox(address, options, process.cwd()));
 }
 
-function sandboxOf({ url, adminToken, close }: JoinedSandbox, { apiKeys }: Settings): Sandbox {
+function sandboxOf({ url, adminToken, close }: JoinedSandbox): Sandbox {
   let worldsMade = 0;
   const freshKey = (): string => {
     worldsMade += 1; // the same keys in every run, so that the same requests get the same ids
     return `sk_test_world_${worldsMade}`;
   };
-  return sandboxAt({ url, adminToken, apiKeys }, freshKey, close);
+  return sandboxAt({ url, adminToken }, freshKey, close);
 }
 
 export interface HuntOptions extends HuntSettingsInput {

@@ -17,10 +17,9 @@ export interface WorldOptions {
 export interface Sandbox extends AsyncDisposable {
   readonly url: string;
   /**
-   * The world of a key; without a key, a new world with a unique key.
+   * The world of a key; without a key, a new world with a unique key, which a sandbox that accepts only listed keys refuses.
    *
    * @param given a key, or `{ apiKey, name }`
-   * @throws Error when only listed keys are accepted and none is left
    */
   world(given?: string | WorldOptions): World;
   /** All worlds, the one that was idle longest first. @throws SandboxError UNAUTHORIZED without the admin token */
@@ -36,8 +35,6 @@ export interface ConnectOptions {
   readonly url: string;
   /** Needed for `worlds` and `dropWorld`, and for `await using world`, which otherwise resets the world. */
   readonly adminToken?: string | undefined;
-  /** The keys that the sandbox accepts, if it accepts only some. `world()` uses them one after the other. */
-  readonly apiKeys?: readonly string[] | undefined;
 }
 
 /**
@@ -54,24 +51,12 @@ export function connectSandbox(options: ConnectOptions): Sandbox {
   return sandboxAt(options, freshKey);
 }
 
-/** @param freshKey makes a unique key, for a sandbox that accepts every key that begins with `sk_test_` */
+/** @param freshKey makes a key for a world without one */
 export function sandboxAt(
-  { url, adminToken, apiKeys }: ConnectOptions,
+  { url, adminToken }: ConnectOptions,
   freshKey: () => string,
   close: () => Promise<void> = () => Promise.resolve(),
 ): Sandbox {
-  let used = 0;
-  const keyOf = (apiKey: string | undefined): string => {
-    if (apiKeys === undefined) return apiKey ?? freshKey();
-    if (apiKey === undefined) {
-      const next = apiKeys[used];
-      if (next === undefined) throw new Error(`all ${apiKeys.length} keys of apiKeys are in use`);
-      used += 1;
-      return next;
-    }
-    if (apiKeys.includes(apiKey)) return apiKey;
-    throw new Error('this key is not in apiKeys, the only keys that are accepted');
-  };
   const admin = new ControlClient(url, adminToken || 'none');
   const dropWorld = async (id: string): Promise<void> =>
     void (await admin.delete(`/worlds/${encodeURIComponent(id)}`));
@@ -81,7 +66,7 @@ export function sandboxAt(
       const { apiKey, name }: WorldOptions = typeof given === 'object' ? given : { apiKey: given };
       // a world with a key may be older than the test
       const shown = name ?? (apiKey === undefined ? runningTest() : undefined);
-      return new World(url, keyOf(apiKey), shown, adminToken ? dropWorld : undefined);
+      return new World(url, apiKey ?? freshKey(), shown, adminToken ? dropWorld : undefined);
     },
     async worlds() {
       const listed = await admin.all<WorldsResponse['worlds'][number]>('/worlds', 'worlds');

@@ -19,12 +19,11 @@ const KEY = 'sk_test_demo';
 
 /** The sandbox of `--url`, or one in this process, which logs to standard error. */
 async function sandboxOf(url: string | undefined, settings: Settings): Promise<Sandbox> {
-  const { adminToken, apiKeys } = settings;
   const noNewKeys = (): string => KEY;
-  if (url !== undefined) return sandboxAt({ url, adminToken }, noNewKeys);
+  if (url !== undefined) return sandboxAt({ url, adminToken: settings.adminToken }, noNewKeys);
   const log = pino(logOptions(settings), pino.destination(2));
   const server = await startOwnServer(settings, log);
-  return sandboxAt({ ...server, apiKeys }, noNewKeys, () => server.close());
+  return sandboxAt(server, noNewKeys, () => server.close());
 }
 
 /** `payout-sandbox mcp`. Nothing but the Model Context Protocol is written to standard output. */
