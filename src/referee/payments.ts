@@ -25,10 +25,12 @@ export const sendsOf = ({ sends, makers }: Case, payouts: readonly Paid[]): read
     return makers.get(txnId) ?? calls.find(({ committed }) => committed === true) ?? calls[0] ?? [];
   });
 
-export const payoutKey = (account: string, amountPaise: number): string => `${amountPaise} ${account}`;
+/** An account and an amount as one text. */
+export const payoutKey = ({ account, amountPaise }: Pick<Paid, 'account' | 'amountPaise'>): string =>
+  `${amountPaise} ${account}`;
 
 const keyOf = ({ account, amount }: Pick<ExpectedPayout, 'account' | 'amount'>): string =>
-  payoutKey(account, toPaise(amount));
+  payoutKey({ account, amountPaise: toPaise(amount) });
 
 /** A table with one line for each account and amount. */
 export function summed(table: Table): Table {
@@ -85,7 +87,7 @@ export function* differencesInSteps(paid: Table, expected: Table): Steps<readonl
   const differences = yield* inSteps([...wanted, ...others], (line): Difference | null => {
     const { account, amount, times: expectedTimes } = line;
     const amountPaise = toPaise(amount);
-    const found = times.get(payoutKey(account, amountPaise)) ?? 0;
+    const found = times.get(keyOf(line)) ?? 0;
     if (found === expectedTimes) return null;
     const text = differenceText(account, amountPaise, found, expectedTimes);
     return { account, amountPaise, paid: found, expected: expectedTimes, text };

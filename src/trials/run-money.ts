@@ -154,11 +154,8 @@ function andMore(payouts: readonly Paid[], state: string): string {
 
 /** What the client of a run knows in the end of each payout whose money is out. */
 const knownOut = (cases: readonly Case[]) =>
-  cases.flatMap((facts) =>
-    facts.paid.map((one) => ({
-      one,
-      of: knownAtEnd(facts.byReference.get(one.reference) ?? []).of,
-    })),
+  cases.flatMap(({ paid, byReference }) =>
+    paid.map((one) => ({ ...one, of: knownAtEnd(byReference.get(one.reference) ?? []).of })),
   );
 
 /**
@@ -175,9 +172,8 @@ function misreportedAsFailed(cases: readonly Case[], isExact: boolean): string |
   const unknown = knownOut(cases).filter(({ of }) => !isKnown.includes(of));
   const [first] = unknown;
   if (first === undefined) return null;
-  const payouts = unknown.map(({ one }) => one);
-  const became = first.of === 'PENDING' ? 'was last seen PENDING' : `was ${madeOrPaid(payouts)}`;
-  return `${andMore(payouts, became)}, but the client reports a failure`;
+  const became = first.of === 'PENDING' ? 'was last seen PENDING' : `was ${madeOrPaid(unknown)}`;
+  return `${andMore(unknown, became)}, but the client reports a failure`;
 }
 
 /**
@@ -186,16 +182,13 @@ function misreportedAsFailed(cases: readonly Case[], isExact: boolean): string |
  */
 function misreportedAsPaid(cases: readonly Case[], expected: Table): string | null {
   const out = knownOut(cases);
-  const settled = out.filter(({ one, of }) => one.state === 'SUCCESS' || of === 'SUCCESS');
+  const settled = out.filter(({ state, of }) => state === 'SUCCESS' || of === 'SUCCESS');
   const missing = new Set(
-    differencesBetween(paidTable(settled.map(({ one }) => one)), expected)
+    differencesBetween(paidTable(settled), expected)
       .filter(({ paid, expected: times }) => paid < times || times === 0)
-      .map(({ account, amountPaise }) => payoutKey(account, amountPaise)),
+      .map(payoutKey),
   );
-  const pending = out
-    .filter((payout) => !settled.includes(payout))
-    .map(({ one }) => one)
-    .filter(({ account, amountPaise }) => missing.has(payoutKey(account, amountPaise)));
+  const pending = out.filter((one) => !settled.includes(one) && missing.has(payoutKey(one)));
   if (pending.length === 0) return null;
   return `${andMore(pending, 'is PENDING')}, but the client reports that it was paid, which it cannot know`;
 }

@@ -23,15 +23,14 @@ import { clientSettings, givenSettings, REFEREE_DEFAULTS, type SettingFlags } fr
 /** The sandbox in which a command is judged. */
 interface Judged {
   readonly url: string;
-  readonly key: string;
   /** The variables that the command needs. */
   readonly variables: Readonly<Record<string, string>>;
-  readonly begin: () => Promise<unknown>;
+  readonly begin: () => unknown;
   /** The reports on all worlds with requests. */
   readonly end: () => Promise<ConductReports>;
   /** Why there is nothing to judge. */
   readonly noRequest: () => string;
-  readonly close: () => Promise<unknown>;
+  readonly close: () => unknown;
 }
 
 /** The key that `{key}` stands for by default. */
@@ -100,10 +99,7 @@ function unmetNote(
   return `no request met a rule, an outcome or the rate limit of the scenario ${name}, so none of that was tested`;
 }
 
-const nothing = (): Promise<void> => Promise.resolve();
-
 async function ownSandbox(
-  key: string,
   conduct: RefereeSettingsInput,
   settings: Settings,
   given: readonly SettingName[],
@@ -121,9 +117,8 @@ async function ownSandbox(
   const { url, variables, end } = await openJudged(rules, conduct);
   return {
     url: url!,
-    key,
     variables,
-    begin: nothing,
+    begin: () => undefined,
     async end() {
       const sandboxes = await end();
       const reports = reportsOf(sandboxes.flatMap(({ reports: ofOne }) => ofOne));
@@ -155,10 +150,9 @@ function sandboxElsewhere(
   const query = { ended: hasRun };
   return {
     url,
-    key,
     variables: {},
     // without a command or settings, this only looks: a new verdict must not begin
-    begin: () => (hasRun || Object.keys(conduct).length > 0 ? control.put(path, conduct) : nothing()),
+    begin: () => (hasRun || Object.keys(conduct).length > 0 ? control.put(path, conduct) : undefined),
     async end() {
       if (adminToken !== undefined) return control.get<ConductReports>(path, query);
       const { requests, evicted } = await control.get<RequestsResponse>('/requests', { limit: 1 });
@@ -171,7 +165,7 @@ function sandboxElsewhere(
         return `${noRequestsMessage(`the key ${key}`)}, or judge every world with --admin-token`;
       return hasRun ? noRequestText('') : 'no request reached the sandbox';
     },
-    close: nothing,
+    close: () => undefined,
   };
 }
 
@@ -187,7 +181,8 @@ interface CommandEnd {
 /** Runs the command as a process that shares this terminal. */
 async function runToEnd(
   command: ClientCommand,
-  { url, key, variables }: Judged,
+  key: string,
+  { url, variables }: Judged,
   isJson: boolean,
 ): Promise<CommandEnd> {
   const output = isJson ? 2 : 'inherit'; // standard output has the JSON alone
@@ -266,12 +261,12 @@ export async function judgeCommand(
   const command = clientCommand(words, flags.env, environment);
   const judged =
     url === undefined
-      ? await ownSandbox(key, options.settings, settings, givenSettings(settingFlags, environment))
+      ? await ownSandbox(options.settings, settings, givenSettings(settingFlags, environment))
       : sandboxElsewhere(url, key, adminToken, options.settings, hasCommand);
   try {
     await judged.begin();
     const ending = hasCommand
-      ? await runToEnd(command, judged, options.isJson)
+      ? await runToEnd(command, key, judged, options.isJson)
       : { exitCode: EXIT_OK, signal: null, isStopped: false };
     const reports = await judged.end();
     const hasReports = reports.worlds.length > 0;

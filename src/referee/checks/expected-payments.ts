@@ -4,9 +4,9 @@ import type { Call } from '../call.ts';
 import { inGroups, isOut, type Case, type Paid } from '../case.ts';
 import { because, evaluateEach, type Check, type Mistake } from '../check.ts';
 import { isKnownUnpaid, knownAtEnd } from '../knowledge.ts';
-import { inSteps, type Steps } from '../../world/steps.ts';
+import { inSteps } from '../../world/steps.ts';
 import { toInr, toPaise } from '../../payout/money.ts';
-import { differencesInSteps, payoutKey, sendsOf, summed } from '../payments.ts';
+import { differencesInSteps, payoutKey, sendsOf, summed, type Table } from '../payments.ts';
 
 /** Checks of the payouts that are expected: how often each account is paid each amount. */
 
@@ -18,28 +18,26 @@ export function undoneState({ payouts }: Case, reference: string): State | null 
   return payout === undefined || isOut(payout.status) ? null : payout.status;
 }
 
-const keyOf = ({ account, amountPaise }: Pick<Paid, 'account' | 'amountPaise'>): string =>
-  payoutKey(account, amountPaise);
+/** The payouts whose money is out, by account and amount. */
+type PaidGroups = ReadonlyMap<string, readonly Paid[]>;
 
 /** How the payments differ from the table, each with the sends that made the payments. */
-function* differences(facts: Case) {
-  const known = yield* inGroups(facts.paid, keyOf);
-  const table = yield* inSteps(known.values(), (paid) => {
+function* differences(facts: Case, groups: PaidGroups, expected: Table) {
+  const table = yield* inSteps(groups.values(), (paid) => {
     const [{ account, amountPaise }] = paid as [Paid];
     return { account, amount: toInr(amountPaise), times: paid.length };
   });
-  const found = yield* differencesInSteps(table, facts.expect ?? []);
+  const found = yield* differencesInSteps(table, expected);
   return yield* inSteps(found, (difference) => ({
     difference,
-    calls: sendsOf(facts, known.get(keyOf(difference)) ?? []),
+    calls: sendsOf(facts, groups.get(payoutKey(difference)) ?? []),
   }));
 }
 
 /** Why it is not known whether the table is met in the end: it depends on payouts that are PENDING; null when it is known. */
-function* maybeMissed(facts: Case): Steps<string | null> {
-  const paid = yield* inGroups(facts.paid, keyOf);
-  const pending = summed(facts.expect ?? []).flatMap(({ account, amount, times }) => {
-    const made = paid.get(payoutKey(account, toPaise(amount))) ?? [];
+function maybeMissed(groups: PaidGroups, expected: Table): string | null {
+  const pending = summed(expected).flatMap(({ account, amount, times }) => {
+    const made = groups.get(payoutKey({ account, amountPaise: toPaise(amount) })) ?? [];
     const open = made.filter(({ state }) => state === 'PENDING');
     return made.length >= times && made.length - open.length < times ? open : [];
   });
@@ -73,11 +71,13 @@ export const expectationMissed: Check = {
   severity: 'error',
   isOfOnePayout: true,
   *evaluate(facts) {
-    if (facts.expect === undefined) return { isExercised: false, findings: [] };
+    const { expect } = facts;
+    if (expect === undefined) return { isExercised: false, findings: [] };
     const sends = yield* inGroups(facts.initiates, ({ body, amountPaise }) =>
-      payoutKey(String(body['beneficiary_account']), amountPaise ?? 0),
+      payoutKey({ account: String(body['beneficiary_account']), amountPaise: amountPaise ?? 0 }),
     );
-    const all = yield* differences(facts);
+    const groups = yield* inGroups(facts.paid, payoutKey);
+    const all = yield* differences(facts, groups, expect);
     const { findings, unproven = null } = yield* evaluateEach(all, ({ difference, calls }) => {
       const { amountPaise, paid, expected, text: message } = difference;
       if (paid > expected) {
@@ -86,8 +86,8 @@ export const expectationMissed: Check = {
       }
       if (!facts.clientEnded) return { why: 'the client may still pay: %', reference: message };
       const about = { message, amountPaise: amountPaise * (expected - paid) };
-      return missed(facts, sends.get(keyOf(difference)) ?? [], about);
+      return missed(facts, sends.get(payoutKey(difference)) ?? [], about);
     });
-    return { isExercised: true, findings, unproven: because(unproven, yield* maybeMissed(facts)) };
+    return { isExercised: true, findings, unproven: because(unproven, maybeMissed(groups, expect)) };
   },
 };

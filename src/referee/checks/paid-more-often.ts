@@ -109,10 +109,9 @@ function* byAccount(facts: Case) {
   const why = isDeclared
     ? 'the intent does not match all of them'
     : '--intent or --expect says whether that was meant';
-  const keyOf = ({ account, amountPaise }: Paid): string => payoutKey(account, amountPaise);
   const firsts = yield* firstsOf(facts);
   const judged = isDeclared ? firsts.filter((one) => sendsOf(facts, [one]).length > 0) : firsts; // others were cleared
-  for (const { group, again } of yield* repeated(judged, keyOf)) {
+  for (const { group, again } of yield* repeated(judged, payoutKey)) {
     yield;
     if (isDeclared && group.every((one) => intentOf(facts, one) !== null)) continue; // these are payouts of their own
     const [{ account, amountPaise }] = group as [Paid];
