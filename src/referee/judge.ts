@@ -22,7 +22,7 @@ import { noTimeout, pollStorm } from './checks/waiting.ts';
 import { shortened } from './reports/summary.ts';
 import { inSteps, whole, type Steps } from '../world/steps.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
-import { evictedText } from '../world/journal/verification-message.ts';
+import { evictedText } from '../world/journal/verification.ts';
 
 const CHECKS: Readonly<Record<CheckId, Check>> = {
   'paid-twice': paidTwice,
