@@ -6,7 +6,7 @@ import type { Dialect } from '../contract/dialect.ts';
 import type { RouteName } from '../contract/match.ts';
 import type { World } from '../worlds/world.ts';
 import type { BodyReader } from './limits/json-body.ts';
-import type { Decided, ExchangeOutcome } from '../world/journal/kept-request.ts';
+import type { Decided, RequestOutcome } from '../world/journal/kept-request.ts';
 import type { End, Received, RequestCommand } from '../world/request/request-commands.ts';
 
 declare module 'fastify' {
@@ -45,7 +45,7 @@ export class HttpExchange {
   /** Whether only a debug log shows it. */
   isQuiet = false;
   /** How it ended; set when its connection is done with it, even if the server is still working on it. */
-  outcome: Exclude<ExchangeOutcome, 'pending'> | undefined;
+  outcome: Exclude<RequestOutcome, 'pending'> | undefined;
   durationMs = 0;
   readonly #stopwatchMs: () => number;
   readonly #startedMs: number;
@@ -152,7 +152,7 @@ export class HttpExchange {
   }
 
   /** The connection is done with the request. @param limit the one that ended the connection, if one did */
-  close(outcome: Exclude<ExchangeOutcome, 'pending'>, limit: string | undefined): void {
+  close(outcome: Exclude<RequestOutcome, 'pending'>, limit: string | undefined): void {
     this.outcome = outcome;
     if (outcome === 'fault' && limit !== undefined) {
       this.#endedBy = limit;

@@ -86,14 +86,14 @@ export const changeResponse = ({ txnId, clientRefId, from, to, atMs, utr }: Chan
   utr,
 });
 
-export const heldRequestResponse = ({ id, at, exchange, untilMs }: HeldRequest): HeldRequestResponse => ({
+export const heldRequestResponse = ({ id, at, request, untilMs }: HeldRequest): HeldRequestResponse => ({
   id,
   at,
-  route: exchange.route,
-  client_ref_id: exchange.clientRefId ?? null,
-  txn_id: exchange.txnId ?? textField(fieldsOf(exchange)['txn_id']) ?? null,
-  attempt: exchange.attempt || null,
-  rule: exchange.rule!,
+  route: request.route,
+  client_ref_id: request.clientRefId ?? null,
+  txn_id: request.txnId ?? textField(fieldsOf(request)['txn_id']) ?? null,
+  attempt: request.attempt || null,
+  rule: request.rule!,
   until: iso(untilMs),
 });
 

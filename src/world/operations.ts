@@ -220,10 +220,10 @@ function fromElsewhere({
   wallMs,
 }: Pick<WorldState, 'requests' | 'wallMs'>): WorldState['requests'] {
   const last = requests.list.at(-1)?.nth;
-  const list = requests.list.map((exchange): KeptRequest => {
-    const known = { ...exchange, position: 0, server: '' };
-    if (exchange.outcome !== 'pending') return known;
-    const durationMs = Math.max(0, wallMs - exchange.wallMs); // it has waited so long at least
+  const list = requests.list.map((request): KeptRequest => {
+    const known = { ...request, position: 0, server: '' };
+    if (request.outcome !== 'pending') return known;
+    const durationMs = Math.max(0, wallMs - request.wallMs); // it has waited so long at least
     const left = { outcome: 'client_gone', response: undefined, waits: undefined } as const;
     return { ...known, ...left, durationMs, endedAfter: last };
   });

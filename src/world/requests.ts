@@ -46,9 +46,9 @@ export function recordRequest(
 
 /** Adds a request that has ended before it reached the ledger. */
 export const refuseRequest: Handler<'refused'> = (state, { request, end, route, clientRefId }, context) => {
-  const exchange = requestIn(state, route, request, context);
-  exchange.clientRefId = clientRefId;
-  const ended = afterEnd(state, exchange, end);
+  const filling = requestIn(state, route, request, context);
+  filling.clientRefId = clientRefId;
+  const ended = afterEnd(state, filling, end);
   add(state, ended, request.after, context);
   context.events.push({ type: 'request', request: ended });
 };
@@ -148,19 +148,19 @@ function fillReason(filling: Filling, { answer, effect, hold }: Decided): void {
 }
 
 /** @param after what its server had applied when it arrived: everything that it answered later had not ended by then */
-function add({ requests }: WorldState, exchange: KeptRequest, after: number, { stamp }: Context): void {
+function add({ requests }: WorldState, request: KeptRequest, after: number, { stamp }: Context): void {
   const { list } = requests;
   for (let index = list.length - 1; index >= 0 && list[index]!.position > after; index -= 1) {
     const earlier = list[index]!;
     const isOver = earlier.outcome !== 'pending' && earlier.server === stamp.server;
-    if (isOver) list[index] = { ...earlier, endedAfter: exchange.nth };
+    if (isOver) list[index] = { ...earlier, endedAfter: request.nth };
   }
-  list.push(exchange);
+  list.push(request);
   makeRoom(requests, stamp.room.keep);
 }
 
-function underWay({ requests: { pending } }: WorldState, exchange: KeptRequest): void {
-  pending.push(exchange);
+function underWay({ requests: { pending } }: WorldState, request: KeptRequest): void {
+  pending.push(request);
   if (pending.length > MOST_UNDER_WAY) pending.shift();
 }
 
@@ -172,18 +172,17 @@ function makeRoom(requests: WorldState['requests'], keep: number): void {
 }
 
 /** Puts a later version of a request in its place, wherever it is still kept. */
-export function replace(state: WorldState, exchange: KeptRequest): void {
+export function replace(state: WorldState, request: KeptRequest): void {
   const { pending } = state.requests;
-  const waiting = pending.findIndex(({ nth }) => nth === exchange.nth);
-  if (waiting !== -1) pending[waiting] = exchange;
-  replaceInList(state, exchange);
+  const waiting = pending.findIndex(({ nth }) => nth === request.nth);
+  if (waiting !== -1) pending[waiting] = request;
+  replaceInList(state, request);
 }
 
-function replaceInList({ requests: { list, count } }: WorldState, exchange: KeptRequest): void {
-  const likely = list.length - 1 - (count - exchange.nth); // unless a bug of the sandbox left out a number
-  const index =
-    list[likely]?.nth === exchange.nth ? likely : list.findIndex(({ nth }) => nth === exchange.nth);
-  if (index !== -1) list[index] = exchange;
+function replaceInList({ requests: { list, count } }: WorldState, request: KeptRequest): void {
+  const likely = list.length - 1 - (count - request.nth); // unless a bug of the sandbox left out a number
+  const index = list[likely]?.nth === request.nth ? likely : list.findIndex(({ nth }) => nth === request.nth);
+  if (index !== -1) list[index] = request;
 }
 
 /** Records how requests ended, and what their responses have told the client, also in a journal that an undo may put back. */
@@ -226,8 +225,8 @@ function endIn(state: WorldState, ended: Ended, wallMs: number, events: StateEve
 }
 
 /** The state of a payout that a response shows its client; undefined for none. */
-function shownState(exchange: KeptRequest): Payout['state'] | undefined {
-  const { response, answer, effect, route, code = null, fault, headers: asked, method } = exchange;
+function shownState(request: KeptRequest): Payout['state'] | undefined {
+  const { response, answer, effect, route, code = null, fault, headers: asked, method } = request;
   if (route === 'balance' || method === 'HEAD' || !showsResponse(fault)) return undefined;
   const respond = effect?.respond ?? null;
   let status: number | null;
@@ -237,7 +236,7 @@ function shownState(exchange: KeptRequest): Payout['state'] | undefined {
     status = respond?.status ?? 200;
     body = { data: { status: answer.payout.state } };
   } else {
-    const sent = sentResponse(exchange);
+    const sent = sentResponse(request);
     status = sent?.status ?? null;
     body = readBody(sent?.body);
   }
@@ -256,10 +255,10 @@ const isTelling = ({ committed, waits, fault }: KeptRequest): boolean =>
 const ONLY = ''; // the name of a server that shares its worlds with no other
 
 /** Records what a response that has ended has told its client: what a whole one shows, unless a later request is known to have shown more. */
-export function tell(state: WorldState, exchange: KeptRequest, atMs: number): void {
-  const { nth, endedAfter, committed } = exchange;
-  const as = exchange.outcome === 'answered' ? shownState(exchange) : undefined;
-  const position = payoutOf(state, exchange);
+export function tell(state: WorldState, request: KeptRequest, atMs: number): void {
+  const { nth, endedAfter, committed } = request;
+  const as = request.outcome === 'answered' ? shownState(request) : undefined;
+  const position = payoutOf(state, request);
   if (position === undefined) return;
   if (committed === true && state.index.beingTold.has(position)) setTelling(state, position, false);
   if (as === undefined) return;

@@ -73,10 +73,10 @@ function* itemsOf(lists: Readonly<Record<string, Iterable<unknown>>>): Generator
 }
 
 /** Requests as a snapshot has them, with the text of what was sent. */
-function* storedRequests(exchanges: readonly KeptRequest[], isLive: boolean): Generator<object> {
+function* storedRequests(requests: readonly KeptRequest[], isLive: boolean): Generator<object> {
   const elsewhere = isLive ? {} : { position: undefined, server: undefined };
-  for (const exchange of exchanges) {
-    const request: StoredRequest = { ...exchange, response: sentResponse(exchange), ...elsewhere };
+  for (const kept of requests) {
+    const request: StoredRequest = { ...kept, response: sentResponse(kept), ...elsewhere };
     // in one order, whatever this server read and what it made itself
     yield Object.fromEntries(REQUEST_FIELDS.map((name) => [name, request[name]]));
   }
@@ -144,9 +144,9 @@ export class SnapshotReader {
       windows.set(of, window);
     } else if ('pending' in item) requests.pending.push(placed(item.pending));
     else if ('request' in item) {
-      const exchange = placed(item.request);
-      requests.list.push(exchange);
-      if (exchange.outcome === 'pending') requests.pending.push(exchange);
+      const request = placed(item.request);
+      requests.list.push(request);
+      if (request.outcome === 'pending') requests.pending.push(request);
     } else if ('waiting' in item) {
       this.#state.held = { ...held, waiting: [...held.waiting, item.waiting as unknown as HeldRequest] };
     } else if ('expired' in item) {

@@ -161,7 +161,7 @@ export interface HeldRequest extends Hold {
   /** The effect of the rule that holds it, which may be gone when the request is released. */
   readonly effect: Effect;
   /** As it was when it was held. */
-  readonly exchange: Decided;
+  readonly request: Decided;
   /** Wall time at which it expires, ms since the epoch. */
   readonly untilMs: number;
   /** The command to handle when it is released; null when it was handled before. */

@@ -169,7 +169,7 @@ function refuseUndo(
   { name, requests, fields }: UndoPoint,
 ): void {
   const isWaiting = new Set(held.waiting.map(({ id }) => id));
-  const ended = fields.held.waiting.filter(({ id }) => !isWaiting.has(id)).map(({ exchange }) => exchange);
+  const ended = fields.held.waiting.filter(({ id }) => !isWaiting.has(id)).map(({ request }) => request);
   if (ended.length > 0) {
     const what = ended.length === 1 ? 'A held request has' : `${ended.length} held requests have`;
     throw notUndone(`${what} ended since the last action (${name})`, ended, ended.length);
@@ -181,9 +181,9 @@ function refuseUndo(
   throw notUndone(`The client has sent ${sent} since the last action (${name})`, later, since);
 }
 
-/** @param exchanges those that are known of `count` */
-function notUndone(why: string, exchanges: readonly KeptRequest[], count: number): Refusal {
-  const shown = exchanges
+/** @param requests those that are known of `count` */
+function notUndone(why: string, requests: readonly KeptRequest[], count: number): Refusal {
+  const shown = requests
     .slice(0, SHOWN_REQUESTS)
     .map(({ nth, route, clientRefId = '' }) => `#${nth} ${route} ${clientRefId}`.trim());
   const more = count > shown.length ? ` and ${count - shown.length} more` : '';

@@ -48,7 +48,7 @@ test('a held request that has expired cannot be released', () => {
   expect(core.state.held).toMatchObject({
     made: 1,
     waiting: [],
-    expired: [{ exchange: { clientRefId: 'a' } }],
+    expired: [{ request: { clientRefId: 'a' } }],
   });
 });
 

@@ -20,7 +20,7 @@ const world = (effect = LATE, dialect = {}) =>
   new Core({ ...oneRule(effect, { match: { route: 'initiate', attempt: 1 } }), dialect });
 
 const commits = ({ state }: Core) =>
-  state.requests.list.map((exchange) => journalEntry(exchange).commit).filter((one) => one !== undefined);
+  state.requests.list.map((request) => journalEntry(request).commit).filter((one) => one !== undefined);
 
 test('a late payout is made at its own time, with the timeline that was decided when it arrived', () => {
   const late = world({ ...LATE, timeline: steps('SUCCESS 1s') });

@@ -119,7 +119,7 @@ test('a request that has ended before it reached the ledger is remembered like a
 });
 
 /** The newest request that had arrived when each of these had ended. */
-const endedAfter = ({ state }: Core) => state.requests.list.map((exchange) => exchange.endedAfter);
+const endedAfter = ({ state }: Core) => state.requests.list.map((request) => request.endedAfter);
 
 describe('a request overlaps', () => {
   const delayed = oneRule({ delay: '1s' }, { match: { route: 'balance' }, times: 1 });
@@ -131,7 +131,7 @@ describe('a request overlaps', () => {
     world.end(1, 'client_gone');
     world.balance();
     expect(endedAfter(world)).toEqual([2, 2, 3]);
-    expect(load(save(world.state)).requests.list.map((exchange) => exchange.endedAfter)).toEqual([2, 2, 3]);
+    expect(load(save(world.state)).requests.list.map((request) => request.endedAfter)).toEqual([2, 2, 3]);
   });
 
   test('one that had arrived at its server before it was processed there', () => {

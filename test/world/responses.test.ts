@@ -90,9 +90,9 @@ testRows(STYLES.flatMap((style) => [{ dialect: {} }, TELLING].map((given) => [st
     let asked = 0;
     for (const command of requests()) {
       const applied = world.apply(command, asked);
-      const exchange = (applied.kind === 'done' ? applied.result : null) as Decided;
-      const sent = responseOf(exchange, fields(command));
-      if (exchange.hold === undefined) expect(sentResponse(exchange)).toEqual(sent);
+      const request = (applied.kind === 'done' ? applied.result : null) as Decided;
+      const sent = responseOf(request, fields(command));
+      if (request.hold === undefined) expect(sentResponse(request)).toEqual(sent);
       asked += 1;
     }
     const { list } = world.state.requests;

@@ -8,12 +8,12 @@ import { sentResponse } from '../request/response.ts';
 import { fieldsOf, readBody, type KeptRequest } from './kept-request.ts';
 
 /** The facts that a match can test in a past request. */
-export const factsOf = (exchange: KeptRequest): RequestFacts => ({
-  route: exchange.route,
-  fields: fieldsOf(exchange),
-  headers: exchange.headers,
-  attempt: exchange.attempt ?? 0,
-  nowMs: exchange.atMs,
+export const factsOf = (request: KeptRequest): RequestFacts => ({
+  route: request.route,
+  fields: fieldsOf(request),
+  headers: request.headers,
+  attempt: request.attempt ?? 0,
+  nowMs: request.atMs,
   payout: 0, // a journal does not know the last two, and no match of a verification tests them
   ageMs: 0,
   calendar: BANK_CALENDAR,
@@ -24,50 +24,50 @@ export const committed = ({ route, committed: isCommitted, response }: KeptReque
   route === 'initiate' ? (isCommitted ?? (response === undefined ? null : false)) : null;
 
 /** The HTTP status that the client was sent; undefined for none. */
-export const seenStatus = (exchange: KeptRequest): number | undefined =>
-  showsResponse(exchange.fault) && !exchange.waits ? sentResponse(exchange)?.status : undefined;
+export const seenStatus = (request: KeptRequest): number | undefined =>
+  showsResponse(request.fault) && !request.waits ? sentResponse(request)?.status : undefined;
 
 const inr = (paise: number | undefined): number | null => (paise === undefined ? null : toInr(paise));
 
-/** An exchange in the terms of the control API. */
-export function journalEntry(exchange: KeptRequest): JournalEntry {
-  const { commit } = exchange;
-  const sent = exchange.waits ? undefined : sentResponse(exchange);
+/** A request in the terms of the control API. */
+export function journalEntry(request: KeptRequest): JournalEntry {
+  const { commit } = request;
+  const sent = request.waits ? undefined : sentResponse(request);
   return {
-    id: exchange.nth,
-    request_id: exchange.requestId,
-    at: iso(exchange.atMs),
-    wall_at: iso(exchange.wallMs),
-    outcome: exchange.outcome,
-    route: exchange.route,
+    id: request.nth,
+    request_id: request.requestId,
+    at: iso(request.atMs),
+    wall_at: iso(request.wallMs),
+    outcome: request.outcome,
+    route: request.route,
     request: {
-      method: exchange.method,
-      path: exchange.url,
-      headers: exchange.headers,
-      body: readBody(exchange.body),
+      method: request.method,
+      path: request.url,
+      headers: request.headers,
+      body: readBody(request.body),
     },
     answer: sent === undefined ? null : { ...sent, body: readBody(sent.body) },
-    duration_ms: exchange.durationMs ?? null,
-    ended_after: exchange.endedAfter ?? null,
-    code: exchange.code ?? null,
-    client_ref_id: exchange.clientRefId ?? null,
-    txn_id: exchange.txnId ?? null,
-    attempt: exchange.attempt || null,
-    rule: exchange.rule ?? null,
-    limit: exchange.limit ?? null,
-    fault: exchange.fault ?? null,
-    delay_ms: exchange.delayMs ?? null,
-    committed: committed(exchange),
+    duration_ms: request.durationMs ?? null,
+    ended_after: request.endedAfter ?? null,
+    code: request.code ?? null,
+    client_ref_id: request.clientRefId ?? null,
+    txn_id: request.txnId ?? null,
+    attempt: request.attempt || null,
+    rule: request.rule ?? null,
+    limit: request.limit ?? null,
+    fault: request.fault ?? null,
+    delay_ms: request.delayMs ?? null,
+    committed: committed(request),
     commit: commit && {
       due: isoOrNull(commit.dueMs),
       after_requests: commit.requestsLeft,
       result: commit.result,
     },
-    planned_by: exchange.plannedBy ?? null,
-    replayed: exchange.replayed === true,
-    warnings: [...(exchange.warnings ?? [])],
-    cut: [...(exchange.cut ?? [])],
-    balance_before: inr(exchange.balanceBeforePaise),
-    balance_after: inr(exchange.balancePaise),
+    planned_by: request.plannedBy ?? null,
+    replayed: request.replayed === true,
+    warnings: [...(request.warnings ?? [])],
+    cut: [...(request.cut ?? [])],
+    balance_before: inr(request.balanceBeforePaise),
+    balance_after: inr(request.balancePaise),
   };
 }

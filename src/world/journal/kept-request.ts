@@ -13,7 +13,7 @@ import {
 import { toPaise } from '../../payout/money.ts';
 import type { Effect, Hold, RequestFacts } from '../../scenario/rule.ts';
 
-export type ExchangeOutcome = StoredRequest['outcome'];
+export type RequestOutcome = StoredRequest['outcome'];
 
 /** One request of a world and its response, as the world remembers it. It is replaced as a whole when it changes. */
 export interface KeptRequest extends Omit<StoredRequest, 'response'>, PossibleDecision {

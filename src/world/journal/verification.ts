@@ -85,9 +85,9 @@ function withRequests(lines: readonly string[], title: string, requestsToShow: r
 
 const NOTHING_CAME = 'No request came to this world: does the client use its url and its key?';
 
-/** An exchange, with the facts that a match can test. */
+/** A request, with the facts that a match can test. */
 interface Witness extends RequestFacts {
-  readonly exchange: KeptRequest;
+  readonly request: KeptRequest;
 }
 
 /** One condition of a match: of those of rules, or on what happened to the request. */
@@ -99,7 +99,7 @@ type Condition = Pick<RuleCondition, 'field' | 'wanted'> & {
 const CLOSEST = 3;
 
 /** The outcome of a request, by the names of a match. */
-const BECAME: Readonly<Record<string, (exchange: KeptRequest) => unknown>> = {
+const BECAME: Readonly<Record<string, (request: KeptRequest) => unknown>> = {
   status: seenStatus,
   outcome: ({ outcome }) => outcome,
   rule: ({ rule }) => rule,
@@ -116,7 +116,7 @@ function conditionsOfMatch(match: RequestMatch, report: Report): readonly Condit
     ...Object.entries(became)
       .filter(([, wanted]) => wanted !== undefined)
       .map(([field, wanted]): Condition => {
-        const seen = ({ exchange }: Witness): unknown => BECAME[field]!(exchange);
+        const seen = ({ request }: Witness): unknown => BECAME[field]!(request);
         const accepted = new Set<unknown>([wanted].flat());
         return { field, wanted, seen, holds: (witness) => accepted.has(seen(witness)) };
       }),
@@ -124,14 +124,14 @@ function conditionsOfMatch(match: RequestMatch, report: Report): readonly Condit
 }
 
 /** `#3 POST /payout/initiate order-1 402 INSUFFICIENT_BALANCE` */
-const inALine = (exchange: KeptRequest): string => {
-  const { nth, method, url, clientRefId, outcome, code } = exchange;
+const inALine = (request: KeptRequest): string => {
+  const { nth, method, url, clientRefId, outcome, code } = request;
   return [
     `#${nth}`,
     method,
     url.split('?', 1)[0],
     clientRefId,
-    outcome === 'answered' ? sentResponse(exchange)?.status : outcome,
+    outcome === 'answered' ? sentResponse(request)?.status : outcome,
     code,
   ]
     .filter((part) => part !== undefined)
@@ -140,8 +140,8 @@ const inALine = (exchange: KeptRequest): string => {
 
 /** @param misses the conditions that it does not meet */
 const shown = (witness: Witness, misses: readonly Condition[]): Shown => ({
-  id: witness.exchange.nth,
-  request: inALine(witness.exchange),
+  id: witness.request.nth,
+  request: inALine(witness.request),
   misses: misses.map(({ field, wanted, seen }) => ({
     field,
     expected: wanted,
@@ -181,7 +181,7 @@ type Verified = Pick<VerifyResponse, 'result' | 'count' | 'message' | 'closest'>
 
 /** Checks a journal against an expectation, in steps. @param report gets each condition that no request can meet: no response counts then */
 export function* verify(
-  exchanges: readonly KeptRequest[],
+  requests: readonly KeptRequest[],
   evicted: number,
   { match = {}, sequence, count = { at_least: 1 } }: Verification,
   report: Report,
@@ -193,7 +193,7 @@ export function* verify(
   }
   const conditionsAt = (one: RequestMatch, ...path: readonly PropertyKey[]): readonly Condition[] =>
     conditionsOfMatch(one, reportIn(report, ...path));
-  const witnesses = yield* inSteps(exchanges, (exchange): Witness => ({ ...factsOf(exchange), exchange }));
+  const witnesses = yield* inSteps(requests, (request): Witness => ({ ...factsOf(request), request }));
   const steps = sequence?.map((step, index) => conditionsAt(step, 'sequence', index));
   const verified = steps
     ? yield* inSequence(witnesses, steps, evicted)
@@ -227,9 +227,9 @@ function* inSequence(
   const early = requests.slice(0, last + 1).findLast(({ misses }) => misses.length === 0)?.witness;
   const lines = [
     text,
-    ...seen.map(({ exchange }, index) => `sequence[${index}] is ${inALine(exchange)}`),
+    ...seen.map(({ request }, index) => `sequence[${index}] is ${inALine(request)}`),
     `sequence[${count}] should be ${matchText(missing)}`,
-    ...(early === undefined ? [] : [`${inALine(early.exchange)} matches it, but did not come after them`]),
+    ...(early === undefined ? [] : [`${inALine(early.request)} matches it, but did not come after them`]),
     ...nothingCame(witnesses, evicted),
   ];
   const message = withRequests(lines, 'The closest after them:', nearest);

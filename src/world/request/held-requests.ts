@@ -23,21 +23,21 @@ export function noRoomToHold({ held }: WorldState): Refusal | null {
 export function holdRequest(
   state: WorldState,
   command: RequestCommand,
-  exchange: Decided,
+  request: Decided,
   effect: Effect,
   events: StateEvent[],
 ): void {
   const { made, waiting, expired } = state.held;
-  const hold = exchange.hold!;
-  const request: HeldRequest = {
+  const hold = request.hold!;
+  const held: HeldRequest = {
     ...hold,
     effect,
-    exchange,
+    request,
     untilMs: state.wallMs + hold.forMs,
     command: hold.at === 'arrived' ? command : null,
   };
-  state.held = { made: oneMore(made), waiting: [...waiting, request], expired };
-  events.push({ type: 'held', request });
+  state.held = { made: oneMore(made), waiting: [...waiting, held], expired };
+  events.push({ type: 'held', request: held });
 }
 
 /** Ends a wait. */

@@ -14,18 +14,18 @@ import { serve } from './serve-request.ts';
  */
 export const releaseRequest: Handler<'release', HeldRequest> = (state, { id, order }, context) => {
   const held = findHeld(state, id);
-  const { command, exchange } = held;
-  const released: Filling = { ...exchange, hold: undefined };
+  const { command, request } = held;
+  const released: Filling = { ...request, hold: undefined };
   if (command !== null) serve(state, command, released, resumedPlan(state, command, held), context);
-  const effect = exchange.effect!;
+  const effect = request.effect!;
   released.effect = {
     ...effect,
     respond: order.respond ?? effect.respond,
     fault: order.fault ?? effect.fault,
   };
   conclude(released);
-  replace(state, { ...released, ...committedMeanwhile(state, exchange) });
-  recordLate(state, exchange.nth);
+  replace(state, { ...released, ...committedMeanwhile(state, request) });
+  recordLate(state, request.nth);
   endWait(state, held, 'released', context.events);
   return held;
 };
@@ -42,10 +42,10 @@ function committedMeanwhile(
 }
 
 /** The plan of a request that was counted when it arrived, with the rule that was taken then. */
-function resumedPlan(state: WorldState, command: RequestCommand, { effect, exchange }: HeldRequest): Plan {
+function resumedPlan(state: WorldState, command: RequestCommand, { effect, request }: HeldRequest): Plan {
   const scenario = state.index.active;
-  const { attempt = 0 } = exchange;
-  const rule = { id: exchange.rule!, effect };
+  const { attempt = 0 } = request;
+  const rule = { id: request.rule!, effect };
   const facts = factsOf(state, command, attempt, scenario);
   const draw = drawOf(command, scenario, attempt);
   return { scenario, rule, facts, draw, attempt, delayMs: 0, limitLeftMs: null }; // the client sees what was decided when it arrived

@@ -124,7 +124,7 @@ function isInFlight(
     one.nth < request && one.route === 'initiate' && one.clientRefId === clientRefId;
   return (
     late.some(({ request: nth, body }) => nth < request && body.client_ref_id === clientRefId) ||
-    held.waiting.some(({ exchange }) => isEarlier(exchange)) ||
+    held.waiting.some(({ request }) => isEarlier(request)) ||
     requests.pending.some((one) => isEarlier(one) && one.response !== undefined && busyUntilMs(one) > wallMs)
   );
 }
