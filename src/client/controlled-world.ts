@@ -208,7 +208,8 @@ export class World implements AsyncDisposable {
    * @param from only the overrides of the `world`, those of its `scenario`, or those of the `magic` beneficiaries
    */
   async rules(from?: 'world' | 'scenario' | 'magic'): Promise<readonly RuleResponse[]> {
-    return (await this.#control.get<{ rules: RuleResponse[] }>('/rules', { from })).rules;
+    const { rules } = await this.#control.get<{ rules: RuleResponse[] }>('/rules');
+    return from === undefined ? rules : rules.filter((rule) => rule.from === from);
   }
 
   /** Adds an override, before all others. Replaces the override with the same name. */

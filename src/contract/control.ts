@@ -95,13 +95,6 @@ type Given<T> = T extends object ? { readonly [K in keyof T]: K extends 'body' ?
 
 export type ScenarioInput = Given<z.input<typeof ScenarioDocument>>;
 
-export const RulesQuery = z.strictObject({
-  from: z
-    .enum(['world', 'scenario', 'magic'])
-    .optional()
-    .describe('Only the overrides of the world, those of its scenario, or those of the magic beneficiaries'),
-});
-
 export const TransitionRequest = z
   .strictObject({ to: State.exclude(['PENDING']) })
   .meta({ id: 'TransitionRequest', description: 'The state to force a payout into' });

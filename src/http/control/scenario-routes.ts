@@ -2,7 +2,6 @@ import { z } from 'zod';
 import {
   ChooseRequest,
   RuleRequest,
-  RulesQuery,
   ScenarioRequest,
   type ScenarioInput,
   ExplainRequest,
@@ -121,13 +120,8 @@ export const scenarioRoutes: ControlRoutes = async (app, { scenarios, wallClock,
 
   app.get(
     '/rules',
-    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried', {
-      querystring: RulesQuery,
-    }),
-    async ({ query, exchange: { world } }) => {
-      const rules = await world.read(rulesResponse);
-      return { rules: rules.filter(({ from }) => query.from === undefined || from === query.from) };
-    },
+    operation('Scenario', 'listRules', 'The rules, in the order in which they are tried'),
+    async ({ exchange: { world } }) => ({ rules: await world.read(rulesResponse) }),
   );
 
   app.post(
