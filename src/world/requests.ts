@@ -16,7 +16,7 @@ import { positionOf } from './ledger.ts';
 import type { End, Ended, Received, RequestCommand } from './request/request-commands.ts';
 import { fieldsOf } from './request/request-plan.ts';
 import { codeOf } from './request/other-responses.ts';
-import { isReplayed, responseTo, sentResponse } from './request/response.ts';
+import { isReplayed, sentResponse } from './request/response.ts';
 import { nowMs, replacePayout, setTelling, worldTimeMs } from './state.ts';
 import type { WorldState } from './state-shape.ts';
 
@@ -30,12 +30,8 @@ export function recordRequest(
   request: Filling,
   context: Context,
 ): Decided {
-  const fields = fieldsOf(command);
-  request.clientRefId = textField(fields['client_ref_id']);
+  request.clientRefId = textField(fieldsOf(command)['client_ref_id']);
   const decided = conclude(request);
-  // a response could not be made again from a request that is not kept whole
-  if (request.cut !== undefined && request.response !== undefined)
-    request.response = responseTo(decided, fields);
   add(state, request, command.request.after, context);
   underWay(state, request);
   if (context.stamp.server === ONLY && isTelling(request)) setTelling(state, state.payouts.length - 1, true);

@@ -38,8 +38,6 @@ export const worldTimeMs = ({ atMs, setMs, speed }: ClockState, wallMs: number):
 export const wallTimeMs = ({ atMs, setMs, speed }: ClockState, worldMs: number): number | null =>
   speed > 0 && worldMs <= LATEST_MS ? setMs + Math.ceil((worldMs - atMs) / speed) : null;
 
-export const isFast = ({ speed }: ClockState): boolean => speed !== 0 && speed !== 1;
-
 /** A clock that has this world time at this wall time, which means nothing to a frozen one. */
 export const clockFrom = (atMs: number, wallMs: number, speed: number): ClockState => ({
   atMs,

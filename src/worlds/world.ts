@@ -7,7 +7,6 @@ import type { Command, Room, Stamp } from '../world/commands.ts';
 import type { StateEvent } from '../world/events.ts';
 import { isMoreDue } from '../world/ledger.ts';
 import type { Ended } from '../world/request/request-commands.ts';
-import { isFast } from '../world/state.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { NOTHING } from './capacity.ts';
 import {
@@ -291,6 +290,8 @@ export class World {
     }
   }
 }
+
+const isFast = ({ speed }: WorldState['clock']): boolean => speed !== 0 && speed !== 1;
 
 function untilEnd() {
   let end = (): void => undefined;

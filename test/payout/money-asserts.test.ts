@@ -1,4 +1,4 @@
-import type { PayoutStep, Wallet } from '../../src/contract/snapshot.ts';
+import type { Payout, PayoutStep, Wallet } from '../../src/contract/snapshot.ts';
 import { expect, test } from 'vitest';
 import {
   covers,
@@ -14,10 +14,10 @@ import {
 import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/timeline.ts';
 import { UTR_SERIALS } from '../../src/payout/identity.ts';
 import { formatUtr, freeUtr } from '../../src/payout/utr.ts';
-import { addPayout, recordEntry } from '../../src/world/ledger.ts';
+import { addPayout, recordEntry, takeStep } from '../../src/world/ledger.ts';
 import { brokenInvariants } from '../../src/world/invariants.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
-import { Core } from '../support/world/core.ts';
+import { Core, load, save } from '../support/world/core.ts';
 import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/world/payouts.ts';
 import { testRows } from '../support/test-rows.ts';
 
@@ -186,9 +186,23 @@ test('the ledger takes no txn_id twice, and the payouts of a reference only one 
   expect(state.payouts).toHaveLength(2);
 });
 
+test('a payout never gets a UTR that another one has, also in a world that was restored', () => {
+  const world = new Core({ settlement: 'instant' });
+  world.pay('a');
+  world.balance();
+  const [{ utr, utrSerial }] = world.state.payouts as [Payout];
+  const restored = load(save(world.state));
+  addPayout(restored, newPayout('b', { utrSerial, timeline: [step('SUCCESS', 0)] }));
+  takeStep(restored, 1, CREATED_AT_MS, []);
+  expect(utr).toBeTruthy();
+  expect(restored.payouts[1]!.utr).toBe(String(Number(utr) + 1));
+});
+
 test('a world whose payouts and their sums are not the same has lost one', () => {
   const { state } = new Core();
   expect(brokenInvariants(state)).toEqual([]);
   state.index.tallies.PENDING.count += 1;
   expect(brokenInvariants(state)).toEqual(['every payout is in one state']);
+  const wallet = { ...state.wallet, balancePaise: -1 };
+  expect(brokenInvariants({ ...state, wallet })).toContain('the balance is never below 0');
 });

@@ -152,6 +152,7 @@ describe('a dialect that sends the first response again', () => {
     const again = world.pay('a', {}, 5);
     expect(again).toMatchObject({
       committed: false,
+      replayed: true,
       answer: { stored: { response: { status: 503, body: '2026-01-15T10:30:00.000Z' } } },
     });
     expect(world.state.payouts).toHaveLength(Number(commit));

@@ -39,9 +39,16 @@ describe('the requests that a world remembers', () => {
       ...initiate().body,
       remarks: expect.stringMatching(/^r{1000,8000}$/),
     });
-    const fields = { ...initiate().body, remarks };
-    expect(one!.answer!.body).toBe(responseOf(result, fields).body);
+    expect([responseOf(result).body, one!.answer!.body]).toEqual(Array(2).fill('r'.repeat(200)));
     expect(other).toMatchObject({ cut: ['body'], request: { body: `{${'z'.repeat(8191)}` } });
+  });
+
+  test('are kept so that what a rule says of their fields can be said again, whatever characters are in them', () => {
+    const world = new Core(oneRule({ respond: { status: 400, body: '{{remarks}}{{now}}' } }));
+    const remarks = '\u0001'.repeat(9000);
+    const sent = { ...initiate().body, remarks, now: 'never' };
+    const result = world.submit(initiate({ remarks }, { request: { body: JSON.stringify(sent) } }));
+    expect(responseOf(result).body).toBe(`${remarks.slice(0, 200)}2026-01-15T10:30:00.000Z`);
   });
 
   test('are all counted as dropped when others need their room, again and again', () => {

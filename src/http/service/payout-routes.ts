@@ -12,9 +12,7 @@ import {
 } from '../../contract/service.ts';
 import { fieldErrors, pathText, reported } from '../../contract/shape-issues.ts';
 import { textProblems } from '../../scenario/pattern.ts';
-import type { Decided } from '../../world/journal/kept-request.ts';
 import type { RequestCommand } from '../../world/request/request-commands.ts';
-import { fieldsOf } from '../../world/request/request-plan.ts';
 import { responseOf } from '../../world/request/response.ts';
 import { admission, limitRate, type AdmissionOptions } from '../admission.ts';
 import type { Pressure } from '../limits/pressure.ts';
@@ -79,13 +77,6 @@ function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyRep
   if (warnings.length > 0) exchange.warnings = warnings;
 }
 
-/** Writes the status and the headers of a response. @returns its body */
-function headFor(decided: Decided, command: RequestCommand, reply: FastifyReply): string {
-  const { status, headers, body } = responseOf(decided, fieldsOf(command));
-  void reply.code(status).headers(headers);
-  return body;
-}
-
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
   const { rateLimit, wallClock, pressure } = options;
@@ -105,7 +96,8 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     if (decided === null) return reply.hijack(); // the client has left
     exchange.decide(decided);
     const { effect } = decided;
-    const body = headFor(decided, command, reply);
+    const { status, headers, body } = responseOf(decided);
+    void reply.code(status).headers(headers);
     if (effect !== null) return applyEffect(effect, body, reply, wallClock);
     return body === '' ? reply.send() : body; // a text would have a type
   }

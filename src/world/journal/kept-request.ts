@@ -130,6 +130,9 @@ const headerLength = (name: string, value: unknown): number =>
 /** A text of its own, which keeps no longer one alive. */
 const ownText = (text: string): string => Buffer.from(text).toString();
 
+/** How many characters one may have as JSON: `\u0001`. */
+const LONGEST_ESCAPE = 6;
+
 /** The body of a request that its world keeps: of a long one the fields of the interface, if it has them, else its beginning. */
 export function keptBody(body: string | undefined): string | undefined {
   if (body === undefined || body.length <= MOST_BODY) return body;
@@ -138,9 +141,9 @@ export function keptBody(body: string | undefined): string | undefined {
     const { remarks, ...fields } = Object.fromEntries(
       Object.keys(InitiateRequest.shape).flatMap((name) => (name in read ? [[name, read[name]]] : [])),
     );
-    const room = MOST_BODY - JSON.stringify(fields).length;
-    const kept =
-      typeof remarks === 'string' ? { ...fields, remarks: remarks.slice(0, Math.max(0, room >> 1)) } : fields;
+    const room = MOST_BODY - JSON.stringify({ ...fields, remarks: '' }).length;
+    const length = Math.floor(Math.max(0, room) / LONGEST_ESCAPE);
+    const kept = typeof remarks === 'string' ? { ...fields, remarks: remarks.slice(0, length) } : fields;
     const text = JSON.stringify(kept);
     if (text.length <= MOST_BODY) return ownText(text);
   }

@@ -152,7 +152,7 @@ export function storeAnswer(
   if (!isOfRule && refusal !== 'INSUFFICIENT_BALANCE') return;
   if (!committed && repetitionOf(state, body, dialect) !== null) return;
   if (transactionsFree - Number(committed) <= 0) return;
-  const { status, headers, body: text } = responseOf(request, body);
+  const { status, headers, body: text } = responseOf(request);
   if (NEVER_STORED.has(status)) return;
   const { client_ref_id: clientRefId } = body;
   const own = Object.entries(headers).filter(([name]) => !name.startsWith('x-sandbox-'));

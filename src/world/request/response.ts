@@ -1,9 +1,10 @@
 import type { Payout, SentResponse } from '../../contract/snapshot.ts';
 import type { Dialect } from '../../contract/dialect.ts';
-import { JSON_TYPE } from '../../contract/service.ts';
+import { InitiateRequest, JSON_TYPE, StatusQuery } from '../../contract/service.ts';
+import type { RouteName } from '../../contract/match.ts';
 import type { BalanceResponse, InitiateResponse, StatusResponse } from '../../contract/service-responses.ts';
 import { invariant, toInr } from '../../payout/money.ts';
-import { replacesBody, type RequestFacts } from '../../scenario/rule.ts';
+import { replacesBody } from '../../scenario/rule.ts';
 import { filledHeaders, fillingWith, type Filling } from '../../scenario/template.ts';
 import {
   fieldsOf,
@@ -22,25 +23,21 @@ export const isReplayed = (answer: Answer): boolean =>
 
 /** The text of the response that was sent, or is about to be; undefined for none. */
 export function sentResponse(request: KeptRequest): SentResponse | undefined {
-  const { response } = request;
-  return response === 'planned' ? responseTo(request as Decided) : response;
+  const { response, method } = request;
+  if (response !== 'planned') return response;
+  const planned = responseOf(request as Decided);
+  return method === 'HEAD' ? { ...planned, body: '' } : planned;
 }
 
-/** The same for one that was decided. */
-export function responseTo(request: Decided, fields?: RequestFacts['fields']): SentResponse {
-  const response = responseOf(request, fields);
-  return request.method === 'HEAD' ? { ...response, body: '' } : response;
-}
-
-/** The whole response to a request of the service, as was decided. @param fields what it sent, if that is not kept whole */
-export function responseOf(request: Decided, fields?: RequestFacts['fields']): SentResponse {
+/** The whole response to a request of the service, as was decided. */
+export function responseOf(request: Decided): SentResponse {
   const { answer, effect, dialect, requestId, warnings } = request;
   const headers: Headers = { 'x-sandbox-request-id': requestId };
   if (warnings !== undefined) headers['x-sandbox-warning'] = warnings.join('; ');
   if (effect !== null) headers['x-sandbox-rule'] = effect.rule;
   const respond = effect?.respond ?? null;
   if (effect !== null && respond !== null && replacesBody(respond)) {
-    const filling = fillingFor(effect, request, fields);
+    const filling = fillingFor(effect, request);
     return ownResponse(respond, effect.limitLeftMs, dialect, filling, headers);
   }
   if (answer.kind === 'refused') {
@@ -54,15 +51,23 @@ export function responseOf(request: Decided, fields?: RequestFacts['fields']): S
   headers['content-type'] = JSON_TYPE;
   const body = answer.kind === 'none' ? '' : JSON.stringify(normalBody(request));
   if (effect === null || respond === null) return { status: 200, headers, body };
-  addHeaders(headers, filledHeaders(respond.headers ?? {}, fillingFor(effect, request, fields)));
+  addHeaders(headers, filledHeaders(respond.headers ?? {}, fillingFor(effect, request)));
   return { status: respond.status, headers: confined(headers), body };
 }
 
+/** The fields of the payout API that a request of a route has. */
+const FIELDS: Readonly<Record<RouteName, readonly string[]>> = {
+  initiate: Object.keys(InitiateRequest.shape),
+  status: Object.keys(StatusQuery.shape),
+  balance: [],
+};
+
 /** What a text of a rule can name of its request, and of the payout that it made or found. */
-function fillingFor({ nowMs }: SeenEffect, request: Decided, fields = fieldsOf(request)): Filling {
-  const { answer, attempt, dialect, requestId } = request;
+function fillingFor({ nowMs }: SeenEffect, request: Decided): Filling {
+  const { answer, attempt, dialect, requestId, route } = request;
+  const fields = fieldsOf(request);
   return fillingWith({
-    ...(fields as Filling['values']),
+    ...Object.fromEntries(FIELDS[route].map((name) => [name, fields[name]])),
     ...(answer.kind === 'payout' && initiateBody(answer.payout, dialect).data),
     attempt: attempt || null, // 0 where attempts are not counted
     now: timestamp(nowMs, dialect),
