@@ -95,7 +95,7 @@ export function httpServer(options: HttpServerOptions) {
     stopwatchMs,
     ended: connectionEnded,
   });
-  const heavy = new HeavyWork({ wallClock, stopwatchMs, end: connections.end.bind(connections) });
+  const heavy = new HeavyWork(connections);
   /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
   const record = (request: FastifyRequest, reply: FastifyReply): void => {
     const { dialect } = isControlPath(request.url) ? scenarios.base : scenarios.active;

@@ -5,7 +5,7 @@ import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
 import { invalidRequest, type FieldError } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
 import { inWords, type Path } from '../../contract/shape-issues.ts';
-import { listText } from '../limits/heavy-work.ts';
+import { listText } from './world-responses.ts';
 import { operation, type ControlRoutes } from '../routes.ts';
 import { journalEntry, seenStatus } from '../../world/journal/journal-entry.ts';
 import { journalText } from '../../world/journal/journal-text.ts';

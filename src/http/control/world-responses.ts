@@ -107,3 +107,15 @@ export function scenarioResponse(state: WorldState): ScenarioResponse {
     outcomes: state.index.active.outcomes.map(outcomeResponse),
   };
 }
+
+/** A JSON object with a long list. @param object with that list empty @param items JSON texts, each of some items */
+export function* listText(object: object, items: Iterable<string>): Generator<string> {
+  const [before, after] = JSON.stringify(object).split('[]');
+  yield `${before}[`;
+  let separator = '';
+  for (const item of items) {
+    yield separator + item;
+    separator = ',';
+  }
+  yield `]${after}`;
+}

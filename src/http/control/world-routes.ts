@@ -6,10 +6,9 @@ import { iso } from '../../contract/times.ts';
 import { changeResponse } from '../../world/events.ts';
 import { clockResult } from '../../world/clock.ts';
 import type { CommandOf } from '../../world/commands.ts';
-import { listText } from '../limits/heavy-work.ts';
-import { operation, act, type ControlRoutes } from '../routes.ts';
+import { actionResponse, clockResponse, listText, worldResponse } from './world-responses.ts';
+import { act, operation, type ControlRoutes } from '../routes.ts';
 import { resetWorld } from './referee-routes.ts';
-import { actionResponse, clockResponse, worldResponse } from './world-responses.ts';
 
 function moveOf({ by, to }: z.output<typeof AdvanceRequest>): CommandOf<'advance'>['move'] {
   if (by !== undefined) return { byMs: by };

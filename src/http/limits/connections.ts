@@ -60,19 +60,19 @@ const isIdle = ({ requests }: Connection): boolean =>
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
   #uses = 0;
-  readonly #options: ConnectionsOptions;
+  readonly options: ConnectionsOptions;
   /** The oldest requests of connections, which wait for their turn. They are handled even if their clients have left since they sent them. */
   readonly #turns: Connection['requests'] = [];
   /** How many requests are not over. */
   #requests = 0;
 
   constructor(options: ConnectionsOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      const isFull = this.#open.size >= this.#options.max && !this.#endExpendable();
+      const isFull = this.#open.size >= this.options.max && !this.#endExpendable();
       this.#opened(socket);
       if (isFull) this.end(socket, MAX_CONNECTIONS);
     });
@@ -117,7 +117,7 @@ export class Connections {
     if (!this.#open.has(socket)) return;
     socket.destroy();
     this.#closed(socket, limit);
-    this.#options.ended(limit);
+    this.options.ended(limit);
   }
 
   /** Ends the connection with the most that its client has not read. @returns whether one has much */
@@ -172,11 +172,11 @@ export class Connections {
   }
 
   #takeTurn(connection: Connection): void {
-    if (this.#turns.push(connection.requests[0]!) === 1) this.#options.wallClock.nextTurn(this.#takeTurns);
+    if (this.#turns.push(connection.requests[0]!) === 1) this.options.wallClock.nextTurn(this.#takeTurns);
   }
 
   readonly #takeTurns = (): void => {
-    const { stopwatchMs, wallClock } = this.#options;
+    const { stopwatchMs, wallClock } = this.options;
     const endMs = stopwatchMs() + SLICE_MS;
     const handleNext = (): void => {
       this.#turns[0]!.handle?.();

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { Mutex, Semaphore } from 'async-mutex';
 import type { FastifyReply } from 'fastify';
 import type { Steps } from '../../world/steps.ts';
-import type { WallClock } from '../../worlds/wall-clock.ts';
 import type { World } from '../../worlds/world.ts';
+import type { Connections } from './connections.ts';
 
 /** How many snapshots are sent at once. */
 const MOST_SNAPSHOTS = 4;
@@ -18,29 +17,21 @@ const NO_PROGRESS_MS = 10_000;
 /** A text, as it is made. */
 type Texts = Generator<string> | AsyncGenerator<string>;
 
-interface HeavyWorkOptions {
-  readonly wallClock: WallClock;
-  /** Elapsed time, ms. */
-  readonly stopwatchMs: () => number;
-  /** Ends a connection by a limit. */
-  readonly end: (socket: Socket, limit: string) => void;
-}
-
 /**
  * Snapshots, restores, verdicts, verifications and long lists: one of them works at a time, in slices, so that all of them together
  * keep no other request waiting. As many wait as there are connections. The place is held only while the processor works: neither a
  * body that does not come nor a reader that does not read keeps the others out. A response without a reader ends.
  */
 export class HeavyWork {
-  readonly #options: HeavyWorkOptions;
+  readonly #connections: Connections;
   readonly #place = new Mutex();
   readonly #snapshots = new Semaphore(MOST_SNAPSHOTS);
   readonly #snapshotOf = new WeakMap<World, Mutex>();
   /** When the present slice ends, in elapsed time. */
   #untilMs = 0;
 
-  constructor(options: HeavyWorkOptions) {
-    this.#options = options;
+  constructor(connections: Connections) {
+    this.#connections = connections;
   }
 
   /** Runs work whose steps are short. @param begin called when its turn has come */
@@ -98,7 +89,7 @@ export class HeavyWork {
   endUnread(response: ServerResponse): void {
     const { socket } = response.req;
     response.setTimeout(NO_PROGRESS_MS, () => {
-      if (socket.writableLength > 0) this.#options.end(socket, 'unread responses');
+      if (socket.writableLength > 0) this.#connections.end(socket, 'unread responses');
     });
     response.once('finish', () => {
       if (socket.timeout === NO_PROGRESS_MS) socket.setTimeout(0); // a request that was sent ahead may take longer
@@ -114,7 +105,7 @@ export class HeavyWork {
 
   /** Lets other requests have their turn once the slice is over, which also several pieces of work may share. */
   async #turn(): Promise<void> {
-    const { stopwatchMs, wallClock } = this.#options;
+    const { stopwatchMs, wallClock } = this.#connections.options;
     if (stopwatchMs() < this.#untilMs) return;
     await wallClock.yieldToEventLoop();
     this.#untilMs = stopwatchMs() + SLICE_MS;
@@ -122,32 +113,17 @@ export class HeavyWork {
 
   async *#pieces(texts: Texts): AsyncGenerator<string> {
     for (;;) {
-      const { piece, isLast } = await this.#inPlace(() => pieceOf(texts));
+      let piece = '';
+      const isLast = await this.#inPlace(async () => {
+        while (piece.length < PIECE_CHARACTERS) {
+          const { done, value } = await texts.next();
+          if (done === true) return true;
+          piece += value;
+        }
+        return false;
+      });
       yield piece;
       if (isLast) return;
     }
   }
-}
-
-/** The next piece of a text. */
-async function pieceOf(texts: Texts): Promise<{ readonly piece: string; readonly isLast: boolean }> {
-  let piece = '';
-  while (piece.length < PIECE_CHARACTERS) {
-    const { done, value } = await texts.next();
-    if (done === true) return { piece, isLast: true };
-    piece += value;
-  }
-  return { piece, isLast: false };
-}
-
-/** A JSON object with a long list. @param object with that list empty @param items JSON texts, each of some items */
-export function* listText(object: object, items: Iterable<string>): Generator<string> {
-  const [before, after] = JSON.stringify(object).split('[]');
-  yield `${before}[`;
-  let separator = '';
-  for (const item of items) {
-    yield separator + item;
-    separator = ',';
-  }
-  yield `]${after}`;
 }
