@@ -1,17 +1,14 @@
 import type { Action } from './sandbox-action.ts';
-import { clockActions } from './clock-actions.ts';
+import { clockActions, worldActions } from './world-actions.ts';
 import { journalActions } from './journal-actions.ts';
-import { payoutActions } from './payout-actions.ts';
+import { moneyActions } from './money-actions.ts';
 import { scenarioActions } from './scenario-actions.ts';
 import { serviceActions } from './service-actions.ts';
-import { walletActions } from './wallet-actions.ts';
-import { worldActions } from './world-actions.ts';
 
 export const ACTIONS: readonly Action[] = [
   ...worldActions,
   ...serviceActions,
-  ...payoutActions,
-  ...walletActions,
+  ...moneyActions,
   ...clockActions,
   ...scenarioActions,
   ...journalActions,

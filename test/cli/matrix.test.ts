@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { sandboxRows, settingsOf } from '../../src/cli/matrix/matrix-sandboxes.ts';
+import { sandboxRows, settingsOf } from '../../src/cli/matrix-command.ts';
 import { SOME_PAYOUT } from '../../src/client/controlled-world.ts';
 import type { InitiateRequest } from '../../src/contract/service.ts';
 import { readSettings } from '../../src/settings.ts';

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { expect, onTestFinished, test } from 'vitest';
-import { agentActor, mcpServer } from '../../src/cli/mcp/mcp-server.ts';
+import { agentActor, mcpServer } from '../../src/cli/mcp-server.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { Program, MAIN, runInProcess } from '../support/program.ts';
 import { sandboxFor } from '../support/sandbox.ts';

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Command } from 'commander';
 import { expect, onTestFinished, test } from 'vitest';
-import { agentActor, mcpServer } from '../../src/cli/mcp/mcp-server.ts';
+import { agentActor, mcpServer } from '../../src/cli/mcp-server.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { connectSandbox } from '../../src/index.ts';
 import { hasCurl } from '../support/paying-command.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { validate } from '../../src/cli/scenario-files/validate.ts';
+import { validate } from '../../src/cli/scenario-files.ts';
 import { fileWith } from '../support/temporary-folder.ts';
 import { validated } from './validated.ts';
 

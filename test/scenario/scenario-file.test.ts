@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { validate } from '../../src/cli/scenario-files/validate.ts';
+import { validate } from '../../src/cli/scenario-files.ts';
 import { runInProcess } from '../support/program.ts';
 import { testRows } from '../support/test-rows.ts';
 import { fileWith, folderWith } from '../support/temporary-folder.ts';

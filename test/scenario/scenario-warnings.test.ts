@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { validate } from '../../src/cli/scenario-files/validate.ts';
+import { validate } from '../../src/cli/scenario-files.ts';
 import { SHIPPED } from '../../src/scenario/scenario-file.ts';
 import { testRows } from '../support/test-rows.ts';
 import { validated } from './validated.ts';

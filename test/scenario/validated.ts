@@ -1,4 +1,4 @@
-import { textReport } from '../../src/cli/scenario-files/validate.ts';
+import { textReport } from '../../src/cli/scenario-files.ts';
 
 /** The lines that `validate` prints for the text of a file, without its name. */
 export const validated = (text: string): readonly string[] =>

@@ -72,14 +72,14 @@ export function addScenarioCommands(builder: CommandBuilder): void {
     )
     .option('--json', 'print the problems and warnings of each file as JSON')
     .action(async (files: string[], { json }: Flags) => {
-      const { validate } = await import('../scenario-files/validate.ts');
+      const { validate } = await import('../scenario-files.ts');
       builder.ended(validate(files, say, (line) => void complain(line), json === true));
     });
   builder
     .command('scenarios', 'list the scenarios that serve can use', ['scenarios'])
     .option('--json', 'print the list as JSON')
     .action(async ({ json, ...flags }: Flags) => {
-      const { listScenarios } = await import('../scenario-files/scenarios.ts');
+      const { listScenarios } = await import('../scenario-files.ts');
       listScenarios(readSettings(flags, builder.environment), builder.environment, json === true);
     });
   // for editors; fixtures/scenario.schema.json is the same

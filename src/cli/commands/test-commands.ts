@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { parsed } from '../../actions/sandbox-action.ts';
 import type { SettingName } from '../../settings.ts';
-import type { McpFlags } from '../mcp/mcp-command.ts';
+import type { McpFlags } from '../mcp-server.ts';
 import type { SettingFlags } from '../own-server.ts';
 import { addFlags, flagOf } from './action-commands.ts';
 import { ALL_SETTINGS, type CommandBuilder, type Flags } from './command-builder.ts';
@@ -91,7 +91,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     ),
     MATRIX_FLAGS,
     MATRIX_SETTINGS,
-    async () => (await import('../matrix/matrix-command.ts')).matrixCommand,
+    async () => (await import('../matrix-command.ts')).matrixCommand,
   );
   builder
     .withSandbox(
@@ -102,7 +102,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     .option('--url <url>', 'a running sandbox, instead of one of its own')
     .option('--key <key>', 'the key of the world that the tools work on [default sk_test_demo]')
     .action(async (flags: McpFlags & Flags) => {
-      const { mcpCommand } = await import('../mcp/mcp-command.ts');
+      const { mcpCommand } = await import('../mcp-server.ts');
       builder.ended(await mcpCommand(flags, settingsAmong(flags, ALL_SETTINGS), builder.environment));
     });
 }

@@ -12,12 +12,12 @@ import { MAX_BODY_BYTES } from '../../http/limits/json-body.ts';
 import { logOptions } from '../../platform/log-line.ts';
 import { SettingsError, type SettingName, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
-import { checkElsewhere } from '../flag-checks.ts';
+import { checkElsewhere } from '../health.ts';
 import type { RefereeFlags } from '../commands/test-flags.ts';
 import { conductOptions, publish, writeReports } from './conduct-options.ts';
 import { complain, EXIT_OK, EXIT_STOPPED, EXIT_USAGE } from '../output.ts';
 import { openJudged } from '../join-point.ts';
-import { libraryFor } from '../scenario-files/scenarios.ts';
+import { libraryFor } from '../scenario-files.ts';
 import { clientSettings, givenSettings, REFEREE_DEFAULTS, type SettingFlags } from '../own-server.ts';
 
 /** The sandbox in which a command is judged. */

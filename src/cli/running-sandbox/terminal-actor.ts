@@ -3,8 +3,7 @@ import { NoSandboxError, SandboxError } from '../../client/control-client.ts';
 import { ExpectationError } from '../../client/expectation.ts';
 import { sandboxAt } from '../../client/sandbox.ts';
 import { readSettings } from '../../settings.ts';
-import { checkAddress } from '../flag-checks.ts';
-import { addressOf } from '../health.ts';
+import { checkAddress, addressOf } from '../health.ts';
 import { checkWritable, textOfFile, writeText } from '../named-files.ts';
 import { complain, EXIT_FAILED, paintFor } from '../output.ts';
 

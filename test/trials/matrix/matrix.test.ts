@@ -4,7 +4,7 @@ import { UsageError } from '../../../src/contract/usage-error.ts';
 import type { Ending } from '../../../src/trials/run.ts';
 import type { ScenarioInput, World } from '../../../src/index.ts';
 import { newResponses, responsesIn } from '../../../src/trials/exercised.ts';
-import { sandboxRows } from '../../../src/cli/matrix/matrix-sandboxes.ts';
+import { sandboxRows } from '../../../src/cli/matrix-command.ts';
 import { baselineOf, cellOf, type CommandRun, type MatrixRow } from '../../../src/trials/matrix/matrix.ts';
 import {
   baselineLines,

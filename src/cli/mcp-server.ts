@@ -1,12 +1,15 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import {
   CallToolRequestSchema,
   ListToolsRequestSchema,
   type CallToolResult,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { pino } from 'pino';
 import { z } from 'zod';
-import { document } from '../../actions/arguments.ts';
+import { ACTIONS } from '../actions/actions.ts';
+import { document } from '../actions/arguments.ts';
 import {
   action,
   adviceOn,
@@ -15,15 +18,19 @@ import {
   type Action,
   type Actor,
   type Session,
-} from '../../actions/sandbox-action.ts';
-import { ACTIONS } from '../../actions/actions.ts';
-import type { World } from '../../client/controlled-world.ts';
-import type { Sandbox } from '../../client/sandbox.ts';
-import { suggestion } from '../../contract/suggestion.ts';
-import { packageText, packageVersion } from '../../package-files.ts';
-import { plain } from '../../referee/reports/summary.ts';
-import { SettingsError } from '../../settings.ts';
-import { textReport } from '../scenario-files/validate.ts';
+} from '../actions/sandbox-action.ts';
+import type { World } from '../client/controlled-world.ts';
+import { sandboxAt, type Sandbox } from '../client/sandbox.ts';
+import { suggestion } from '../contract/suggestion.ts';
+import { packageText, packageVersion } from '../package-files.ts';
+import { logOptions } from '../platform/log-line.ts';
+import { plain } from '../referee/reports/summary.ts';
+import { SettingsError, readSettings, type Settings } from '../settings.ts';
+import { checkElsewhere } from './health.ts';
+import { complain, EXIT_OK } from './output.ts';
+import { startOwnServer, type SettingFlags } from './own-server.ts';
+import { textReport } from './scenario-files.ts';
+import { untilStopped } from './stop-signal.ts';
 
 const MOST_SNAPSHOTS = 10;
 
@@ -175,4 +182,52 @@ export function mcpServer(actor: Actor): McpServer {
     },
   );
   return server;
+}
+
+export interface McpFlags {
+  readonly url?: string;
+  readonly key?: string;
+}
+
+/** The key that the README uses too. */
+const KEY = 'sk_test_demo';
+
+/** The sandbox of `--url`, or one in this process, which logs to standard error. */
+async function sandboxOf(url: string | undefined, settings: Settings): Promise<Sandbox> {
+  const noNewKeys = (): string => KEY;
+  if (url !== undefined) return sandboxAt({ url, adminToken: settings.adminToken }, noNewKeys);
+  const log = pino(logOptions(settings), pino.destination(2));
+  const server = await startOwnServer(settings, log);
+  return sandboxAt(server, noNewKeys, () => server.close());
+}
+
+/** `payout-sandbox mcp`. Nothing but the Model Context Protocol is written to standard output. */
+export async function mcpCommand(
+  { url, key }: McpFlags,
+  settingFlags: SettingFlags,
+  environment: NodeJS.ProcessEnv,
+): Promise<number> {
+  if (url !== undefined) checkElsewhere(url, settingFlags);
+  // by default no log line for each request; on a free port, since editors start several
+  const settings = readSettings(settingFlags, { LOG_LEVEL: 'warn', ...environment, PORT: '0' });
+  const worldKey = key ?? settings.apiKeys?.[0] ?? KEY;
+  const sandbox = await sandboxOf(url, settings);
+  return untilStopped(async (stop) => {
+    const gone = new Promise((resolve) => {
+      process.stdin.once('end', resolve).once('close', resolve); // the host closes it
+      stop.addEventListener('abort', resolve);
+    });
+    const server = mcpServer(agentActor(sandbox, worldKey));
+    await server.connect(new StdioServerTransport());
+    if (process.stdin.isTTY) {
+      complain('mcp speaks the Model Context Protocol on standard input and output: let an editor start it');
+    }
+    try {
+      await gone;
+    } finally {
+      await server.close();
+      await sandbox.close();
+    }
+    return EXIT_OK;
+  });
 }

@@ -1,12 +1,35 @@
-import type { ScenarioSettings } from '../../contract/snapshot.ts';
-import { jsonText, visibleLine } from '../../actions/text-output.ts';
-import { reported } from '../../contract/shape-issues.ts';
-import { counted } from '../../contract/words.ts';
-import { checkScenario, ScenarioError, scenarioText } from '../../scenario/scenario-file.ts';
-import { readText, type Problem } from '../../scenario/scenario-text.ts';
-import { scenarioSettings } from '../../scenario/scenario-library.ts';
-import { readSettings } from '../../settings.ts';
-import { EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../output.ts';
+import { jsonText, oneLine, visibleLine } from '../actions/text-output.ts';
+import { reported } from '../contract/shape-issues.ts';
+import type { ScenarioSettings } from '../contract/snapshot.ts';
+import { counted } from '../contract/words.ts';
+import { checkScenario, ScenarioError, scenarioText } from '../scenario/scenario-file.ts';
+import { ScenarioLibrary, scenarioSettings } from '../scenario/scenario-library.ts';
+import { readText, type Problem } from '../scenario/scenario-text.ts';
+import { readSettings, type Settings } from '../settings.ts';
+import { EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say } from './output.ts';
+
+export const libraryFor = (settings: Settings, active?: Settings['scenario']): ScenarioLibrary =>
+  new ScenarioLibrary({
+    settings: scenarioSettings(settings),
+    active,
+    folder: settings.scenarios,
+    reloaded: () => undefined,
+    refused: () => undefined,
+  });
+
+/** `payout-sandbox scenarios`: each scenario with its description, in columns on a terminal, otherwise separated by a tab. */
+export function listScenarios(settings: Settings, environment: NodeJS.ProcessEnv, isJson: boolean): void {
+  const paint = paintFor(environment);
+  const library = libraryFor(settings);
+  if (isJson) {
+    return say(jsonText([...library.all()].map(({ name, description }) => ({ name, description }))));
+  }
+  const width = Math.max(...library.names.map((name) => name.length));
+  for (const { name, description } of library.all()) {
+    const gap = process.stdout.isTTY ? ' '.repeat(width - name.length + 2) : '\t';
+    say(`${paint(name, 'bold')}${gap}${oneLine(description)}`);
+  }
+}
 
 type Say = (line: string) => void;
 

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import type { ReleaseOrder, HeldRequest } from '../client/controlled-world.ts';
-import { SettingsError } from '../settings.ts';
-import type { TransactionResponse, TransactionsResponse } from '../contract/control-responses.ts';
-import { istSecond } from '../contract/times.ts';
+import type {
+  EntriesResponse,
+  MoneyResponse,
+  TransactionResponse,
+  TransactionsResponse,
+} from '../contract/control-responses.ts';
 import { State } from '../contract/service.ts';
-import { rupees } from '../contract/words.ts';
+import { istSecond } from '../contract/times.ts';
+import { rupees, signedRupees } from '../contract/words.ts';
+import { SettingsError } from '../settings.ts';
+import { amount, flag, limit, reference, text, wholeNumber } from './arguments.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { limit, reference, text, wholeNumber } from './arguments.ts';
 import { olderLines, stateColour, table } from './text-output.ts';
 
 /** What happens to a payout next: its next step, or why there is none. */
@@ -45,7 +50,32 @@ function payoutLines(
 const heldText = ({ id, at, route, client_ref_id: clientRefId, txn_id: txnId, rule }: HeldRequest): string =>
   `held as ${id}: ${[route, clientRefId ?? txnId ?? ''].join(' ').trim()}, ${at}, by ${rule}`;
 
-export const payoutActions = [
+const moneyLines = ({ entry, balance }: MoneyResponse): readonly string[] => [
+  `${signedRupees(entry.amount)}: the balance is ${rupees(balance)}`,
+];
+
+const entryLines = ({ entries, next }: EntriesResponse, { paint, nameOf }: Session): readonly string[] => {
+  const rows = entries
+    .toReversed()
+    .map(({ at, kind, amount: moved, balance, txn_id: txnId }) => [
+      istSecond(at),
+      kind,
+      { text: signedRupees(moved), isRight: true },
+      { text: rupees(balance), isRight: true },
+      { text: txnId ?? '', colour: 'dim' as const },
+    ]);
+  return [
+    ...table(
+      ['at (IST)', 'entry', 'amount', 'balance', 'txn_id'],
+      rows,
+      paint,
+      'this world has no such entry',
+    ),
+    ...olderLines(next, nameOf('limit')),
+  ];
+};
+
+export const moneyActions = [
   action({
     name: 'payouts',
     summary: 'list the payouts with their states and next steps',
@@ -122,5 +152,26 @@ export const payoutActions = [
       released.length === 0 ? 'no such request is held' : `released ${released.join(', ')}`,
     ],
     hasFailed: ({ released }) => released.length === 0,
+  }),
+  action({
+    name: 'fund',
+    summary: 'put money into the wallet of a world, or take it out without a payout',
+    effect: 'changes',
+    input: {
+      amount: amount('INR, at most 2 decimals'),
+      withdraw: flag('take this amount out of the wallet instead'),
+    },
+    words: ['amount'],
+    run: ({ amount: inr, withdraw }, { world }) => (withdraw ? world.withdraw(inr) : world.fund(inr)),
+    lines: moneyLines,
+  }),
+  action({
+    name: 'entries',
+    summary: 'list the ledger entries that explain the balance',
+    effect: 'reads',
+    input: { txn: text('only those of this txn_id', 'id').optional(), limit },
+    run: ({ txn, ...query }, { control }) =>
+      control.get<EntriesResponse>('/wallet/entries', { ...query, txn_id: txn }),
+    lines: entryLines,
   }),
 ];
