@@ -169,40 +169,33 @@ function refuseTooLong(file: string, length: number, of: string): void {
 }
 
 /** Makes a scenario of a document that was read. @param file its name in messages @throws ScenarioError with all that is wrong with it */
-const scenarioOf = (read: TextRead, file: string, settings: ScenarioSettings): Scenario =>
-  compiledScenario(read, file, settings).scenario;
-
-function compiledScenario(
+function scenarioOf(
   { input, problems, problemAt }: TextRead,
   file: string,
   settings: ScenarioSettings,
-) {
+): Scenario {
   if (problems.length > 0) throw refusal(file, problems);
   refuseTooLong(file, (JSON.stringify(input) ?? '').length, 'as JSON');
   const { document, issues } = scenarioShape(input);
   const found = issues.map(({ path, message, isUnknownKey }) => problemAt(path, message, isUnknownKey));
   const excess = tooManyPatterns([...document.outcomes, ...document.rules].map((one) => one?.match ?? {}));
   if (excess !== null) throw refusal(file, [...found, problemAt([], excess)]); // so many are not compiled
-  const options = {
-    name: nameOf(file),
-    source: input,
-    settings,
-    last: () => (settings.isMagic ? shippedMagic(settings) : { outcomes: [], rules: [] }),
-    dialects: shippedDialects,
-  };
-  const scenario = compileScenario(document, options, (path, message) =>
+  const source = { name: nameOf(file), document: input, settings };
+  const last = () => (settings.isMagic ? shippedMagic(settings) : { outcomes: [], rules: [] });
+  const scenario = compileScenario(document, source, last, shippedDialects, (path, message) =>
     found.push(problemAt(path, message)),
   );
   if (found.length > 0) throw refusal(file, found);
-  return { scenario, document };
+  return scenario;
 }
 
 /** A scenario as it was written, and warnings of what cannot be as written. @param file its name in messages @throws ScenarioError */
 export function checkScenario(read: TextRead, file: string, settings: ScenarioSettings) {
-  const { scenario, document } = compiledScenario(read, file, settings);
+  scenarioOf(read, file, settings);
+  const { document } = scenarioShape(read.input);
   const found: Problem[] = [];
   warnOfScenario(document, (path, message) => found.push(read.problemAt(path, message)));
-  return { document: scenario.source.document as ScenarioInput, warnings: inOrder(found) };
+  return { document: read.input as ScenarioInput, warnings: inOrder(found) };
 }
 
 /** Sorts problems by their places in the text. */

@@ -1,4 +1,4 @@
-import type { ClockStart, RateLimit, ScenarioSettings, ScenarioSource } from '../contract/snapshot.ts';
+import type { ClockStart, RateLimit, ScenarioSource } from '../contract/snapshot.ts';
 import { changedDialect, DEFAULT_DIALECT, type Dialect, type DialectChange } from '../contract/dialect.ts';
 import {
   MAX_ITEMS,
@@ -76,16 +76,6 @@ export interface Scenario {
   readonly countsAttempts: boolean;
 }
 
-interface CompileOptions {
-  readonly name: string;
-  readonly source: unknown;
-  readonly settings: ScenarioSettings;
-  /** The outcomes and rules after its own. Called when those of the scenario are first looked at. */
-  readonly last: () => Pick<Scenario, 'outcomes' | 'rules'>;
-  /** The dialect presets by name. Called only for a document that extends one. */
-  readonly dialects: () => ReadonlyMap<string, Dialect>;
-}
-
 function settlementOf(
   settlement: ScenarioDocument['settlement'],
   base: SettlementPreset,
@@ -107,7 +97,7 @@ function settlementOf(
 function dialectOf(
   document: ScenarioDocument['dialect'],
   base: Dialect,
-  dialects: CompileOptions['dialects'],
+  dialects: () => ReadonlyMap<string, Dialect>,
   report: Report,
 ): Dialect {
   if (document === undefined) return base;
@@ -123,12 +113,20 @@ function dialectOf(
   return changedDialect(preset ?? DEFAULT_DIALECT, change);
 }
 
-/** Compiles a scenario document. The settings apply where it sets nothing. A scenario with errors must not be used. */
+/**
+ * Compiles a scenario document. The settings apply where it sets nothing. A scenario with errors must not be used.
+ *
+ * @param last the outcomes and rules after its own. Called when those of the scenario are first looked at
+ * @param dialects the presets by name. Called only for a document that extends one
+ */
 export function compileScenario(
   document: ShapedScenario,
-  { name, source, settings, last, dialects }: CompileOptions,
+  source: ScenarioSource,
+  last: () => Pick<Scenario, 'outcomes' | 'rules'>,
+  dialects: () => ReadonlyMap<string, Dialect>,
   report: Report,
 ): Scenario {
+  const { name, settings } = source;
   // rules and outcomes share one namespace, since fields such as planned_by name either
   const names = new Map<string, 'rules' | 'outcomes'>();
   const reportDuplicate = (of: string, list: 'rules' | 'outcomes', reportPart: Report): void => {
@@ -138,7 +136,7 @@ export function compileScenario(
       reportPart(['name'], `must differ from the names of the ${others}: ${of} is taken`);
     names.set(of, list);
   };
-  const sources = (source ?? {}) as Partial<Record<'outcomes' | 'rules', readonly unknown[]>>;
+  const sources = (source.document ?? {}) as Partial<Record<'outcomes' | 'rules', readonly unknown[]>>;
   const ownOutcomes = document.outcomes.flatMap((outcome, index) => {
     if (outcome === null) return [];
     const reportOutcome = reportIn(report, 'outcomes', index);
@@ -155,7 +153,7 @@ export function compileScenario(
   });
   return {
     name,
-    source: { name, document: source, settings },
+    source,
     description: document.description ?? '',
     size: 1 + ownOutcomes.length + ownRules.length,
     openingBalancePaise: document.wallet
