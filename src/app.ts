@@ -89,6 +89,16 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
           observer: observeStore(log, metrics?.store),
           idleMs,
         });
+  const { app, routes, heavy, endLargest } = httpServer({
+    log,
+    scenarios,
+    allowedHosts: settings.allowedHosts,
+    maxConnections: Math.min(settings.maxConnections, Math.max(1, openFiles() - SPARE_FILES)),
+    wallClock,
+    stopwatchMs,
+    server: store?.connection.server,
+    observe: metrics?.requested,
+  });
   const referee = new Referee();
   const worlds = new Worlds({
     store,
@@ -102,9 +112,10 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
     maxTransactions: settings.maxTransactions,
     maxRules: settings.maxRules,
     maxRequestsInAll: settings.journalTotal,
-    evictions: droppedWorlds(store ?? wallClock, crowdedOutWarning(log), (world) =>
-      reportOnDropped(world, { referee, wallClock }),
-    ),
+    evictions: droppedWorlds(store ?? wallClock, crowdedOutWarning(log), (world) => {
+      const report = reportOnDropped(world, { referee, wallClock, heavy });
+      return () => world.inBackground(report());
+    }),
   });
   metrics?.watch(worlds, store?.connection);
   const kept =
@@ -120,16 +131,6 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
         });
   const restored = (await kept?.restore()) ?? null;
 
-  const { app, routes, heavy, endLargest } = httpServer({
-    log,
-    scenarios,
-    allowedHosts: settings.allowedHosts,
-    maxConnections: Math.min(settings.maxConnections, Math.max(1, openFiles() - SPARE_FILES)),
-    wallClock,
-    stopwatchMs,
-    server: store?.connection.server,
-    observe: metrics?.requested,
-  });
   const openapi = async (): Promise<string> => {
     const { openapiDocument } = await import('./http/openapi/document.ts');
     const examples = packageText('fixtures/openapi-examples.json');

@@ -10,7 +10,7 @@ import type { RefereeState } from '../world/state-shape.ts';
 import type { Evidence } from './case.ts';
 import { fromBeforeReset, judging, mergeReports, withFewFindings } from './judge.ts';
 import { reportsOf } from './reports/summary.ts';
-import { whole, type Steps } from '../world/steps.ts';
+import { inSteps, type Steps } from '../world/steps.ts';
 
 /** What a report calls a world without a name of its own. */
 const shortId = (worldId: string): string => worldId.slice(0, 8);
@@ -76,11 +76,12 @@ export class Referee {
   }
 
   /** Keeps the reports on a world that was dropped. */
-  dropped(judged: Judged): void {
-    const { worldId, evidence } = judged;
+  *dropped(preparing: Steps<Judged>): Steps<void> {
+    const judged = yield* preparing;
+    const journal = wasAsked(judged.evidence) ? yield* endedJournal(judged) : null;
     const ended = this.#endedOf(judged);
-    if (wasAsked(evidence)) this.#dropped.set(worldId, withJournal(ended, whole(endedJournal(judged))));
-    else if (ended.length > 0) this.#dropped.set(worldId, ended);
+    const all = journal === null ? ended : withJournal(ended, journal);
+    if (all.length > 0) this.#dropped.set(judged.worldId, all);
   }
 
   /** Forgets the journals of a world from before it was dropped, unless the settings for all worlds ask for the whole verdict. */
@@ -104,14 +105,13 @@ export class Referee {
     return withFewFindings(yield* this.report(judged), FEW_FINDINGS);
   }
 
-  /** The reports on all worlds by their ids, also on those that are gone. @param living those on existing worlds, with few findings of each check */
-  reports(living: ReadonlyMap<string, WorldReport>): ConductReports {
-    const reports = new Map<string, WorldReport>();
-    for (const [worldId, journals] of this.#dropped.entries()) {
+  /** The reports on all worlds by their ids, also on those that are gone, in steps. @param living those on existing worlds, with few findings of each check */
+  *reports(living: ReadonlyMap<string, WorldReport>): Steps<ConductReports> {
+    const dropped = yield* inSteps([...this.#dropped.entries()], ([worldId, journals]) => {
       const report = mergeReports(journals.map((ended) => ended.report))!;
-      reports.set(worldId, withFewFindings(report, FEW_FINDINGS));
-    }
-    for (const [worldId, report] of living) reports.set(worldId, report);
+      return [worldId, withFewFindings(report, FEW_FINDINGS)] as const;
+    });
+    const reports = new Map([...dropped, ...living]);
     return reportsOf([...reports].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, report]) => report));
   }
 

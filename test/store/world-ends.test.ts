@@ -1,9 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { dropWorld } from '../../src/http/control/referee-routes.ts';
-import { systemClock } from '../../src/platform/system-clock.ts';
+import { Connections } from '../../src/http/limits/connections.ts';
+import { HeavyWork } from '../../src/http/limits/heavy-work.ts';
+import { stopwatchMs, systemClock } from '../../src/platform/system-clock.ts';
 import { Referee } from '../../src/referee/referee.ts';
 import { STORE_TIMES } from '../../src/store/store-times.ts';
 import { keysOf } from '../../src/store/scripts.ts';
+import { whole } from '../../src/world/steps.ts';
 import type { World } from '../../src/worlds/world.ts';
 import type { Worlds } from '../../src/worlds/worlds.ts';
 import { freshStore } from '../support/store/fresh-store.ts';
@@ -97,8 +100,11 @@ describe('a world that one server drops and another knows', () => {
     const referee = new Referee();
     referee.settingsOfAll = {};
     beforeReply(ofOne.store, 'call', () => other.drop(WORLD));
-    expect(await dropWorld(WORLD, { referee, worlds: one, wallClock: systemClock() })).toBe(false);
-    expect(referee.reports(new Map()).worlds).toEqual([]);
+    const wallClock = systemClock();
+    const connections = new Connections({ max: 1, wallClock, stopwatchMs, ended: () => undefined });
+    const heavy = new HeavyWork(connections);
+    expect(await dropWorld(WORLD, { referee, worlds: one, wallClock, heavy })).toBe(false);
+    expect(whole(referee.reports(new Map())).worlds).toEqual([]);
   });
 });
 

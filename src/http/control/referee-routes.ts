@@ -74,7 +74,7 @@ export function* evidenceOf(
   };
 }
 
-type RefereeDeps = Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock'>;
+type RefereeDeps = Pick<ControlOptions, 'referee' | 'worlds' | 'wallClock' | 'heavy'>;
 
 /** A world as it is now, which later commands do not change. */
 const frozen = (state: Readonly<WorldState>): Readonly<WorldState> => ({
@@ -99,14 +99,13 @@ function* judgedBy(
 /** @returns a function that keeps the report on a world that was dropped meanwhile, if somebody wants it */
 export function reportOnDropped(
   world: World,
-  { referee, wallClock }: Omit<RefereeDeps, 'worlds'>,
-): () => void {
+  { referee, wallClock, heavy }: Omit<RefereeDeps, 'worlds'>,
+): () => Promise<void> {
   const { latest } = world;
   const settings = referee.settingsToJudge(latest.referee);
-  if (settings === null) return () => undefined;
-  const past = frozen(latest);
-  const wallNowMs = wallClock.nowMs();
-  return () => referee.dropped(whole(judgedBy(settings, past, world, wallNowMs, true)));
+  if (settings === null) return () => Promise.resolve();
+  const judging = judgedBy(settings, frozen(latest), world, wallClock.nowMs(), true);
+  return () => heavy.run(() => referee.dropped(judging));
 }
 
 /** How often a report is made anew because something happened meanwhile, before others have to wait for it. */
@@ -116,7 +115,7 @@ const MOST_REPORTS = 3;
 export async function resetWorld(
   exchange: HttpExchange,
   source: ScenarioSource,
-  { referee, wallClock, heavy }: Omit<RefereeDeps, 'worlds'> & Pick<ControlOptions, 'heavy'>,
+  { referee, wallClock, heavy }: Omit<RefereeDeps, 'worlds'>,
 ): Promise<void> {
   const { world } = exchange;
   for (let times = 1; ; times += 1) {
@@ -134,15 +133,13 @@ export async function resetWorld(
 }
 
 /** Drops a world, and keeps the report on it if the settings for all worlds ask for that. @returns false if there was none */
-export async function dropWorld(
-  worldId: string,
-  { referee, worlds, wallClock }: RefereeDeps,
-): Promise<boolean> {
+export async function dropWorld(worldId: string, { worlds, ...deps }: RefereeDeps): Promise<boolean> {
+  const { referee } = deps;
   const keep =
     referee.settingsOfAll !== null &&
-    (await worlds.visit(worldId, (_state, world) => reportOnDropped(world, { referee, wallClock })));
+    (await worlds.visit(worldId, (_state, world) => reportOnDropped(world, deps)));
   if (!(await worlds.drop(worldId))) return false;
-  if (keep) keep();
+  if (keep) await keep();
   referee.forget(worldId);
   return true;
 }
@@ -233,7 +230,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worl
       });
       if (report !== null) living.set(worldId, report);
     }
-    return referee.reports(living);
+    return heavy.run(() => referee.reports(living)); // after those on worlds that were dropped before
   };
 
   app.get(
