@@ -5,15 +5,7 @@ import { DEFAULT_DIALECT, Dialect, type DialectChange } from '../../../src/contr
 import type { ScenarioDocument } from '../../../src/contract/scenario-document.ts';
 import { connectSandbox, type SettingsInput } from '../../../src/index.ts';
 import { shippedDialects } from '../../../src/scenario/scenario-file.ts';
-import {
-  clientFor,
-  clientOf,
-  PAYOUT,
-  fetched,
-  sandboxFor,
-  type Client,
-  type Seen,
-} from '../../support/sandbox.ts';
+import { clientFor, clientOf, PAYOUT, fetched, type Client, type Seen } from '../../support/sandbox.ts';
 import { heldBy } from '../../support/control.ts';
 import { testRows } from '../../support/test-rows.ts';
 
@@ -466,7 +458,7 @@ test("the sandbox's own headers are sent with every kind of response", async () 
 
 test('with fixed keys, status without a key reads the world of the first key', async () => {
   const dialect: DialectChange = { status: { without_key: 'answered' } };
-  const world = (await sandboxFor({ apiKeys: 'one,two', scenario: { dialect } })).client('one');
+  const world = await clientFor({ apiKeys: 'one,two', scenario: { dialect } });
   await world.pay({ amount: 1 }, { authorization: 'Bearer two' });
   expect((await sendBare(world, BY_ORDER)).status).toBe(404);
   await world.pay({ amount: 2 }, { authorization: 'Bearer one' });
