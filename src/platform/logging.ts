@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { pino, type DestinationStream, type Logger } from 'pino';
-import { logOptions } from './log-line.ts';
-import { readableLine } from './readable-line.ts';
+import { escapeControls, logOptions } from './log-line.ts';
 import type { StoreObserver } from '../store/store-connection.ts';
 import type { WorldObserver } from '../worlds/order.ts';
 import type { Metrics } from './metrics.ts';
@@ -24,6 +23,50 @@ interface Log {
   readonly log: Logger;
   /** Writes what is still buffered, unless nobody reads it. Nothing is logged afterwards. */
   readonly end: () => Promise<void>;
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+const NOISE = new Set(['level', 'time', 'msg', 'err']);
+
+const named = (name: string, value: unknown): string | false =>
+  typeof value === 'string' && `${name} ${value}`;
+
+/** The result of a request: `200 initiate order-1 TXN4058… 1.2 ms`, and the reason. */
+const request = (line: Line): readonly unknown[] => [
+  line['status'] ?? line['fault'] ?? 'no response',
+  line['route'] ??
+    (typeof line['path'] === 'string' ? `${String(line['method'])} ${line['path']}` : 'no request'),
+  line['client_ref_id'],
+  line['txn_id'],
+  line['code'],
+  line['replayed'] === true && 'replayed',
+  named('rule', line['rule']),
+  line['committed'] === true && 'committed',
+  line['committed'] === false && 'not committed',
+  named('limit', line['limit']),
+  line['client_gone'] === true && 'client gone',
+  typeof line['duration_ms'] === 'number' && `${line['duration_ms']} ms`,
+  named('world', line['world']),
+  Array.isArray(line['warnings']) && `warning: ${line['warnings'].join('; ')}`,
+];
+
+const anything = (line: Line): readonly unknown[] => [
+  line['msg'],
+  ...Object.entries(line)
+    .filter(([key]) => !NOISE.has(key))
+    .map(([key, value]) => `${key} ${typeof value === 'string' ? value : JSON.stringify(value)}`),
+];
+
+/** A line of the log for people: the same facts, without their field names. */
+export function readableLine(line: Line): string {
+  const isRequest = line['msg'] === 'request';
+  const facts = isRequest ? request(line) : anything(line);
+  const said = facts.filter((fact) => fact !== undefined && fact !== false && fact !== '');
+  const text = said.map((fact) => escapeControls(String(fact))).join('  ');
+  const { stack } = (line['err'] ?? {}) as { readonly stack?: string };
+  if (stack === undefined || isRequest) return text;
+  return `${text}  ${stack.split('\n').map(escapeControls).join('\n')}`;
 }
 
 /** The log on standard output: readable on a terminal; elsewhere JSON lines, which are gathered and written asynchronously. */

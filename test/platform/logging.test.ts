@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { readableLine } from '../../src/platform/readable-line.ts';
+import { readableLine } from '../../src/platform/logging.ts';
 import { testRows } from '../support/test-rows.ts';
 
 const PAYOUT = { client_ref_id: 'order-1', txn_id: 'TXN1' };
@@ -39,13 +39,7 @@ testRows<[what: string, msg: string, fields: object, text: string]>([
     'a settlement',
     'settlement',
     { from: 'PENDING', to: 'SUCCESS', ...PAYOUT, utr: '12', world: 'w' },
-    'PENDING → SUCCESS  order-1  TXN1  UTR 12  world w',
-  ],
-  [
-    'a UTR that comes later',
-    'settlement',
-    { from: 'SUCCESS', to: 'SUCCESS', ...PAYOUT, utr: '12', world: 'w' },
-    'SUCCESS  order-1  TXN1  UTR 12  world w',
+    'settlement  from PENDING  to SUCCESS  client_ref_id order-1  txn_id TXN1  utr 12  world w',
   ],
   [
     'a reference with control characters',
