@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { wholeNumber as wholeNumberFrom } from '../contract/control.ts';
-import { UsageError } from '../contract/usage-error.ts';
 import { writtenInr } from '../contract/words.ts';
 
 /** Arguments that several actions take: as text of the command line, or as JSON of an agent. */
@@ -51,17 +50,3 @@ export const document = (description: string) =>
 /** The same, where a list is a document, too. */
 export const listDocument = (description: string) =>
   z.union([z.string().min(1), z.array(z.unknown()), z.looseObject({})]).meta({ description, title: 'file' });
-
-/** What a text is good for. @param calledBy the argument or the command that takes it @throws UsageError that names the text */
-export function usedText<T>(
-  calledBy: string,
-  { name, text: content }: { readonly name: string; readonly text: string },
-  use: (text: string) => T,
-): T {
-  try {
-    return use(content);
-  } catch (cause) {
-    if (!(cause instanceof UsageError)) throw cause;
-    throw new UsageError(`${calledBy}: ${name} cannot be used: ${cause.message}`, { cause });
-  }
-}

@@ -1,13 +1,12 @@
 import { RefereeSettings, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { JournalEntry, RequestsResponse } from '../contract/control-responses.ts';
 import { parseShape } from '../contract/shape-issues.ts';
-import { expectedTable } from '../referee/expected-table.ts';
 import { hasFailed, hasRequests, reportsOf, noRequestsMessage } from '../referee/reports/summary.ts';
 import { terminalText } from '../referee/reports/terminal.ts';
 import { SettingsError } from '../settings.ts';
 import { journalText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { flag, limit, listDocument, text, textOrNumber, usedText, wholeNumber } from './arguments.ts';
+import { flag, limit, listDocument, text, textOrNumber, wholeNumber } from './arguments.ts';
 import { jsonText } from './text-output.ts';
 
 async function requestOf(number: number, { control }: Session): Promise<JournalEntry> {
@@ -72,16 +71,15 @@ export const journalActions = [
         'field',
       ).optional(),
       expect: listDocument(
-        'the payouts that should end up paid: CSV or JSON with account, amount, times',
+        'the payouts that should end up paid: a list in YAML or JSON, each with account, amount, times',
       ).optional(),
       ended: flag('the client is done: count what it never asked for'),
     },
     async run({ intent, expect, ended }, { world, control, keyText, texts, nameOf }) {
+      const { expectedIn } = await import('./written-documents.ts');
       const settings = {
         ...(intent !== undefined && { intent: intentOf(intent, nameOf('intent')) }),
-        ...(expect !== undefined && {
-          expect: usedText(nameOf('expect'), texts.read(nameOf('expect'), expect), expectedTable),
-        }),
+        ...(expect !== undefined && { expect: expectedIn(texts.read(nameOf('expect'), expect)) }),
       };
       const isNew = Object.keys(settings).length > 0;
       const report = await world.referee(isNew ? (settings as RefereeSettingsInput) : undefined, { ended });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ExpectedPayout } from '../contract/conduct.ts';
 import { RuleRequest, type ScenarioInput } from '../contract/control.ts';
 import { ScenarioDocument } from '../contract/scenario-document.ts';
 import { reported } from '../contract/shape-issues.ts';
@@ -6,7 +7,7 @@ import { checkedShape, problemText, readText } from '../scenario/scenario-text.t
 import { SettingsError } from '../settings.ts';
 import type { Texts } from './sandbox-action.ts';
 
-/** Scenarios and rules that are given as YAML or JSON. Actions load this when they need it, since the parser of YAML is large. */
+/** Scenarios, rules and tables that are given as YAML or JSON. Actions load this when they need it, since the parser of YAML is large. */
 
 export { scenarioText } from '../scenario/scenario-text.ts';
 
@@ -25,6 +26,12 @@ function documentOf(
 
 export const scenarioIn = (read: ReturnType<Texts['read']>): ScenarioInput =>
   documentOf(read, () => ScenarioDocument) as ScenarioInput;
+
+const ExpectedTable = z.array(ExpectedPayout);
+
+/** A list of the payouts that should end up paid. */
+export const expectedIn = (read: ReturnType<Texts['read']>): z.input<typeof ExpectedTable> =>
+  documentOf(read, () => ExpectedTable) as z.input<typeof ExpectedTable>;
 
 const RuleList = z.array(RuleRequest).min(1);
 const NamedList = z.strictObject({ description: z.string().optional(), rules: RuleList });

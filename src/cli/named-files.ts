@@ -1,6 +1,5 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { usedText } from '../actions/arguments.ts';
 import { systemReason, textOfBytes, unreadable } from '../contract/usage-error.ts';
 import { SettingsError } from '../settings.ts';
 import { complain } from './output.ts';
@@ -19,9 +18,6 @@ export function textOfFile(calledBy: string, file: string): string {
   if (text !== undefined) return text;
   throw new SettingsError(`${calledBy}: ${file} is not a text file: it must be in UTF-8`);
 }
-
-export const usedFile = <T>(calledBy: string, file: string, use: (text: string) => T): T =>
-  usedText(calledBy, { name: file, text: textOfFile(calledBy, file) }, use);
 
 /** @param calledBy the flag or the command that names the file */
 const refusal = (calledBy: string, file: string, error: unknown, done = 'written'): SettingsError =>

@@ -202,7 +202,7 @@ function documentMessage(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return `${fieldMessage(issue)}${typeof input === 'string' ? suggestion(input, issue.values.map(String)) : ''}`;
     case 'invalid_type':
-      if ((issue.path ?? []).length === 0) return NO_MAPPING;
+      if ((issue.path ?? []).length === 0 && issue.expected !== 'array') return NO_MAPPING;
       if (issue.expected === 'number' && typeof input === 'string')
         return `must be a number${numberHint(input)}`;
       return issue.expected === 'string' && typeof input === 'number' ? NO_TEXT : fieldMessage(issue);

@@ -109,7 +109,7 @@ testRows([
 test.skipIf(!hasCurl).each(['hunt', 'matrix'])(
   '%s ends with 2, and names the table and the difference, when the command pays something else',
   async (name) => {
-    const table = fileWith('typo.csv', 'account,amount\n000123456788,250\n');
+    const table = fileWith('typo.yaml', "- { account: '000123456788', amount: 250 }\n");
     const flags = ['--expect', table, ...PAYING_TARGET];
     expect(await runInProcess([name, ...flags, ...COMMAND])).toMatchObject({
       code: 2,

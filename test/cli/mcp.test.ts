@@ -115,7 +115,7 @@ testRows([
   ['rule_add', { file: 'x' }, 'rules is required\nfile is not known here (known: rules,'],
   ['use', { scenario: 'rules: [' }, 'the text:1:9 '],
   ['verdict', { expect: [{ account: '1', amount: 1 }], ended: true }, 'no request used the key sk_test_'],
-  ['verdict', { expect: 'x' }, 'expect: the text cannot be used: '],
+  ['verdict', { expect: 'x' }, 'the text:1:1 must be a list'],
   ['staus', {}, 'there is no tool staus (did you mean status?)'],
 ])('a wrong call is a tool error that says what is wrong', async (name, args, words) => {
   const { tell } = await agentFor();

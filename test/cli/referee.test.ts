@@ -188,7 +188,7 @@ test.skipIf(!hasCurl)(
   'a command that resets its world in the end is judged by what it did before',
   async () => {
     const { url } = await serveInProcess({ SANDBOX_SCENARIO: 'server-error-after-commit' });
-    const table = fileWith('expected.csv', 'account,amount\n000123456789,250\n');
+    const table = fileWith('expected.json', '[{"account":"000123456789","amount":250}]');
     const flags = ['--url', url, '--key', 'sk_test_shop', '--expect', table, ...PAYING_TARGET];
     const run = (script: string) =>
       runInProcess(['referee', '--intent', 'beneficiary_account', ...flags, '--', 'sh', '-c', script]);
@@ -202,8 +202,8 @@ test.skipIf(!hasCurl)(
 );
 
 test('a table that does not fit into one request is refused by its name', async () => {
-  const rows = Array.from({ length: 2000 }, (_, nth) => `${100_000_000_000 + nth},10`);
-  const table = fileWith('payroll.csv', ['account,amount', ...rows].join('\n'));
+  const payouts = Array.from({ length: 1600 }, (_, nth) => ({ account: String(1e11 + nth), amount: 1234.5 }));
+  const table = fileWith('payroll.json', JSON.stringify(payouts));
   expect(await runInProcess(['referee', '--expect', table, '--', 'true'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(`--expect ${table} is too long for referee: `),
@@ -213,13 +213,13 @@ test('a table that does not fit into one request is refused by its name', async 
 test.skipIf(!hasCurl)(
   'the expected payouts are read from a file, and a check that is off gives its reason',
   async () => {
-    const folder = folderWith({ 'payouts.csv': 'account,amount\n000123456789,250.00\n' });
+    const folder = folderWith({ 'payouts.yaml': "- { account: '000123456789', amount: 250.00 }\n" });
     const flags = [
       '--verbose',
       '--scenario',
       'server-error-after-commit',
       '--expect',
-      'payouts.csv',
+      'payouts.yaml',
       '--off',
       'no-timeout=short tests',
     ];
@@ -268,7 +268,7 @@ testRows<[readonly string[], string]>([
   [['--require', 'paid-twise'], '--require: there is no check paid-twise (did you mean paid-twice?)'],
   [['--off', 'paid-twice'], '--off must be CHECK=REASON, not "paid-twice"'],
   [['--fail-on', 'all'], '--fail-on must be one of'],
-  [['--expect', 'package.json'], '--expect: package.json cannot be used: JSON must be a list'],
+  [['--expect', 'package.json'], 'package.json:1:1 must be a list'],
   [[], '/no/such/program cannot be run (no such program)'],
 ])('wrong flags exit with 2 and say what is wrong, before the command runs', async (flags, message) => {
   const { code, stdout, stderr } = await runInProcess(['referee', ...flags, '--', '/no/such/program']);

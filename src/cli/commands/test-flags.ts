@@ -20,7 +20,7 @@ const CONDUCT = {
     'field',
   ).optional(),
   expect: text(
-    'the payouts that should end up paid: CSV or JSON with account, amount, times',
+    'the payouts that should end up paid: a list in YAML or JSON, each with account, amount, times',
     'file',
   ).optional(),
   patience: text('the longest that a client may wait for a response [default 10s]', 'time').optional(),

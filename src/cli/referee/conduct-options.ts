@@ -1,4 +1,5 @@
 import { intentOf } from '../../actions/journal-actions.ts';
+import { expectedIn } from '../../actions/written-documents.ts';
 import {
   CHECK_IDS,
   type CheckId,
@@ -6,7 +7,6 @@ import {
   type RefereeSettingsInput,
 } from '../../contract/conduct.ts';
 import { suggestion } from '../../contract/suggestion.ts';
-import { expectedTable } from '../../referee/expected-table.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
 import { markdownText } from '../../referee/reports/markdown.ts';
@@ -21,7 +21,7 @@ import { terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
 import type { RefereeFlags } from '../commands/test-flags.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';
-import { checkWritable, usedFile, tryWrite } from '../named-files.ts';
+import { checkWritable, textOfFile, tryWrite } from '../named-files.ts';
 
 type Writer = (reports: RunReports, failOn: FailOn) => string;
 
@@ -89,7 +89,9 @@ export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
   const { intent, expect, patience, off = [] } = flags;
   const given = {
     ...(intent !== undefined && { intent: intentOf(intent, '--intent') }),
-    ...(expect !== undefined && { expect: usedFile('--expect', expect, expectedTable) }),
+    ...(expect !== undefined && {
+      expect: expectedIn({ name: expect, text: textOfFile('--expect', expect) }),
+    }),
     ...(off.length > 0 && { off: Object.fromEntries(off.map(offOf)) }),
     ...(patience !== undefined && { limits: { patience } }),
   };
@@ -98,7 +100,7 @@ export function conductSettings(flags: SettingsFlags): RefereeSettingsInput {
     const { path, message } = checked.error.issues[0]!;
     throw new SettingsError(`--${String(path.at(-1))} ${message}`);
   }
-  return given as RefereeSettingsInput;
+  return given;
 }
 
 export function conductOptions(flags: RefereeFlags) {

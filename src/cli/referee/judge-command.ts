@@ -244,7 +244,7 @@ export async function judgeCommand(
   const { url } = flags;
   if (Buffer.byteLength(JSON.stringify(options.settings)) > MAX_BODY_BYTES) {
     throw new SettingsError(
-      `--expect ${flags.expect} is too long for referee: it takes 64 KiB, about 1,000 rows. matrix and hunt take 10,000`,
+      `--expect ${flags.expect} is too long for referee: it takes 64 KiB, about 1,000 payouts. matrix and hunt take 1,600`,
     );
   }
   const hasCommand = words.length > 0;

@@ -237,7 +237,7 @@ test.each<[what: string, WorldRow[], Client, cells: string[], Options?]>([
     [...RESET, scenario('happy-fast')],
     payOthers,
     ['failed money: 000123451002: paid ₹102.00 twice, not expected', 'not exercised'],
-    { expect: { name: 'pay.csv', payouts: [ONCE, ONCE] } },
+    { expect: { name: 'pay.yaml', payouts: [ONCE, ONCE] } },
   ],
   [
     'client that reports a failure, and was paid or not',
@@ -322,11 +322,11 @@ testRows<[string, readonly number[], string]>([
   async (_what, amounts, difference) => {
     const payouts = amounts.map((amount) => ({ ...ONCE, amount }));
     const error: unknown = await matrixOf([scenario('happy-fast')], send, {
-      expect: { name: '--expect pay.csv', payouts },
+      expect: { name: '--expect pay.yaml', payouts },
     }).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(UsageError);
     expect((error as Error).message).toMatch(
-      /^without any failure, what is paid differs from --expect pay.csv: /,
+      /^without any failure, what is paid differs from --expect pay.yaml: /,
     );
     expect((error as Error).message).toContain(difference);
   },
