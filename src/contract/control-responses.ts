@@ -109,12 +109,10 @@ export type WorldResponse = z.infer<typeof WorldResponse>;
 export const WalletResponse = z
   .object({
     balance: Inr,
-    currency: z.literal('INR'),
     opening_balance: Inr,
     in_flight: Inr.describe('INR in payouts that are PENDING'),
     paid_out: Inr.describe('INR in payouts that are SUCCESS'),
     came_back: Inr.describe('INR of payouts that FAILED or were REVERSED'),
-    last_updated: Time,
   })
   .meta({ id: 'Wallet' });
 export type WalletResponse = z.infer<typeof WalletResponse>;
@@ -332,7 +330,6 @@ export const WorldsResponse = z.object({
   worlds: z.array(
     z.object({
       id: z.string(),
-      made_at: Time,
       used_at: Time,
       balance: Inr,
       transactions: z.int(),

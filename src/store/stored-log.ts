@@ -128,7 +128,7 @@ export class StoredLog {
       if (state === null) continue; // replaced meanwhile
       const { position, name } = snapshot ?? NOTHING;
       const characters = snapshot?.state.characters ?? 0;
-      return { epoch, openedAtMs, isNew: isNew === 1, state, seen: { epoch, position, name }, characters };
+      return { epoch, isNew: isNew === 1, state, seen: { epoch, position, name }, characters };
     }
     throw unavailable();
   }

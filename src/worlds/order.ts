@@ -45,7 +45,6 @@ export const unavailable = (details: RefusalDetails = {}): Refusal =>
 export interface Opened {
   /** Distinguishes the lives of a world: it differs once the world was dropped and opened again. */
   readonly epoch: string;
-  readonly openedAtMs: number;
   /** Whether it was made now. */
   readonly isNew: boolean;
   readonly state: WorldState;

@@ -48,7 +48,6 @@ export class World {
   readonly id: string;
   readonly connections: WorldConnections;
   epoch: string;
-  openedAtMs: number;
   usedAtMs: number;
   /** The state as this server knows it. Never keep it. */
   latest: Readonly<WorldState>;
@@ -68,10 +67,9 @@ export class World {
   #unfinished: { readonly done: Promise<void>; readonly end: () => void } | null = null;
   #users = 0;
 
-  constructor(id: string, parts: WorldParts, { epoch, openedAtMs, state }: Opened, orderOf: OrderOf) {
+  constructor(id: string, parts: WorldParts, { epoch, state }: Opened, orderOf: OrderOf) {
     this.id = id;
     this.epoch = epoch;
-    this.openedAtMs = openedAtMs;
     this.latest = state;
     this.#parts = parts;
     this.#order = orderOf(this);
@@ -85,10 +83,6 @@ export class World {
   /** The position of the latest command that this server has applied. */
   get position(): number {
     return this.#order.position;
-  }
-
-  get isClosed(): boolean {
-    return this.closed !== null;
   }
 
   /** Whether this server can forget the world without losing anything that belongs to it. */
@@ -211,9 +205,9 @@ export class World {
   }
 
   /** It was read again from its store. */
-  reopened({ isSame, isSkipped, epoch, openedAtMs, state }: Reopened): void {
+  reopened({ isSame, isSkipped, epoch, state }: Reopened): void {
     const isReplaced = !isSame || (isSkipped && state.generation !== this.latest.generation);
-    Object.assign(this, { epoch, openedAtMs, latest: state });
+    Object.assign(this, { epoch, latest: state });
     if (isReplaced) this.connections.endHeldBack();
     if (isReplaced && isSame) this.droppedBefore = null;
     if (!isSame) {

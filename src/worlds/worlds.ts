@@ -1,5 +1,7 @@
 import type { ScenarioSource } from '../contract/snapshot.ts';
 import type { WorldsResponse } from '../contract/control-responses.ts';
+import { iso } from '../contract/times.ts';
+import { toInr } from '../payout/money.ts';
 import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { Room, Stamp } from '../world/commands.ts';
 import { openWorld } from '../world/opening.ts';
@@ -7,8 +9,7 @@ import type { WorldState } from '../world/state-shape.ts';
 import { Capacity, NOTHING, type Limits } from './capacity.ts';
 import { cutLargest, forgetCopies, leastMissed, type Evictions } from './evictions.ts';
 import type { DropReason, WorldObserver } from './order.ts';
-import { WorldCopies, type SharedWorlds } from './shared-worlds.ts';
-import { listedPage } from './world-list.ts';
+import { WorldCopies, type SharedWorlds, type WorldsPage } from './shared-worlds.ts';
 import type { WallClock } from './wall-clock.ts';
 import { World, type OrderOf, type WorldParts } from './world.ts';
 import { nextDueMsOf } from '../world/ledger.ts';
@@ -56,6 +57,19 @@ const inMemory =
     };
   };
 
+/** A page of some worlds, the one that was idle longest first. See `SharedWorlds.page`. */
+function pageOf(worlds: Iterable<World>, afterMs: number, count: number): WorldsPage {
+  const uses: [string, number][] = [];
+  let next: number | null = null;
+  for (const { id, usedAtMs } of worlds) {
+    if (usedAtMs <= afterMs) continue;
+    if (next !== null && usedAtMs > next) return { uses, next };
+    uses.push([id, usedAtMs]);
+    if (uses.length >= count) next = usedAtMs;
+  }
+  return { uses, next: null };
+}
+
 export interface WorldsOptions extends Limits {
   readonly compiler: ScenarioCompiler;
   readonly wallClock: WallClock;
@@ -73,6 +87,7 @@ export interface WorldsOptions extends Limits {
 
 const FREED = 1 / 64; // of what all may remember, when they have to forget
 const NOTED_EVERY_MS = 1000;
+const ROWS_AT_ONCE = 50; // of a list
 
 /** The worlds of a server, in the order of their latest use: all, or copies of those in a store that servers share. */
 export class Worlds {
@@ -154,7 +169,7 @@ export class Worlds {
       const here = this.useHere(worldId);
       if (here !== null) return here;
       const world = await this.#copies!.open(worldId, this.#options.activeSource());
-      const isGone = world === null || world.isClosed; // dropped meanwhile
+      const isGone = world === null || world.closed !== null; // dropped meanwhile
       if (!isGone || this.#isClosed) return this.#used(world!);
     }
   }
@@ -172,10 +187,31 @@ export class Worlds {
     return store.ids();
   }
 
-  /** See `listedPage`. */
+  /** A page of the list of all worlds, without those that are gone. Not a use. @param afterMs only those used after that time */
   async page(afterMs: number, count: number): Promise<WorldsResponse> {
     await this.#noteUses();
-    return listedPage(this, this.#options, afterMs, count);
+    const { store, wallClock } = this.#options;
+    const { uses, next } =
+      store === null ? pageOf(this.#byId.values(), afterMs, count) : await store.page(afterMs, count);
+    const row = async ([worldId, usedAtMs]: (typeof uses)[number]) => {
+      const found = await this.visit(worldId, ({ id, name, wallet, payouts, index }) => ({
+        id,
+        name,
+        used_at: iso(usedAtMs),
+        balance: toInr(wallet.balancePaise),
+        transactions: payouts.length,
+        scenario: index.base.name,
+      }));
+      if (found === null) await store?.unlist(worldId);
+      return found;
+    };
+    const worlds: WorldsResponse['worlds'] = [];
+    for (let from = 0; from < uses.length; from += ROWS_AT_ONCE) {
+      if (from > 0) await wallClock.yieldToEventLoop();
+      const rows = await Promise.all(uses.slice(from, from + ROWS_AT_ONCE).map(row));
+      worlds.push(...rows.filter((one) => one !== null));
+    }
+    return { worlds, next };
   }
 
   /** Reads a world without opening it; not a use. @returns null for none */
@@ -189,7 +225,7 @@ export class Worlds {
       world.enter();
       try {
         const looked = await world.peek((state) => look(state, world));
-        if (looked !== null || !world.isClosed || this.#copies === null) return looked; // else another server remade it
+        if (looked !== null || world.closed === null || this.#copies === null) return looked; // else another server remade it
       } finally {
         world.leave();
         if (world.isVisitOnly && !world.isInUse) this.#forget(world, 'stop');
@@ -251,7 +287,7 @@ export class Worlds {
     this.#latestEpoch = Math.max(openedAtMs, this.#latestEpoch + 1); // a world may be dropped and opened again within a millisecond
     const epoch = this.#latestEpoch.toString(36);
     const state = openWorld(worldId, activeSource(), openedAtMs, compiler);
-    const world = new World(worldId, this.#parts, { epoch, openedAtMs, isNew: true, state }, this.#inMemory);
+    const world = new World(worldId, this.#parts, { epoch, isNew: true, state }, this.#inMemory);
     evictions?.opened(world);
     this.#add(world);
     return world;

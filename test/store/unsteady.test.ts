@@ -120,7 +120,7 @@ test('a world in a store does at any of its servers what one in memory does', as
         const { log } = await storedLogFor(url, name, { ...OPTIONS, wallClock });
         stored.push(await log.use(WORLD));
       }
-      let nowMs = stored[0]!.openedAtMs;
+      let nowMs = stored[0]!.latest.entries[0]!.atMs;
       const clock = Object.assign(new ManualClock(), { nowMs: () => nowMs, schedule: () => () => undefined });
       const memory = logFor({ document: ENTANGLED, maxRequests: 1000 }, clock).world(WORLD);
       for (const [nth, act] of history.entries()) {

@@ -44,7 +44,7 @@ describe('worlds', () => {
     void paid.submit(initiate());
     asked.enter();
     world('c');
-    expect([paid.isClosed, asked.isClosed]).toEqual([true, false]);
+    expect([paid.closed !== null, asked.closed !== null]).toEqual([true, false]);
   });
 
   test('are dropped after a day without a use; one timer waits for the idlest', async () => {
@@ -70,7 +70,7 @@ describe('worlds', () => {
     a.connections.wait((how) => ended.push(how));
     const { ends } = await readerOf(a);
     expect([await log.drop(a.id), await log.drop(a.id), log.uses]).toEqual([true, false, 2]);
-    expect([drops, a.isClosed]).toEqual([[[a.id, 'admin']], true]);
+    expect([drops, a.closed !== null]).toEqual([[[a.id, 'admin']], true]);
     a.connections.wait((how) => ended.push(how)); // too late
     expect([ended, ends()]).toEqual([['ended', 'ended'], 1]);
     expect(world('a')).not.toBe(a);
@@ -84,10 +84,10 @@ describe('worlds', () => {
     a.connections.wait((how) => ended.push(how));
     await a.watch(undefined, { take: () => undefined, end: () => ended.push('reader') });
     log.release();
-    expect([ended, a.isClosed]).toEqual([['ended', 'reader'], false]);
+    expect([ended, a.closed !== null]).toEqual([['ended', 'reader'], false]);
     await log.close();
     await log.close();
-    expect([log.size, wallClock.timers, a.isClosed, drops]).toEqual([0, 0, true, []]);
+    expect([log.size, wallClock.timers, a.closed !== null, drops]).toEqual([0, 0, true, []]);
     await expect(log.use(a.id)).rejects.toThrow('the sandbox is closed');
     await expect(submit(a, balance())).rejects.toMatchObject({
       code: 'SANDBOX_FULL',

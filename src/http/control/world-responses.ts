@@ -57,16 +57,14 @@ export function worldResponse(state: WorldState): WorldResponse {
   };
 }
 
-export function walletResponse({ wallet, openingBalancePaise, entries, index }: WorldState): WalletResponse {
+export function walletResponse({ wallet, openingBalancePaise, index }: WorldState): WalletResponse {
   const { PENDING, SUCCESS, FAILED, REVERSED } = index.tallies;
   return {
     balance: toInr(wallet.balancePaise),
-    currency: 'INR',
     opening_balance: toInr(openingBalancePaise),
     in_flight: toInr(PENDING.paise),
     paid_out: toInr(SUCCESS.paise),
     came_back: toInr(FAILED.paise + REVERSED.paise),
-    last_updated: iso(entries.at(-1)!.atMs),
   };
 }
 

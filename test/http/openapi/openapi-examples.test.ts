@@ -175,7 +175,6 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   request_id: 'req-1',
   duration_ms: 1.5,
   wall_at: '2026-01-15T10:30:00.000Z',
-  made_at: '2026-01-15T10:30:00.000Z',
   until: '2026-01-15T10:30:30.000Z',
   used_at: '2026-01-15T10:30:00.000Z',
   headers: { 'content-type': 'application/json' },
