@@ -3,7 +3,6 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import rateLimitPlugin from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction, onRequestHookHandler } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { WorldName } from '../contract/control.ts';
 import { durationText } from '../contract/times.ts';
 import { Refusal, invalidField } from '../contract/errors.ts';
@@ -79,9 +78,6 @@ const needsNoKey = ({ routeOptions, exchange, headers }: FastifyRequest): boolea
 
 const NAME_HEADER = 'x-sandbox-world-name';
 
-/** How many keys' world ids are remembered: each is a digest, and a client sends the same key with every request. */
-const KEYS_REMEMBERED = 1000;
-
 /** The name that a request gives its world; undefined for none. @throws Refusal INVALID_REQUEST */
 export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): string | undefined {
   if (name === undefined || WorldName.safeParse(name).success) return name as string | undefined;
@@ -93,8 +89,6 @@ export function worldNameIn({ [NAME_HEADER]: name }: IncomingHttpHeaders): strin
  * INVALID_REQUEST.
  */
 export function admission({ worlds, keyOf, defaultKey }: AdmissionOptions): onRequestHookHandler {
-  const worldIds = new LRUCache<string, string>({ max: KEYS_REMEMBERED, memoMethod: worldIdOf });
-
   function enter({ exchange, headers }: FastifyRequest, world: World): void {
     exchange.dialect = world.latest.index.base.dialect;
     exchange.found(world);
@@ -116,7 +110,7 @@ export function admission({ worlds, keyOf, defaultKey }: AdmissionOptions): onRe
 
   return (request, _reply, done) => {
     const key = needsNoKey(request) ? defaultKey : keyOf(request.headers.authorization);
-    const worldId = worldIds.memo(key);
+    const worldId = worldIdOf(key);
     const here = worlds.useHere(worldId);
     if (here === null) return void enterOnceOpen(request, worldId, done);
     enter(request, here);

@@ -85,7 +85,7 @@ class Reading {
   readonly #reader: EventReader;
   readonly #left: (reading: Reading) => void;
   readonly #failed: (error: unknown) => void;
-  /** The number of its next event; null until it was accepted. Before that it is refused instead of ended. */
+  /** The number of its next event; null until it was accepted. */
   #next: number | null = null;
   #hasRoom = true;
 
@@ -100,10 +100,6 @@ class Reading {
   begin(next: number, from: string | undefined): void {
     this.#next = next;
     this.#reader.begin?.(this.stop, from);
-  }
-
-  get hasBegun(): boolean {
-    return this.#next !== null;
   }
 
   /** Sends the events that the reader has not got, for as long as it has room. */
@@ -128,6 +124,7 @@ class Reading {
   }
 
   end(): void {
+    if (this.#next === null) return; // not accepted yet: it is refused
     this.stop();
     this.#reader.end();
   }
@@ -217,7 +214,7 @@ export class WorldConnections {
   }
 
   endReaders(): void {
-    for (const reading of this.#readings) if (reading.hasBegun) reading.end();
+    for (const reading of this.#readings) reading.end();
   }
 
   /** Ends the responses that rules hold back: their requests are over. */

@@ -71,18 +71,10 @@ export class HeavyWork {
   async sendSnapshot(reply: FastifyReply, world: World, begin: () => Promise<Texts>): Promise<FastifyReply> {
     const ofWorld = this.#snapshotOf.get(world) ?? new Mutex();
     this.#snapshotOf.set(world, ofWorld);
-    const leaveWorld = await ofWorld.acquire();
-    const [, leave] = await this.#snapshots.acquire();
-    const over = (): void => {
-      leave();
-      leaveWorld();
-    };
-    if (!reply.raw.req.socket.destroyed) {
-      reply.raw.once('close', over);
-      return this.send(reply, begin);
-    }
-    over();
-    return reply.hijack();
+    const { socket } = reply.raw.req;
+    // resolves when the response has ended, as every promise of a reply
+    const sent = async () => (socket.destroyed ? reply.hijack() : this.send(reply, begin));
+    return ofWorld.runExclusive(() => this.#snapshots.runExclusive(sent));
   }
 
   /** Ends the connection of a response when its client has read nothing of it for ten seconds, as Node.js notices. */

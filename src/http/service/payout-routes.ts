@@ -8,6 +8,7 @@ import {
   checkRailRules,
   hasInexactAmount,
   InitiateRequest,
+  StatusQuery,
   TOO_MANY_DECIMALS,
 } from '../../contract/service.ts';
 import { fieldErrors, pathText, reported } from '../../contract/shape-issues.ts';
@@ -18,9 +19,8 @@ import { admission, limitRate, type AdmissionOptions } from '../admission.ts';
 import type { Pressure } from '../limits/pressure.ts';
 import type { WallClock } from '../../worlds/wall-clock.ts';
 import { busy } from '../refusals.ts';
-import { partName } from '../routes.ts';
+import { operation, partName } from '../routes.ts';
 import { untilReleased, applyEffect } from './rule-effects.ts';
-import { BALANCE, INITIATE, STATUS } from './operations.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -77,6 +77,34 @@ function checkRails(body: InitiateRequest, { request: { exchange } }: FastifyRep
   if (warnings.length > 0) exchange.warnings = warnings;
 }
 
+/** What the OpenAPI document says of the three routes, with their schemas. */
+const INITIATE = operation('Payouts', 'initiatePayout', 'Initiate a payout', {
+  description:
+    'Pays an amount in INR from the wallet to a bank account or a UPI ID. Sent again with the same client_ref_id and body, it returns the existing payout, and nothing is debited twice.',
+  responseHeaders: ['Idempotent-Replayed', 'X-Sandbox-Warning'],
+  errors: [
+    'DUPLICATE_REFERENCE',
+    'INSUFFICIENT_BALANCE',
+    'REFERENCE_CONFLICT',
+    'REQUEST_IN_PROGRESS',
+    'REFERENCE_REUSED',
+    'RATE_LIMITED',
+    'SANDBOX_FULL',
+    'NOT_RELEASED',
+  ],
+  body: InitiateRequest,
+});
+
+const BALANCE = operation('Payouts', 'fetchBalance', 'Fetch the wallet balance', {
+  errors: ['INVALID_REQUEST', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
+});
+
+const STATUS = operation('Payouts', 'getPayoutStatus', 'Fetch the status of a payout', {
+  description: 'By client_ref_id or by txn_id. With both, they must name the same payout.',
+  errors: ['TRANSACTION_NOT_FOUND', 'TRANSACTION_UNKNOWN', 'RATE_LIMITED', 'SANDBOX_FULL', 'NOT_RELEASED'],
+  querystring: StatusQuery,
+});
+
 /** The three routes of the payout service. */
 export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (app, options) => {
   const { rateLimit, wallClock, pressure } = options;
@@ -107,18 +135,15 @@ export const payoutRoutes: FastifyPluginAsyncZod<PayoutRoutesOptions> = async (a
     { config: { name: 'initiate' }, ...INITIATE, preValidation: [refuseUnseen] },
     ({ body, exchange }, reply) => {
       checkRails(body, reply);
-      const request = exchange.received();
-      return respond({ kind: 'initiate', body, request }, reply);
+      return respond({ kind: 'initiate', body, request: exchange.received() }, reply);
     },
   );
 
-  app.get('/client/fetchbalance', { config: { name: 'balance' }, ...BALANCE }, ({ exchange }, reply) => {
-    const request = exchange.received();
-    return respond({ kind: 'balance', request }, reply);
-  });
+  app.get('/client/fetchbalance', { config: { name: 'balance' }, ...BALANCE }, ({ exchange }, reply) =>
+    respond({ kind: 'balance', request: exchange.received() }, reply),
+  );
 
-  app.get('/payout/status', { config: { name: 'status' }, ...STATUS }, ({ query, exchange }, reply) => {
-    const request = exchange.received();
-    return respond({ kind: 'status', query, request }, reply);
-  });
+  app.get('/payout/status', { config: { name: 'status' }, ...STATUS }, ({ query, exchange }, reply) =>
+    respond({ kind: 'status', query, request: exchange.received() }, reply),
+  );
 };
