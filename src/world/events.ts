@@ -60,20 +60,18 @@ function dataOf(event: StateEvent, atMs: number): object {
       return moneyResponse(event.entry);
     case 'clock':
       return { now: iso(event.nowMs), frozen: event.speed === 0, speed: event.speed };
-    case 'scenario':
-      return { scenario: event.scenario, rule: event.rule };
-    case 'rule':
-      return { rule: event.rule, matched: event.matched, taken: event.taken };
     case 'held':
       return heldRequestResponse(event.request);
     case 'released':
       return { id: event.request.id, how: event.how };
-    case 'journal':
-      return { removed: event.removed, as: event.as };
     case 'reset':
       return { now: iso(event.nowMs) };
     case 'restore':
       return { now: iso(event.nowMs), undone: event.undone };
+    default: {
+      const { type: _, ...data } = event;
+      return data;
+    }
   }
 }
 

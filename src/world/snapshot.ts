@@ -16,7 +16,7 @@ import { sentResponse } from './request/response.ts';
 import { openWorld, useScenario } from './opening.ts';
 import { indexPayout } from './state.ts';
 import { noneHeld, type WorldState, type HeldRequest } from './state-shape.ts';
-import { brokenInvariants } from './invariants.ts';
+import { brokenInvariants } from './ledger.ts';
 import { MAX_OVERRIDES } from './operations.ts';
 
 /** A world as data, at one moment: later changes of the world do not affect it. */

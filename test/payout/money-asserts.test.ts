@@ -14,8 +14,7 @@ import {
 import { afterStep, asOf, countsReads, timelineFault, withForcedStep } from '../../src/payout/timeline.ts';
 import { UTR_SERIALS } from '../../src/payout/identity.ts';
 import { formatUtr, freeUtr } from '../../src/payout/utr.ts';
-import { addPayout, recordEntry, takeStep } from '../../src/world/ledger.ts';
-import { brokenInvariants } from '../../src/world/invariants.ts';
+import { addPayout, brokenInvariants, recordEntry, takeStep } from '../../src/world/ledger.ts';
 import { MAX_AMOUNT_INR } from '../../src/contract/service.ts';
 import { Core, load, save } from '../support/world/core.ts';
 import { atRead, CREATED_AT_MS, newPayout, step, utrAfter } from '../support/world/payouts.ts';

@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { World } from '../../src/worlds/world.ts';
 import type { Worlds } from '../../src/worlds/worlds.ts';
 import type { Command } from '../../src/world/commands.ts';
-import { brokenInvariants } from '../../src/world/invariants.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
 import type { WorldState } from '../../src/world/state-shape.ts';
 import { sized } from '../support/size.ts';
 import { freshStore, redisAt } from '../support/store/fresh-store.ts';

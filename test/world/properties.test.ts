@@ -2,7 +2,7 @@ import type { Payout } from '../../src/contract/snapshot.ts';
 import fc from 'fast-check';
 
 import { expect, test } from 'vitest';
-import { brokenInvariants } from '../../src/world/invariants.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
 import type { KeptRequest } from '../../src/world/journal/kept-request.ts';
 import { journalEntry } from '../../src/world/journal/journal-entry.ts';
 import { sized } from '../support/size.ts';

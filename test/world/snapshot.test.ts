@@ -1,7 +1,7 @@
 import { LATEST_MS } from '../../src/contract/service.ts';
 import type { WORLD_ITEMS, WorldItem } from '../../src/contract/snapshot.ts';
 import { describe, expect, test } from 'vitest';
-import { brokenInvariants } from '../../src/world/invariants.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import {
   advance,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readWorlds, snapshotText } from '../../src/worlds/snapshot-text.ts';
-import { brokenInvariants } from '../../src/world/invariants.ts';
+import { brokenInvariants } from '../../src/world/ledger.ts';
 import { sentResponse } from '../../src/world/request/response.ts';
 import { takeSnapshot } from '../../src/world/snapshot.ts';
 import type { WorldState } from '../../src/world/state-shape.ts';

@@ -12,7 +12,7 @@ import { iso } from '../../contract/times.ts';
 import type { Outcome } from '../../scenario/rule-compiler.ts';
 import type { Rule } from '../../scenario/rule.ts';
 import { sumsResponse } from '../../world/events.ts';
-import { brokenInvariants } from '../../world/invariants.ts';
+import { brokenInvariants } from '../../world/ledger.ts';
 import { sumsOf } from '../../world/state.ts';
 import type { Action, WorldState } from '../../world/state-shape.ts';
 import { isoOrNull } from '../../world/transaction-response.ts';
