@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { World } from '../client/controlled-world.ts';
 import { ExpectedPayout, type RefereeSettingsInput } from '../contract/conduct.ts';
 import type { ScenarioInput } from '../contract/control.ts';
-import { changedDialect, type Dialect, type DialectChange } from '../contract/dialect.ts';
+import type { Dialect } from '../contract/dialect.ts';
 import type { Match } from '../contract/match.ts';
 import type { InitiateRequest } from '../contract/service.ts';
 import type { PlannedStep } from '../contract/snapshot.ts';
@@ -17,13 +16,7 @@ import { compileCondition } from '../scenario/rule-compiler.ts';
 import { shippedDialects } from '../scenario/scenario-file.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { SettingsError, type SettingName, type Settings } from '../settings.ts';
-import {
-  baselineLines,
-  cellLines,
-  countLine,
-  MATRIX_WRITERS,
-  unmetLines,
-} from '../trials/matrix/matrix-reports.ts';
+import { baselineLines, cellLines, countLine, MATRIX_WRITERS } from '../trials/matrix/matrix-reports.ts';
 import { baselineOf, cellOf, type CommandRun, type MatrixRow, type Cell } from '../trials/matrix/matrix.ts';
 import { runClient, inParallel, type Client } from '../trials/run.ts';
 import { clockAt } from '../worlds/wall-clock.ts';
@@ -130,22 +123,6 @@ export function settingsOf(
   return { ...settings, scenario, ...(speed > 1 && { clockSpeed: speed }) };
 }
 
-/** Single choices of other services that payment engineers meet. */
-const CHOICES: readonly (readonly [name: string, change: DialectChange])[] = [
-  ['client_ref_id.same_body=409', { client_ref_id: { same_body: 409 } }],
-  ['client_ref_id.same_body=400', { client_ref_id: { same_body: 400 } }],
-  ['client_ref_id.same_body=second_payout', { client_ref_id: { same_body: 'second_payout' } }],
-  ['status.unknown=400', { status: { unknown: 400 } }],
-  ['rate_limit.retry_after=absent', { rate_limit: { retry_after: 'absent' } }],
-];
-
-/** For a part of a dialect, the scenario in which a client meets it that does not meet it without a failure. */
-const EXERCISED_BY: readonly (readonly [part: keyof Dialect, scenario: string])[] = [
-  ['client_ref_id', 'reset-after-commit'], // it sends a reference again
-  ['status', 'not-found-then-found'],
-  ['rate_limit', 'rate-limited'],
-];
-
 /** The names in a list, each once, with those that `all` stands for. */
 const named = (list: string, all: readonly string[]): readonly string[] => {
   const names = list.split(',').flatMap((name) => (name.trim() === 'all' ? all : name.trim()));
@@ -160,16 +137,10 @@ const named = (list: string, all: readonly string[]): readonly string[] => {
  */
 export function sandboxRows(dialects: string, scenarios: string, settings: Settings): readonly SandboxRow[] {
   const library = libraryFor(settings, settings.scenario);
-  const { dialect: base, source } = library.active;
-  const presets = new Map([
-    ...[...shippedDialects()].filter(([name]) => name !== 'default'),
-    ...CHOICES.map(([name, change]) => [name, changedDialect(base, change)] as const),
-  ]);
-  const inDialect = (dialect: Dialect) => ({
-    scenario: { ...(source.document as ScenarioInput), dialect },
-    exercisedBy: EXERCISED_BY.find(
-      ([part, scenario]) => scenario !== source.name && !isDeepStrictEqual(base[part], dialect[part]),
-    )?.[1],
+  const presets = new Map([...shippedDialects()].filter(([name]) => name !== 'default'));
+  const inDialect = (dialect: Dialect): ScenarioInput => ({
+    ...(library.active.source.document as ScenarioInput),
+    dialect,
   });
   const dialectRow = (name: string): SandboxRow => {
     const dialect = presets.get(name);
@@ -179,13 +150,14 @@ export function sandboxRows(dialects: string, scenarios: string, settings: Setti
         `--dialects: there is no ${name}${suggestion(name, known)}: use ${known.join(', ')}`,
       );
     }
-    return { kind: 'dialect', name, ...inDialect(dialect) };
+    return { kind: 'dialect', name, scenario: inDialect(dialect) };
   };
   const scenarioRow = (name: string): SandboxRow => {
     const compiled = libraryFor(settings, name).active; // refuses one that cannot be used
     const fields = Object.keys(compiled.source.document as ScenarioInput);
     const isDialectOnly = fields.every((field) => field === 'dialect' || field === 'description');
-    if (isDialectOnly) return { kind: 'scenario', name, isDialectOnly, ...inDialect(compiled.dialect) };
+    if (isDialectOnly)
+      return { kind: 'scenario', name, isDialectOnly, scenario: inDialect(compiled.dialect) };
     return { kind: 'scenario', name, scenario: name, compiled };
   };
   /** A rule that holds requests would wait for a release that never comes in a matrix. */
@@ -311,7 +283,7 @@ export async function matrixCommand(
     const left = rows.length - cells.length;
     if (isJson) sayJson({ cells });
     const stopped = left > 0 ? `; stopped before the other ${left}` : '';
-    show(['', countLine(cells) + stopped, ...unmetLines(cells)]);
+    show(['', countLine(cells) + stopped]);
     const areWritten = writeReports(reports, (write) => write(cells), environment);
     const hasFailed = cells.some(({ failed }) => failed);
     return searchExitCode(hasFailed, stop.aborted, areWritten);

@@ -132,8 +132,8 @@ test.skipIf(!hasCurl)('no command that runs a client prints what controls a term
     ['referee', '--json', ...client],
     ['hunt', '--depth', '1', '--runs', '3', '--patience', '1s', ...client],
     ['hunt', '--depth', '1', '--runs', '3', '--patience', '1s', '--json', ...client],
-    ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', ...client],
-    ['matrix', '--dialects', 'status.unknown=400', '--scenarios', 'none', '--json', ...client],
+    ['matrix', '--dialects', 'terse', '--scenarios', 'none', ...client],
+    ['matrix', '--dialects', 'terse', '--scenarios', 'none', '--json', ...client],
     ['health', '--url', `http://127.0.0.1:9/${HOSTILE}`],
     ['validate', '--json', scenario],
   ];

@@ -1,6 +1,5 @@
 import { timeText } from '../../contract/times.ts';
-import { counted, listed, often } from '../../contract/words.ts';
-import { groupedBy } from '../../referee/case.ts';
+import { counted, often } from '../../contract/words.ts';
 import { totalIn, totalText } from '../../referee/payments.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
 import { fenced } from '../../referee/reports/markdown.ts';
@@ -52,16 +51,6 @@ export function countLine(cells: readonly Cell[]): string {
   return [counted(cells.length, 'cell'), counts.join(', ')].filter(Boolean).join(': ');
 }
 
-/** One line for the rows that met nothing, and the scenarios in which a client that retries meets them; none if all met something. */
-export function unmetLines(cells: readonly Cell[]): readonly string[] {
-  const unmet = cells.filter(({ verdict }) => verdict === 'not exercised');
-  if (unmet.length === 0) return [];
-  const byScenario = groupedBy(unmet, ({ exercisedBy = null }) => exercisedBy);
-  const tries = [...byScenario].map(([name, those]) => `${those.length} under --scenario ${name}`);
-  const meets = tries.length === 0 ? '' : `; a client that retries meets ${listed(tries)}`;
-  return [`${counted(unmet.length, 'row')} met nothing${meets}`];
-}
-
 function junitCase(cell: Cell) {
   const { kind: classname, name, verdict, failed, why, again, durationMs: ms } = cell;
   const failure = { type: verdict, message: why[0] ?? verdict, text: [...why, '', again].join('\n') };
@@ -79,12 +68,7 @@ export const MATRIX_WRITERS: Readonly<Record<string, (cells: readonly Cell[]) =>
     [
       `## Payout matrix: ${cells.some(({ failed }) => failed) ? 'failed' : 'passed'}`,
       '',
-      fenced([
-        ...cells.flatMap((cell) => cellLines(cell, cells, plain)),
-        '',
-        countLine(cells),
-        ...unmetLines(cells),
-      ]),
+      fenced([...cells.flatMap((cell) => cellLines(cell, cells, plain)), '', countLine(cells)]),
       '',
     ].join('\n'),
   junit: (cells) => junitDocument('payout matrix', [{ name: 'matrix', cases: cells.map(junitCase) }]),

@@ -38,8 +38,6 @@ export interface MatrixRow {
   readonly name: string;
   /** Whether it changes nothing but the dialect: the service does all that it is asked to, so tests should pass. */
   readonly isDialectOnly?: boolean;
-  /** The scenario, as that of the settings, in which a client that retries meets what it changes. */
-  readonly exercisedBy?: string | undefined;
 }
 
 /** How a run ended, the most severe last, and how the last line counts such runs. */
@@ -149,7 +147,7 @@ function misreportOf(run: CommandRun, { expected }: Baseline): string | null {
  * differs, tests that fail fail nothing, since one that expects SUCCESS rightly fails when the service refuses everything.
  */
 export function cellOf(
-  { kind, name, isDialectOnly = kind === 'dialect', exercisedBy }: MatrixRow,
+  { kind, name, isDialectOnly = kind === 'dialect' }: MatrixRow,
   run: CommandRun,
   baseline: Baseline,
   failOn: FailOn,
@@ -158,7 +156,7 @@ export function cellOf(
   const { ending, durationMs, worlds, conduct, isSuite = false } = run;
   const met = newResponses(worlds, baseline.responses);
   const cellWith = (verdict: Cell['verdict'], why: readonly string[], failed = true): Cell => {
-    return { kind, name, exercisedBy, verdict, failed, why, durationMs, met, again };
+    return { kind, name, verdict, failed, why, durationMs, met, again };
   };
   if (ending.kind === 'stuck') {
     return cellWith('hangs', [`it was still running and was ended after ${timeText(ending.afterMs)}`]);

@@ -11,7 +11,6 @@ import {
   cellLines,
   countLine,
   MATRIX_WRITERS,
-  unmetLines,
 } from '../../../src/trials/matrix/matrix-reports.ts';
 import { judge } from '../../../src/referee/judge.ts';
 import { plain, reportsOf } from '../../../src/referee/reports/summary.ts';
@@ -402,7 +401,6 @@ test('a row of which the client saw nothing is not exercised, and says how often
     {
       ...scenario('status.unknown=400', { dialect: { status: { unknown: 400 } } }),
       kind: 'dialect' as const,
-      exercisedBy: 'not-found-then-found',
     },
     scenario('late', { rules: [{ effect: { delay: '1ms' } }] }),
   ];
@@ -413,10 +411,6 @@ test('a row of which the client saw nothing is not exercised, and says how often
     ['survives', 1],
   ]);
   expect(countLine(cells)).toBe('3 cells: 1 survive, 2 not exercised');
-  expect(unmetLines(cells)).toEqual([
-    '2 rows met nothing; a client that retries meets 1 under --scenario not-found-then-found',
-  ]);
-  expect(unmetLines(cells.slice(2))).toEqual([]);
   expect(countLine([])).toBe('0 cells'); // stopped before the first
   expect(MATRIX_WRITERS['junit']!(cells)).toContain('skipped="2"');
   expect(cells.flatMap((cell) => cellLines(cell, cells, plain))).toEqual([
