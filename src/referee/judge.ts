@@ -14,11 +14,15 @@ import { settingsText } from './intents.ts';
 import { expectationMissed } from './checks/expected-payments.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
 import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
-import { paidMoreOften } from './checks/paid-more-often.ts';
-import { paidTwice, samePayoutAtOnce } from './checks/paying-again.ts';
 import { amountNotPaise, refusalRepeated } from './checks/refused-requests.ts';
-import { endlessRetry, resentByTransport, retryAfterIgnored } from './checks/retries.ts';
-import { noTimeout, pollStorm } from './checks/waiting.ts';
+import {
+  endlessRetry,
+  noTimeout,
+  pollStorm,
+  resentByTransport,
+  retryAfterIgnored,
+} from './checks/retries.ts';
+import { paidMoreOften, paidTwice, samePayoutAtOnce } from './checks/second-payments.ts';
 import { shortened } from './reports/summary.ts';
 import { inSteps, whole, type Steps } from '../world/steps.ts';
 import { withoutControls } from '../world/journal/journal-text.ts';
