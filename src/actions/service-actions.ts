@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { reasonOf } from '../client/control-client.ts';
-import { callService, type ServiceCallInit, type ServiceResponse } from '../client/service-call.ts';
-import type { PayoutInput } from '../client/controlled-world.ts';
+import {
+  callService,
+  type PayoutInput,
+  type ServiceCallInit,
+  type ServiceResponse,
+} from '../client/controlled-world.ts';
 import { State } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { reasonOf } from '../client/control-client.ts';
-import { textOf } from '../client/response-text.ts';
+import { reasonOf, textOf } from '../client/control-client.ts';
 import { stopwatchMs } from '../platform/system-clock.ts';
 import { SETTINGS, SettingsError, type Settings } from '../settings.ts';
 import { complain, EXIT_FAILED, EXIT_OK, say } from './output.ts';

@@ -28,7 +28,15 @@ import type {
 } from '../contract/control-responses.ts';
 import type { InitiateRequest } from '../contract/service.ts';
 import { rupees } from '../contract/words.ts';
-import { callerFrames, ControlClient, LONGEST_PAGE, SandboxError } from './control-client.ts';
+import {
+  bearer,
+  callerFrames,
+  ControlClient,
+  LONGEST_PAGE,
+  LONGEST_SNAPSHOT_MIB,
+  SandboxError,
+  textOf,
+} from './control-client.ts';
 import {
   checkReference,
   Expectation,
@@ -38,9 +46,7 @@ import {
 } from './expectation.ts';
 import { openEvents, type EventsOptions, type WorldEvents } from './event-stream.ts';
 import { shareMisreport } from './joined-sandbox.ts';
-import { LONGEST_SNAPSHOT_MIB, textOf } from './response-text.ts';
 import { unknownReference, waitForPayout, type WaitOptions } from './payout-wait.ts';
-import { callService, type ServiceCallInit, type ServiceResponse } from './service-call.ts';
 import { WorldClock } from './world-clock.ts';
 
 /** A snapshot of a world, as lines of JSON. Pass it to `restore` unchanged. */
@@ -50,6 +56,59 @@ export type UndoOptions = NonNullable<UndoRequest>;
 
 /** A payout to make. Fields that are not given have the values of a valid IMPS payout of ₹1,000. */
 export type PayoutInput = Partial<Readonly<InitiateRequest>>;
+
+/** A response of the service, as a client would have got it. */
+export interface ServiceResponse {
+  /** null if the response has none. */
+  readonly client_ref_id: string | null;
+  /** null if the response has none. */
+  readonly txn_id: string | null;
+  /** HTTP status. */
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body as JSON; as text if it is not JSON. */
+  readonly body: unknown;
+}
+
+export interface ServiceCallInit {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+interface ServiceCall extends ServiceCallInit {
+  readonly path: string;
+  /** Makes the call a POST. */
+  readonly body?: object;
+}
+
+/** Calls a route of the service with the key of a world. If a fault breaks the connection, it rejects as `fetch` does. */
+export async function callService(
+  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+  { path, body: sent, headers: own, ...init }: ServiceCall,
+): Promise<ServiceResponse> {
+  const response = await fetch(url + path, {
+    ...init,
+    method: sent === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: bearer(apiKey),
+      ...(sent !== undefined && { 'content-type': 'application/json' }),
+      ...own,
+    },
+    ...(sent !== undefined && { body: JSON.stringify(sent) }),
+  });
+  const { status, headers } = response;
+  const text = await textOf(response);
+  let body: unknown = text;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // a response that a rule made, such as the page of a gateway
+  }
+  const { data } = (body ?? {}) as {
+    readonly data?: Partial<Pick<ServiceResponse, 'client_ref_id' | 'txn_id'>>;
+  };
+  return { client_ref_id: data?.client_ref_id ?? null, txn_id: data?.txn_id ?? null, status, headers, body };
+}
 
 /** The response to a payout, as a client would have got it. */
 export interface PayResponse extends ServiceResponse {

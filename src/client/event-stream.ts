@@ -7,8 +7,7 @@ import type {
   WorldSums,
   HeldRequestResponse,
 } from '../contract/control-responses.ts';
-import type { ControlClient } from './control-client.ts';
-import { LONGEST_MIB } from './response-text.ts';
+import { LONGEST_MIB, type ControlClient } from './control-client.ts';
 
 interface EventData {
   /** A request that ended, or that began to wait. */
