@@ -7,10 +7,9 @@ import {
 } from '../../src/contract/conduct.ts';
 import { judge } from '../../src/referee/judge.ts';
 import { junitXml } from '../../src/referee/reports/junit.ts';
-import { markdownText } from '../../src/referee/reports/markdown.ts';
 import { hasFailed, reportsOf } from '../../src/referee/reports/summary.ts';
 import { inColour, visible } from '../../src/actions/text-output.ts';
-import { terminalText } from '../../src/referee/reports/terminal.ts';
+import { markdownText, terminalText } from '../../src/referee/reports/terminal.ts';
 import { evidenceOf, ORDERS, type Line } from './journal-of.ts';
 
 const hang: Line = {

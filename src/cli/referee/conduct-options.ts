@@ -9,7 +9,6 @@ import {
 import { suggestion } from '../../contract/suggestion.ts';
 import { CheckedSettings } from '../../referee/intents.ts';
 import { junitXml } from '../../referee/reports/junit.ts';
-import { markdownText } from '../../referee/reports/markdown.ts';
 import {
   hasFailed,
   plain,
@@ -17,7 +16,7 @@ import {
   type Failure,
   type RunReports,
 } from '../../referee/reports/summary.ts';
-import { terminalText } from '../../referee/reports/terminal.ts';
+import { markdownText, terminalText } from '../../referee/reports/terminal.ts';
 import { SettingsError } from '../../settings.ts';
 import type { RefereeFlags } from '../commands/test-flags.ts';
 import { complain, EXIT_FAILED, EXIT_OK, EXIT_USAGE, paintFor, say, sayJson } from '../output.ts';

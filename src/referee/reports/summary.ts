@@ -111,15 +111,11 @@ export function worldsText(worlds: readonly WorldReport[]): string {
   return [counted(worlds.length, 'world'), ...said].join(', ');
 }
 
-const COUNTED: Readonly<Record<keyof WorldReport['counts'], (count: number) => string>> = {
-  error: (count) => counted(count, 'error'),
-  warning: (count) => counted(count, 'warning'),
-  notice: (count) => counted(count, 'notice'),
-  passed: (count) => `${counted(count, 'check')} passed`,
-  not_exercised: (count) => `${counted(count, 'check')} had nothing to test`,
-  inconclusive: (count) => `${counted(count, 'check')} inconclusive`,
-  off: (count) => `${counted(count, 'check')} off`,
-};
+/** `1 error`, `2 checks passed` */
+const countedText = (what: string, count: number): string =>
+  what in COLOURS
+    ? counted(count, what)
+    : `${counted(count, 'check')} ${what === 'not_exercised' ? 'had nothing to test' : what}`;
 
 /** `1 error · 2 checks passed · 17 checks had nothing to test`, without what is 0; first whether the result is unknown. */
 export const countText = ({ counts, result }: WorldReport): string =>
@@ -127,5 +123,5 @@ export const countText = ({ counts, result }: WorldReport): string =>
     ...(result === 'unknown' ? ['unknown'] : []),
     ...Object.entries(counts)
       .filter(([, count]) => count > 0)
-      .map(([what, count]) => COUNTED[what as keyof typeof counts](count)),
+      .map(([what, count]) => countedText(what, count)),
   ].join(' · ');

@@ -1,4 +1,4 @@
-import type { CheckReport, ConductReports, Finding, Verdict, WorldReport } from '../../contract/conduct.ts';
+import type { CheckReport, ConductReports, Finding, WorldReport } from '../../contract/conduct.ts';
 import { counted } from '../../contract/words.ts';
 import { groupedBy } from '../case.ts';
 import {
@@ -7,11 +7,13 @@ import {
   detailLines,
   foundChecks,
   foundWorlds,
+  isNotJudged,
   plain,
   shortened,
   withDistinctNames,
   worldsText,
   type Paint,
+  type RunReports,
 } from './summary.ts';
 
 const MOST_WORLDS = 50;
@@ -46,14 +48,7 @@ export function checkLines(check: CheckReport, paint: Paint): readonly string[] 
   ];
 }
 
-const VERDICTS: Readonly<Record<Verdict, string>> = {
-  found: 'found',
-  passed: 'passed',
-  not_exercised: 'nothing to test',
-  inconclusive: 'inconclusive',
-  off: 'off',
-};
-const VERDICT_WIDTH = Math.max(...Object.values(VERDICTS).map(({ length }) => length));
+const NOT_EXERCISED = 'nothing to test';
 
 /** Each check without findings, with its reason where it has one. */
 const checkList = ({ checks }: WorldReport): readonly string[] =>
@@ -61,7 +56,8 @@ const checkList = ({ checks }: WorldReport): readonly string[] =>
     .filter(({ findings }) => findings.length === 0)
     .map(({ id, verdict, reason }) => {
       const why = reason === null ? '' : `: ${reason}`;
-      return `  ${VERDICTS[verdict].padEnd(VERDICT_WIDTH)}  ${id}${why}`;
+      const shown = verdict === 'not_exercised' ? NOT_EXERCISED : verdict;
+      return `  ${shown.padEnd(NOT_EXERCISED.length)}  ${id}${why}`;
     });
 
 /** How many reasons are shown: those of most worlds. */
@@ -102,4 +98,35 @@ export function terminalText(reports: ConductReports, paint = plain, isVerbose =
   }
   lines.push(...reports.notes.map((note) => `note: ${note}`));
   return `${lines.join('\n')}\n`;
+}
+
+/** A step summary of GitHub may have 1 MiB. */
+const MOST_BYTES = 1_000_000;
+
+/** In a code block, only a fence could end it. */
+export const fenced = (lines: readonly string[]): string =>
+  ['```', ...lines.map((line) => line.replaceAll('```', "'''")), '```'].join('\n');
+
+function titleOf({ result, worlds, failure }: RunReports): string {
+  if (failure !== undefined) return failure.title;
+  if (result !== 'passed') return result;
+  if (worlds.every(isNotJudged)) return 'not judged';
+  const warnings = worlds.reduce((sum, { counts }) => sum + counts.warning, 0);
+  return warnings === 0 ? 'passed' : `passed, with ${counted(warnings, 'warning')}`;
+}
+
+/** The first of these lines that fit, and a last one that says how many do not. */
+function fitting(lines: readonly string[]): readonly string[] {
+  let bytes = 0;
+  const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > MOST_BYTES);
+  return end === -1 ? lines : [...lines.slice(0, end), `and ${counted(lines.length - end, 'line')} more`];
+}
+
+/** The report as Markdown of less than 1 MiB: a title, and the report for people in a block, where no text of a client is markup. */
+export function markdownText(reports: RunReports): string {
+  const lines = terminalText(reports).trimEnd().split('\n');
+  const reasons = reports.failure?.reasons ?? [];
+  return [`## Payout referee: ${titleOf(reports)}`, '', fenced(fitting([...reasons, ...lines])), ''].join(
+    '\n',
+  );
 }

@@ -23,10 +23,8 @@ import { firstDifference, traceOf } from './trace.ts';
 import { baselineFault } from '../run.ts';
 import { baseScenario, NO_REQUEST, runInWorld, worldsOfHunt, type HuntRunDeps } from './world-runs.ts';
 
-/** Something that a hunt found, in words and as a scenario. */
+/** Something that a hunt found, as text and as a scenario. */
 export interface HuntFinding extends Reproduction {
-  /** What fails, one sentence for each failure. */
-  readonly words: readonly string[];
   /** All of it as text for people. */
   readonly story: string;
   /** A scenario that makes the client do it again. Its description is the story. */
@@ -131,19 +129,18 @@ function findingOf(
   patienceMs: number,
 ): HuntFinding {
   const { goal, message, failures, requests } = found;
-  const words = failures.map(failureText);
   const left = requests.length - MOST_LINES;
   const story = [
     `${goal}: ${message}`,
-    ...(words.length === 0 ? ['No failure is needed.'] : ['What fails:']),
-    ...words.map((text, index) => `  ${index + 1}. ${text}`),
+    failures.length === 0 ? 'No failure is needed.' : 'What fails:',
+    ...failures.map((failure, index) => `  ${index + 1}. ${failureText(failure)}`),
     'What the client did:',
     ...requests.slice(0, MOST_LINES).map((line) => `  ${line}`),
     ...(left > 0 ? [`  and ${left} more`] : []),
     '',
   ].join('\n');
   const scenario = withFailures({ ...base, description: story }, failures, patienceMs);
-  return { ...found, words, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
+  return { ...found, story, expected, scenario, yaml: stringify(scenario, { lineWidth: 0 }) };
 }
 
 const NUMBERS = ['first', 'second', 'third', 'fourth'];

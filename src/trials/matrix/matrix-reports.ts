@@ -2,7 +2,7 @@ import { timeText } from '../../contract/times.ts';
 import { counted, often } from '../../contract/words.ts';
 import { totalIn, totalText } from '../../referee/payments.ts';
 import { junitDocument } from '../../referee/reports/junit.ts';
-import { fenced } from '../../referee/reports/markdown.ts';
+import { fenced } from '../../referee/reports/terminal.ts';
 import { plain, type Paint } from '../../referee/reports/summary.ts';
 import { VERDICTS, type Baseline, type Cell, type MatrixRow } from './matrix.ts';
 
