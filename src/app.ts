@@ -163,7 +163,7 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
     pageFiles,
   });
 
-  startAndEnd(app, { worlds, scenarios, wallClock, kept, pressure });
+  startAndEnd(app, { worlds, scenarios, kept, pressure });
   const wasStoreReached = (): boolean => store?.connection.wasReached !== false;
   return { app, worlds, adminToken, restored, wasStoreReached, scenarios };
 }

@@ -101,28 +101,11 @@ export function skipReason(
   return null;
 }
 
-/** Rules, or outcomes. */
-type Matching = { readonly match: Match };
-
-const accountsOf = ({ match: { beneficiary_account: account } }: Matching): readonly string[] =>
-  typeof account === 'string' ? [account] : Array.isArray(account) ? account : [];
-
-/** Of each list, the accounts that some match names in full, as those of the magic beneficiaries do, and the others of the list. */
-const byAccount = new WeakMap<
-  readonly Matching[],
-  { accounts: ReadonlySet<unknown>; others: readonly Matching[] }
->();
-
-/** Those of a list that can match a request for this account, in order. For most accounts they are few. */
-export function candidates<T extends Matching>(list: readonly T[], account: unknown): readonly T[] {
-  let index = byAccount.get(list);
-  if (index === undefined) {
-    const accounts = new Set(list.flatMap(accountsOf));
-    index = { accounts, others: list.filter((one) => accountsOf(one).length === 0) };
-    byAccount.set(list, index);
-  }
-  return index.accounts.has(account) ? list : (index.others as readonly T[]);
-}
+/** Whether a match names other accounts in full, as those of the magic beneficiaries do: nothing else of it is looked at then. */
+export const namesOthers = ({ beneficiary_account: named }: Match, account: unknown): boolean =>
+  typeof named === 'string'
+    ? named !== account
+    : Array.isArray(named) && !named.some((one) => one === account);
 
 /** Finds the first rule that matches and applies, and counts the request for each rule that it matches on the way. */
 export const firstApplicableRule = (
@@ -131,8 +114,11 @@ export const firstApplicableRule = (
   counts: Counts,
   draw: Draw,
 ): Rule | null =>
-  candidates(rules, facts.fields['beneficiary_account']).find(
-    (rule) => rule.matches(facts) && skipReason(rule, facts, counts, draw) === null,
+  rules.find(
+    (rule) =>
+      !namesOthers(rule.match, facts.fields['beneficiary_account']) &&
+      rule.matches(facts) &&
+      skipReason(rule, facts, counts, draw) === null,
   ) ?? null;
 
 export const delayMs = (delay: Delay, draw: Draw): number =>

@@ -181,7 +181,7 @@ function scenarioOf(
   const excess = tooManyPatterns([...document.outcomes, ...document.rules].map((one) => one?.match ?? {}));
   if (excess !== null) throw refusal(file, [...found, problemAt([], excess)]); // so many are not compiled
   const source = { name: nameOf(file), document: input, settings };
-  const last = () => (settings.isMagic ? shippedMagic(settings) : { outcomes: [], rules: [] });
+  const last = settings.isMagic ? shippedMagic(settings) : { outcomes: [], rules: [] };
   const scenario = compileScenario(document, source, last, shippedDialects, (path, message) =>
     found.push(problemAt(path, message)),
   );

@@ -116,13 +116,13 @@ function dialectOf(
 /**
  * Compiles a scenario document. The settings apply where it sets nothing. A scenario with errors must not be used.
  *
- * @param last the outcomes and rules after its own. Called when those of the scenario are first looked at
+ * @param last the outcomes and rules after its own
  * @param dialects the presets by name. Called only for a document that extends one
  */
 export function compileScenario(
   document: ShapedScenario,
   source: ScenarioSource,
-  last: () => Pick<Scenario, 'outcomes' | 'rules'>,
+  last: Pick<Scenario, 'outcomes' | 'rules'>,
   dialects: () => ReadonlyMap<string, Dialect>,
   report: Report,
 ): Scenario {
@@ -151,6 +151,7 @@ export function compileScenario(
     reportDuplicate(of, 'rules', reportRule);
     return compileRule({ ...rule, name: of }, sources.rules?.[index], name, reportRule);
   });
+  const rules = [...ownRules, ...last.rules];
   return {
     name,
     source,
@@ -167,26 +168,10 @@ export function compileScenario(
     hasOwnRateLimit: document.rate_limit !== undefined,
     rateLimit: document.rate_limit ?? settings.rateLimit,
     dialect: dialectOf(document.dialect, settings.dialect ?? DEFAULT_DIALECT, dialects, report),
-    get outcomes() {
-      return kept(this, 'outcomes', [...ownOutcomes, ...last().outcomes]);
-    },
-    get rules() {
-      return kept(this, 'rules', [...ownRules, ...last().rules]);
-    },
-    get countsAttempts() {
-      return kept(
-        this,
-        'countsAttempts',
-        this.rules.some((rule) => rule.countsAttempts),
-      );
-    },
+    outcomes: [...ownOutcomes, ...last.outcomes],
+    rules,
+    countsAttempts: rules.some(({ countsAttempts }) => countsAttempts),
   };
-}
-
-/** Puts a value in the place of the getter that has made it. */
-function kept<Name extends keyof Scenario>(of: Scenario, name: Name, value: Scenario[Name]): Scenario[Name] {
-  Object.defineProperty(of, name, { value, enumerable: true });
-  return value;
 }
 
 export interface ScenarioCompiler {

@@ -7,7 +7,7 @@ import type { Room, Stamp } from '../world/commands.ts';
 import { openWorld } from '../world/opening.ts';
 import type { WorldState } from '../world/state-shape.ts';
 import { Capacity, NOTHING, type Limits } from './capacity.ts';
-import { cutLargest, forgetCopies, leastMissed, type Evictions } from './evictions.ts';
+import { leastMissed, type Evictions } from './evictions.ts';
 import type { DropReason, WorldObserver } from './order.ts';
 import { WorldCopies, type SharedWorlds, type WorldsPage } from './shared-worlds.ts';
 import type { WallClock } from './wall-clock.ts';
@@ -368,12 +368,33 @@ export class Worlds {
       : this.#makeRoom(() => this.#capacity.held.requests <= half);
   }
 
+  /** Cuts those that remember at least half of what the largest does. */
   #cutLargest(isEnough: () => boolean): number {
-    return cutLargest([...this.#byId.values()], isEnough, (world) => this.#count(world));
+    const largestFirst = [...this.#byId.values()].toSorted((a, b) => b.size.requests - a.size.requests);
+    const least = Math.max(1, (largestFirst[0]?.size.requests ?? 0) / 2);
+    let dropped = 0;
+    for (const world of largestFirst) {
+      if (world.size.requests < least || isEnough()) break;
+      const { evicted } = world.latest.requests;
+      world.inBackground(world.submit({ kind: 'forgetUndo' }));
+      world.inBackground(world.submit({ kind: 'forget', as: 'evicted' }));
+      world.connections.recent.clear(); // with the event of that
+      this.#count(world);
+      dropped += world.latest.requests.evicted - evicted;
+    }
+    return dropped;
   }
 
+  /** Forgets copies of worlds of a store, whose use is in the list of all, the idlest first. */
   #makeRoom(isEnough = (): boolean => this.size <= this.maxWorlds && !this.#capacity.isExceeded): number {
-    return forgetCopies(this.#byId.values(), isEnough, (world) => this.#forget(world, 'stop'));
+    let dropped = 0;
+    for (const world of this.#byId.values()) {
+      if (isEnough() || world.usedAtMs > world.notedAtMs) break;
+      if (!world.isIdle) continue;
+      dropped += world.size.requests;
+      this.#forget(world, 'stop');
+    }
+    return dropped;
   }
 
   /** Makes room for more than one request, where all worlds together remember too many. */

@@ -4,7 +4,7 @@ import type { InitiateRequest } from '../../contract/service.ts';
 import { payoutDraw, payoutIds, remarksDigest } from '../../payout/identity.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf, type Draw } from '../../payout/settlement.ts';
-import { candidates } from '../../scenario/rule.ts';
+import { namesOthers } from '../../scenario/rule.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { full, type Context } from '../commands.ts';
 import { addPayout, findPayout } from '../ledger.ts';
@@ -22,7 +22,9 @@ export function futureOf(state: WorldState, body: InitiateRequest, { scenario, r
   const { client_ref_id: clientRefId, transfer_mode: transferMode } = body;
   const { name, seed, settlement, outcomes } = scenario;
   const draw: Draw = (purpose) => payoutDraw(seed, clientRefId, nextNth(state, body))(purpose);
-  const outcome = candidates(outcomes, body.beneficiary_account).find(({ matches }) => matches(facts));
+  const outcome = outcomes.find(
+    ({ match, matches }) => !namesOthers(match, body.beneficiary_account) && matches(facts),
+  );
   const settled = () => plannedSteps(settlement, transferMode, nowMs(state), draw);
   const planner = rule?.effect.timeline ? rule : outcome?.steps ? outcome : undefined;
   const hider = rule?.effect.notFound ? { id: rule.id, notFound: rule.effect.notFound } : outcome;
