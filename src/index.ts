@@ -10,7 +10,7 @@ import { readOptions, type Settings, type SettingsInput } from './settings.ts';
 async function startHere(settings: Settings): Promise<Sandbox> {
   const [{ pino }, { logOptions }, { startServer }] = await Promise.all([
     import('pino'),
-    import('./platform/log-line.ts'),
+    import('./platform/logging.ts'),
     import('./server.ts'),
   ]);
   return sandboxOf(await startServer(settings, systemClock(), pino(logOptions(settings))));

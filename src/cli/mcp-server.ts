@@ -23,7 +23,7 @@ import type { World } from '../client/controlled-world.ts';
 import { sandboxAt, type Sandbox } from '../client/sandbox.ts';
 import { suggestion } from '../contract/suggestion.ts';
 import { packageText, packageVersion } from '../package-files.ts';
-import { logOptions } from '../platform/log-line.ts';
+import { logOptions } from '../platform/logging.ts';
 import { plain } from '../referee/reports/summary.ts';
 import { SettingsError, readSettings, type Settings } from '../settings.ts';
 import { checkElsewhere } from './health.ts';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { logOptions } from '../platform/log-line.ts';
+import { logOptions } from '../platform/logging.ts';
 import { systemClock } from '../platform/system-clock.ts';
 import { startServer, type Server } from '../server.ts';
 import { readSettings, SETTINGS, SettingsError, type Settings, type SettingName } from '../settings.ts';

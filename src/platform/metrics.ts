@@ -50,7 +50,7 @@ export function startMetrics(hasStore: boolean) {
   const register = new Registry();
   const registers = [register];
   const meters = metersOf(registers);
-  const { counter } = meters;
+  const { counter, gauge } = meters;
   const requests = counter(
     'requests_total',
     'Requests that have ended, by route and HTTP status; status none when no response was sent',
@@ -83,25 +83,20 @@ export function startMetrics(hasStore: boolean) {
     watch: (
       worlds: Pick<Worlds, 'size' | 'transactions'>,
       store: Pick<StoreConnection, 'isAway'> | undefined,
-    ): void => watchWorlds(meters, worlds, store),
+    ): void => {
+      const copies = 'Worlds in memory. With a store, those of which this server has a copy';
+      gauge(`${PREFIX}worlds`, copies, () => worlds.size);
+      gauge(
+        `${PREFIX}transactions`,
+        'Transactions in these worlds, as SANDBOX_MAX_TRANSACTIONS counts them',
+        () => worlds.transactions,
+      );
+      if (store === undefined) return;
+      const isUp = 'Whether this server can use its store: 1 or 0';
+      gauge(`${PREFIX}store_up`, isUp, () => Number(!store.isAway));
+    },
     text: async (): Promise<string> => `${await register.metrics()}\n${await ofProcess.metrics()}`,
   };
-}
-
-function watchWorlds(
-  { gauge }: ReturnType<typeof metersOf>,
-  worlds: Pick<Worlds, 'size' | 'transactions'>,
-  store: Pick<StoreConnection, 'isAway'> | undefined,
-): void {
-  const copies = 'Worlds in memory. With a store, those of which this server has a copy';
-  gauge(`${PREFIX}worlds`, copies, () => worlds.size);
-  gauge(
-    `${PREFIX}transactions`,
-    'Transactions in these worlds, as SANDBOX_MAX_TRANSACTIONS counts them',
-    () => worlds.transactions,
-  );
-  if (store === undefined) return;
-  gauge(`${PREFIX}store_up`, 'Whether this server can use its store: 1 or 0', () => Number(!store.isAway));
 }
 
 /** What happens between this server and its store. */

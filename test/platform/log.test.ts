@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { connectSandbox } from '../../src/index.ts';
-import { logOptions } from '../../src/platform/log-line.ts';
+import { logOptions } from '../../src/platform/logging.ts';
 import {
   ask,
   hasTerminal,

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
 import { commandLine } from '../../src/cli/command-line.ts';
 import { welcome } from '../../src/cli/serve.ts';
-import { logOptions } from '../../src/platform/log-line.ts';
+import { logOptions } from '../../src/platform/logging.ts';
 import { systemClock } from '../../src/platform/system-clock.ts';
 import { startServer } from '../../src/server.ts';
 import { readSettings } from '../../src/settings.ts';

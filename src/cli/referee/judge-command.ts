@@ -9,7 +9,7 @@ import { hasRequests, reportsOf, noRequestsMessage, type Failure } from '../../r
 import { noRequestText } from '../../trials/run.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
 import { MAX_BODY_BYTES } from '../../http/limits/json-body.ts';
-import { logOptions } from '../../platform/log-line.ts';
+import { logOptions } from '../../platform/logging.ts';
 import { SettingsError, type SettingName, type Settings } from '../../settings.ts';
 import { clientCommand, type ClientCommand } from '../client-command.ts';
 import { checkElsewhere } from '../health.ts';
