@@ -25,20 +25,17 @@ export const PAYOUT = {
 
 type Payout = z.output<z.ZodObject<typeof PAYOUT>>;
 
-const WIRE_NAMES: Readonly<Record<string, keyof PayoutInput>> = {
-  amount: 'amount',
-  reference: 'client_ref_id',
-  mode: 'transfer_mode',
-  account: 'beneficiary_account',
-  ifsc: 'beneficiary_ifsc',
-  name: 'beneficiary_name',
-  remarks: 'remarks',
-} satisfies Record<keyof Payout, keyof PayoutInput>;
-
 /** Only the given fields: the sandbox refuses wrong ones as it would for a client. */
-export function payoutOf(payout: Payout): PayoutInput {
-  const given = Object.entries(payout).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given.map(([field, value]) => [WIRE_NAMES[field], value]));
+export function payoutOf({ reference: id, mode, account, ifsc, name, ...same }: Payout): PayoutInput {
+  const fields = {
+    ...same,
+    client_ref_id: id,
+    transfer_mode: mode,
+    beneficiary_account: account,
+    beneficiary_ifsc: ifsc,
+    beneficiary_name: name,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** Editors wait a minute for a tool, and people less. */

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import type { TransactionResponse, WorldResponse } from '../contract/control-responses.ts';
-import { counted, rupees } from '../contract/words.ts';
+import type { TransactionResponse } from '../contract/control-responses.ts';
 import type { Colour, Paint } from '../referee/reports/summary.ts';
 
 /** How responses of a sandbox are written for people: rupees, times, aligned columns, colours. */
@@ -38,15 +37,6 @@ export const jsonText = (value: unknown, indent = 2): string =>
     .replaceAll(/#(?=#\[)/g, escaped);
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
-
-export const namedText = (id: string, name: string | null): string =>
-  name === null ? id : `${id} (${name})`;
-
-export const atRiskText = ({ count, amount }: WorldResponse['at_risk']): string =>
-  count === 0 ? 'none' : `${counted(count, 'payout')}, ${rupees(amount)}: made, but the client was not told`;
-
-export const outOfDateText = ({ count, amount }: WorldResponse['out_of_date']): string =>
-  `${counted(count, 'payout')}, ${rupees(amount)}: final, but the client saw only an earlier state`;
 
 const STATE_COLOURS = { PENDING: 'yellow', SUCCESS: 'green', FAILED: 'red', REVERSED: 'red' } as const;
 

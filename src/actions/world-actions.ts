@@ -4,7 +4,7 @@ import { ClockSpeed, istSecond } from '../contract/times.ts';
 import { counted, grouped, rupees } from '../contract/words.ts';
 import { action, type Session } from './sandbox-action.ts';
 import { flag, text } from './arguments.ts';
-import { alignedLines, atRiskText, namedText, outOfDateText, stateColour, table } from './text-output.ts';
+import { alignedLines, stateColour, table } from './text-output.ts';
 
 /** `frozen`, `running`, `running 3600 times as fast` */
 const speedText = (speed: number): string =>
@@ -72,13 +72,16 @@ function payoutsText(counts: WorldResponse['transactions'], { paint }: Session):
   return some.map(([state, count]) => `${grouped(count)} ${paint(state, stateColour(state))}`).join(', ');
 }
 
+const sumText = ({ count, amount }: WorldResponse['at_risk']): string =>
+  `${counted(count, 'payout')}, ${rupees(amount)}`;
+
 function statusLines(status: WorldResponse, session: Session): readonly string[] {
   const { id, name, balance, opening_balance: opening, transactions, clock } = status;
   const { scenario, invariants, at_risk: atRisk, out_of_date: outOfDate } = status;
   const { paint, keyText } = session;
   const rows = [
     ['Sandbox', session.world.url],
-    ['World', `${namedText(id, name)}, of ${keyText}`],
+    ['World', `${id}${name === null ? '' : ` (${name})`}, of ${keyText}`],
     ['Clock', `${clockText(clock)}; ${nextText(clock)}`],
     ['Balance', `${rupees(balance)}, of ${rupees(opening)} at the start`],
     ['Scenario', scenario],
@@ -90,8 +93,14 @@ function statusLines(status: WorldResponse, session: Session): readonly string[]
       paint,
     ),
     `${paint('Payouts', 'dim')}   ${payoutsText(transactions, session)}`,
-    ...(atRisk.count === 0 ? [] : [`${paint('At risk', 'dim')}   ${atRiskText(atRisk)}`]),
-    ...(outOfDate.count === 0 ? [] : [`${paint('Out of date', 'dim')} ${outOfDateText(outOfDate)}`]),
+    ...(atRisk.count === 0
+      ? []
+      : [`${paint('At risk', 'dim')}   ${sumText(atRisk)}: made, but the client was not told`]),
+    ...(outOfDate.count === 0
+      ? []
+      : [
+          `${paint('Out of date', 'dim')} ${sumText(outOfDate)}: final, but the client saw only an earlier state`,
+        ]),
   ];
 }
 
