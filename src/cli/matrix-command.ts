@@ -21,7 +21,7 @@ import { baselineOf, cellOf, type CommandRun, type MatrixRow, type Cell } from '
 import { runClient, inParallel, type Client } from '../trials/run.ts';
 import { clockAt } from '../worlds/wall-clock.ts';
 import type { MatrixFlags } from './commands/test-flags.ts';
-import { clientOf, typed } from './hunt/hunted-command.ts';
+import { clientOf, typed } from './client-command.ts';
 import { openJudged, PER_RUN_SETTINGS, type JoinRules } from './join-point.ts';
 import { CLEAR_LINE, EXIT_STOPPED, paintFor, quoted, say, sayJson, searchExitCode } from './output.ts';
 import { REFEREE_DEFAULTS, clientSettings, givenSettings, type SettingFlags } from './own-server.ts';

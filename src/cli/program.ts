@@ -4,9 +4,8 @@ import { removedText } from '../removed.ts';
 import { CommandBuilder, isScenarioFile, noSuchCommand } from './commands/command-builder.ts';
 import { addScenarioCommands, addServerCommands, EXIT_CODES } from './commands/server-commands.ts';
 import { addTestCommands } from './commands/test-commands.ts';
-import { addActionCommands } from './commands/action-commands.ts';
+import { addActionCommands, complainOf } from './commands/action-commands.ts';
 import { complain, EXIT_OK } from './output.ts';
-import { complainOf } from './running-sandbox/terminal-actor.ts';
 
 const ROOT_TEXT = `
 --help --all lists every command, and COMMAND --help its flags.

@@ -81,7 +81,7 @@ export function addTestCommands(builder: CommandBuilder): void {
     ),
     HUNT_FLAGS,
     HUNT_SETTINGS,
-    async () => (await import('../hunt/hunt-command.ts')).huntCommand,
+    async () => (await import('../hunt-command.ts')).huntCommand,
   );
   runs(
     builder.withSandbox(

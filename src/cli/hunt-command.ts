@@ -1,25 +1,19 @@
 import { join } from 'node:path';
-import { sandboxAt } from '../../client/sandbox.ts';
-import { systemClock } from '../../platform/system-clock.ts';
-import { totalText } from '../../referee/payments.ts';
-import type { SettingName, Settings } from '../../settings.ts';
-import { KILL } from '../../trials/hunt/failures.ts';
-import {
-  roundName,
-  runHunt,
-  type HuntFinding,
-  type HuntResult,
-  type Progress,
-} from '../../trials/hunt/hunt.ts';
-import { huntSettings, type HuntSettings } from '../../trials/hunt/options.ts';
-import type { HuntFlags } from '../commands/test-flags.ts';
-import { joinedWorlds, openJoinPoint, PER_RUN_SETTINGS } from '../join-point.ts';
-import { tryWrite, makeFolder } from '../named-files.ts';
-import { quoted, say, CLEAR_LINE, sayJson, searchExitCode } from '../output.ts';
-import { clientSettings, givenSettings, startOwnServer, type SettingFlags } from '../own-server.ts';
-import { conductSettings } from '../referee/conduct-options.ts';
-import { untilStopped } from '../stop-signal.ts';
-import { clientOf, typed } from './hunted-command.ts';
+import { sandboxAt } from '../client/sandbox.ts';
+import { systemClock } from '../platform/system-clock.ts';
+import { totalText } from '../referee/payments.ts';
+import type { SettingName, Settings } from '../settings.ts';
+import { KILL } from '../trials/hunt/failures.ts';
+import { roundName, runHunt, type HuntFinding, type HuntResult, type Progress } from '../trials/hunt/hunt.ts';
+import { huntSettings, type HuntSettings } from '../trials/hunt/options.ts';
+import type { HuntFlags } from './commands/test-flags.ts';
+import { joinedWorlds, openJoinPoint, PER_RUN_SETTINGS } from './join-point.ts';
+import { tryWrite, makeFolder } from './named-files.ts';
+import { quoted, say, CLEAR_LINE, sayJson, searchExitCode } from './output.ts';
+import { clientSettings, givenSettings, startOwnServer, type SettingFlags } from './own-server.ts';
+import { conductSettings } from './referee/conduct-options.ts';
+import { untilStopped } from './stop-signal.ts';
+import { clientOf, typed } from './client-command.ts';
 
 /** What a hunt shows and writes. */
 
