@@ -16,6 +16,8 @@ test('the dashboard shows what the client does wrong with the money, and the req
   const { payer, show } = await newWorld();
   await payer.pay({ client_ref_id: 'order-1', amount: 10.005 }); // before the first verdict
   const { page, view } = await show();
+  const sent = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+  expect(sent.filter((name) => name.includes('/referee'))).toEqual([]); // only Conduct asks for a verdict
   const conduct = await view('Conduct');
   const finding = conduct.getByRole('listitem').filter({ hasText: 'amount-not-paise' });
   await finding.getByText('Fix: count in whole paise').waitFor();
@@ -273,7 +275,6 @@ test('the dashboard says that the server is gone, keeps what it last knew, and r
   await loaded(seen);
   await clientOf(first.world('sk_test_again')).pay({ client_ref_id: 'before', amount: 10.005 });
   await clientOf(first.world('sk_test_again')).pay({ client_ref_id: 'before' });
-  await page.getByRole('link', { name: 'Conduct 1' }).waitFor();
   const payouts = await view('Payouts');
   await payouts.getByText('before').waitFor();
   await first.close();
@@ -286,7 +287,6 @@ test('the dashboard says that the server is gone, keeps what it last knew, and r
     'The sandbox does not respond',
   );
   expect(await controls.getByRole('button', { name: '+1 day' }).isDisabled()).toBe(true);
-  expect(await page.getByRole('link', { name: 'Conduct 1' }).count()).toBe(1); // the findings stay
   expect(await controls.getByRole('timer').textContent()).toBe(time); // the clock stands still
 
   const second = await startSandbox();

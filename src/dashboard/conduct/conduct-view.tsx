@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import type { RuleResponse } from '../../contract/control-responses.ts';
 import { changeRules } from '../control-bar/rule-orders.ts';
 import { useLive } from '../store/current-world.ts';
@@ -94,6 +95,9 @@ function BreakClient() {
 /** How the client of this world behaves: what the referee finds, and what it makes of nine failures. */
 export function ConductView() {
   const live = useLive();
+  const isLive = live.feed.connection.value.state === 'live';
+  useEffect(() => (isLive ? live.watchConduct() : undefined), [live, isLive]);
+  useEffect(() => () => void (live.report.value = null), [live]); // out of date when Conduct is shown again
   const report = live.report.value;
   const { all, counts, ofPage, lacksEvidence } = live.findings.value;
   const notices = all.filter(({ finding }) => finding.severity === 'notice');

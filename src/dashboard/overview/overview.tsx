@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { TransactionResponse } from '../../contract/control-responses.ts';
-import { FindingList, InconclusiveList } from '../conduct/finding-list.tsx';
 import { MONEY_EFFECTS, moveMoney } from '../control-bar/money-moves.ts';
 import { openPayout, showRisk } from '../shell/navigation.ts';
 import { useAction, useLive } from '../store/current-world.ts';
@@ -15,7 +14,6 @@ import css from './overview.module.css';
 
 const LATEST = 10;
 const MOST_RISKS = 6;
-const MOST_FINDINGS = 2;
 const FEW_PAYOUTS = 3;
 
 interface FigureProps {
@@ -94,13 +92,12 @@ const ShortList = ({ label, rows }: ShortListProps) => (
   </ul>
 );
 
-/** The world at a glance: its money, its time, what is at risk, and what the client does wrong. */
+/** The world at a glance: its money, its time, what is at risk, and the latest payouts. */
 export function Overview() {
   const live = useLive();
   const wallet = live.wallet.value;
   const { transactions: counts, invariants, at_risk: risk } = live.summary.value ?? {};
   const rows = live.payouts.rows.value;
-  const found = live.findings.value;
   const stated = (count: number | undefined, state: string): string | null =>
     count === undefined ? null : `${grouped(count)} ${state}`;
   return (
@@ -149,18 +146,6 @@ export function Overview() {
                   </Button>
                 </header>
                 <ShortList label="Payouts at risk" rows={live.atRisk.value?.slice(0, MOST_RISKS) ?? []} />
-              </div>
-            )}
-            {(found.all.length > 0 || found.lacksEvidence) && (
-              <div class={`block ${css.findings}`}>
-                <header>
-                  <h3>What your client does wrong</h3>
-                  <a class="note" href="#conduct">
-                    All findings
-                  </a>
-                </header>
-                {found.lacksEvidence && <InconclusiveList />}
-                <FindingList found={found.all.slice(0, MOST_FINDINGS)} />
               </div>
             )}
             {rows.length > 0 && (

@@ -7,7 +7,6 @@ import { VIEWS, type ViewName } from './address.ts';
 import { showRisk } from './navigation.ts';
 import { show } from './overlay.ts';
 import { chooseKey, chooseTheme, theme, THEMES } from './session.ts';
-import { useLive } from '../store/current-world.ts';
 import css from './shell.module.css';
 
 const CONNECTION = {
@@ -89,20 +88,11 @@ export function ViewLinks({ current }: { readonly current: ViewName }) {
     const tab = nav.current!.querySelector<HTMLElement>('[aria-current]')!;
     nav.current!.scrollLeft = tab.offsetLeft - (nav.current!.clientWidth - tab.offsetWidth) / 2;
   }, [current]);
-  const { error, warning } = useLive().findings.value.counts;
   return (
     <nav aria-label="Views" class={css.rail} ref={nav}>
       {Object.entries(VIEWS).map(([name, label]) => (
         <a key={name} href={`#${name}`} aria-current={name === current ? 'page' : undefined}>
           {label}
-          {name === 'conduct' && error + warning > 0 && (
-            <span
-              class={css.count}
-              title={counted(error + warning, 'error or warning', 'errors and warnings')}
-            >
-              {grouped(error + warning)}
-            </span>
-          )}
         </a>
       ))}
     </nav>

@@ -29,10 +29,8 @@ const MOST_REQUESTS = 1000;
 /** How often events are applied together, and how often the page requests what they do not contain. */
 const TAKE_EVERY_MS = 100;
 const ASK_EVERY_MS = 300;
-/** How often the world is judged while requests come, since that takes the server longer than most calls. */
+/** How often the world is judged while the page shows it, since that takes the server longer than most calls. */
 const JUDGE_EVERY_MS = 5000;
-/** How often it is judged although no request comes: another client may have changed the settings of the referee. */
-const JUDGE_AGAIN_EVERY_MS = 10_000;
 /** How often the sums are requested although nothing happens: a server or a store may be gone. */
 const LOOK_EVERY_MS = 3000;
 
@@ -49,7 +47,7 @@ export class LiveWorld {
   readonly clock = signal<ClockReading | null>(null);
   readonly scenario = signal<ScenarioResponse | null>(null);
   readonly scenarios = signal<ScenariosResponse | null>(null);
-  /** What the referee finds in the requests of this world. The last report stays while the server is away. */
+  /** What the referee finds in the requests of this world while `watchConduct` runs. The last report stays while the server is away. */
   readonly report = signal<WorldReport | null>(null);
   readonly payouts = new PayoutList(MOST_PAYOUTS);
   readonly #oldRisks = signal<readonly TransactionResponse[] | null>(null);
@@ -80,13 +78,9 @@ export class LiveWorld {
   });
   readonly #pages: WorldPages;
   readonly #asking = new Together(() => this.#askAll(), ASK_EVERY_MS);
-  readonly #judging = new Together(() => this.#judge(), JUDGE_EVERY_MS);
   readonly #waiting: WorldEvent[] = [];
   #taking: ReturnType<typeof setTimeout> | undefined;
-  readonly #timers = [
-    setInterval(() => this.#again(this.#asking), LOOK_EVERY_MS),
-    setInterval(() => this.#again(this.#judging), JUDGE_AGAIN_EVERY_MS),
-  ];
+  readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
   /** The reading of the whole world that is under way; null for none. */
   #reading: Promise<void> | null = null;
   #mustRead = false;
@@ -108,7 +102,6 @@ export class LiveWorld {
       opened: (isNew: boolean) => {
         if (isNew) this.#mustRead = true; // only now, since no event is missed from here on
         this.#asking.order();
-        this.#judging.order();
       },
     };
     this.feed = new EventFeed(this.world, reader);
@@ -118,9 +111,25 @@ export class LiveWorld {
   close(): void {
     this.feed.close();
     this.#asking.close();
-    this.#judging.close();
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#timer);
     clearTimeout(this.#taking);
+  }
+
+  /** Has the world judged now, and again 5 s after each report. @returns ends that */
+  watchConduct(): () => void {
+    let timer: ReturnType<typeof setTimeout>;
+    let isEnded = false;
+    const judge = async (): Promise<void> => {
+      const report = document.hidden ? null : await this.feed.answerTo(this.world.referee());
+      if (isEnded) return;
+      this.report.value = report ?? this.report.value;
+      timer = setTimeout(() => void judge(), JUDGE_EVERY_MS);
+    };
+    void judge();
+    return () => {
+      isEnded = true;
+      clearTimeout(timer);
+    };
   }
 
   /** One request of the journal, also if the page does not have it; undefined if there is none. */
@@ -140,8 +149,8 @@ export class LiveWorld {
     this.#asking.order(); // some of them may have changed meanwhile
   }
 
-  #again(task: Together): void {
-    if (!document.hidden && this.feed.connection.value.state === 'live') task.order();
+  #look(): void {
+    if (!document.hidden && this.feed.connection.value.state === 'live') this.#asking.order();
   }
 
   #takeWaiting(): void {
@@ -156,8 +165,7 @@ export class LiveWorld {
       events
         .filter((event) => event.type === type)
         .map(({ data }) => data as Extract<WorldEvent, { type: T }>['data']);
-    const isReplaced = events.some(({ type }) => REPLACING.has(type));
-    if (isReplaced) this.#mustRead = true;
+    if (events.some(({ type }) => REPLACING.has(type))) this.#mustRead = true;
     if (dataOf('missed').length > 0) this.#isMissing = true;
     const changes = dataOf('settlement');
     for (const { txn_id: id } of changes) this.#stale.add(id);
@@ -170,11 +178,6 @@ export class LiveWorld {
     if (clock !== undefined) this.#takeClock({ ...clock, next_due: this.clock.value?.next_due ?? null });
     this.news.takeEvents(events);
     this.#asking.order();
-    if (requests.length > 0 || changes.length > 0 || isReplaced) this.#judging.order(); // an unseen reversal is a finding too
-  }
-
-  async #judge(): Promise<void> {
-    this.report.value = (await this.feed.answerTo(this.world.referee())) ?? this.report.value;
   }
 
   /** Requests what events do not contain. It never throws: the page shows what failed. */
