@@ -7,7 +7,7 @@ import { adminOnly, bearerKeys } from './http/admission.ts';
 import { controlApi } from './http/control/control-api.ts';
 import { httpServer } from './http/http-server.ts';
 import { reportOnDropped } from './http/control/referee-routes.ts';
-import { Pressure, type Memory } from './http/limits/pressure.ts';
+import { pressureOf, type Memory } from './http/limits/pressure.ts';
 import { CONTROL_PREFIX } from './http/request-checks.ts';
 import { payoutRoutes } from './http/service/payout-routes.ts';
 import { packageText, packageVersion } from './package-files.ts';
@@ -139,7 +139,7 @@ export async function buildApp({ settings, wallClock, log, memory = processMemor
   const keyOf = bearerKeys(settings.apiKeys);
   // must not come from the seed, or anyone could derive it
   const adminToken = settings.adminToken ?? `admin_${randomBytes(18).toString('base64url')}`;
-  const pressure = new Pressure({
+  const pressure = pressureOf({
     maxPercent: settings.maxMemory,
     memory,
     relieve: () => worlds.cutJournals() >= MANY_REQUESTS || endLargest(),

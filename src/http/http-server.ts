@@ -88,12 +88,11 @@ function dropBody({ method, raw }: FastifyRequest): void {
 /** What every request passes before its key is checked: limits, the log, and one way to answer errors. */
 export function httpServer(options: HttpServerOptions) {
   const { log, observe, scenarios, stopwatchMs, wallClock } = options;
-  const connectionEnded = (limit: string): void => log.warn({ limit }, 'connection ended');
   const connections = new Connections({
     max: options.maxConnections,
     wallClock,
     stopwatchMs,
-    ended: connectionEnded,
+    ended: (limit) => log.warn({ limit }, 'connection ended'),
   });
   const heavy = new HeavyWork(connections);
   /** Begins the exchange of a request, and writes its log line once it is over, whatever became of it. */
@@ -115,13 +114,6 @@ export function httpServer(options: HttpServerOptions) {
     connections.began({ response: reply.raw, worldId: () => exchange.world?.id, over });
   };
   const respondTo = errorResponder(log, record);
-  const afterwards = async (
-    work: Promise<void>,
-    ...refused: Parameters<typeof respondTo>
-  ): Promise<FastifyReply> => {
-    await work;
-    return respondTo(...refused);
-  };
   const refuseBroken = refuseBrokenHttp(log, connections, () => scenarios.active);
   const idPrefix = options.server === undefined ? 'req-' : `req-${options.server}-`;
   let requests = 0;
@@ -171,9 +163,8 @@ export function httpServer(options: HttpServerOptions) {
   app.setErrorHandler((error, request, reply) => {
     const reading = request.exchange?.readDialect() ?? null; // a method that Fastify does not know meets no hook
     // at once: what follows bytes that are no request may end the connection
-    return reading === null
-      ? void respondTo(error, request, reply)
-      : afterwards(reading, error, request, reply);
+    if (reading === null) return void respondTo(error, request, reply);
+    return reading.then(() => respondTo(error, request, reply));
   });
   takeJsonBodies(app);
   return { app, routes, heavy, endLargest: connections.endLargest.bind(connections) };

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import type { JournalEntry } from '../../contract/control-responses.ts';
 import { RequestsQuery, VerifyRequest } from '../../contract/control.ts';
 import { invalidRequest, type FieldError } from '../../contract/errors.ts';
 import { JSON_TYPE } from '../../contract/service.ts';
@@ -16,12 +15,9 @@ import type { PublishedEvent } from '../../worlds/world-connections.ts';
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-function* entriesOf(shown: readonly KeptRequest[]): Generator<JournalEntry> {
-  for (const exchange of shown) yield journalEntry(exchange);
-}
-
-function* jsonOf(items: Iterable<object>): Generator<string> {
-  for (const item of items) yield JSON.stringify(item);
+/** What is made of each item, once it is read. */
+function* each<T, Made>(items: Iterable<T>, make: (item: T) => Made): Generator<Made> {
+  for (const item of items) yield make(item);
 }
 
 const isWanted =
@@ -76,10 +72,13 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, heavy }) =>
         const chosen = isOldest ? wanted.slice(0, limit) : wanted.slice(-limit);
         const shown = isOldest || isText ? chosen : chosen.toReversed();
         // made as they are read: a list that nobody reads only keeps its requests alive
-        const entries = entriesOf(shown);
+        const entries = each(shown, journalEntry);
         const left_out = list.length - chosen.length;
         if (isText) return journalText(entries, { evicted, left_out });
-        return listText({ requests: [], evicted, left_out }, jsonOf(entries));
+        return listText(
+          { requests: [], evicted, left_out },
+          each(entries, (entry) => JSON.stringify(entry)),
+        );
       });
     },
   );

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EntriesQuery, MoneyRequest, TransactionsQuery, TransitionRequest } from '../../contract/control.ts';
+import type { EntriesResponse, TransactionsResponse } from '../../contract/control-responses.ts';
 import { toPaise } from '../../payout/money.ts';
 import { entryResponse, moneyResponse } from '../../world/events.ts';
 import { findPayout, unknownTxnId } from '../../world/ledger.ts';
@@ -7,8 +8,23 @@ import { entriesPage, payoutsPage } from '../../world/pages.ts';
 import { nowMs } from '../../world/state.ts';
 import { transactionResponse } from '../../world/transaction-response.ts';
 import { operation, act, type ControlRoutes } from '../routes.ts';
-import { inSteps } from '../../world/steps.ts';
+import type { WorldState } from '../../world/state-shape.ts';
+import { inSteps, type Steps } from '../../world/steps.ts';
 import { walletResponse } from './world-responses.ts';
+
+function* entriesIn(state: WorldState, query: z.output<typeof EntriesQuery>): Steps<EntriesResponse> {
+  const { items, next } = entriesPage(state, query);
+  return { entries: yield* inSteps(items, entryResponse), next };
+}
+
+function* payoutsIn(
+  state: WorldState,
+  query: z.output<typeof TransactionsQuery>,
+): Steps<TransactionsResponse> {
+  const { items, next } = payoutsPage(state, query);
+  const atMs = nowMs(state);
+  return { transactions: yield* inSteps(items, (payout) => transactionResponse(payout, atMs)), next };
+}
 
 /** The money of a world and its payouts. */
 export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
@@ -36,14 +52,7 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
     operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', {
       querystring: EntriesQuery,
     }),
-    async ({ query, exchange: { world } }) => {
-      return heavy.run(async () => {
-        const { items, next } = await world.read((state) => entriesPage(state, query));
-        return (function* () {
-          return { entries: yield* inSteps(items, entryResponse), next };
-        })();
-      });
-    },
+    ({ query, exchange: { world } }) => heavy.run(() => world.read((state) => entriesIn(state, query))),
   );
 
   app.get(
@@ -51,19 +60,7 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
     operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', {
       querystring: TransactionsQuery,
     }),
-    ({ query, exchange: { world } }) =>
-      heavy.run(() =>
-        world.read((state) => {
-          const { items, next } = payoutsPage(state, query);
-          const atMs = nowMs(state);
-          return (function* () {
-            return {
-              transactions: yield* inSteps(items, (payout) => transactionResponse(payout, atMs)),
-              next,
-            };
-          })();
-        }),
-      ),
+    ({ query, exchange: { world } }) => heavy.run(() => world.read((state) => payoutsIn(state, query))),
   );
 
   const named = z.object({

@@ -19,23 +19,19 @@ interface PressureOptions {
  * Whether memory is short. @fastify/under-pressure compares what is in use with its garbage, so that it refuses requests of a healthy
  * process; this looks at what its collections leave. First something is given up, and only when nothing is left, work is refused.
  */
-export class Pressure {
-  isHigh = false;
-  readonly #options: PressureOptions;
-
-  constructor(options: PressureOptions) {
-    this.#options = options;
-  }
-
-  /** @returns a function that ends this */
-  start(): () => void {
-    const { memory, maxPercent, relieve, changed } = this.#options;
-    return memory((percent, isCollected) => {
-      const isShort = percent > maxPercent;
-      const isHigh = isShort && ((isCollected && !relieve()) || this.isHigh);
-      if (isHigh !== this.isHigh) changed(isHigh);
-      this.isHigh = isHigh;
-      return isShort;
-    });
-  }
+export function pressureOf({ memory, maxPercent, relieve, changed }: PressureOptions) {
+  const pressure = {
+    isHigh: false,
+    /** @returns a function that ends this */
+    start: () =>
+      memory((percent, isCollected) => {
+        const isShort = percent > maxPercent;
+        const isHigh = isShort && ((isCollected && !relieve()) || pressure.isHigh);
+        if (isHigh !== pressure.isHigh) changed(isHigh);
+        pressure.isHigh = isHigh;
+        return isShort;
+      }),
+  };
+  return pressure;
 }
+export type Pressure = ReturnType<typeof pressureOf>;
