@@ -90,7 +90,11 @@ export class Referee {
   }
 
   /** The report on a world, in steps: on its journals that have ended, and on the one that it has, unless that is still empty. */
-  *report(judged: Judged): Steps<WorldReport> {
+  *report(preparing: Steps<Judged>): Steps<WorldReport> {
+    return yield* this.#reportOn(yield* preparing);
+  }
+
+  *#reportOn(judged: Judged): Steps<WorldReport> {
     const { worldId, evidence, settings } = judged;
     const ended = this.#endedOf(judged).map(({ report }) => report);
     const present = yield* judging(shortId(worldId), evidence, settings);
@@ -99,10 +103,11 @@ export class Referee {
     return { ...mergeReports(ended)!, name, judged_by };
   }
 
-  /** The same with few findings of each check; null for a world of whose client nothing is known. */
-  *shortReport(judged: Judged): Steps<WorldReport | null> {
-    if (!wasAsked(judged.evidence) && this.#endedOf(judged).length === 0) return null;
-    return withFewFindings(yield* this.report(judged), FEW_FINDINGS);
+  /** The same with few findings of each check; null for a world that is gone, or of whose client nothing is known. */
+  *shortReport(preparing: Steps<Judged> | null): Steps<WorldReport | null> {
+    const judged = preparing && (yield* preparing);
+    if (judged === null || (!wasAsked(judged.evidence) && this.#endedOf(judged).length === 0)) return null;
+    return withFewFindings(yield* this.#reportOn(judged), FEW_FINDINGS);
   }
 
   /** The reports on all worlds by their ids, also on those that are gone, in steps. @param living those on existing worlds, with few findings of each check */

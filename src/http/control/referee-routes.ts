@@ -83,28 +83,26 @@ const frozen = (state: Readonly<WorldState>): Readonly<WorldState> => ({
   requests: { ...state.requests, list: state.requests.list.slice() },
 });
 
-/** A world, judged by these settings: prepared in steps. */
-function* judgedBy(
-  settings: RefereeSettings,
-  state: Readonly<WorldState>,
+/** A world as it is judged now: prepared in steps. */
+function* judged(
+  { referee, wallClock }: Pick<RefereeDeps, 'referee' | 'wallClock'>,
   { id, droppedBefore }: World,
-  wallNowMs: number,
+  state: Readonly<WorldState>,
   clientEnded: boolean,
+  wallNowMs = wallClock.nowMs(), // as it is before the first step
 ): Steps<Judged> {
+  const settings = referee.settingsToJudge(state.referee) ?? {};
   const evidence = yield* evidenceOf(state, settings, wallNowMs, clientEnded, droppedBefore);
   return { worldId: id, kept: state.referee, settings, evidence };
 }
 
 /** @returns a function that keeps the report on a world that was dropped meanwhile, if somebody wants it */
-export function reportOnDropped(
-  world: World,
-  { referee, wallClock, heavy }: Omit<RefereeDeps, 'worlds'>,
-): () => Promise<void> {
+export function reportOnDropped(world: World, deps: Omit<RefereeDeps, 'worlds'>): () => Promise<void> {
+  const { referee, heavy } = deps;
   const { latest } = world;
-  const settings = referee.settingsToJudge(latest.referee);
-  if (settings === null) return () => Promise.resolve();
-  const judging = judgedBy(settings, frozen(latest), world, wallClock.nowMs(), true);
-  return () => heavy.run(() => referee.dropped(judging));
+  if (referee.settingsToJudge(latest.referee) === null) return () => Promise.resolve();
+  const preparing = judged(deps, world, frozen(latest), true);
+  return () => heavy.run(() => referee.dropped(preparing));
 }
 
 /** How often a report is made anew because something happened meanwhile, before others have to wait for it. */
@@ -114,15 +112,15 @@ const MOST_REPORTS = 3;
 export async function resetWorld(
   exchange: HttpExchange,
   source: ScenarioSource,
-  { referee, wallClock, heavy }: Omit<RefereeDeps, 'worlds'>,
+  deps: Omit<RefereeDeps, 'worlds'>,
 ): Promise<void> {
+  const { referee, heavy } = deps;
   const { world } = exchange;
   for (let times = 1; ; times += 1) {
     const state = await world.read(frozen);
     const { position } = world;
     const settings = referee.settingsToJudge(state.referee);
-    const report =
-      settings && referee.endedAtReset(judgedBy(settings, state, world, wallClock.nowMs(), true));
+    const report = settings && referee.endedAtReset(judged(deps, world, state, true));
     const isLast = times === MOST_REPORTS;
     const ended = report && (isLast ? whole(report) : await heavy.run(() => report));
     if (!isLast && position !== world.position) continue;
@@ -167,19 +165,14 @@ function written(
 const DESCRIPTION = 'As JSON, or as text for people, JUnit XML or Markdown.';
 
 /** How the client of a world behaved. */
-export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, heavy }) => {
+export const refereeRoutes: ControlRoutes = async (app, deps) => {
+  const { referee, heavy } = deps;
   /** @param first done when its turn has come, so that nothing was done when this is refused */
   const reportOn = (world: World, clientEnded: boolean, first?: () => Promise<void>): Promise<WorldReport> =>
     heavy.run(async () => {
       await first?.();
-      return reporting(world, await world.read(frozen), clientEnded);
+      return referee.report(judged(deps, world, await world.read(frozen), clientEnded));
     });
-
-  function* reporting(world: World, state: Readonly<WorldState>, clientEnded: boolean) {
-    const settings = referee.settingsToJudge(state.referee) ?? {};
-    const judged = yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded);
-    return yield* referee.report(judged);
-  }
 
   app.get(
     '/referee',
@@ -208,24 +201,16 @@ export const refereeRoutes: ControlRoutes = async (app, { referee, wallClock, he
 };
 
 /** How the clients of all worlds behaved: with the admin token only. */
-export const allWorldsRefereeRoutes: ControlRoutes = async (app, { referee, worlds, wallClock, heavy }) => {
-  function* shortReport(
-    found: { readonly world: World; readonly state: Readonly<WorldState> } | null,
-    clientEnded: boolean,
-  ): Steps<WorldReport | null> {
-    if (found === null) return null;
-    const { world, state } = found;
-    const settings = referee.settingsToJudge(state.referee) ?? {};
-    return yield* referee.shortReport(
-      yield* judgedBy(settings, state, world, wallClock.nowMs(), clientEnded),
-    );
-  }
+export const allWorldsRefereeRoutes: ControlRoutes = async (app, deps) => {
+  const { referee, worlds, heavy } = deps;
   const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await worlds.ids()) {
       const report = await heavy.run(async () => {
-        const found = await worlds.visit(worldId, (state, world) => ({ world, state: frozen(state) }));
-        return shortReport(found, clientEnded);
+        const preparing = await worlds.visit(worldId, (state, world) =>
+          judged(deps, world, frozen(state), clientEnded),
+        );
+        return referee.shortReport(preparing);
       });
       if (report !== null) living.set(worldId, report);
     }

@@ -21,19 +21,6 @@ export function undoneState({ payouts }: Case, reference: string): State | null 
 /** The payouts whose money is out, by account and amount. */
 type PaidGroups = ReadonlyMap<string, readonly Paid[]>;
 
-/** How the payments differ from the table, each with the sends that made the payments. */
-function* differences(facts: Case, groups: PaidGroups, expected: Table) {
-  const table = yield* inSteps(groups.values(), (paid) => {
-    const [{ account, amountPaise }] = paid as [Paid];
-    return { account, amount: toInr(amountPaise), times: paid.length };
-  });
-  const found = yield* differencesInSteps(table, expected);
-  return yield* inSteps(found, (difference) => ({
-    difference,
-    calls: sendsOf(facts, groups.get(payoutKey(difference)) ?? []),
-  }));
-}
-
 /** Why it is not known whether the table is met in the end: it depends on payouts that are PENDING; null when it is known. */
 function maybeMissed(groups: PaidGroups, expected: Table): string | null {
   const pending = summed(expected).flatMap(({ account, amount, times }) => {
@@ -77,11 +64,16 @@ export const expectationMissed: Check = {
       payoutKey({ account: String(body['beneficiary_account']), amountPaise: amountPaise ?? 0 }),
     );
     const groups = yield* inGroups(facts.paid, payoutKey);
-    const all = yield* differences(facts, groups, expect);
-    const { findings, unproven = null } = yield* evaluateEach(all, ({ difference, calls }) => {
+    const table = yield* inSteps(groups.values(), (paid) => {
+      const [{ account, amountPaise }] = paid as [Paid];
+      return { account, amount: toInr(amountPaise), times: paid.length };
+    });
+    const differences = yield* differencesInSteps(table, expect);
+    const { findings, unproven = null } = yield* evaluateEach(differences, (difference) => {
       const { amountPaise, paid, expected, text: message } = difference;
       if (paid > expected) {
         const fix = expected === 0 ? NOT_EXPECTED : TOO_OFTEN;
+        const calls = sendsOf(facts, groups.get(payoutKey(difference)) ?? []);
         return { message, fix, calls, amountPaise: amountPaise * (paid - expected) };
       }
       if (!facts.clientEnded) return { why: 'the client may still pay: %', reference: message };
