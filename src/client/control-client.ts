@@ -84,8 +84,8 @@ export async function textOf(response: Response, mostMib = LONGEST_MIB): Promise
   }
 }
 
-async function jsonOf(response: Response): Promise<unknown> {
-  const text = await textOf(response);
+/** The value of a text; undefined if it is not JSON. */
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -100,7 +100,7 @@ function foreignResponse({ status, headers, url }: Response): string {
 }
 
 async function refusalOf(response: Response, call: Error, base: string): Promise<SandboxError> {
-  const body = (await jsonOf(response)) as Partial<SandboxError> | null | undefined;
+  const body = jsonIn(await textOf(response)) as Partial<SandboxError> | null | undefined;
   const reason = typeof body?.message === 'string' ? body.message : foreignResponse(response);
   // behind a proxy, an address may have a path: only the user knows whether this one is right
   const doubt = `. The request went to ${response.url}: is ${base} the address of the sandbox?`;
@@ -212,7 +212,7 @@ export class ControlClient {
   async #json<T>(method: string, path: string, body?: unknown): Promise<T> {
     const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await this.open(method, path, body === undefined ? {} : json);
-    const answer = await jsonOf(response);
+    const answer = jsonIn(await textOf(response));
     if (answer === undefined) {
       throw new SandboxError(response.status, 'UNKNOWN', foreignResponse(response));
     }

@@ -32,6 +32,7 @@ import {
   bearer,
   callerFrames,
   ControlClient,
+  jsonIn,
   LONGEST_PAGE,
   LONGEST_SNAPSHOT_MIB,
   SandboxError,
@@ -98,12 +99,8 @@ export async function callService(
   });
   const { status, headers } = response;
   const text = await textOf(response);
-  let body: unknown = text;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // a response that a rule made, such as the page of a gateway
-  }
+  const value = jsonIn(text);
+  const body = value === undefined ? text : value; // text if a rule made it, such as the page of a gateway
   const { data } = (body ?? {}) as {
     readonly data?: Partial<Pick<ServiceResponse, 'client_ref_id' | 'txn_id'>>;
   };

@@ -130,9 +130,9 @@ export const overlaps = (earlier: Call, later: Call): boolean =>
     ? earlier.endedMs > later.endedMs + NOTICED_LATE_MS || wereLeftTogether(earlier, later)
     : earlier.endedAfter >= later.id;
 
-/** What these requests send together; an amount that is not whole paise counts as nothing. */
-export const totalOf = (calls: readonly Call[]): number =>
-  calls.reduce((sum, { amountPaise }) => sum + (amountPaise ?? 0), 0);
+/** What these requests send, or these payouts pay, together; an amount that is not whole paise counts as nothing. */
+export const totalOf = (some: readonly Pick<Call, 'amountPaise'>[]): number =>
+  some.reduce((sum, { amountPaise }) => sum + (amountPaise ?? 0), 0);
 
 export const wasCommitted = (calls: readonly Call[]): boolean =>
   calls.some(({ committed }) => committed === true);

@@ -73,7 +73,6 @@ export interface Case {
   /** The initiates of each intended payout: declared, or else of each reference. */
   readonly tries: ReadonlyMap<string, readonly Call[]>;
   readonly clientEnded: boolean;
-  readonly ledger: Evidence['ledger'];
   /** The latest payout of each reference. */
   readonly payouts: ReadonlyMap<string, TransactionResponse>;
   /** The payouts whose money is out. */
@@ -164,7 +163,6 @@ export function* caseInSteps(
     intents,
     tries: intents.isDeclared ? yield* inGroups(initiates, tryOf) : sends,
     clientEnded,
-    ledger,
     payouts,
     paid: paid.filter((one) => one !== null),
     paysAgain: ledger.payouts.some(({ nth }) => nth > 1),

@@ -11,9 +11,14 @@ import { counted, listed } from '../contract/words.ts';
 import { caseInSteps, inGroups, type Case, type Evidence } from './case.ts';
 import { because, findingOf, type Check } from './check.ts';
 import { settingsText } from './intents.ts';
-import { expectationMissed } from './checks/expected-payments.ts';
 import { referenceReused, resentAfterSuccess, sameReferenceAtOnce } from './checks/one-reference.ts';
-import { neverAsked, notFoundBelieved, pendingLeft, reversalUnseen } from './checks/outcomes.ts';
+import {
+  expectationMissed,
+  neverAsked,
+  notFoundBelieved,
+  pendingLeft,
+  reversalUnseen,
+} from './checks/outcomes.ts';
 import { amountNotPaise, refusalRepeated } from './checks/refused-requests.ts';
 import {
   endlessRetry,
@@ -245,6 +250,5 @@ function mergedPair(earlier: WorldReport, later: WorldReport): WorldReport {
   return reportOf(about, checks, found, earlier.duration_ms + later.duration_ms);
 }
 
-/** The reports on several journals of one world, oldest first, added up; null for none. */
-export const mergeReports = (reports: readonly WorldReport[]): WorldReport | null =>
-  reports.length === 0 ? null : reports.reduce(mergedPair);
+/** The reports on one or more journals of one world, oldest first, added up. */
+export const mergeReports = (reports: readonly WorldReport[]): WorldReport => reports.reduce(mergedPair);

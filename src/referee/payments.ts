@@ -10,9 +10,6 @@ import { inSteps, whole, type Steps } from '../world/steps.ts';
 
 export type Table = readonly ExpectedPayout[];
 
-export const sumOf = (paid: readonly Paid[]): number =>
-  paid.reduce((sum, { amountPaise }) => sum + amountPaise, 0);
-
 /** What is known of payouts whose money is out: one that is PENDING may not end up paid. */
 export const madeOrPaid = (
   payouts: readonly { readonly state: TransactionResponse['status'] | null }[],

@@ -42,7 +42,7 @@ function withJournal(journals: readonly EndedJournal[], journal: EndedJournal): 
   const [oldest, next, ...others] = journals;
   if (oldest === undefined || next === undefined || journals.length < MAX_ENDED_JOURNALS)
     return [...journals, journal];
-  const merged = withFewFindings(mergeReports([oldest.report, next.report])!, FEW_FINDINGS);
+  const merged = withFewFindings(mergeReports([oldest.report, next.report]), FEW_FINDINGS);
   return [{ report: merged, last: null }, ...others, journal];
 }
 
@@ -98,9 +98,9 @@ export class Referee {
     const { worldId, evidence, settings } = judged;
     const ended = this.#endedOf(judged).map(({ report }) => report);
     const present = yield* judging(shortId(worldId), evidence, settings);
-    if (ended.length === 0 || wasAsked(evidence)) return mergeReports([...ended, present])!;
+    if (ended.length === 0 || wasAsked(evidence)) return mergeReports([...ended, present]);
     const { name, judged_by } = present; // the rest would say that all of a table is missed once more
-    return { ...mergeReports(ended)!, name, judged_by };
+    return { ...mergeReports(ended), name, judged_by };
   }
 
   /** The same with few findings of each check; null for a world that is gone, or of whose client nothing is known. */
@@ -113,7 +113,7 @@ export class Referee {
   /** The reports on all worlds by their ids, also on those that are gone, in steps. @param living those on existing worlds, with few findings of each check */
   *reports(living: ReadonlyMap<string, WorldReport>): Steps<ConductReports> {
     const dropped = yield* inSteps([...this.#dropped.entries()], ([worldId, journals]) => {
-      const report = mergeReports(journals.map((ended) => ended.report))!;
+      const report = mergeReports(journals.map((ended) => ended.report));
       return [worldId, withFewFindings(report, FEW_FINDINGS)] as const;
     });
     const reports = new Map([...dropped, ...living]);

@@ -1,9 +1,9 @@
 import { InitiateRequest } from '../../contract/service.ts';
-import { overlaps, type Call } from '../call.ts';
+import { overlaps, totalOf, type Call } from '../call.ts';
 import { inGroups } from '../case.ts';
 import { evaluateEach, type Check } from '../check.ts';
 import { knownBefore, type Knowledge } from '../knowledge.ts';
-import { madeOrPaid, sumOf } from '../payments.ts';
+import { madeOrPaid } from '../payments.ts';
 
 /** Checks of one reference that is sent more than once. */
 
@@ -43,7 +43,7 @@ export const sameReferenceAtOnce: Check = {
           ? 'this service pays again for a repeated reference: wait until the request has ended, and read the status, before any other send'
           : 'wait until the request has ended, or abort it, before the same reference is sent again',
         calls: isPaidTwice ? made : pair,
-        amountPaise: isPaidTwice ? sumOf(paid.slice(1)) : null,
+        amountPaise: isPaidTwice ? totalOf(paid.slice(1)) : null,
       };
     });
   },

@@ -5,13 +5,13 @@ import { overlaps, totalOf, wasCommitted, type Call } from '../call.ts';
 import { groupedBy, inGroups, type Case, type Paid } from '../case.ts';
 import { askFor, because, GUESSED, ifSeparate, type Check, type Mistake } from '../check.ts';
 import { indexWhere, isKnownUnpaid, knownBefore, mayBePaid, type Knowledge } from '../knowledge.ts';
-import { madeOrPaid, payoutKey, sendsOf, sumOf } from '../payments.ts';
+import { madeOrPaid, payoutKey, sendsOf } from '../payments.ts';
 import { inSteps, type Steps } from '../../world/steps.ts';
-import { undoneState } from './expected-payments.ts';
+import { undoneState } from './outcomes.ts';
 
 /** Checks of second payments: what the ledger shows was paid more than once, and one intended payout that is sent under several references. */
 
-const tooMuch = (again: readonly Paid[]): string => `${rupeesOf(sumOf(again))} too much`;
+const tooMuch = (again: readonly Paid[]): string => `${rupeesOf(totalOf(again))} too much`;
 
 /** The groups with more than one payout, and what of it is too much. */
 function* repeated(paid: readonly Paid[], keyOf: (one: Paid) => string | null) {
@@ -29,7 +29,7 @@ function* byReference(facts: Case): Steps<readonly Mistake[]> {
       fix: `this service pays again for a repeated reference: read the status of ${reference} before it is sent again, and switch off what resends by itself`,
       calls: sendsOf(facts, group),
       references: [reference], // also where its requests were cleared
-      amountPaise: sumOf(again),
+      amountPaise: totalOf(again),
     };
   });
 }
@@ -59,7 +59,7 @@ function* paidByIntent(facts: Case): Steps<readonly (Mistake & { readonly refere
       fix: `keep one reference for each payout, and use it for every send of that payout${ifSeparate(facts)}`,
       calls,
       references,
-      amountPaise: sumOf(again),
+      amountPaise: totalOf(again),
     };
     if (denied === null) return about;
     const [earlier, { of, from }] = denied;
@@ -128,7 +128,7 @@ function* byAccount(facts: Case) {
       message,
       fix: 'if it was one payout, keep one reference for it; if it was two, declare an intent that differs between them',
       calls: sendsOf(facts, group),
-      amountPaise: sumOf(again),
+      amountPaise: totalOf(again),
     });
   }
   return { findings, unproven };
