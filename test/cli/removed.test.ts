@@ -9,7 +9,7 @@ testRows<[args: string[], says: string]>([
   [['hunt', '--known', 'hunt.json', '--', 'true'], '--known was removed: choose what a hunt looks for'],
   [
     ['matrix', '--dialects', 'one-row', '--', 'true'],
-    'there is no one-row: use all, none, lenient, strict, terse, ',
+    'there is no one-row: use all, none, lenient, strict, terse',
   ],
 ])('what is gone is refused with what to do instead', async (args, says) => {
   expect(await runInProcess(args)).toMatchObject({
