@@ -31,10 +31,8 @@ export const limit = wholeNumber('', 1, 1000)
   .default(20)
   .meta({ description: 'the most to show, up to 1000 [default 20]', title: 'count' });
 
-export const text = (description: string, title = 'text') => z.string().min(1).meta({ description, title });
-
-/** A text that may be a number, which an agent may write as a number. */
-export const textOrNumber = (description: string, title: string) =>
+/** One that is a number may be written as a number by an agent. */
+export const text = (description: string, title = 'text') =>
   z
     .preprocess((given) => (typeof given === 'number' ? String(given) : given), z.string().min(1))
     .meta({ description, title });

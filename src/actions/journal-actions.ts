@@ -6,7 +6,7 @@ import { terminalText } from '../referee/reports/terminal.ts';
 import { SettingsError } from '../settings.ts';
 import { journalText } from '../world/journal/journal-text.ts';
 import { action, type Session } from './sandbox-action.ts';
-import { flag, limit, listDocument, text, textOrNumber, wholeNumber } from './arguments.ts';
+import { flag, limit, listDocument, text, wholeNumber } from './arguments.ts';
 import { jsonText } from './text-output.ts';
 
 async function requestOf(number: number, { control }: Session): Promise<JournalEntry> {
@@ -37,10 +37,7 @@ export const journalActions = [
       status: wholeNumber('only those that got this HTTP status', 100, 599).optional(),
       reference: text('only those with this client_ref_id').optional(),
       txn: text('only those with this txn_id', 'id').optional(),
-      since: textOrNumber(
-        'only those after this number, or since this world time',
-        'number or time',
-      ).optional(),
+      since: text('only those after this number, or since this world time', 'number or time').optional(),
       limit,
     },
     words: ['number'],
