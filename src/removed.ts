@@ -34,6 +34,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   tail: 'the log of payout-sandbox shows the requests, the dashboard what happens live; world.events() follows it in a program',
   '--header': 'curl sends a request with other headers, and POST /_sandbox/rules/explain takes them',
   '--settings': 'give --intent, --expect, --patience and --off in a script of package.json',
+  schema: 'the package has the JSON Schema of a scenario file: fixtures/scenario.schema.json',
   openapi: 'every sandbox serves the document at /_sandbox/openapi.json',
   '--before': 'save the snapshot when the world is as you want it, and load it with snapshot load',
   '--journal-memory': 'journals are bounded by counts: use --journal-entries and --journal-total',

@@ -121,7 +121,7 @@ test('an unknown variable that looks like a setting causes a warning that sugges
     SANDBOX_SERVICE_HOST: '10.0.0.1', // Kubernetes sets these for a service that is called sandbox
     SANDBOX_PORT_3000_TCP: 'tcp://10.0.0.1:3000',
   };
-  const { code, stderr } = await runInProcess(['schema'], variables);
+  const { code, stderr } = await runInProcess(['scenarios'], variables);
   expect(code).toBe(0);
   expect(stderr).toBe(
     warning('SANDBOX_SEEED', ' (did you mean SANDBOX_SEED?)') +

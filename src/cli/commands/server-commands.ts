@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import { durationMs } from '../../contract/times.ts';
-import { ScenarioDocument } from '../../contract/scenario-document.ts';
 import { readSettings } from '../../settings.ts';
 import { complain, say } from '../output.ts';
 import {
@@ -82,8 +80,4 @@ export function addScenarioCommands(builder: CommandBuilder): void {
       const { listScenarios } = await import('../scenario-files.ts');
       listScenarios(readSettings(flags, builder.environment), builder.environment, json === true);
     });
-  // for editors; fixtures/scenario.schema.json is the same
-  builder.command('schema', 'print the JSON Schema of a scenario file').action(() => {
-    say(JSON.stringify(z.toJSONSchema(ScenarioDocument, { io: 'input' }), null, 2));
-  });
 }
