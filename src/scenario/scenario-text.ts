@@ -18,7 +18,7 @@ import {
 } from 'yaml';
 import type { z } from 'zod';
 import type { ScenarioInput } from '../contract/control.ts';
-import { isTooNested, MAX_NESTING } from '../contract/service.ts';
+import { isTooNested, MAX_NESTING, TOO_NESTED } from '../contract/service.ts';
 import { NO_COMMAS, parseShape, pathText, type Path } from '../contract/shape-issues.ts';
 
 export interface Problem {
@@ -114,7 +114,6 @@ function entriesOf(document: Document) {
 }
 
 const SECOND_DOCUMENT = 'must be one document: here a second one begins';
-const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 
 /** The offset of a value that is nested too deep, if there is one: composing it would overflow the stack. */
 function tooNestedAt(tokens: readonly CST.Token[]): number | undefined {

@@ -175,7 +175,8 @@ export class WorldConnections {
     return () => this.#waiting.delete(wake);
   }
 
-  #wake(why: Waking): void {
+  /** Wakes what waits. A reset ends the responses that rules hold back: their requests are over. */
+  wake(why: Waking): void {
     for (const wake of this.#waiting) wake(why);
   }
 
@@ -204,7 +205,7 @@ export class WorldConnections {
       this.recent.add(number, event, sums);
       if (isNews) for (const reading of this.#readings) reading.send(this.recent, epoch);
     }
-    if (isNews && events.some(({ type }) => type === 'held' || type === 'released')) this.#wake('held');
+    if (isNews && events.some(({ type }) => type === 'held' || type === 'released')) this.wake('held');
   }
 
   /** Forgets the events up to a number, which readers have missed. */
@@ -217,14 +218,9 @@ export class WorldConnections {
     for (const reading of this.#readings) reading.end();
   }
 
-  /** Ends the responses that rules hold back: their requests are over. */
-  endHeldBack(): void {
-    this.#wake('reset');
-  }
-
   /** Ends the responses that wait and the readers, when the sandbox stops. */
   release(): void {
-    this.#wake('ended');
+    this.wake('ended');
     this.endReaders();
   }
 

@@ -197,7 +197,7 @@ export class World {
     if (isNews && isReplaced) {
       this.droppedBefore = null;
       const goesOn = command.kind === 'undo' && !command.isForced; // and so do its requests
-      if (!goesOn) this.connections.endHeldBack();
+      if (!goesOn) this.connections.wake('reset');
     }
     this.#publish(outcome.events, how);
     this.#parts.changed(this, isOwn && isUse(command));
@@ -208,7 +208,7 @@ export class World {
   reopened({ isSame, isSkipped, epoch, state }: Reopened): void {
     const isReplaced = !isSame || (isSkipped && state.generation !== this.latest.generation);
     Object.assign(this, { epoch, latest: state });
-    if (isReplaced) this.connections.endHeldBack();
+    if (isReplaced) this.connections.wake('reset');
     if (isReplaced && isSame) this.droppedBefore = null;
     if (!isSame) {
       this.connections.endReaders();

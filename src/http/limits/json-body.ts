@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal, invalidField } from '../../contract/errors.ts';
-import { isTooNested, MAX_NESTING } from '../../contract/service.ts';
+import { isTooNested, TOO_NESTED } from '../../contract/service.ts';
 
 const OTHER_CHARSET = /charset=(?!"?utf-?8"?\s*(;|$))/i;
 
@@ -22,9 +22,6 @@ function encodingRefusal(headers: IncomingHttpHeaders, body: Buffer): Refusal | 
   if (isUtf8(body)) return null;
   return new Refusal('INVALID_JSON', { message: 'The request body is not valid UTF-8' });
 }
-
-/** Code that walks a deeper body would overflow the stack. */
-const TOO_NESTED = `must not be nested deeper than ${MAX_NESTING} levels`;
 
 /** How much of a header a message repeats. */
 export const LONGEST_HEADER = 60;
