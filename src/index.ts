@@ -114,9 +114,9 @@ export type {
   ReleaseOrder,
   UndoOptions,
   World,
+  WorldClock,
   WorldSnapshot,
 } from './client/controlled-world.ts';
-export type { WorldClock } from './client/world-clock.ts';
 export type {
   Finding,
   RefereeSettingsInput as RefereeSettings,

@@ -16,7 +16,7 @@ import { systemClock } from '../platform/system-clock.ts';
 import { isScenarioFile } from '../scenario/scenario-file.ts';
 import type { Server } from '../server.ts';
 import { readOptions, type SettingName, type Settings } from '../settings.ts';
-import type { JoinedWorld } from '../trials/hunt/world-runs.ts';
+import type { JoinedWorld } from '../trials/hunt/hunt.ts';
 import type { Joined } from '../trials/run.ts';
 import { complain } from './output.ts';
 import { startOwnServer, type SettingFlags } from './own-server.ts';

@@ -1,6 +1,5 @@
-import type { TransactionResponse } from '../contract/control-responses.ts';
+import type { AdvanceResponse, ClockResponse, TransactionResponse } from '../contract/control-responses.ts';
 import { checkReference, type ExpectationError } from './expectation.ts';
-import type { WorldClock } from './world-clock.ts';
 
 /** How long `waitFor` waits on a running clock: less than the 5 s that vitest and jest give a test. */
 const DEFAULT_TIMEOUT_MS = 4000;
@@ -15,7 +14,10 @@ export interface WaitOptions {
 
 /** What a wait uses of a world. */
 interface Payouts {
-  readonly clock: WorldClock;
+  readonly clock: {
+    read(): Promise<ClockResponse>;
+    advance(move: { readonly to: string }): Promise<AdvanceResponse>;
+  };
   transactions(query?: { readonly client_ref_id: string }): Promise<readonly TransactionResponse[]>;
 }
 

@@ -1,8 +1,12 @@
 import { stringify } from 'yaml';
+import type { Sandbox } from '../../client/sandbox.ts';
 import { USUAL_LIMITS, type ExpectedPayout } from '../../contract/conduct.ts';
 import type { ScenarioInput } from '../../contract/control.ts';
+import { LONGEST_WAIT_MS } from '../../contract/scenario-document.ts';
 import { often, rupees } from '../../contract/words.ts';
-import { caseOf } from '../../referee/case.ts';
+import { worldIdOf } from '../../payout/identity.ts';
+import { caseOf, type Evidence } from '../../referee/case.ts';
+import type { WallClock } from '../../worlds/wall-clock.ts';
 import { requestLine } from '../../referee/call.ts';
 import { failureText, HANG, KILL, PENDING, withFailures, type Failure } from './failures.ts';
 import {
@@ -16,12 +20,17 @@ import {
   type RunRules,
 } from './goals.ts';
 import { HuntError, type HuntSettings } from './options.ts';
-import { search, type Reproduction, type Observation, type Round } from './search.ts';
+import {
+  firstDifference,
+  search,
+  traceOf,
+  type Reproduction,
+  type Observation,
+  type Round,
+} from './search.ts';
 import { summed, totalIn } from '../../referee/payments.ts';
 import { paidIn, paidInBoth, tableFault } from '../run-money.ts';
-import { firstDifference, traceOf } from './trace.ts';
-import { baselineFault } from '../run.ts';
-import { baseScenario, NO_REQUEST, runInWorld, worldsOfHunt, type HuntRunDeps } from './world-runs.ts';
+import { baselineFault, runClient, type Client, type Joined } from '../run.ts';
 
 /** Something that a hunt found, as text and as a scenario. */
 export interface HuntFinding extends Reproduction {
@@ -62,7 +71,24 @@ export interface HuntResult {
   readonly elapsedMs: number;
 }
 
-export interface HuntDeps extends HuntRunDeps {
+/** A world of a sandbox that the client started itself. */
+export interface JoinedWorld {
+  readonly evidence: Evidence;
+  /** Whether the client chose its scenario, which replaced that of the run. */
+  readonly hasOwnScenario: boolean;
+}
+
+/** The worlds of each sandbox that a client starts itself, in a run with this scenario. */
+type OpenJoinedRun = (scenario: ScenarioInput) => Promise<Joined<readonly JoinedWorld[]>>;
+
+export interface HuntDeps {
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  /** For a client that is a process, and may start sandboxes itself. */
+  readonly openJoined?: OpenJoinedRun;
+  readonly wallClock: WallClock;
+  /** Ends the hunt early. */
+  readonly stop: AbortSignal;
   /** How payouts settle unless the scenario says otherwise. */
   readonly settlement: NonNullable<ScenarioInput['settlement']>;
   /** Whether the client is a command that can be killed and run again. */
@@ -71,6 +97,107 @@ export interface HuntDeps extends HuntRunDeps {
   readonly tableName?: string;
   readonly onFinding?: (finding: HuntFinding) => void;
   readonly onRun?: (progress: Progress) => void;
+}
+
+const KEY = 'sk_test_hunt';
+
+const NO_REQUEST =
+  'no request used the key of the run: does the client use its url and its key? A command gets them with --env PAYOUT_URL={url} --env PAYOUT_KEY={key}';
+
+/**
+ * The world of a sandbox that the client started; null if it used that of the run.
+ *
+ * @param others how many worlds of other keys it used in the sandbox of the hunt
+ * @throws HuntError for several worlds, or a scenario
+ */
+function ownWorld(
+  sandboxes: readonly (readonly JoinedWorld[])[],
+  hasUsedGiven: boolean,
+  others: number,
+): Evidence | null {
+  const used = sandboxes.flat().filter(({ evidence }) => evidence.requests.length > 0);
+  const count = used.length + Number(hasUsedGiven) + others;
+  if (count > 1) {
+    throw new HuntError(
+      `the command uses several worlds, and a hunt is about one: let it use only the key that it gets, and run one test, for example with -t in vitest and jest, or --test-name-pattern`,
+    );
+  }
+  if (others > 0) throw new HuntError(NO_REQUEST);
+  const [world] = used;
+  if (world === undefined) return null;
+  if (world.hasOwnScenario) {
+    throw new HuntError(
+      'the test chooses a scenario (world.use), which replaces the failures of the hunt: hunt a test without one, and choose it with --scenario',
+    );
+  }
+  return world.evidence;
+}
+
+/** The scenario of a new world with everything that decides how it behaves, so that a file with it is self-contained. */
+async function baseScenario(
+  sandbox: Sandbox,
+  settlement: ScenarioInput['settlement'],
+  seed: string,
+): Promise<ScenarioInput> {
+  const world = sandbox.world(KEY);
+  const [{ document }, { opening_balance }] = await Promise.all([world.scenario(), world.summary()]);
+  return {
+    description: '', // first in the file
+    wallet: { opening_balance },
+    seed,
+    settlement,
+    rate_limit: 'off',
+    ...(document as ScenarioInput),
+  };
+}
+
+/** A client that is killed while its request is held, and run again: what it says then counts. */
+const killedOnce =
+  (client: Client, withinMs: number): Client =>
+  async (world, signal, variables) => {
+    const death = new AbortController();
+    const held = world.held(1, { within: `${Math.min(withinMs, LONGEST_WAIT_MS)}ms` });
+    held.then(
+      () => death.abort(),
+      () => undefined, // it ends before, or never sends that request
+    );
+    const ending = await client(world, AbortSignal.any([signal, death.signal]), variables);
+    return death.signal.aborted && !signal.aborted ? client(world, signal, variables) : ending;
+  };
+
+/**
+ * Runs the client once, in a world of its own.
+ *
+ * @param nth which run of its hunt it is: the keys are the same in every hunt
+ * @param ofHunt the worlds of its runs, to which that of this run is added
+ * @throws HuntError if the client uses any other world
+ */
+async function runInWorld(
+  { sandbox, client, openJoined, wallClock, stop }: HuntDeps,
+  nth: number,
+  ofHunt: Set<string>,
+  scenario: ScenarioInput,
+  limitMs: number,
+  { isPending, isKilled }: { readonly isPending: boolean; readonly isKilled: boolean },
+): Promise<HuntRun> {
+  await using world = sandbox.world(`${KEY}_${nth}`);
+  ofHunt.add(worldIdOf(world.apiKey));
+  await world.use(scenario);
+  const joined = await openJoined?.(scenario);
+  const run = isKilled ? killedOnce(client, limitMs) : client;
+  const done = await runClient(run, world, limitMs, stop, wallClock, joined);
+  const [requests, payouts, entries, { speed }, worlds] = await Promise.all([
+    world.requests(),
+    world.transactions(),
+    world.entries(),
+    world.clock.read(),
+    sandbox.worlds(),
+  ]);
+  const others = worlds.filter(({ id }) => !ofHunt.has(id)).length;
+  const own = ownWorld(done.sandboxes, requests.length > 0, others);
+  const evicted = (requests[0]?.id ?? 1) - 1;
+  const given = { requests, evicted, ledger: { payouts, entries }, wall_now: null, speed, clientEnded: true };
+  return { ...done, worlds: [own ?? given], isPending, isJoined: own !== null };
 }
 
 /** What the runs with so many failures are called. */
@@ -162,7 +289,7 @@ export async function runHunt(settings: HuntSettings, deps: HuntDeps): Promise<H
   const beganMs = wallClock.nowMs();
   const elapsedMs = (): number => wallClock.nowMs() - beganMs;
   const base = await baseScenario(deps.sandbox, settlement, seed);
-  const ofHunt = worldsOfHunt();
+  const ofHunt = new Set([worldIdOf(KEY)]); // the ids of its worlds
   let runs = 0;
   const runWith = (failures: readonly Failure[], limit: number): Promise<HuntRun> => {
     runs += 1;
