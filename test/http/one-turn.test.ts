@@ -169,14 +169,14 @@ test('requests that arrive at once give the same responses and the same journal 
   );
 });
 
-/** Keeps the responses to the first request: the first call is of the start, the second one handles the request. */
+/** Keeps the responses to the first request: the first call handles the request. */
 class KeepingClock extends ManualClock {
   write: (() => void) | null = null;
   #calls = 0;
 
   override nextTurn(callback: () => void): void {
     this.#calls += 1;
-    if (this.#calls === 3) this.write = callback;
+    if (this.#calls === 2) this.write = callback;
     else super.nextTurn(callback);
   }
 }
