@@ -137,13 +137,13 @@ export const scenarioActions = [
   }),
   action({
     name: 'rule add',
-    summary: 'add overrides to a world: one rule, or a list in the order in which they are tried',
+    summary: 'add overrides to a world: one rule, or `rules` in the order in which they are tried',
     details:
       'A rule decides what the client gets; the first that matches is applied. It replaces the override with the same name; without a name, the sandbox numbers it. A payout that is made although the client gets a 500: {"match":{"route":"initiate","attempt":1},"effect":{"commit":true,"respond":500}}',
     effect: 'changes',
     input: {
       rules: listDocument(
-        'one rule or a list of them, as YAML or JSON. name, times, skip, probability, during {from, for}; match: route, attempt, payout, client_ref_id, amount, transfer_mode, beneficiary_ifsc, header …, each a value, a list or {prefix, matches, gt …}; effect: respond {status, code, body}, fault (connection-reset, hang, garbage …), delay, commit, timeline, not_found, stale, limit, hold',
+        'one rule, a list of them or {rules}, as YAML or JSON. name, times, skip, probability, during {from, for}; match: route, attempt, payout, client_ref_id, amount, transfer_mode, beneficiary_ifsc, header …, each a value, a list or {prefix, matches, gt …}; effect: respond {status, code, body}, fault (connection-reset, hang, garbage …), delay, commit, timeline, not_found, stale, limit, hold',
       ),
     },
     words: ['rules'],

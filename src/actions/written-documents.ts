@@ -34,8 +34,16 @@ export const expectedIn = (read: ReturnType<Texts['read']>): z.input<typeof Expe
   documentOf(read, () => ExpectedTable) as z.input<typeof ExpectedTable>;
 
 const RuleList = z.array(RuleRequest).min(1);
-/** One rule, or a list of them. @returns the rules in the order of the text */
+const NamedList = z.strictObject({ description: z.string().optional(), rules: RuleList });
+
+const hasRules = (input: unknown): input is z.input<typeof NamedList> =>
+  typeof input === 'object' && input !== null && 'rules' in input;
+
+/** One rule, a list of them, or a list as a scenario has it. @returns the rules in the order of the text */
 export function rulesIn(read: ReturnType<Texts['read']>): readonly RuleRequest[] {
-  const input = documentOf(read, (shape) => (Array.isArray(shape) ? RuleList : RuleRequest));
-  return (Array.isArray(input) ? input : [input]) as readonly RuleRequest[];
+  const input = documentOf(read, (shape) =>
+    Array.isArray(shape) ? RuleList : hasRules(shape) ? NamedList : RuleRequest,
+  );
+  const rules = hasRules(input) ? input.rules : input;
+  return (Array.isArray(rules) ? rules : [rules]) as readonly RuleRequest[];
 }

@@ -20,6 +20,6 @@ test.skipIf(!existsSync('/dev/full'))(
 );
 
 test('a reader that closes the pipe early, such as head, is not a failure', async () => {
-  const { stdout, stderr } = await inShell('{ P schema; echo "exit code $?" >&2; } | head -1');
-  expect({ stdout, stderr }).toEqual({ stdout: '{\n', stderr: 'exit code 0\n' });
+  const { stdout, stderr } = await inShell('{ P scenarios --json; echo "exit code $?" >&2; } | head -1');
+  expect({ stdout, stderr }).toEqual({ stdout: '[\n', stderr: 'exit code 0\n' });
 });

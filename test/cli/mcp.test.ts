@@ -68,13 +68,13 @@ test('an agent orders a lost response, pays twice because of it, and sees that i
   expect(verdict).toContain('paid-twice   b is a second payment of a: ₹1,000.00 too much');
 });
 
-test('an agent gives one rule, or a list of them in the order in which they are tried', async () => {
+test('an agent gives one rule, a list of them, or the rules of a scenario, in the order in which they are tried', async () => {
   const { tell } = await agentFor();
   const rule = (name: string) => ({ name, effect: { respond: 500 } });
   expect((await tell('rule_add', { rules: [rule('a'), rule('b')] })).text).toBe(
     'added world/a\nadded world/b',
   );
-  expect((await tell('rule_add', { rules: rule('c') })).text).toBe('added world/c');
+  expect((await tell('rule_add', { rules: { rules: [rule('c')] } })).text).toBe('added world/c');
   expect((await tell('scenario')).text).toMatch(/world\/c[^]*world\/a[^]*world\/b/);
 });
 
