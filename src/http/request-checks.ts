@@ -51,12 +51,15 @@ export function otherSites(
   const allowed = new Set(allowedHosts);
   const isLimited = allowedHosts !== undefined;
   let isLocal = false;
+  /** The Host of the latest request that was served: most requests have the same, and parsing it takes a while. */
+  let served: string | null = null;
   server.on('listening', () => {
     const address = server.address();
     isLocal = typeof address === 'object' && address !== null && isLoopback(address.address);
   });
 
   const refuseHost = (host: string): void => {
+    if (host === served) return;
     const name = hostNameOf(host) ?? '';
     const isAddress = !isLocal && isIP(name) !== 0;
     if (!isLoopbackName(name) && !allowed.has(name) && !isAddress) {
@@ -67,6 +70,7 @@ export function otherSites(
         `This sandbox${where} serves localhost, *.localhost, ${others}, not ${host.slice(0, 100)}`,
       );
     }
+    served = host;
   };
   const refuseOrigin = ({ host, origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void => {
     const isOwn =
