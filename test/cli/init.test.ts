@@ -1,61 +1,116 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { MAIN, Program, runInProcess } from '../support/program.ts';
 import { isLong } from '../support/size.ts';
-import { projectFolder, temporaryFolder } from '../support/temporary-folder.ts';
+import { folderWith, projectFolder } from '../support/temporary-folder.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-test('init writes a scenario, a compose file and a test that passes, and says how to run it', async () => {
-  const folder = projectFolder([], { name: 'payments' });
+/** The files that init writes for a project with this manifest, and the script that judges its tests. */
+async function initIn(manifest: object, packages: readonly string[] = []) {
+  const folder = projectFolder(packages, manifest);
   const { code, stdout, stderr } = await runInProcess(['init', folder]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  return { folder, stdout, read, script: scripts['referee']! };
+}
+
+test('init writes a client, tests, a scenario and a script, and prints the three next commands', async () => {
+  const { folder, stdout, read } = await initIn({ name: 'payments', scripts: { test: 'node --test' } });
   expect(stdout).toBe(
     [
-      'wrote  payout-sandbox/scenarios/lost-response.yaml  a scenario: the first response to each payout is lost',
-      'wrote  payout-sandbox/compose.yaml                  a sandbox in a container, with that scenario',
-      'wrote  payout-sandbox/payouts.test.mjs              a first test, with a client to replace with yours',
-      `next   cd ${folder} && node --test payout-sandbox/payouts.test.mjs`,
+      'wrote  payout-sandbox/payout-client.js                a client, to replace with yours',
+      'wrote  payout-sandbox/payouts.test.js                 three tests',
+      'wrote  payout-sandbox/scenarios/lost-response.yaml    a scenario: the first response is lost',
+      'wrote  package.json                                   a script: referee',
+      `first  cd ${folder}`,
+      'next   node --test payout-sandbox/payouts.test.js',
+      'next   npm run referee',
+      'next   node_modules/.bin/payout-sandbox payout-sandbox/scenarios/lost-response.yaml',
       '',
     ].join('\n'),
   );
-  const command = [MAIN, 'referee', '--', process.execPath, '--test', 'payout-sandbox/payouts.test.mjs'];
-  const written = await new Program(process.execPath, command, {}, folder).ended;
-  expect(written).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/pass 1\n[^]*\n {2}\d+ checks passed · /),
+  expect(JSON.parse(read('package.json'))).toMatchObject({
+    name: 'payments',
+    scripts: { test: 'node --test' },
   });
   const scenario = join(folder, 'payout-sandbox/scenarios/lost-response.yaml');
   expect(await runInProcess(['validate', scenario])).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('init keeps existing files, and says what to install first', async () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 'payout-sandbox/compose.yaml');
+/** With jest, and with TypeScript: .ci/check-consumers. */
+test.each([
+  ['node:test', { type: 'module' }],
+  ['node:test with require', {}],
+  ...(isLong ? [['vitest', { devDependencies: { vitest: '^4.0.0' } }] as const] : []),
+])('what init writes for %s passes, and the referee finds nothing', async (_, manifest) => {
+  const { folder, script } = await initIn(manifest, 'devDependencies' in manifest ? ['vitest'] : []);
+  const command = script
+    .replace('payout-sandbox', `"${process.execPath}" "${MAIN}"`)
+    .replace('-- vitest', `-- "${process.execPath}" node_modules/vitest/vitest.mjs`);
+  const { code, stdout, stderr } = await new Program('sh', ['-c', command], { NO_COLOR: '1' }, folder).ended;
+  expect({ code, stdout, stderr }).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/(?:pass 3\n|3 passed)[^]*\n {2}\d+ checks passed · /),
+  });
+  expect(stdout).not.toMatch(/^ {2}(?:error|warning|notice) /m);
+});
+
+test.each([
+  [
+    { devDependencies: { vitest: '4', typescript: '5' } },
+    'payouts.test.ts',
+    "from 'vitest'",
+    "'./payout-client.js'",
+    'vitest run payout-sandbox',
+  ],
+  [
+    { devDependencies: { jest: '30' } },
+    'payouts.test.js',
+    "require('@jest/globals')",
+    "'./payout-client.js'",
+    'jest payout-sandbox',
+  ],
+  [
+    { type: 'module', devDependencies: { jest: '30' } },
+    'payouts.test.js',
+    "from '@jest/globals'",
+    "'./payout-client.js'",
+    'node --experimental-vm-modules node_modules/jest/bin/jest.js payout-sandbox',
+  ],
+  [
+    { devDependencies: { 'ts-jest': '29', typescript: '5' } },
+    'payouts.test.ts',
+    "from '@jest/globals'",
+    "'./payout-client'",
+    'jest payout-sandbox',
+  ],
+  [
+    { devDependencies: { tsx: '4', typescript: '5' } },
+    'payouts.test.ts',
+    "from 'node:test'",
+    "'./payout-client.js'",
+    'node --import tsx --test payout-sandbox/payouts.test.ts',
+  ],
+])('for %j, init writes %s', async (manifest, file, runner, client, command) => {
+  const { read, script } = await initIn(manifest);
+  expect(read(`payout-sandbox/${file}`)).toContain(runner);
+  expect(read(`payout-sandbox/${file}`)).toContain(client);
+  expect(script).toBe(`payout-sandbox referee --intent "client_ref_id=^(order-[0-9]+)" -- ${command}`);
+});
+
+test('init keeps existing files and scripts, and says what to install first', async () => {
+  const manifest = '{\n    "scripts": { "referee": "mine" }\n}\n';
+  const folder = folderWith({ 'package.json': manifest });
+  const file = join(folder, 'payout-sandbox/payout-client.js');
   mkdirSync(dirname(file));
   writeFileSync(file, 'mine');
   const { stdout } = await runInProcess(['init', folder]);
-  expect(stdout).toContain('kept   payout-sandbox/compose.yaml                  it was there already\n');
-  expect(stdout).toContain(
-    `first  cd ${folder} && npm install --save-dev ${join(ROOT, '.')}\nnext   node --test`,
-  );
+  expect(stdout).toMatch(/^kept {3}payout-sandbox\/payout-client\.js +it was there already$/m);
+  expect(stdout).toMatch(/^kept {3}package\.json +it was there already$/m);
+  expect(stdout).toContain('first  npm install --save-dev ./vendor/payout-sandbox-VERSION.tgz');
   expect(readFileSync(file, 'utf8')).toBe('mine');
-});
-
-test('init writes its test for vitest where a project has it', async () => {
-  const folder = projectFolder([], { devDependencies: { vitest: '^4.0.0' } });
-  const testFile = 'payout-sandbox/payouts.test.mjs';
-  expect((await runInProcess(['init', folder])).stdout).toContain('npx vitest run payout-sandbox\n');
-  const text = readFileSync(join(folder, testFile), 'utf8');
-  expect(text).toContain("from 'vitest'");
-  expect(text).not.toContain('node:test');
-  if (!isLong) return;
-  symlinkSync(join(ROOT, 'node_modules/vitest'), join(folder, 'node_modules/vitest'));
-  const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const written = await new Program(process.execPath, [vitest, 'run', 'payout-sandbox'], {}, folder).ended;
-  expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed') });
+  expect(readFileSync(join(folder, 'package.json'), 'utf8')).toBe(manifest);
 });
 
 test('init is refused with one line where its folder cannot be created', async () => {

@@ -6,9 +6,9 @@ import { parse, parseAllDocuments } from 'yaml';
 import { startMetrics } from '../../src/platform/metrics.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import type { Json } from '../support/http/openapi.ts';
-import { commandsOf } from '../support/markdown.ts';
+import { commandsOf, listUnder } from '../support/markdown.ts';
 import { hasCurl } from '../support/paying-command.ts';
-import { ask, paste, serveInProcess } from '../support/program.ts';
+import { ask, linesOf, paste, serveInProcess } from '../support/program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const read = (name: string): string =>
@@ -107,7 +107,9 @@ test.skipIf(!hasCurl)('with sandbox.env, keys have separate worlds, which surviv
   const [curl] = commandsOf(read('one-server.md'), 'curl');
   expect(JSON.parse(await paste(curl!.shell, first.url))).toMatchObject({ worlds: [{}, {}] });
   expect((await ask(`${first.url}/_sandbox/worlds`, red)).status).toBe(401);
-  await first.stop();
+  const listed = listUnder(read('one-server.md'), 'The log').flatMap(([item]) => item.match(/\w+/g)!);
+  const fields = linesOf(await first.stop(), 'request').flatMap(Object.keys);
+  expect(['level', 'time', 'msg', ...listed]).toEqual(expect.arrayContaining(fields));
 
   expect(await balanceOf((await serveInProcess(environment)).url, red)).toBe(998_499.5);
 });

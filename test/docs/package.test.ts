@@ -10,11 +10,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The files that `npm pack` puts into the package. */
 let shipped: readonly string[];
+let packedBytes: number;
 
 beforeAll(() => {
   const npm = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
-  const [{ files }] = JSON.parse(npm.stdout) as [{ files: { path: string }[] }];
+  const [{ files, size }] = JSON.parse(npm.stdout) as [{ files: { path: string }[]; size: number }];
   shipped = files.map(({ path }) => path);
+  packedBytes = size;
 });
 
 /** A folder in which only the package is installed. */
@@ -35,17 +37,18 @@ test('the package ships the program, the library, its types, the scenarios and t
     /^dist\/(?:[\w-]+\.c?js|(?:index|matchers|controlled-world)\.d\.c?ts|THIRD-PARTY-LICENSES\.txt)$/,
     /^dist\/dashboard\/(?:index\.html|assets\/[\w.-]+\.(?:js|css|svg|woff2))$/,
     /^dist\/docs\/|^docs\//,
-    /^fixtures\/(?:scenarios|dialects|init)\/[\w./-]+\.(?:yaml|mjs)$/,
+    /^fixtures\/(?:scenarios|dialects|init)\/[\w./-]+\.(?:yaml|js|ts)$/,
     /^fixtures\/(?:magic\.yaml|openapi-examples\.json|scenario\.schema\.json)$/,
   ];
   expect(shipped.filter((path) => !expected.some((known) => known.test(path)))).toEqual([]);
   for (const known of expected) expect(shipped.some((path) => known.test(path))).toBe(true);
+  expect(packedBytes).toBeLessThan(2e6);
   expect(shipped.filter((path) => path.startsWith('fixtures/scenarios/'))).toHaveLength(
     readdirSync('fixtures/scenarios').length,
   );
 });
 
-test('every link of a shipped page leads to a shipped file', () => {
+test('every link of a shipped page leads to a shipped file, or to pictures and pages for operators and maintainers', () => {
   const pages = shipped.filter((path) => path.endsWith('.md'));
   const links = pages.flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, target]) =>
@@ -53,7 +56,9 @@ test('every link of a shipped page leads to a shipped file', () => {
     ),
   );
   const isShipped = (path: string) => shipped.some((file) => file === path || file.startsWith(`${path}/`));
-  expect(links.filter((path) => !isShipped(path))).toEqual([]);
+  const inTheRepository = /^docs\/(?:images|internals|operate)\//;
+  expect(shipped.filter((path) => inTheRepository.test(path))).toEqual([]);
+  expect(links.filter((path) => !isShipped(path) && !inTheRepository.test(path))).toEqual([]);
 });
 
 test('the library exports exactly these names, with import and with require', async () => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SERVICE_REFUSALS } from '../../src/contract/errors.ts';
 import { connectSandbox } from '../../src/index.ts';
@@ -6,8 +7,8 @@ import { TEMPLATE_NAMES } from '../../src/scenario/template.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { commandsOf, listUnder, tableIn, tableUnder } from '../support/markdown.ts';
 import { hasCurl } from '../support/paying-command.ts';
-import { paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
-import { fileWith } from '../support/temporary-folder.ts';
+import { MAIN, paste, Program, runInProcess, serveInProcess } from '../support/program.ts';
+import { folderWith, projectFolder } from '../support/temporary-folder.ts';
 
 const fileOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -32,10 +33,10 @@ test('docs/errors.md lists exactly the refusals of the service', () => {
 const timeless = (answer: string): string =>
   answer.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>').replaceAll(/"utr":"\d{4}/g, '"utr":"<day>');
 
-test.skipIf(!hasCurl)('the curl commands of the README print the responses of the README', async () => {
+test.skipIf(!hasCurl)('the curl commands of docs/service.md print the responses that it shows', async () => {
   const { url } = await serveInProcess();
   const { clock } = connectSandbox({ url }).world('sk_test_demo');
-  const curls = commandsOf(README, 'curl');
+  const curls = commandsOf(fileOf('docs/service.md'), 'curl');
   expect(curls).toHaveLength(3);
   for (const { shell, answer } of curls) {
     expect(timeless(await paste(shell, url))).toBe(timeless(answer!));
@@ -43,28 +44,38 @@ test.skipIf(!hasCurl)('the curl commands of the README print the responses of th
   }
 });
 
-test('the test of the README runs unchanged', async () => {
-  const [, snippet] = /```js\n(.*?)```/s.exec(README)!;
-  const program = new Program(process.execPath, ['--input-type=module', '-e', snippet!], {});
-  expect(await program.ended).toMatchObject({ code: 0, stdout: 'SUCCESS 998499.5\n', stderr: '' });
-});
-
-test('the referee says what the README shows about the client of the README', async () => {
-  const [, command, verdict] = /```sh\nnode dist\/main\.cjs (referee .*)\n```\n\n```\n(.*?)\n```/s.exec(
-    README,
-  )!;
-  const { code, stdout } = await runInProcess(command!.replaceAll("'", '').split(' '));
+test('the test of the README fails as it says, the referee says why, and the fix passes', async () => {
+  const [client, suite] = [...README.matchAll(/```js\n(.*?)```/gs)].map(([, text]) => text!);
+  const [, command, verdict] =
+    /```sh\nnode_modules\/\.bin\/payout-sandbox (referee .*)\n```\n\n```\n(.*?)\n```/s.exec(README)!;
+  const folder = projectFolder();
+  const judge = async (text: string) => {
+    writeFileSync(join(folder, 'pay.mjs'), text);
+    writeFileSync(join(folder, 'pay.test.mjs'), suite!);
+    return new Program('sh', ['-c', `"${process.execPath}" "${MAIN}" ${command}`], {}, folder).ended;
+  };
+  const { code, stdout } = await judge(client!);
+  expect({ code, stdout }).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining(/`(\d+ !== \d+)`/.exec(README)![1]!),
+  });
   const lines = stdout.split('\n');
-  expect(code).toBe(1);
   expect(verdict!.split('\n').filter((line) => !lines.includes(line))).toEqual([]);
+
+  const [, fix] = /`(const body = .*?;)`/.exec(README)!;
+  const fixed = await judge(client!.replace(/const body = .*;/, fix!));
+  expect(fixed).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n {2}\d+ checks passed · /) });
 });
 
-test('the scenario of docs/scenarios.md is valid, without a warning', async () => {
-  const [, text] = /```yaml\n(.*?)```/s.exec(fileOf('docs/scenarios.md'))!;
-  const file = fileWith('mine.yaml', text!);
-  expect(await runInProcess(['validate', file])).toMatchObject({
+test('every scenario of docs/cookbook.md is valid, without a warning', async () => {
+  const wishes = [...fileOf('docs/cookbook.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text!);
+  expect(wishes).toHaveLength(12);
+  const folder = folderWith(Object.fromEntries(wishes.map((text, nth) => [`${nth}.yaml`, text])));
+  const files = wishes.map((_, nth) => join(folder, `${nth}.yaml`));
+  const { code, stdout } = await runInProcess(['validate', ...files]);
+  expect({ code, stdout }).toMatchObject({
     code: 0,
-    stdout: `${file}: ok, 4 rules, 1 outcome\n`,
+    stdout: expect.stringMatching(/^(?:\S+: ok, .*\n){12}$/),
   });
 });
 
@@ -99,8 +110,7 @@ test('docs/scenarios.md lists every value of the request that a response can con
   expect(new Set(names)).toEqual(new Set(TEMPLATE_NAMES));
 });
 
-test('the README has the numbers of built-in scenarios and magic beneficiaries', () => {
+test('docs/cookbook.md has the number of built-in scenarios', () => {
   const files = readdirSync(new URL('../../fixtures/scenarios', import.meta.url));
-  expect(README).toContain(`${files.length} come with the sandbox`);
-  expect(README).toContain(`has all ${tableIn(fileOf('docs/magic.md')).length}: `);
+  expect(fileOf('docs/cookbook.md')).toContain(`${files.length} scenarios come with the sandbox`);
 });

@@ -1,9 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { connectSandbox } from '../../src/index.ts';
 import { readSettings } from '../../src/settings.ts';
 import { commandsOf } from '../support/markdown.ts';
 import { hasCurl } from '../support/paying-command.ts';
@@ -34,9 +39,11 @@ interface DockerRun {
   readonly ports: readonly string[];
 }
 
-/** The parsed `docker run` commands of docker.md. Fails on an unknown option. */
+/** The parsed `docker run` commands of install.md and containers.md. Fails on an unknown option. */
 function dockerRuns(): DockerRun[] {
-  const commands = textOf('docker.md').matchAll(/^docker run ((?:.*\\\n)*.*)$/gm);
+  const commands = `${textOf('../install.md')}${textOf('containers.md')}`.matchAll(
+    /^docker run ((?:.*\\\n)*.*)$/gm,
+  );
   return [...commands].map(([, rest]) => {
     const words = rest!.replaceAll('\\\n', ' ').match(/(?:"[^"]*"|\S)+/g)!;
     const environment: Record<string, string> = {};
@@ -56,7 +63,7 @@ function dockerRuns(): DockerRun[] {
   });
 }
 
-test('docker.md: every docker run publishes the port of the image, and uses valid settings and mounts that exist', () => {
+test('install.md, containers.md: every docker run publishes the port of the image, and uses valid settings and mounts that exist', () => {
   const runs = dockerRuns();
   expect(runs).toHaveLength(3);
   for (const { environment, mounts, ports } of runs) {
@@ -69,10 +76,11 @@ test('docker.md: every docker run publishes the port of the image, and uses vali
 });
 
 test.skipIf(!hasCurl)(
-  'docker.md: with the variables of its commands, its curl commands get the described answers',
+  'containers.md: with the variables of its commands, the curl commands get what the pages describe',
   async () => {
     const [plain, scenario] = dockerRuns() as [DockerRun, DockerRun];
-    const [health, which] = curlsOf('docker.md') as [string, string];
+    const [health] = curlsOf('../install.md') as [string];
+    const [which] = curlsOf('containers.md') as [string];
     expect(await answerTo(health, (await serveInProcess(plain.environment)).url)).toMatchObject({
       status: 'ready',
     });
@@ -86,7 +94,7 @@ test.skipIf(!hasCurl)(
 );
 
 test.skipIf(!hasCurl)(
-  'compose.md: the app makes a payout in a sandbox with that environment, and the curl command shows it',
+  'containers.md: the app of the compose file makes a payout in a sandbox with that environment, and the curl command shows it',
   async () => {
     const { services } = parse(textOf('compose/compose.yaml')) as {
       services: Record<string, { environment: Record<string, string> }>;
@@ -97,40 +105,42 @@ test.skipIf(!hasCurl)(
       PAYOUT_URL: url,
     });
     expect(await app.ended).toMatchObject({ code: 0, stdout: 'order-1 SUCCESS 1500.5\n', stderr: '' });
-    const [curl] = curlsOf('compose.md') as [string];
+    const [, curl] = curlsOf('containers.md') as [string, string];
     expect(await answerTo(curl, url)).toMatchObject({ transactions: { SUCCESS: 1 } });
   },
 );
 
-test('github-actions.md: the script of the second job starts a sandbox and waits until it is ready', async () => {
+test('ci.md: the script of the second job starts a sandbox and waits until it is ready', async () => {
   const { jobs } = parse(textOf('github-actions/payouts.yml')) as {
     jobs: Record<string, { steps: readonly { name?: string; run?: string }[] }>;
   };
-  const { run } = jobs['without-a-container']!.steps.find(({ name }) => name?.startsWith('Start'))!;
+  const { run } = jobs['without-a-container']!.steps.find(({ name }) => name?.startsWith('Start'))! as {
+    run: string;
+  };
   const folder = temporaryFolder();
   const log = join(folder, 'payout-sandbox.log');
-  // npx like on the runner, with a free port
-  const { url, stop } = await serveInProcess();
+  const { url, stop } = await serveInProcess(); // whose port is free afterwards
   await stop();
-  writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
-  chmodSync(join(folder, 'npx'), 0o755);
-  const script = `cd "${folder}"\n${run}\nkill $!\nwait $! && echo stopped`;
-  const step = new Program('bash', ['-e', '-c', script], {
-    PATH: `${folder}:${process.env['PATH']}`,
-    PORT: new URL(url).port,
-  });
+  const bin = join(folder, 'node_modules/.bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'payout-sandbox'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
+  chmodSync(join(bin, 'payout-sandbox'), 0o755);
+  const { port } = new URL(url);
+  const here = run.replace('--port 3000', `--port ${port}`).replace(' health', ` health --port ${port}`);
+  const script = `cd "${folder}"\n${here}\nkill $!\nwait $! && echo stopped`;
+  const step = new Program('bash', ['-e', '-c', script], {});
   expect(await step.ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/ is ready\nstopped\n$/) });
   expect(readFileSync(log, 'utf8')).toContain('payout sandbox ready');
 });
 
 /** One of its requests hangs until the timeout of its client. */
-test.skipIf(!hasPython).each(isLong ? ['python.md'] : [])(
+test.skipIf(!hasPython).each(isLong ? ['languages.md'] : [])(
   '%s: the tests pass with the command of the page',
   async () => {
     const { url } = await serveInProcess();
     const folder = temporaryFolder();
     cpSync(fileOf('python'), folder, { recursive: true });
-    const shell = /```sh\n(.* python3 -m unittest)\n```/.exec(textOf('python.md'))![1]!;
+    const shell = /```sh\n(.* python3 -m unittest)\n```/.exec(textOf('languages.md'))![1]!;
     const program = new Program(
       'sh',
       ['-c', `cd "${folder}" && ${shell.replace('http://127.0.0.1:3000', url)}`],
@@ -146,12 +156,33 @@ testRows(['python/sandbox_world.py', 'go/world_test.go', 'java/SandboxWorld.java
   (file) => expect(textOf(file)).toMatch(/\/referee\?(format=text&)?ended=true/),
 );
 
-test('backoff.md: the suite passes', async () => {
+test('node.md: the suite of a backoff passes', async () => {
   const folder = projectFolder(['p-retry']);
   cpSync(fileOf('backoff'), folder, { recursive: true });
   const suite = new Program(process.execPath, ['--test', join(folder, 'backoff.test.mjs')], {});
   const { code, stdout } = await suite.ended;
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/pass 3\b/) });
+});
+
+test('webhooks.md: the program sends a settlement to its URL', async () => {
+  const { url } = await serveInProcess();
+  const endpoint = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => endpoint.close().closeAllConnections());
+  await once(endpoint, 'listening');
+  const world = connectSandbox({ url }).world('sk_test_demo');
+  await world.clock.freeze();
+  await world.pay({ client_ref_id: 'order-1' });
+  const hook = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hooks`;
+  const environment = { PAYOUT_URL: url, WEBHOOK_URL: hook };
+  const forwarder = new Program(process.execPath, [fileOf('webhooks/forward.mjs')], environment);
+  await forwarder.says(/sends settlements to/);
+  const arrived = once(endpoint, 'request');
+  await world.clock.advance('2s');
+  const [request] = (await arrived) as [IncomingMessage];
+  expect(await json(request)).toMatchObject({
+    event: 'payout.success',
+    payout: { client_ref_id: 'order-1', status: 'SUCCESS' },
+  });
 });
 
 /** Starts the program where the library would start the image. */
@@ -175,7 +206,7 @@ export class GenericContainer {
 }
 `;
 
-test('testcontainers.md: the suite for Node.js passes with a stand-in for the library', async () => {
+test('containers.md: the suite of Testcontainers for Node.js passes with a stand-in for the library', async () => {
   const folder = projectFolder();
   cpSync(fileOf('testcontainers/node'), folder, { recursive: true });
   const standIn = join(folder, 'node_modules/testcontainers');

@@ -14,7 +14,9 @@ const DOCKERFILE = readFileSync(new URL('../../Dockerfile', import.meta.url), 'u
 const textOf = (path: string): string => readFileSync(join(DOCS, path), 'utf8');
 const names = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => /^(?:recipes|operate)\//.test(path) && !/__pycache__|node_modules/.test(path))
+  .filter(
+    (path) => /^(?:recipes|operate)\/|^install\.md$/.test(path) && !/__pycache__|node_modules/.test(path),
+  )
   .filter((path) => statSync(join(DOCS, path)).isFile());
 const pages = names.filter((path) => path.endsWith('.md'));
 const files = names.filter((path) => !path.endsWith('.md'));
@@ -37,8 +39,17 @@ test('a recipe calls npx only for what its page has the reader install', () => {
   expect(missing).toEqual([]);
 });
 
+test('nothing that users read installs the package by its name alone, or calls it with npx', () => {
+  const shown = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(?:md|yml|yaml|groovy|json)$/.test(path))
+    .concat('../README.md');
+  const byName =
+    /npx (?:-\S+ )*payout-sandbox|npm i\w* [^\n]*(?<=\s)payout-sandbox(?![-@])|"payout-sandbox": "[^f]/;
+  expect(shown.filter((path) => byName.test(textOf(path)))).toEqual([]);
+});
+
 test('a recipe sets only variables that exist', () => {
-  const ofClients = ['PAYOUT_URL', 'PAYOUT_API_KEY', 'PAYOUT_TIMEOUT_MS', 'SANDBOX_FULL'];
+  const ofClients = ['PAYOUT_URL', 'PAYOUT_KEY', 'PAYOUT_API_KEY', 'PAYOUT_TIMEOUT_MS', 'SANDBOX_FULL'];
   const known = new Set<string>([...SETTINGS.map(({ env }) => env), ...ofClients]);
   const variable = /\bSANDBOX_\w+|(?<=^\s*(?:- name: |-e )?)[A-Z]+_[A-Z_]+\b(?! )/gm;
   const set = names.flatMap((name) => [...textOf(name).matchAll(variable)].map(([word]) => [name, word]));

@@ -39,11 +39,10 @@ export function commandsOf(page: string, command: string): readonly ShellCommand
     .filter(({ shell }) => shell.startsWith(command));
 }
 
-/** The message that a part of docs/errors.md quotes for each error, by its code, in their order; undefined for none. */
+/** The example of a message that a part of docs/errors.md gives for each error, by its code, in their order; undefined for none. */
 export function errorExamples(page: string, part: string): ReadonlyMap<string, string | undefined> {
-  const text = page.split(`\n## ${part}\n`)[1]!.split('\n## ')[0]!;
-  const sections = text.matchAll(/^### (\w+)\n\n(?:> (.*(?:\n> .*)*))?/gm);
-  return new Map([...sections].map(([, code, example]) => [code!, example?.replaceAll('\n> ', ' ')]));
+  const items = listUnder(page, part).map(([name, text]) => [name.replaceAll('*', ''), text] as const);
+  return new Map(items.map(([code, text]) => [code, /Example: "(.*)"$/.exec(text)?.[1]]));
 }
 
 /** What a viewer makes of a heading, to link to it. */

@@ -34,9 +34,8 @@ export default {
   themeConfig: {
     search: { provider: 'local' },
     outline: 'deep',
-    docFooter: { prev: false, next: false }, // each page ends with its own links
     sidebar: overview
-      .split(/^## /m)
+      .split(/^#+ /m)
       .slice(1)
       .map((part) => ({ text: part.split('\n')[0], items: itemsOf(part) })),
   },

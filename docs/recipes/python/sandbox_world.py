@@ -5,14 +5,12 @@ import os
 import urllib.request
 import uuid
 
-URL = os.environ.get("PAYOUT_URL", "http://127.0.0.1:3000")
-
 
 class World:
     """What one key sees: its wallet, its clock, its rules, its journal. No other test has this key."""
 
     def __init__(self):
-        self.url = URL
+        self.url = os.environ.get("PAYOUT_URL", "http://127.0.0.1:3000")
         self.api_key = f"sk_test_{uuid.uuid4().hex}"
 
     def control(self, method, path, body=None):
