@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
@@ -164,25 +164,23 @@ test('node.md: the suite of a backoff passes', async () => {
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/pass 3\b/) });
 });
 
-test('webhooks.md: the program sends a settlement to its URL', async () => {
+test('webhooks.md: each settlement of a world is posted to the URL', async () => {
   const { url } = await serveInProcess();
-  const endpoint = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => endpoint.close().closeAllConnections());
-  await once(endpoint, 'listening');
+  const folder = projectFolder();
+  cpSync(fileOf('webhooks'), folder, { recursive: true });
+  const receiver = createServer();
+  onTestFinished(() => void receiver.close());
+  const requests = once(receiver, 'request') as Promise<[IncomingMessage, ServerResponse]>;
+  await once(receiver.listen(0, '127.0.0.1'), 'listening');
+  const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const args = [join(folder, 'forward.mjs'), target];
+  await new Program(process.execPath, args, { PAYOUT_URL: url }, folder).says(/posting/);
   const world = connectSandbox({ url }).world('sk_test_demo');
-  await world.clock.freeze();
   await world.pay({ client_ref_id: 'order-1' });
-  const hook = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hooks`;
-  const environment = { PAYOUT_URL: url, WEBHOOK_URL: hook };
-  const forwarder = new Program(process.execPath, [fileOf('webhooks/forward.mjs')], environment);
-  await forwarder.says(/sends settlements to/);
-  const arrived = once(endpoint, 'request');
-  await world.clock.advance('2s');
-  const [request] = (await arrived) as [IncomingMessage];
-  expect(await json(request)).toMatchObject({
-    event: 'payout.success',
-    payout: { client_ref_id: 'order-1', status: 'SUCCESS' },
-  });
+  await world.transition('order-1', 'FAILED');
+  const [request, response] = await requests;
+  expect(await json(request)).toMatchObject({ event: 'payout.FAILED', client_ref_id: 'order-1' });
+  response.end();
 });
 
 /** Starts the program where the library would start the image. */
