@@ -43,7 +43,10 @@ type Run<Shape extends z.ZodRawShape> = (
 export function addTestCommands(builder: CommandBuilder): void {
   builder.root.commandsGroup('Testing a client:');
   builder
-    .command('init [folder]', 'write a client, three tests, a scenario and a script referee\n\nSees whether the project uses vitest, jest or node:test, TypeScript and ES modules. Overwrites nothing.')
+    .command(
+      'init [folder]',
+      'write a client, three tests, a scenario and a script referee\n\nSees whether the project uses vitest, jest or node:test, TypeScript and ES modules. Overwrites nothing.',
+    )
     .action(async (folder: string | undefined) => {
       const { initProject } = await import('../init.ts');
       builder.ended(initProject(folder ?? '.'));
