@@ -14,6 +14,10 @@ const RANK: Readonly<Record<State, number>> = { PENDING: 1, SUCCESS: 2, FAILED: 
 
 const rankOf = (of: Knowledge['of']): number => RANK[of as State] ?? 0;
 
+/** Whether the client knows no more than that this send, or another one, was still under way when it repeated it. */
+const wasUnderWay = ({ from }: Knowledge, { id }: Call): boolean =>
+  from?.entry.code === 'REQUEST_IN_PROGRESS' && id < from.id;
+
 /** What the client knows after one more response about the reference. */
 function learn(before: Knowledge, call: Call): Knowledge {
   const { seen } = call;
@@ -28,7 +32,9 @@ function learn(before: Knowledge, call: Call): Knowledge {
       return isAnother || rankOf(of) === 0 ? { of: 'unknown', from: call } : before;
     case 'refused':
       // a refused repetition says nothing about the send before it
-      return call.route === 'initiate' && of === 'nothing' ? { of: 'refused', from: call } : before;
+      return call.route === 'initiate' && (of === 'nothing' || wasUnderWay(before, call))
+        ? { of: 'refused', from: call }
+        : before;
     case 'not-found':
       return of === 'unknown' || of === 'PENDING' || of === 'not-found'
         ? { of: 'not-found', from: call }

@@ -153,6 +153,7 @@ if (hasCurl)
     [`rules: [${OTHERS}]`, 'true', true],
     [`rules: [${OTHERS}, { effect: { delay: 1ms } }]`, 'true', false],
     [`rules: [${OTHERS}]`, RESET, false], // what came before the reset is not known
+    [`{ rules: [${OTHERS}], wallet: { opening_balance: 5 } }`, 'true', false],
     ['rate_limit: { max: 5, per: 1m }', 'true', true],
     ['rate_limit: { max: 1, per: 1m }', PAYING_COMMAND[2], false],
     ['outcomes: [{ match: { transfer_mode: NEFT }, timeline: [] }]', 'true', true],

@@ -64,6 +64,8 @@ const busy = (http: number): Line => ({ http, headers: { 'Retry-After': '30' } }
 /** Two sends that were refused, the first at this balance and the second at that one. */
 const refusedAt = (balance_after: number, balance_before: number): Line[] =>
   [{ balance_after }, { balance_before }].map((change) => ({ http: 402, change }));
+const [REFUSED_AT_5] = refusedAt(5, 500) as [Line];
+const KEPT_402: Line = { http: 402, change: { balance_before: 500, replayed: true } };
 const times = (count: number, line: Line): Line[] => Array.from({ length: count }, () => line);
 /** A request that its client left while another one came, as the sandbox noticed after so long. */
 const hangingFor = (tookMs: number): Line => ({
@@ -72,6 +74,7 @@ const hangingFor = (tookMs: number): Line => ({
   endedAfter: 2,
   change: { fault: 'hang', outcome: 'fault' },
 });
+const inProgress: Line = { http: 409, change: { code: 'REQUEST_IN_PROGRESS' } };
 const CORRECTED: Line = { ...PENDING, body: { beneficiary_account: '2' } };
 type VerdictCase = [check: CheckId, verdict: string, lines: readonly Line[], settings?: RefereeSettingsInput];
 const VERDICTS: readonly VerdictCase[] = [
@@ -84,6 +87,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['paid-twice', 'not_exercised', [{ http: 402 }, again(B, PENDING)], ORDERS],
   ['paid-twice', 'found warning', [unknown, { http: 402 }, again(B)], ORDERS],
   ['paid-twice', 'found warning', [unknown, missing, again(B)], ORDERS],
+  ['paid-twice', 'found warning', [inProgress, again(B)], ORDERS],
   ['paid-twice', 'inconclusive', [unknown, again('order-2', { body: { amount: 5 } })]],
   ['paid-twice', 'found notice', [unknown, again('order-2')]],
   ['paid-twice', 'not_exercised', [PENDING, again('order-2', PENDING)]],
@@ -135,6 +139,10 @@ const VERDICTS: readonly VerdictCase[] = [
   // asked after it was left, which the sandbox noticed late
   ['never-asked', 'passed', [hangingFor(1500), missing]],
   ['never-asked', 'passed', [unknown, PENDING]],
+  ['never-asked', 'found warning', [lost, missing, inProgress]],
+  ['never-asked', 'passed', [lost, inProgress, PENDING]],
+  // two workers with one reference: the first was refused in the end
+  ['never-asked', 'passed', [{ http: 402, tookMs: 1500, endedAfter: 2 }, inProgress]],
   ['never-asked', 'not_exercised', [{ http: 400 }, { http: 429 }]],
   // a rule with `commit: true` answered it so
   ['never-asked', 'inconclusive', [{ http: 429, change: { committed: true } }]],
@@ -186,6 +194,14 @@ const VERDICTS: readonly VerdictCase[] = [
   ['refusal-repeated', 'passed', [{ http: 402 }, { route: 'balance', balance: 100 }, { http: 402 }]],
   ['refusal-repeated', 'passed', [{ http: 402 }, again('order-2')]],
   ['refusal-repeated', 'passed', refusedAt(5, 6)],
+  // the service keeps its first response, whatever the wallet has by then
+  ['refusal-repeated', 'passed', [REFUSED_AT_5, KEPT_402, again(B, PENDING)], ORDERS],
+  [
+    'refusal-repeated',
+    'found warning',
+    [REFUSED_AT_5, { ...KEPT_402, change: {} }, again(B, PENDING)],
+    ORDERS,
+  ],
   ['poll-storm', 'found warning', times(31, sees('PENDING'))],
   ['poll-storm', 'passed', times(30, sees('PENDING'))],
   ['poll-storm', 'passed', Array.from({ length: 40 }, (_, nth) => status({ atMs: nth * 600_000 }))],

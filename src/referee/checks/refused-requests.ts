@@ -102,6 +102,7 @@ function* sentUnfunded(facts: Case): Steps<readonly Mistake[]> {
   const isUnfunded = (refused: Call, again: Call | undefined): again is Call =>
     again !== undefined &&
     refused.status === 402 &&
+    !refused.entry.replayed && // the response of an earlier time
     !overlaps(refused, again) &&
     pauseBetween(facts, refused, again) < WITHIN_MS &&
     !coversIt(refused, again) &&

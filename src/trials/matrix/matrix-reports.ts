@@ -42,13 +42,17 @@ export function cellLines(cell: Cell, rows: readonly MatrixRow[], paint: Paint):
   return [line, ...below.map((text) => (INDENT + text).trimEnd())];
 }
 
+const WHERE_MET = 'a client that retries meets more of a dialect under --scenario reset-after-commit';
+
 /** `37 cells: 34 survive, 2 with failing tests, 1 with wrong money` */
 export function countLine(cells: readonly Cell[]): string {
   const counts = Object.entries(VERDICTS).flatMap(([verdict, words]) => {
     const count = cells.filter((cell) => cell.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${words}`];
   });
-  return [counted(cells.length, 'cell'), counts.join(', ')].filter(Boolean).join(': ');
+  const line = [counted(cells.length, 'cell'), counts.join(', ')].filter(Boolean).join(': ');
+  const isDialectUnmet = cells.some(({ kind, verdict }) => kind === 'dialect' && verdict === 'not exercised');
+  return isDialectUnmet ? `${line}; ${WHERE_MET}` : line;
 }
 
 function junitCase(cell: Cell) {

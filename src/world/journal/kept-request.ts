@@ -152,7 +152,10 @@ export function keptBody(body: string | undefined): string | undefined {
 
 /** What a client learns from the response to one request. */
 export type Seen =
-  /** No whole response, a 3xx, 408 or 5xx, or a 2xx without the promised JSON: the payout may have happened or not. */
+  /**
+   * No whole response, a 3xx, 408 or 5xx, a 2xx without the promised JSON, or the refusal of a repetition whose first request is
+   * still under way: the payout may have happened or not.
+   */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'state'; readonly state: State }
   | { readonly kind: 'refused' }
@@ -188,6 +191,7 @@ export function seenIn({ route, status, code, body, asked }: SeenResponse): Seen
   // whoever asks for the rest of a response that broke off cannot use a whole one, and throws it away
   if (route === 'initiate' && asked['range'] !== undefined && status === 200) return { kind: 'unknown' };
   if (status === null || status >= 500 || SAY_NOTHING.has(status)) return { kind: 'unknown' };
+  if (code === 'REQUEST_IN_PROGRESS') return { kind: 'unknown' }; // the first request may still pay
   if (route === 'status' && (status === 404 || code === 'TRANSACTION_UNKNOWN')) return { kind: 'not-found' };
   if (status >= 400) return { kind: 'refused' };
   if (status >= 300) return { kind: 'unknown' }; // a redirect that was followed is another request

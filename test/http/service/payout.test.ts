@@ -48,6 +48,8 @@ test('HEAD gets the headers of GET without a body, is in the journal, and tells 
   for (const [nth, path] of paths.entries()) {
     const get = await send('GET', path);
     const { 'x-sandbox-request-id': _id, ...headers } = Object.fromEntries(get.headers);
+    // real time, whatever the clock of the world says
+    expect(Math.abs(Date.now() - Date.parse(headers['date']!))).toBeLessThan(60_000);
     for (const name of ['date', 'connection', 'keep-alive']) delete headers[name]; // of the message, not of the resource
     expect(heads[nth]).toMatchObject({ status: get.status, text: '' });
     expect(Object.fromEntries(heads[nth]!.headers)).toMatchObject(headers);
