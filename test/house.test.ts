@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../src/index.ts';
+import { expect, test } from 'vitest';
+import { systemClock } from '../src/platform/system-clock.ts';
 import { filesOfInitiate } from './support/files-run.ts';
 import { clientOf } from './support/sandbox.ts';
+import { serverFor } from './support/server.ts';
 import { SLOW } from './support/size.ts';
 
 /** The rules of the code, one test for each. A failing test lists the files that break its rule. */
@@ -249,8 +250,7 @@ test(
   'an initiate in memory runs functions of few files, which architecture.md lists, with few lines',
   SLOW,
   async () => {
-    const sandbox = await startSandbox();
-    onTestFinished(() => sandbox.close());
+    const { sandbox } = await serverFor({}, systemClock()); // which does not look at its memory meanwhile
     const run = await filesOfInitiate(clientOf(sandbox.world()));
     const page = readFileSync(join(ROOT, 'docs/internals/architecture.md'), 'utf8');
     const [list] = page.split('as V8 counts them').at(-1)!.split('`http/service/rule-effects.ts`');

@@ -5,7 +5,7 @@ import { DEFAULT_DIALECT } from '../../contract/dialect.ts';
 import { worldIdOf } from '../../payout/identity.ts';
 import { PRIVATE_HEADERS } from '../request-checks.ts';
 import { worldNameIn } from '../admission.ts';
-import { takeJsonBodies } from '../limits/json-body.ts';
+import { takeJsonBodies } from '../json-bodies.ts';
 import { refuseUnderPressure } from '../refusals.ts';
 import { controlValidatorCompiler, type ControlOptions } from '../routes.ts';
 import { journalRoutes } from './journal-routes.ts';

@@ -65,7 +65,7 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, heavy }) =>
     async ({ query, exchange: { world } }, reply) => {
       const { order, limit, format } = query;
       const isText = format === 'text';
-      return heavy.send(reply.type(isText ? TEXT_TYPE : JSON_TYPE), async () => {
+      return heavy.send(reply.type(isText ? TEXT_TYPE : JSON_TYPE), world, async () => {
         const { list, evicted } = await world.read(requestsOf);
         const wanted = list.filter(isWanted(query));
         const isOldest = order === 'oldest';
@@ -100,7 +100,7 @@ export const journalRoutes: ControlRoutes = async (app, { wallClock, heavy }) =>
     async ({ body, exchange: { world } }) => {
       const errors: FieldError[] = [];
       const report = (path: Path, message: string): void => void errors.push(inWords(path, message));
-      const answer = await heavy.run(async () => {
+      const answer = await heavy.run(world, async () => {
         const { list, evicted } = await world.read(requestsOf);
         return verify(list, evicted, body, report);
       });

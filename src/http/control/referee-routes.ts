@@ -102,7 +102,7 @@ export function reportOnDropped(world: World, deps: Omit<RefereeDeps, 'worlds'>)
   const { latest } = world;
   if (referee.settingsToJudge(latest.referee) === null) return () => Promise.resolve();
   const preparing = judged(deps, world, frozen(latest), true);
-  return () => heavy.run(() => referee.dropped(preparing));
+  return () => heavy.run(world, () => referee.dropped(preparing));
 }
 
 /** How often a report is made anew because something happened meanwhile, before others have to wait for it. */
@@ -122,7 +122,7 @@ export async function resetWorld(
     const settings = referee.settingsToJudge(state.referee);
     const report = settings && referee.endedAtReset(judged(deps, world, state, true));
     const isLast = times === MOST_REPORTS;
-    const ended = report && (isLast ? whole(report) : await heavy.run(() => report));
+    const ended = report && (isLast ? whole(report) : await heavy.run(world, () => report));
     if (!isLast && position !== world.position) continue;
     await act(exchange, { kind: 'reset', source, ...(ended && { ended }) });
     return;
@@ -169,7 +169,7 @@ export const refereeRoutes: ControlRoutes = async (app, deps) => {
   const { referee, heavy } = deps;
   /** @param first done when its turn has come, so that nothing was done when this is refused */
   const reportOn = (world: World, clientEnded: boolean, first?: () => Promise<void>): Promise<WorldReport> =>
-    heavy.run(async () => {
+    heavy.run(world, async () => {
       await first?.();
       return referee.report(judged(deps, world, await world.read(frozen), clientEnded));
     });
@@ -206,7 +206,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, deps) => {
   const reportOnAll = async (clientEnded = false): Promise<ConductReports> => {
     const living = new Map<string, WorldReport>();
     for (const worldId of await worlds.ids()) {
-      const report = await heavy.run(async () => {
+      const report = await heavy.run(worlds, async () => {
         const preparing = await worlds.visit(worldId, (state, world) =>
           judged(deps, world, frozen(state), clientEnded),
         );
@@ -214,7 +214,7 @@ export const allWorldsRefereeRoutes: ControlRoutes = async (app, deps) => {
       });
       if (report !== null) living.set(worldId, report);
     }
-    return heavy.run(() => referee.reports(living)); // after those on worlds that were dropped before
+    return heavy.run(worlds, () => referee.reports(living)); // after those on worlds that were dropped before
   };
 
   app.get(

@@ -3,7 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { SnapshotText } from '../../contract/control.ts';
 import { Refusal } from '../../contract/errors.ts';
 import type { WorldState } from '../../world/state-shape.ts';
-import { bodyTooLarge, isEncoded } from '../limits/json-body.ts';
+import type { World } from '../../worlds/world.ts';
+import { isEncoded } from '../json-bodies.ts';
+import { bodyTooLarge } from '../limits/body.ts';
 import { busy } from '../refusals.ts';
 import { operation, act, type ControlRoutes } from '../routes.ts';
 import { worldResponse } from './world-responses.ts';
@@ -67,7 +69,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
   let uploads = 0;
 
   /** Reads a state without changing the world. @throws Refusal for anything but one whole world; SANDBOX_BUSY */
-  async function readState(body: Readable): Promise<WorldState> {
+  async function readState(body: Readable, world: World): Promise<WorldState> {
     uploads += 1;
     try {
       if (uploads > MAX_UPLOADS) throw busy(`${MAX_UPLOADS} snapshots at once`);
@@ -75,7 +77,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       const { MAX_LINE, readWorlds } = await import('../../worlds/snapshot-text.ts');
       const reading = { compiler: scenarios, wallClock, maxLine: MAX_LINE };
       let state: WorldState | null = null;
-      for await (const read of readWorlds(heavy.taken(piecesOf(body, options.pressure)), reading)) {
+      for await (const read of readWorlds(heavy.taken(world, piecesOf(body, options.pressure)), reading)) {
         if (state !== null)
           throw refusedSnapshot('This snapshot holds more than one world, and only one can be restored');
         state = read.state;
@@ -109,7 +111,7 @@ export const stateRoutes: ControlRoutes = async (app, options) => {
       async ({ body, exchange }) => {
         if (body === undefined || body === null) throw noSnapshot();
         const { world } = exchange;
-        const state = await readState(body as Readable);
+        const state = await readState(body as Readable, world);
         const [source, active] = [state.scenario.source, scenarios.active.source];
         const isActive = !state.scenario.isChosen && isDeepStrictEqual(source, active);
         state.scenario = isActive ? { source: active, isChosen: false } : { source, isChosen: true };

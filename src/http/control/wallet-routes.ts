@@ -52,7 +52,8 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
     operation('Wallet', 'listEntries', 'The ledger entries that explain the balance', {
       querystring: EntriesQuery,
     }),
-    ({ query, exchange: { world } }) => heavy.run(() => world.read((state) => entriesIn(state, query))),
+    ({ query, exchange: { world } }) =>
+      heavy.run(world, () => world.read((state) => entriesIn(state, query))),
   );
 
   app.get(
@@ -60,7 +61,8 @@ export const walletRoutes: ControlRoutes = async (app, { heavy }) => {
     operation('Wallet', 'listTransactions', 'Payouts, with timeline and reason', {
       querystring: TransactionsQuery,
     }),
-    ({ query, exchange: { world } }) => heavy.run(() => world.read((state) => payoutsIn(state, query))),
+    ({ query, exchange: { world } }) =>
+      heavy.run(world, () => world.read((state) => payoutsIn(state, query))),
   );
 
   const named = z.object({

@@ -83,7 +83,7 @@ export const worldRoutes: ControlRoutes = async (app, options) => {
       body: AdvanceRequest,
     }),
     async ({ body, exchange }, reply) => {
-      return options.heavy.send(reply.type(JSON_TYPE), async () => {
+      return options.heavy.send(reply.type(JSON_TYPE), exchange.world, async () => {
         const texts: string[] = [];
         const { nowMs, speed } = await act(
           exchange,

@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import fp from 'fastify-plugin';
 import type { WallClock } from '../../worlds/wall-clock.ts';
-import { takeBody } from './json-body.ts';
+import { takeBody } from './body.ts';
 
 /** What the owner of a request says of it. */
 interface Asked {

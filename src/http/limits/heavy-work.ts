@@ -19,12 +19,15 @@ type Texts = Generator<string> | AsyncGenerator<string>;
 
 /**
  * Snapshots, restores, verdicts, verifications and long lists: one of them works at a time, in slices, so that all of them together
- * keep no other request waiting. As many wait as there are connections. The place is held only while the processor works: neither a
+ * keep no other request waiting. As many wait as there are connections; next comes whoever has the fewest ahead of it from its own
+ * world, so that the requests of one client keep no other's waiting. The place is held only while the processor works: neither a
  * body that does not come nor a reader that does not read keeps the others out. A response without a reader ends.
  */
 export class HeavyWork {
   readonly #connections: Connections;
   readonly #place = new Mutex();
+  /** How many wait for the place, by whose work it is. */
+  readonly #waiting = new WeakMap<object, number>();
   readonly #snapshots = new Semaphore(MOST_SNAPSHOTS);
   readonly #snapshotOf = new WeakMap<World, Mutex>();
   /** When the present slice ends, in elapsed time. */
@@ -34,9 +37,9 @@ export class HeavyWork {
     this.#connections = connections;
   }
 
-  /** Runs work whose steps are short. @param begin called when its turn has come */
-  run<T>(begin: () => Steps<T> | Promise<Steps<T>>): Promise<T> {
-    return this.#inPlace(async () => {
+  /** Runs work whose steps are short. @param owner whose it is: a world, or the worlds of the server @param begin called when its turn has come */
+  run<T>(owner: object, begin: () => Steps<T> | Promise<Steps<T>>): Promise<T> {
+    return this.#inPlace(owner, async () => {
       const steps = await begin();
       for (;;) {
         const step = steps.next();
@@ -47,11 +50,10 @@ export class HeavyWork {
   }
 
   /** The pieces of a body as they come; the place is held while they are worked on. */
-  async *taken<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
+  async *taken<T>(owner: World, pieces: AsyncIterable<T>): AsyncGenerator<T> {
     for await (const piece of pieces) {
-      const leave = await this.#place.acquire();
+      const leave = await this.#enter(owner);
       try {
-        await this.#turn();
         yield piece;
       } finally {
         leave();
@@ -60,11 +62,11 @@ export class HeavyWork {
   }
 
   /** Sends a text that is made as it is read. @param begin called when its turn has come */
-  async send(reply: FastifyReply, begin: () => Promise<Texts>): Promise<FastifyReply> {
-    const texts = await this.#inPlace(begin);
+  async send(reply: FastifyReply, owner: object, begin: () => Promise<Texts>): Promise<FastifyReply> {
+    const texts = await this.#inPlace(owner, begin);
     if (reply.raw.req.socket.destroyed) return reply.hijack(); // its client has left
     this.endUnread(reply.raw);
-    return reply.send(Readable.from(this.#pieces(texts)));
+    return reply.send(Readable.from(this.#pieces(owner, texts)));
   }
 
   /** The same for a snapshot of a world, which keeps much in memory: four at once, one of each world, and the others wait. */
@@ -73,7 +75,7 @@ export class HeavyWork {
     this.#snapshotOf.set(world, ofWorld);
     const { socket } = reply.raw.req;
     // resolves when the response has ended, as every promise of a reply
-    const sent = async () => (socket.destroyed ? reply.hijack() : this.send(reply, begin));
+    const sent = async () => (socket.destroyed ? reply.hijack() : this.send(reply, world, begin));
     return ofWorld.runExclusive(() => this.#snapshots.runExclusive(sent));
   }
 
@@ -88,11 +90,23 @@ export class HeavyWork {
     });
   }
 
-  #inPlace<T>(work: () => Promise<T>): Promise<T> {
-    return this.#place.runExclusive(async () => {
-      await this.#turn();
-      return work();
-    });
+  /** @returns what gives the place up */
+  async #enter(owner: object): Promise<() => void> {
+    const ahead = this.#waiting.get(owner) ?? 0;
+    this.#waiting.set(owner, ahead + 1);
+    const leave = await this.#place.acquire(-ahead);
+    this.#waiting.set(owner, this.#waiting.get(owner)! - 1);
+    await this.#turn();
+    return leave;
+  }
+
+  async #inPlace<T>(owner: object, work: () => Promise<T>): Promise<T> {
+    const leave = await this.#enter(owner);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
   }
 
   /** Lets other requests have their turn once the slice is over, which also several pieces of work may share. */
@@ -103,10 +117,10 @@ export class HeavyWork {
     this.#untilMs = stopwatchMs() + SLICE_MS;
   }
 
-  async *#pieces(texts: Texts): AsyncGenerator<string> {
+  async *#pieces(owner: object, texts: Texts): AsyncGenerator<string> {
     for (;;) {
       let piece = '';
-      const isLast = await this.#inPlace(async () => {
+      const isLast = await this.#inPlace(owner, async () => {
         while (piece.length < PIECE_CHARACTERS) {
           const { done, value } = await texts.next();
           if (done === true) return true;

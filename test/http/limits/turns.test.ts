@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { Connections } from '../../../src/http/limits/connections.ts';
+import { HeavyWork } from '../../../src/http/limits/heavy-work.ts';
 import { connectSandbox } from '../../../src/index.ts';
 import { ask } from '../../support/control.ts';
 import { ManualClock } from '../../support/world/manual-clock.ts';
@@ -58,6 +60,21 @@ test.each<[string, (client: Client) => Promise<() => Promise<unknown>>, number]>
   const before = clock.turns;
   expect(await send()).toMatchObject({ status: 200 });
   expect(clock.turns - before).toBeGreaterThanOrEqual(turns);
+});
+
+test('much long work of one world keeps that of another waiting for no more than one of it', async () => {
+  const options = { max: 1, wallClock: new ManualClock(), stopwatchMs: () => 0, ended: () => undefined };
+  const heavy = new HeavyWork(new Connections(options));
+  const [flooding, other] = [{}, {}];
+  const done: object[] = [];
+  const work = (owner: object) => heavy.run(owner, function* () {});
+  await Promise.all(
+    [...many(10, () => flooding), other].map(async (owner) => {
+      await work(owner);
+      done.push(owner);
+    }),
+  );
+  expect(done.indexOf(other)).toBe(1);
 });
 
 test('a request that waits behind a long response may take longer than that may wait for its reader', async () => {
