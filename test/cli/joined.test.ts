@@ -26,7 +26,7 @@ function suite(): readonly string[] {
     const get = { headers: { authorization: 'Bearer ' + world.apiKey } };
     const read = async () => (await fetch(world.url + '/payout/status?client_ref_id=order-7', get)).json();
     if (POLL) {
-      while ((await read()).data.status === 'PENDING') await new Promise((resolve) => setTimeout(resolve, 50));
+      while ((await read()).data.status === 'PENDING') await new Promise((resolve) => setTimeout(resolve, 100));
       process.exit(0);
     }
     if ((await world.clock.read()).now !== '2026-01-15T10:30:00.000Z') throw new Error('its own clock was not followed');

@@ -149,6 +149,7 @@ const VERDICTS: readonly VerdictCase[] = [
   ['not-found-believed', 'found warning', [PENDING, missing]],
   ['not-found-believed', 'passed', [PENDING, missing, sees('PENDING')]],
   ['not-found-believed', 'passed', [PENDING, missing, PENDING]],
+  ['not-found-believed', 'inconclusive', [PENDING, missing, missing, missing]],
   ['not-found-believed', 'inconclusive', [lost, missing, status({ http: 500 })]],
   ['not-found-believed', 'passed', [{ state: 'SUCCESS' }, missing]],
   // asked while the payout was still under way, whose answer came later

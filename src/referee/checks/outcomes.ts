@@ -27,7 +27,11 @@ const MAY_ASK = 'the client may still ask for %';
 const UNANSWERED = 'the client asked for %, and never got an outcome';
 const DENIED = 'the client was told that % was refused, but it was made';
 const ASKED_AGAIN = 'after "not found" the client asked for % again, and never got an outcome';
+const DOUBTED = 'the client asked for % several times, and was told "not found" each time';
 const GONE = 'the client sent no more requests after % had settled, last seen PENDING';
+
+/** How many times in a row a client asks that does not believe "not found". What it makes of them, requests do not show. */
+const KEPT_ASKING = 3;
 
 /** Whether the client has done nothing to learn the outcome since its last send without one. A refusal of a repetition says nothing about the send before it. */
 function isUnasked(calls: readonly Call[]): boolean {
@@ -81,12 +85,15 @@ export const notFoundBelieved: Check = {
       if (!calls.some(({ seen, id }) => seen.kind === 'not-found' && id > made.id)) return undefined;
       const known = knownAtEnd(calls);
       // a refusal of a repetition does not say that the payout exists
-      const last = asAnswered(calls).findLast(
+      const answers = asAnswered(calls).filter(
         ({ route, seen }) => route === 'status' || seen.kind !== 'refused',
-      )!;
+      );
+      const last = answers.at(-1)!;
       if (known.of !== 'not-found') return null;
       if (last.seen.kind !== 'not-found') return { why: ASKED_AGAIN, reference };
       if (!facts.clientEnded) return { why: MAY_ASK, reference };
+      if (answers.slice(-KEPT_ASKING).every(({ seen }) => seen.kind === 'not-found'))
+        return { why: DOUBTED, reference };
       const amountPaise = amountOf(initiates);
       const became = becameOf(facts, reference, 'exists and ');
       return {
