@@ -143,3 +143,16 @@ export function invalidRequest(errors: readonly FieldError[], more = 0): Refusal
 /** The same for one field. @param problem the rest of a sentence that begins with the name of the field */
 export const invalidField = (field: string, problem: string): Refusal =>
   invalidRequest([fieldError(field, problem)]);
+
+/** The refusal in a sandbox that holds as many transactions as it may. */
+export const full = (maxTransactions: number): Refusal =>
+  new Refusal('SANDBOX_FULL', {
+    message: `The sandbox is full: SANDBOX_MAX_TRANSACTIONS is ${maxTransactions}`,
+    limit: 'SANDBOX_MAX_TRANSACTIONS',
+  });
+
+export const noRoomForRules = (): Refusal =>
+  new Refusal('SANDBOX_FULL', {
+    message: 'The scenarios and rules of all worlds are as many as SANDBOX_MAX_RULES allows',
+    limit: 'SANDBOX_MAX_RULES',
+  });

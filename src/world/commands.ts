@@ -7,7 +7,6 @@ import type { ScenarioCompiler } from '../scenario/scenario.ts';
 import type { StateEvent } from './events.ts';
 import { Ended, RefusedCommand, REQUEST_COMMANDS } from './request/request-commands.ts';
 import type { ReleaseOrder, WorldState } from './state-shape.ts';
-import { Refusal } from '../contract/errors.ts';
 
 /** The commands of a world. Each is one atomic step, and plain data. */
 
@@ -88,19 +87,6 @@ export const Room = z.object({
   rulesFree: z.number(),
 });
 export type Room = Readonly<z.infer<typeof Room>>;
-
-/** The refusal in a sandbox that holds as many transactions as it may. */
-export const full = (maxTransactions: number): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message: `The sandbox is full: SANDBOX_MAX_TRANSACTIONS is ${maxTransactions}`,
-    limit: 'SANDBOX_MAX_TRANSACTIONS',
-  });
-
-export const noRoomForRules = (): Refusal =>
-  new Refusal('SANDBOX_FULL', {
-    message: 'The scenarios and rules of all worlds are as many as SANDBOX_MAX_RULES allows',
-    limit: 'SANDBOX_MAX_RULES',
-  });
 
 /** What the server and its log add to a command. */
 export interface Stamp {

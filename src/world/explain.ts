@@ -1,3 +1,4 @@
+import { full } from '../contract/errors.ts';
 import type { Payout, PlannedStep } from '../contract/snapshot.ts';
 import { durationText, timeOfDay, iso, istDate } from '../contract/times.ts';
 import { counted } from '../contract/words.ts';
@@ -11,7 +12,7 @@ import { explainChoice } from '../scenario/explanation.ts';
 import type { Outcome } from '../scenario/rule-compiler.ts';
 import { replacesBody, showsResponse, skipReason, type LateWhen } from '../scenario/rule.ts';
 import type { RequestCommand } from './request/request-commands.ts';
-import { full, type Room } from './commands.ts';
+import type { Room } from './commands.ts';
 import { findPayout } from './ledger.ts';
 import { noRoomToHold } from './request/held-requests.ts';
 import { futureOf, newPayout } from './request/new-payout.ts';

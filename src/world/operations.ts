@@ -1,12 +1,12 @@
 import type { Entry, Payout } from '../contract/snapshot.ts';
-import { Refusal } from '../contract/errors.ts';
+import { full, noRoomForRules, Refusal } from '../contract/errors.ts';
 import { MAX_AMOUNT_INR, type State } from '../contract/service.ts';
 import { covers, credit, debit, hasRoom, toInr } from '../payout/money.ts';
 import { legalNext, mayMove, withForcedStep } from '../payout/timeline.ts';
 import { listed } from '../contract/words.ts';
 import { tooManyPatterns } from '../scenario/pattern.ts';
 import type { Rule } from '../scenario/rule.ts';
-import { full, noRoomForRules, type Handler } from './commands.ts';
+import type { Handler } from './commands.ts';
 import { setClock } from './clock.ts';
 import { noneHeld, noAttempts, type WorldState } from './state-shape.ts';
 import { positionOf, recordEntry, takeStep, unknownTxnId } from './ledger.ts';

@@ -1,5 +1,5 @@
-import { Refusal } from '../contract/errors.ts';
-import { full, noRoomForRules, type Command, type Context, type Handler } from './commands.ts';
+import { full, noRoomForRules, Refusal } from '../contract/errors.ts';
+import type { Command, Context, Handler } from './commands.ts';
 import type { KeptRequest } from './journal/kept-request.ts';
 import { noneHeld, type Action, type Attempts, type UndoPoint, type WorldState } from './state-shape.ts';
 import { recordLate } from './request/late-commit.ts';

@@ -1,4 +1,5 @@
-import { full, noRoomForRules, type Command, type Room } from '../world/commands.ts';
+import { full, noRoomForRules } from '../contract/errors.ts';
+import type { Command, Room } from '../world/commands.ts';
 import { rulesHeld, transactionsHeld, undoHeld } from '../world/state.ts';
 import type { WorldState } from '../world/state-shape.ts';
 

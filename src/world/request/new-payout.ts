@@ -1,12 +1,12 @@
 import type { Future, Hidden, Payout } from '../../contract/snapshot.ts';
-import { Refusal } from '../../contract/errors.ts';
+import { full, Refusal } from '../../contract/errors.ts';
 import type { InitiateRequest } from '../../contract/service.ts';
 import { payoutDraw, payoutIds, remarksDigest } from '../../payout/identity.ts';
 import { covers, toInr, toPaise } from '../../payout/money.ts';
 import { plannedSteps, settlementName, timelineOf, type Draw } from '../../payout/settlement.ts';
 import { namesOthers } from '../../scenario/rule.ts';
 import type { Scenario } from '../../scenario/scenario.ts';
-import { full, type Context } from '../commands.ts';
+import type { Context } from '../commands.ts';
 import { addPayout, findPayout } from '../ledger.ts';
 import { answerRepetition } from './repetition.ts';
 import type { Answer } from '../journal/kept-request.ts';
